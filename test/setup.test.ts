@@ -16,14 +16,14 @@ test.before(async (context) => {
 
 test.after(({ folder }) => rm(folder, { recursive: true }))
 
-test('the setup lists its commands in one line', async () => {
+test('lists its commands in one line', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
   assert.is(stderr, 'setup: choose a task: start, test, unit, build, check, bench, release, pack\n')
   assert.is(code, 1)
 })
 
 for (const version of ['16.20.2', '18.20.8', '20.18.0']) {
-  test(`the setup says that Node ${version} is too old, before it installs anything`, async ({ folder }) => {
+  test(`says that Node ${version} is too old before it installs anything`, async ({ folder }) => {
     const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], {
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
@@ -45,7 +45,7 @@ for (const [name, value, option] of [
   ['open', 'true', '--open'],
   ['env', '', '--no-env'],
 ] as const) {
-  test(`the setup says that npm has taken ${option} as an option of its own`, async ({ folder }) => {
+  test(`says that npm has taken ${option} as its own option`, async ({ folder }) => {
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { [`npm_config_${name}`]: value })
     const [taken] = option.split('=')
     assert.is(stderr, `setup: npm consumed ${taken}. Put a -- before it: npm start -- ${option}\n`)
@@ -53,7 +53,7 @@ for (const [name, value, option] of [
   })
 }
 
-test('the test command says that npm has taken --all of `npm test` as an option of its own', async ({ folder }) => {
+test('the test command says that npm has taken --all of `npm test` as its own option', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['test'], { npm_config_all: 'true' })
   assert.is(stderr, 'setup: npm consumed --all. Put a -- before it: npm test -- --all\n')
   assert.is(code, 1)
@@ -91,7 +91,7 @@ for (const [args, installed] of [
   })
 }
 
-test('`check --all` builds and installs what all tests need, and fails when types or style are not in order', async ({
+test('`check --all` builds and installs everything for the tests, and fails if types or style are wrong', async ({
   folder,
 }) => {
   const place = await project(await mkdtemp(join(folder, 'checked-')), {
@@ -117,7 +117,7 @@ test('`check --all` builds and installs what all tests need, and fails when type
   assert.equal([good.code, good.stderr], [0, ''])
 })
 
-test('each heavy folder has packages and a lock of its own', async () => {
+test('each heavy folder has its own packages and lockfile', async () => {
   const at = (...parts: string[]) => join(dirname(setup), 'test', ...parts)
   const names: string[] = JSON.parse(await readFile(at('heavy.json'), 'utf8'))
   assert.ok(names.length > 0)
@@ -128,7 +128,7 @@ test('each heavy folder has packages and a lock of its own', async () => {
   }
 })
 
-test('the locks that `npm ci` reads contain what their packages need on every platform', async () => {
+test('the lockfiles contain the dependencies of packages on every platform', async () => {
   for (const folder of ['', 'test/runtimes']) {
     const { packages }: Lock = JSON.parse(await readFile(join(dirname(setup), folder, 'package-lock.json'), 'utf8'))
     const missing = Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
@@ -140,7 +140,7 @@ test('the locks that `npm ci` reads contain what their packages need on every pl
   }
 })
 
-test('the locks have the hash of each package, of those for other platforms too', async () => {
+test('the lockfiles contain the hash of each package, including those for other platforms', async () => {
   const heavy: string[] = JSON.parse(await readFile(join(dirname(setup), 'test/heavy.json'), 'utf8'))
   for (const folder of ['', 'test/runtimes', ...heavy.map((name) => `test/${name}`)]) {
     const { packages }: Lock = JSON.parse(await readFile(join(dirname(setup), folder, 'package-lock.json'), 'utf8'))
@@ -155,19 +155,19 @@ test('the locks have the hash of each package, of those for other platforms too'
   }
 })
 
-test('the setup says in one line that there is no npm', async ({ folder }) => {
+test('says in one line that npm is missing', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { PATH: dirname(process.execPath) })
   assert.is(stderr, 'setup: cannot run npm: spawn npm ENOENT\n')
   assert.is(code, 1)
 })
 
-test('the setup says in one line why npm fails', async ({ folder }) => {
+test('says in one line why npm fails', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'])
   assert.match(stderr, /^setup: npm could not install dependencies: .*package-lock\.json.*\n$/)
   assert.is(code, 1)
 })
 
-test('two first starts whose builds end at the same moment both succeed', async ({ folder }) => {
+test('two first starts succeed if their builds end simultaneously', async ({ folder }) => {
   const place = await project(await mkdtemp(join(folder, 'twice-')), BUILDS)
   for (let time = 0; time < 5; time++) {
     await rm(join(place, 'dist'), { recursive: true, force: true })
@@ -183,9 +183,7 @@ test('two first starts whose builds end at the same moment both succeed', async 
   )
 })
 
-test('what is built before a command goes to standard error, so that standard output is the command alone', async ({
-  folder,
-}) => {
+test('prints build progress to stderr, so that stdout contains only the output of the command', async ({ folder }) => {
   const place = await project(await mkdtemp(join(folder, 'json-')), {
     ...BUILDS,
     'src/cli/catalog/check.ts': "console.log('checked')",
@@ -203,7 +201,7 @@ writeFileSync(process.env.BUILD_OUT + '/cli.js', 'console.log(JSON.stringify(pro
 })
 
 for (const script of ['start', 'test']) {
-  test(`npm ${script} passes SIGTERM on and waits until the program has ended`, async ({ folder }) => {
+  test(`npm ${script} forwards SIGTERM and waits until the program has ended`, async ({ folder }) => {
     const { scripts }: { scripts: object } = JSON.parse(await readFile(join(dirname(setup), 'package.json'), 'utf8'))
     const place = await mkdtemp(join(folder, 'npm-'))
     await writeFile(join(place, 'package.json'), JSON.stringify({ scripts }))
@@ -237,9 +235,7 @@ writeFileSync(process.env.BUILD_OUT + '/cli.js', ${JSON.stringify(program)})
   return join(place, 'setup.mjs')
 }
 
-test('the program runs on the Node of the packages, with its arguments, its input, and its exit code', async ({
-  folder,
-}) => {
+test('the program runs on the installed Node, with its arguments, stdin, and exit code', async ({ folder }) => {
   const path = await onOtherNode(
     folder,
     `process.stdin.on('data', (text) => {
@@ -264,9 +260,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])
 console.log('ready', process.pid)`
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)
-  test(`the program on the Node of the packages ends in its own way when the one that started it gets ${signal}`, async ({
-    folder,
-  }) => {
+  test(`the program shuts down cleanly when the process that started it gets ${signal}`, async ({ folder }) => {
     const child = spawn(process.execPath, [await onOtherNode(folder, DRAINS_ON), 'start'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })
@@ -280,13 +274,13 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)
     assert.equal([code, killedBy], signal === 'SIGKILL' ? [null, signal] : [0, null])
   })
 
-test('the setup ends by the signal that has ended the program', async ({ folder }) => {
+test('the setup ends with the signal that ended the program', async ({ folder }) => {
   const path = await onOtherNode(folder, "process.kill(process.pid, 'SIGTERM')\nsetTimeout(() => {}, 5_000)")
   const child = spawn(process.execPath, [path, 'start'], { stdio: 'ignore' })
   assert.equal(await once(child, 'close'), [null, 'SIGTERM'])
 })
 
-test('every script begins with a word that sh and cmd.exe both have', async () => {
+test('each script starts with a word that both sh and cmd.exe know', async () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(
     await readFile(join(dirname(setup), 'package.json'), 'utf8'),
   )

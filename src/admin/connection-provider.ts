@@ -33,7 +33,7 @@ function findSimilarKind(provider: string): string | undefined {
 /** How many letters shorter than the kind the start of an id can be, as in `openai-compat`. */
 const SHORTER = 4
 
-/** Warns about a provider whose id almost starts with a compatible kind. It is none, so its server may be called in the wrong format. */
+/** Warns about a provider whose ID almost starts with a compatible kind. It isn't one, so its server may be called in the wrong format. */
 export function warnOfMisspelledKind({ provider, providerSpecificData: data }: NamedConnection): string[] {
   const kind = data?.baseUrl ? findSimilarKind(provider) : undefined
   if (kind === undefined) return []

@@ -97,7 +97,7 @@ export function createKeyOperations(
     turnEnd(): Promise<void>
     /** Removes the counters of a deleted key. Never rejects. */
     forgetLimits(scope: AccountName): Promise<void>
-    /** The ref of an account for a key, which is stored by then. Throws `INVALID_REQUEST` if there can't be one. */
+    /** The ref of an account for a key; creates the account if needed. Throws `INVALID_REQUEST` if there can't be one. */
     resolveAccount(idOrRef: string): Promise<string>
     /** The ref of an account that is named by its id or its ref. */
     findAccountRef(idOrRef: string): Promise<string>

@@ -38,7 +38,7 @@ export interface GatewayInfo {
   inFlight: Integer
 }
 
-/** What the gateway knows of itself. */
+/** Facts about the gateway itself. */
 export interface OwnFacts {
   runtime: string
   basePath: string

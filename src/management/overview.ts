@@ -20,7 +20,7 @@ export interface Overview {
   usage?: UsageSummary
   /** The newest five of the latest 100 requests that failed, were cut, or were rejected. */
   failures: KeptRequest[]
-  /** What failed recently, as in `health.list`. */
+  /** Recent failures, as in `health.list`. */
   health: HealthEntry[]
   /** Number of damaged records in the storage. */
   damaged: Integer
@@ -96,7 +96,7 @@ export function createOverview({
   }
 }
 
-/** What has limits, by its account. */
+/** Everything with limits, by account. */
 type LimitsByAccount = ReadonlyMap<string, { name?: string; limits: UsageLimits }>
 
 interface WithLimits {

@@ -17,7 +17,7 @@ import { decodeId, parseRecord, type RecordKind } from './stored-records.ts'
 /** An account, with its id, name, and metadata encrypted. */
 export interface AccountRecord extends StoredOf<typeof accountFields> {}
 
-/** What a record has encrypted. */
+/** The encrypted part of a record. */
 export interface AccountProfile {
   id: string
   name?: string
@@ -34,7 +34,7 @@ export interface StoredAccount {
 export interface AccountNames {
   /** The ref of an account that is named by its id or its ref. */
   findRef(idOrRef: string): Promise<string>
-  /** The names of accounts by ref, or their ids if they have no name. Omits accounts of which nothing is stored. */
+  /** The names of accounts by ref, or their IDs if they have no name. Omits accounts that aren't stored. */
   findNames(refs: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 

@@ -50,7 +50,7 @@ export interface FormerValue {
   until: number
 }
 
-/** Keys in memory by credential, with those that are being looked up. */
+/** Caches keys by credential, and tracks pending lookups. */
 export class KeyCache {
   readonly #clock: Clock
   readonly #entries = new Map<string, CacheEntry>()
@@ -123,14 +123,14 @@ export class KeyCache {
   }
 
   forget(digest: string): void {
-    for (const lookup of this.#lookups) if (lookup.digest === digest) this.#lookups.delete(lookup)
+    this.#dropLookups((lookup) => lookup.digest === digest)
     for (const credential of this.#listCredentials(digest)) this.#entries.delete(credential)
     this.#credentials.delete(digest)
     this.#notify(digest)
   }
 
   forgetFormer(digest: string): void {
-    for (const lookup of this.#lookups) if (lookup.former === digest) this.#lookups.delete(lookup)
+    this.#dropLookups((lookup) => lookup.former === digest)
     const credential = this.#formerCredentials.get(digest)
     this.#formerCredentials.delete(digest)
     if (credential !== undefined) this.#entries.delete(credential)
@@ -139,8 +139,7 @@ export class KeyCache {
 
   /** Makes sure that a rejected key isn't accepted from memory. `key`: the key as it was read; absent if it doesn't exist. */
   forgetRejected(digest: string, key?: CachedKey): void {
-    for (const lookup of this.#lookups)
-      if (lookup.digest === digest || lookup.former === digest) this.#lookups.delete(lookup)
+    this.#dropLookups((lookup) => lookup.digest === digest || lookup.former === digest)
     for (const credential of this.#listCredentials(digest)) {
       const entry = this.#entries.get(credential)
       if (entry && key) this.#entries.set(credential, { ...entry, key, rereading: undefined })
@@ -168,6 +167,10 @@ export class KeyCache {
     this.expire(digest, { key: toCachedKey(digest, record), isChanged: false, changedAt: this.#clock.now() })
   }
 
+  #dropLookups(isOutdated: (lookup: PendingLookup) => boolean): void {
+    for (const lookup of this.#lookups) if (isOutdated(lookup)) this.#lookups.delete(lookup)
+  }
+
   #changeElsewhere(digest: string): void {
     const { changedAt = Number.NEGATIVE_INFINITY } = this.#entries.get(this.#credentials.get(digest) ?? '') ?? {}
     this.expire(digest, this.#clock.now() - changedAt < ECHO_MS ? {} : { isChanged: true })
@@ -188,17 +191,12 @@ export class KeyCache {
   }
 }
 
+const optionalParts = ['isActive', 'expiresAt', 'models', 'kinds', 'limits', 'metadata', 'account', 'actsFor'] as const
+
 export function toCachedKey(digest: string, record: KeyRecord): CachedKey {
-  const { id, name, isActive, expiresAt, models, kinds, limits, metadata, account, actsFor, group } = record
+  const { id, name, group } = record
   const key: CachedKey = { id, name, digest }
-  if (isActive !== undefined) key.isActive = isActive
-  if (expiresAt !== undefined) key.expiresAt = expiresAt
-  if (models !== undefined) key.models = models
-  if (kinds !== undefined) key.kinds = kinds
-  if (limits !== undefined) key.limits = limits
-  if (metadata !== undefined) key.metadata = metadata
-  if (account !== undefined) key.account = account
-  if (actsFor !== undefined) key.actsFor = actsFor
+  for (const part of optionalParts) if (record[part] !== undefined) Object.assign(key, { [part]: record[part] })
   if (group !== undefined) key.groupId = group
   return key
 }

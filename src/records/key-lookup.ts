@@ -55,7 +55,7 @@ export class KeyLookup {
   async read(digest: string): Promise<ClientKey | undefined> {
     const record = await this.#deps.records.get(digest)
     if (record) await this.#requireSigned(digest, record)
-    return record && this.#addGroupIfAny(toCachedKey(digest, record))
+    return record && this.#addGroup(toCachedKey(digest, record))
   }
 
   /** Reads from the storage why the key with this digest is rejected; `undefined` if it isn't. Rejects with `STORAGE_FAILED`. */
@@ -103,18 +103,16 @@ export class KeyLookup {
     const finding = this.#deps.groups.find(groupId)
     const group = getSettledValue(finding)
     const made = this.#withGroups.get(key)
-    return group && made?.group === group ? this.#toPromise(made) : this.#addGroup(key, groupId, finding)
+    return group && made?.group === group ? this.#toPromise(made) : this.#addGroup(key, finding)
   }
 
   async #findInStorage(credential: string, entry: CacheEntry | undefined): Promise<ClientKey | undefined> {
-    const key = await this.#readKey(credential, entry)
-    return key && this.#addGroupIfAny(key)
-  }
-
-  async #readKey(credential: string, entry: CacheEntry | undefined): Promise<CachedKey | undefined> {
-    if (!entry) return isClientKey(credential) ? this.#lookUp(credential) : undefined
-    entry.rereading ??= this.#rereadEntry(credential, entry)
-    return this.#deps.staleFallback.readOrUseStale(entry.rereading, entry.key)
+    if (!entry && !isClientKey(credential)) return undefined
+    if (entry) entry.rereading ??= this.#rereadEntry(credential, entry)
+    const key = await (entry?.rereading
+      ? this.#deps.staleFallback.readOrUseStale(entry.rereading, entry.key)
+      : this.#lookUp(credential))
+    return key && this.#addGroup(key)
   }
 
   #rereadEntry(credential: string, entry: CacheEntry): PendingRead<CachedKey | undefined> {
@@ -173,17 +171,14 @@ export class KeyLookup {
     return { id: record.id, to: record.to, until: Date.parse(record.until) }
   }
 
-  async #addGroupIfAny(key: CachedKey): Promise<ClientKey> {
-    return key.groupId === undefined ? key : this.#addGroup(key, key.groupId)
-  }
-
-  /** Adds the group to a key. Throws `STORAGE_FAILED` if the group doesn't exist. */
-  async #addGroup(key: CachedKey, groupId: string, finding = this.#deps.groups.find(groupId)): Promise<ClientKey> {
-    const group = await finding
+  /** Adds its group to a key that has one. Throws `STORAGE_FAILED` if the group doesn't exist. */
+  async #addGroup(key: CachedKey, finding?: Promise<ClientGroup | undefined>): Promise<ClientKey> {
+    const { groupId, ...own } = key
+    if (groupId === undefined) return key
+    const group = await (finding ?? this.#deps.groups.find(groupId))
     if (!group) throw missingGroupError(key, groupId)
     const made = this.#withGroups.get(key)
     if (made?.group === group) return made
-    const { groupId: _, ...own } = key
     const next = { ...own, group }
     this.#withGroups.set(key, next)
     return next

@@ -31,7 +31,7 @@ export function createGroupCache({
   })
 }
 
-/** What requests need of a group's record. */
+/** The fields of a group that requests need. */
 export function toClientGroup({ createdAt, mac, ...group }: GroupRecord): ClientGroup {
   return group
 }

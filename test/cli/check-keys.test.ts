@@ -4,7 +4,7 @@ import { getKeyContext } from '../../src/records/keyring.ts'
 import { openKeyring } from '../../src/records/open-keyring.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the keys when the command starts')
+const test = suite('the key check at startup')
 
 /** A storage with so many keys, and the check, which answers what was said and how many values were opened. */
 async function withKeys(count: number) {
@@ -37,7 +37,7 @@ const vault = await openKeyring({
   logger: { warn() {}, error() {} },
 })
 
-test('few keys are opened when the command starts, and each that cannot be opened is reported', async () => {
+test("decrypts all keys at startup if there are few, and reports each one that can't be decrypted", async () => {
   const { put, check } = await withKeys(20)
   assert.equal(await check(), { warnings: [], openedCount: 20 })
   await put(3, 'AAAA.AAAA')
@@ -49,12 +49,12 @@ test('few keys are opened when the command starts, and each that cannot be opene
   )
 })
 
-test('many keys are not all opened when the command starts', async () => {
+test('decrypts only some keys at startup if there are many', async () => {
   const { check } = await withKeys(2_500)
   assert.equal(await check(), { warnings: [], openedCount: 500 })
 })
 
-test('all keys are read when the command starts, and each damaged record is reported', async () => {
+test('reads all keys at startup, and reports each damaged record', async () => {
   for (const [count, place] of [
     [1, 0],
     [2_500, 0],

@@ -28,7 +28,7 @@ combos:
   slow: { <<: *patient, models: *both }
 `
 
-test('anchors, aliases, and << merges mean what they mean to Docker Compose', async ({ folder }) => {
+test('supports anchors, aliases, and << merges like Docker Compose', async ({ folder }) => {
   const { connections, combos } = await readConfigFile(await write(folder, 'merges.yaml', MERGES), env)
   const apiKey = env.OPENAI_KEY
   assert.equal(
@@ -49,13 +49,13 @@ test('anchors, aliases, and << merges mean what they mean to Docker Compose', as
   )
 })
 
-test('an anchor may be used hundreds of times', async ({ folder }) => {
+test('allows hundreds of references to an anchor', async ({ folder }) => {
   const lines = Array.from({ length: 300 }, (_, at) => `  c${at}: { <<: *base, models: *models }`)
   const text = `x-a: { a: &base { strategy: random }, b: &models [openai/gpt-5] }\ncombos:\n${lines.join('\n')}`
   assert.is((await readConfigFile(await write(folder, 'many.yaml', text), env)).combos.length, 300)
 })
 
-test('a mistake in merged members is reported where they are used', async ({ folder }) => {
+test('reports a mistake in merged fields where they are used', async ({ folder }) => {
   const { data } = openData()
   const text = `x-a: &a { apikey: x, priority: "\${UNUSED_HERE}" }
 x-b: &b { apikey: x }
@@ -90,7 +90,7 @@ const unreadable: ReadonlyArray<[name: string, content: string, says: RegExp]> =
 ]
 
 for (const [name, content, says] of unreadable) {
-  test(`${name} is refused: ${says.source}`, async ({ folder }) => {
+  test(`rejects ${name}: ${says.source}`, async ({ folder }) => {
     assert.match(await problemOf(readConfigFile(await write(folder, name, content), env)), says)
   })
 }

@@ -60,7 +60,7 @@ for (const [name, content] of [
   ['maps.yaml', YAML],
   ['lists.json', JSON_TEXT],
 ] as const) {
-  test(`the records of ${name} are written at the first start, and nothing at the second`, async ({ folder }) => {
+  test(`writes the records of ${name} at the first start, and nothing at the second`, async ({ folder }) => {
     const { data, written } = openData()
     const config = await readConfigFile(await write(folder, name, content), env)
     await applyConfig(config, data)
@@ -102,7 +102,7 @@ for (const [name, content] of [
   })
 }
 
-test('records and members that the file does not name are left alone', async ({ folder }) => {
+test('keeps records and fields that the file does not contain', async ({ folder }) => {
   const { data } = openData()
   const config = await readConfigFile(await write(folder, 'leave.yaml', YAML), env)
   await applyConfig(config, data)
@@ -185,7 +185,7 @@ const unreadable: ReadonlyArray<[name: string, content: string, says: RegExp]> =
 ]
 
 for (const [name, content, says] of unreadable) {
-  test(`${name} is refused: ${says.source}`, async ({ folder }) => {
+  test(`rejects ${name}: ${says.source}`, async ({ folder }) => {
     assert.match(await problemOf(readConfigFile(await write(folder, name, content), env)), says)
   })
 }
@@ -207,7 +207,7 @@ const refused: ReadonlyArray<[content: string, says: RegExp]> = [
 ]
 
 for (const [content, says] of refused) {
-  test(`${content} is refused with its place, and nothing of the file is written`, async ({ folder }) => {
+  test(`rejects ${content} with its path, and writes nothing from the file`, async ({ folder }) => {
     const { data, written } = openData()
     const first = content.startsWith('combos') ? 'aliases: { z: openai/gpt-5 }' : 'combos: { z: [openai/gpt-5] }'
     const whole = [first, content, ''].join('\n')
@@ -217,7 +217,7 @@ for (const [content, says] of refused) {
   })
 }
 
-test('records in the data count when a file is checked', async ({ folder }) => {
+test('considers existing records when it checks a file', async ({ folder }) => {
   const { data } = openData()
   await withManagement(data, (api) => api.connections.put({ id: 'main', provider: 'groq' }))
   const config = await readConfigFile(
@@ -227,14 +227,14 @@ test('records in the data count when a file is checked', async ({ folder }) => {
   assert.match(await problemOf(applyConfig(config, data)), /connections\.main: "provider" cannot be changed/)
 })
 
-test('texts keep what is escaped, and an empty file names nothing', async ({ folder }) => {
+test('keeps escaped variables, and accepts an empty file', async ({ folder }) => {
   const config = await readConfigFile(await write(folder, 'text.yaml', `aliases: { a: "x$\${HOST}/\${HOST}" }`), env)
   assert.equal(config.aliases, [{ place: 'aliases.a', input: { alias: 'a', model: `x\${HOST}/lab.test` } }])
   const empty = await readConfigFile(await write(folder, 'nothing.yaml', '# nothing\n'), env)
   assert.equal(empty.connections, [])
 })
 
-test('a file that is not there, or a folder, is named', async ({ folder }) => {
+test('names a missing file or a directory', async ({ folder }) => {
   assert.match(
     await problemOf(readConfigFile(join(folder, 'none.yaml'), env)),
     /Cannot read the config file .*none\.yaml: no such file\./,
@@ -243,7 +243,7 @@ test('a file that is not there, or a folder, is named', async ({ folder }) => {
   assert.match(await problemOf(readConfigFile(join(folder, 'folder.yaml'), env)), /folder\.yaml: it is a directory\./)
 })
 
-test('what leads nowhere once the file is applied is said with its place, and nothing is written for it', async ({
+test('reports unresolved names with their paths once the file is applied, and writes nothing for them', async ({
   folder,
 }) => {
   const { data, written } = openData()
@@ -275,7 +275,7 @@ combos: { fast: [openai/gpt-5], broken: [groq/llama] }
   assert.equal(written(), ['connections/env-groq'])
 })
 
-test('the file is told of keys, groups, and prices that will not work as meant', async ({ folder }) => {
+test('warns about keys, groups, and prices that will not work as intended', async ({ folder }) => {
   const { data, written } = openData()
   const path = await write(
     folder,

@@ -19,7 +19,7 @@ const listOf = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[
 const test = suite('the container')
 test.after(cleanUp)
 
-test('the image runs the command as a user without rights, by options that it has', async () => {
+test('the image runs the CLI as an unprivileged user, with options that exist', async () => {
   const options = parseOptions(listOf(instruction('CMD')))
   assert.equal([options.host, options.data, options.metrics, options.log], ['0.0.0.0', '/data', true, 'json'])
   assert.is(instruction('VOLUME'), options.data)
@@ -43,7 +43,7 @@ test('the image runs the command as a user without rights, by options that it ha
   assert.equal(settings[0]?.input, { requireApiKey: true })
 })
 
-test('the command of the image is healthy, serves its metrics to their token alone, and ends on SIGTERM', async () => {
+test('the container becomes healthy, serves metrics only with their token, and ends on SIGTERM', async () => {
   const token = 'a-token-of-thirty-two-characters-or-more'
   const data = await temporaryFolder()
   const inImage: Record<string, string> = {
@@ -77,14 +77,14 @@ test('the command of the image is healthy, serves its metrics to their token alo
   )
 })
 
-test('a token for metrics that is too short is refused at the start', async () => {
+test('rejects a metrics token that is too short at startup', async () => {
   const { code } = await signalbox(['--metrics', '--data', await temporaryFolder()], {
     env: { SIGNALBOX_METRICS_TOKEN: 'short' },
   }).ended
   assert.is(code, 1)
 })
 
-test('the compose file mounts what there is, and its parts know each other', () => {
+test('the compose file mounts existing files, and its services refer to each other', () => {
   const { services, secrets, volumes } = parse(read('compose.yaml'), { merge: true })
   const { gateway, prometheus, grafana } = services
   assert.is(gateway.read_only, true)

@@ -15,7 +15,7 @@ function openData() {
   return { data, list, apply }
 }
 
-test('each usual variable connects its provider, under a name that says so', async () => {
+test('connects a provider for each standard variable, with a name that says so', async () => {
   const { list, apply } = openData()
   const env = {
     OPENAI_API_KEY: KEY,
@@ -44,7 +44,7 @@ test('each usual variable connects its provider, under a name that says so', asy
   assert.equal(await list(), before, 'a second start changes nothing')
 })
 
-test('quotes around a key are no part of it', async () => {
+test('removes quotes around a key', async () => {
   const { data, list, apply } = openData()
   await apply({ OPENAI_API_KEY: KEY })
   const before = await list()
@@ -63,7 +63,7 @@ test('quotes around a key are no part of it', async () => {
   })
 })
 
-test('every variable belongs to a built-in provider', async () => {
+test('each variable belongs to a built-in provider', async () => {
   const { apply } = openData()
   const any = new Proxy({}, { get: (_, name) => (String(name).endsWith('_API_KEY') ? KEY : undefined) })
   const found = await apply(any)
@@ -71,7 +71,7 @@ test('every variable belongs to a built-in provider', async () => {
   for (const { provider, leftOut } of found) assert.equal([provider in defaultCatalog, leftOut], [true, undefined])
 })
 
-test('a changed variable changes the key, and the connection of a removed variable is removed', async () => {
+test('updates the key when the variable changes, and removes the connection when the variable is gone', async () => {
   const { list, apply } = openData()
   await apply({ GEMINI_API_KEY: KEY, OPENAI_API_KEY: KEY })
   await apply({ GOOGLE_API_KEY: 'AIza-other-0123456789', OPENAI_API_KEY: KEY })
@@ -84,7 +84,7 @@ test('a changed variable changes the key, and the connection of a removed variab
   assert.equal(await list(), [])
 })
 
-test('changes of such a connection by the operator are kept', async () => {
+test('keeps changes that the operator makes to such a connection', async () => {
   const { data, list, apply } = openData()
   await apply({ OPENAI_API_KEY: KEY })
   const change = { isActive: false, name: 'Mine', priority: 5 }
@@ -98,7 +98,7 @@ test('changes of such a connection by the operator are kept', async () => {
 })
 
 for (const isActive of [true, false]) {
-  test(`a provider with ${isActive ? 'a connection' : 'a paused connection'} of its own gets none from the environment`, async () => {
+  test(`skips a provider that already has ${isActive ? 'a connection' : 'a paused connection'}`, async () => {
     const { data, list, apply } = openData()
     await apply({ OPENAI_API_KEY: KEY })
     await withManagement(data, ({ connections }) => connections.create({ provider: 'openai', isActive }))
@@ -119,7 +119,7 @@ for (const [env, leftOut] of [
   ],
   [{ OPENAI_API_KEY: 'sk with blanks' }, /must be the bare key/],
 ] as const) {
-  test(`a variable is left out: ${leftOut.source}`, async () => {
+  test(`skips a variable: ${leftOut.source}`, async () => {
     const { list, apply } = openData()
     await apply({ OPENAI_API_KEY: KEY })
     const [found] = await apply(env)

@@ -14,7 +14,7 @@ interface Failure {
   says: RegExp
 }
 
-const failures = suite('signalbox that cannot start', { used: '', port: 0, server: createServer() })
+const failures = suite('startup failures', { used: '', port: 0, server: createServer() })
 
 /** A data folder that was used, with the secret it made itself. */
 failures.before(async (context) => {

@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const sh = async (script: string) =>
   (await run('sh', ['-c', script], { env: { ...process.env, OPENAI_API_KEY: 'sk-canary-0123456789' } })).stdout
 
-const steps = suite('the commands that signalbox prints')
+const steps = suite('the commands in the startup message')
 
 steps.before(async () => {
   await run('sh', ['-c', 'curl --version']).catch(() => skip('there is no curl'))

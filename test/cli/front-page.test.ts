@@ -2,7 +2,7 @@ import { VERSION } from '../../src/lib/version.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Command, cleanUp, signalbox, temporaryFolder, tokenIn } from './command.ts'
 
-const test = suite('GET / of signalbox', { baseUrl: '', command: undefined as Command | undefined, data: '' })
+const test = suite('GET / of the CLI', { baseUrl: '', command: undefined as Command | undefined, data: '' })
 
 test.before(async (context) => {
   context.data = await temporaryFolder()
@@ -12,7 +12,7 @@ test.before(async (context) => {
 
 test.after(cleanUp)
 
-test('the text for programs names the program, the base URLs and the first commands', async ({
+test('returns text with the program name, the base URLs, and the first commands', async ({
   baseUrl,
   command,
   data,
@@ -28,7 +28,7 @@ test('the text for programs names the program, the base URLs and the first comma
   for (const secret of [tokenIn(command as Command), data]) assert.not.match(text, secret)
 })
 
-test('browsers get a page without scripts that holds the same', async ({ baseUrl }) => {
+test('returns browsers the same text as a page without scripts', async ({ baseUrl }) => {
   const text = await (await fetch(`${baseUrl}/`)).text()
   const page = await fetch(`${baseUrl}/`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
   assert.is(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -39,7 +39,7 @@ test('browsers get a page without scripts that holds the same', async ({ baseUrl
   assert.is(shown.replace(/&lt;/g, '<').replace(/&amp;/g, '&'), text)
 })
 
-test('tools that ask for JSON get JSON, HEAD gets no body, other paths a 404', async ({ baseUrl }) => {
+test('returns JSON to tools that ask for it, no body for HEAD, and a 404 for other paths', async ({ baseUrl }) => {
   const json = await fetch(`${baseUrl}/`, { headers: { accept: 'application/json' } })
   assert.equal(await json.json(), { name: 'signalbox', baseUrl: '/v1', models: '/v1/models' })
   const head = await fetch(`${baseUrl}/`, { method: 'HEAD' })
@@ -48,6 +48,6 @@ test('tools that ask for JSON get JSON, HEAD gets no body, other paths a 404', a
   assert.is((await fetch(`${baseUrl}/`, { method: 'POST' })).status, 404)
 })
 
-test('GET /health answers while signalbox runs', async ({ baseUrl }) => {
+test('GET /health responds while the gateway runs', async ({ baseUrl }) => {
   assert.equal(await (await fetch(`${baseUrl}/health`)).json(), { status: 'ok', version: VERSION })
 })

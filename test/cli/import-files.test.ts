@@ -7,7 +7,7 @@ const test = importSuite('the files that an import reads and writes')
 
 const CONFIG = 'model_list: [{ model_name: m, litellm_params: { model: gpt-4o, api_key: sk-canary } }]\n'
 
-test('an import writes only a new file, in a folder that exists, and follows no link', async ({ folder }) => {
+test('writes only a new file, in an existing directory, and follows no links', async ({ folder }) => {
   const config = await written(folder, '.yaml', CONFIG)
   const file = await written(folder, '.yaml', 'mine')
   const target = fresh(folder, '.yaml')
@@ -65,7 +65,7 @@ const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = 
   ['names of prototypes', '{"__proto__": {"model_list": []}, "constructor": {"targets": []}}', /This is not /],
 ]
 for (const [what, content, says] of malformed)
-  test(`an import of ${what} says so in one line`, async ({ folder }) => {
+  test(`reports ${what} in one line`, async ({ folder }) => {
     const path = fresh(folder, '.yaml')
     await writeFile(path, content)
     for (const source of ['litellm', 'portkey', '9router']) {
@@ -77,7 +77,7 @@ for (const [what, content, says] of malformed)
     }
   })
 
-test('an import does not read a file that is larger than any configuration', async ({ folder }) => {
+test('does not read a file that is larger than any configuration', async ({ folder }) => {
   const path = await written(folder, '.yaml', CONFIG)
   await truncate(path, 40 * 1024 * 1024)
   const { code, err } = await run('litellm', path)
@@ -85,9 +85,7 @@ test('an import does not read a file that is larger than any configuration', asy
   assert.match(err, /is larger than 32 MiB/)
 })
 
-test('a configuration of LiteLLM may have anchors that are merged, and the encoding of PowerShell', async ({
-  folder,
-}) => {
+test('reads a LiteLLM configuration with merged anchors, and the encoding of PowerShell', async ({ folder }) => {
   const text = [
     'x-lab: &lab { api_base: "http://lab.test/v1", api_key: os.environ/LAB_KEY }',
     'model_list:',
@@ -113,7 +111,7 @@ test('a configuration of LiteLLM may have anchors that are merged, and the encod
     ])
 })
 
-test('the files that a configuration of LiteLLM includes are part of it', async ({ folder }) => {
+test('reads the files that a LiteLLM configuration includes', async ({ folder }) => {
   const models = await written(folder, '.yaml', CONFIG)
   const settings = await written(folder, '.yaml', 'router_settings: { num_retries: 4 }\n')
   const names = [models, settings].map((path) => path.split('/').at(-1))

@@ -13,7 +13,7 @@ import {
 
 const test = importSuite('the accounts of a configuration of LiteLLM')
 
-test('deployments at two accounts of one provider are asked for their own models only', async ({ folder }) => {
+test('requests only their own models from two accounts of one provider', async ({ folder }) => {
   const azure = (name: string) => ({
     model: `azure/gpt-4o-${name}`,
     api_base: `https://${name}.openai.azure.com/`,
@@ -45,7 +45,7 @@ test('deployments at two accounts of one provider are asked for their own models
   )
 })
 
-test('a server with the name of a provider gets a prefix of its own, and the address of a provider leads to that provider', async ({
+test('gives a server that is named like a provider its own prefix, and recognizes a provider by its URL', async ({
   folder,
 }) => {
   const at = (api_base: string) => ({ model: 'openai/m', api_base, api_key: 'os.environ/LAB_API_KEY' })
@@ -79,7 +79,7 @@ test('a server with the name of a provider gets a prefix of its own, and the add
   ])
 })
 
-test('credentials from a list, addresses and versions from variables, and routes in names mean what they mean in LiteLLM', async ({
+test('reads listed credentials, URLs and versions from variables, and routes in names like LiteLLM', async ({
   folder,
 }) => {
   const { said, file, chat } = await importedLiteLlm(folder, {
@@ -136,7 +136,7 @@ const names: [params: object, said: RegExp][] = [
   [{ model: 'm', custom_llm_provider: 'deepseek' }, /model deepseek\/m/],
 ]
 for (const [params, said] of names)
-  test(`an import from LiteLLM says who is asked for ${JSON.stringify(params)}`, async ({ folder }) => {
+  test(`says which provider it calls for ${JSON.stringify(params)}`, async ({ folder }) => {
     const { code, out, err } = await run(
       'litellm',
       await written(folder, '.json', JSON.stringify(litellmConfig([['m', params]]))),
@@ -145,7 +145,7 @@ for (const [params, said] of names)
     assert.match(out, said)
   })
 
-test('names of members of objects are not providers', async ({ folder }) => {
+test('does not take property names of objects for providers', async ({ folder }) => {
   const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty']
   const path = await written(
     folder,
@@ -157,7 +157,7 @@ test('names of members of objects are not providers', async ({ folder }) => {
   for (const name of names) assert.ok(out.includes(`Signalbox has no provider "${name}"`), out)
 })
 
-test('a key file of Vertex AI is a variable that takes its JSON: one for each file', async ({ folder }) => {
+test('replaces each Vertex AI key file by a variable for its JSON', async ({ folder }) => {
   const vertex = (credentials?: string) => ({
     model: 'vertex_ai/gemini-2.5-pro',
     vertex_location: 'us-central1',
@@ -194,9 +194,7 @@ test('a key file of Vertex AI is a variable that takes its JSON: one for each fi
   assert.is((await api.connections.list()).connections.length, 4)
 })
 
-test('nothing that may be a secret is printed or written, wherever a configuration of LiteLLM has it', async ({
-  folder,
-}) => {
+test('never prints or writes a possible secret, wherever a LiteLLM configuration contains it', async ({ folder }) => {
   const canary = (name: string) => `sk-canary-${name}-0123456789abcdef`
   const content = litellmConfig(
     [
@@ -247,7 +245,7 @@ test('nothing that may be a secret is printed or written, wherever a configurati
   }
 })
 
-test('what a deployment has beside the account that is made of it is reported, each member', async ({ folder }) => {
+test('reports each field of a deployment that its account does not use', async ({ folder }) => {
   const vertex = { model: 'vertex_ai/gemini-2.5-pro', vertex_project: 'p-1', vertex_location: 'us-central1' }
   const aws = { aws_access_key_id: 'AKIA-canary', aws_secret_access_key: 'canary', aws_region_name: 'eu-west-1' }
   const azure = { model: 'azure/m', api_base: 'https://one.openai.azure.com' }
@@ -285,9 +283,7 @@ test('what a deployment has beside the account that is made of it is reported, e
   assert.match(said, /credential_list: spare -> No deployment in the file uses it\./)
 })
 
-test('variables in an address stay, and a user or a query, which is refused at the start, is asked without', async ({
-  folder,
-}) => {
+test('keeps variables in URLs, and removes usernames and queries, which the gateway rejects', async ({ folder }) => {
   const of = (model: string, api_base: string) => ({ model: `openai/${model}`, api_base, api_key: 'os.environ/KEY' })
   const path = await written(
     folder,

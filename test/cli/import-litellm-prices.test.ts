@@ -3,7 +3,7 @@ import { importedLiteLlm, importSuite, lab, litellmConfig } from './imported.ts'
 
 const test = importSuite('the prices in a configuration of LiteLLM')
 
-test('a deployment has the price of its model, and those without a price are named with the budget', async ({
+test('takes the price of each model from the catalog, and reports models without one if there is a budget', async ({
   folder,
 }) => {
   const azure = (deployment: string) => ({
@@ -35,7 +35,7 @@ test('a deployment has the price of its model, and those without a price are nam
   assert.match(said, /max_budget: other, unknown -> These models, or some of their deployments, have no known price\./)
 })
 
-test('prices of long requests become tiers of the price', async ({ folder }) => {
+test('converts prices of long requests to price tiers', async ({ folder }) => {
   const { api, said } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -66,7 +66,7 @@ test('prices of long requests become tiers of the price', async ({ folder }) => 
   assert.match(said, /above_200k_tokens_priority/)
 })
 
-test('prices by ranges of the input become a price and its tiers', async ({ folder }) => {
+test('converts price ranges to a price with tiers', async ({ folder }) => {
   const { api, said } = await importedLiteLlm(
     folder,
     litellmConfig([

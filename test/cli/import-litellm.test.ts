@@ -3,7 +3,7 @@ import { importedLiteLlm, importSuite, type LiteLlmModel, lab, litellmConfig } f
 
 const test = importSuite('the import of a configuration of LiteLLM')
 
-test('an order of deployments becomes a fallback from those of one order to those of the next', async ({ folder }) => {
+test('converts the order of deployments to a fallback from one order to the next', async ({ folder }) => {
   const { combos, chat, down } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -25,9 +25,7 @@ test('an order of deployments becomes a fallback from those of one order to thos
   assert.match(String(asked[1]?.model), /^second-/)
 })
 
-test('fallbacks are followed by their own fallbacks, and may be aliases or names that match a star', async ({
-  folder,
-}) => {
+test('appends the fallbacks of fallbacks, which can be aliases or match a wildcard', async ({ folder }) => {
   const { said, combos, aliases } = await importedLiteLlm(
     folder,
     litellmConfig(
@@ -65,7 +63,7 @@ test('fallbacks are followed by their own fallbacks, and may be aliases or names
     assert.ok(said.includes(line), line)
 })
 
-test('fallbacks of fallbacks end where LiteLLM gives up', async ({ folder }) => {
+test('follows fallbacks of fallbacks as deep as LiteLLM does', async ({ folder }) => {
   const names = 'abcdefgh'.split('')
   const models = names.map((name): LiteLlmModel => [name, lab(name)])
   const fallbacks = names.slice(1).map((name, at) => ({ [names[at] ?? '']: [name] }))
@@ -82,7 +80,7 @@ test('fallbacks of fallbacks end where LiteLLM gives up', async ({ folder }) => 
   }
 })
 
-test('a budget counts what has a price, and lets models without one answer as LiteLLM does', async ({ folder }) => {
+test('counts only priced models in a budget and allows models without a price, like LiteLLM', async ({ folder }) => {
   const { api, chat, said } = await importedLiteLlm(
     folder,
     litellmConfig([['m', lab('m')]], {
@@ -96,7 +94,7 @@ test('a budget counts what has a price, and lets models without one answer as Li
   assert.match(said, /router_settings\.num_retries -> Must be a number, not a variable/)
 })
 
-test('time-outs of deployments become those of their combo, and are never shorter for whole answers than in LiteLLM', async ({
+test('uses the timeouts of deployments for their combo, never shorter for non-streaming responses than in LiteLLM', async ({
   folder,
 }) => {
   const { api, combos, said } = await importedLiteLlm(
@@ -134,7 +132,7 @@ const NAMES = [
   'm-deployments',
 ]
 
-test('clients keep every name of a model that LiteLLM accepts', async ({ folder }) => {
+test('keeps every model name that LiteLLM accepts', async ({ folder }) => {
   const models = NAMES.flatMap((name, at): LiteLlmModel[] => [
     [name, lab(`a${at}`)],
     [name, lab(`b${at}`)],
@@ -158,7 +156,7 @@ test('clients keep every name of a model that LiteLLM accepts', async ({ folder 
   assert.match(said, /An alias must have 1 to 200 characters/)
 })
 
-test('a model that is not for chat is asked at the endpoint of its kind', async ({ folder }) => {
+test('calls models of other kinds at the endpoint of their kind', async ({ folder }) => {
   const { ask, api, said } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -186,7 +184,7 @@ test('a model that is not for chat is asked at the endpoint of its kind', async 
   assert.match(said, /model_list\[0\]\.model_info: max_input_tokens -> /)
 })
 
-test('the kind of a model comes from the catalog or its name if the file does not give it', async ({ folder }) => {
+test('takes the kind of a model from the catalog or its name if the file lacks it', async ({ folder }) => {
   const azure = (name: string) => ({
     model: 'azure/ada',
     api_base: `https://${name}.openai.azure.com`,
@@ -221,7 +219,7 @@ for (const content of [
   { litellm_settings: { master_key: 'os.environ/KEY' } },
   { environment_variables: { LITELLM_MASTER_KEY: 'sk-canary' }, model_list: [] },
 ])
-  test(`clients need a key after an import of ${JSON.stringify(content)}`, async ({ folder }) => {
+  test(`requires an API key after importing ${JSON.stringify(content)}`, async ({ folder }) => {
     const { api, said } = await importedLiteLlm(folder, content)
     assert.is((await api.settings.get()).requireApiKey, true)
     assert.equal(
@@ -232,9 +230,7 @@ for (const content of [
     assert.not.match(said, /canary/)
   })
 
-test('a name with a star becomes aliases for models of the catalog, except names that mean something else', async ({
-  folder,
-}) => {
+test('converts wildcard names to aliases for catalog models, except names with another meaning', async ({ folder }) => {
   const { aliases, chat, said, warnings } = await importedLiteLlm(
     folder,
     litellmConfig(
@@ -265,7 +261,7 @@ test('a name with a star becomes aliases for models of the catalog, except names
   assert.match(said, /model_list\[3\]: mine-\* -> Names with \* are not imported/)
 })
 
-test('defaults for the new keys of LiteLLM become limits of the imported key', async ({ folder }) => {
+test("converts LiteLLM's defaults for new keys to limits of the imported key", async ({ folder }) => {
   const { api, said } = await importedLiteLlm(folder, {
     litellm_settings: {
       default_key_generate_params: { max_budget: 5, tpm_limit: 1_000, models: ['m'], duration: '30d' },
@@ -282,7 +278,7 @@ test('defaults for the new keys of LiteLLM become limits of the imported key', a
   assert.match(said, /default_key_generate_params\.duration -> Set "expiresAt" on keys/)
 })
 
-test('the first deployment says by which member a shuffle chooses, as in LiteLLM', async ({ folder }) => {
+test('lets the first deployment decide which field is the weight, like LiteLLM', async ({ folder }) => {
   const { combos } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -301,7 +297,7 @@ test('the first deployment says by which member a shuffle chooses, as in LiteLLM
   assert.equal(combos.n?.models, ['lab.test/d', 'lab.test/e'])
 })
 
-test('parts of fallbacks that are not taken are reported', async ({ folder }) => {
+test('reports the parts of fallbacks that are not imported', async ({ folder }) => {
   const { said, combos, file } = await importedLiteLlm(
     folder,
     litellmConfig(

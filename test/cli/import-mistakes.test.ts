@@ -5,7 +5,7 @@ const test = importSuite('mistakes in the files of other gateways')
 
 const ENV = { OPENAI_API_KEY: 'openai-key-1234567' }
 
-test('weights of other gateways become weights that an entry may have', async ({ folder }) => {
+test('converts the weights of other gateways to valid weights of entries', async ({ folder }) => {
   const target = (model: string, weight: unknown) => ({ provider: 'openai', weight, override_params: { model } })
   const targets = [target('a', 5_000), target('b', -5), target('c', 1), target('d', 'much')]
   const portkey = await written(folder, '.json', JSON.stringify({ strategy: { mode: 'loadbalance' }, targets }))
@@ -57,15 +57,13 @@ const mistyped: [source: string, config: object, unmapped: string[]][] = [
   ['9router', { combos: {}, settings: [] }, ['combos -> Must be a list', 'settings -> Must be an object']],
 ]
 for (const [source, config, unmapped] of mistyped)
-  test(`an import from ${source} says what of ${JSON.stringify(config)} is of another type than it should be`, async ({
-    folder,
-  }) => {
+  test(`reports what has the wrong type in an import from ${source}: ${JSON.stringify(config)}`, async ({ folder }) => {
     const { code, out, err } = await run(source, await written(folder, '.json', JSON.stringify(config)))
     assert.is(code, 0, err)
     for (const line of unmapped) assert.ok(out.includes(line), `${line} in ${out}`)
   })
 
-test('combos and keys of 9router with the same name get different names', async ({ folder }) => {
+test('gives 9router combos and keys with equal names different names', async ({ folder }) => {
   const combo = (name: string, model: string) => ({ name, models: [model] })
   const data = {
     providerConnections: [{ provider: 'openai', authType: 'apikey', name: 'a', apiKey: 'sk-canary' }],
@@ -96,7 +94,7 @@ test('combos and keys of 9router with the same name get different names', async 
   assert.match(said, /apiKeys\[1\] -> Another key is already named "laptop", so this one is named laptop-2/)
 })
 
-test('what an import from litellm leaves out has the name that clients use', async ({ folder }) => {
+test('adds the name that clients use to what an import from LiteLLM omits', async ({ folder }) => {
   const of = (name: string, model: string, more = {}) => ({ model_name: name, litellm_params: { model, ...more } })
   const config = {
     model_list: [

@@ -35,7 +35,7 @@ async function imported(folder: string, data: object, names: readonly string[]) 
   return { ...found, combos: Object.fromEntries(combos.map((combo) => [combo.name, combo])) }
 }
 
-test('keys are used at the addresses of plans and countries, as in 9router', async ({ folder }) => {
+test('uses keys at the URLs of their plans and countries, like 9router', async ({ folder }) => {
   const { chat, said } = await imported(
     folder,
     {
@@ -62,7 +62,7 @@ test('keys are used at the addresses of plans and countries, as in 9router', asy
   assert.match(said, /glm \(glm\) -> connection zai at https:\/\/api\.z\.ai\/api\/anthropic\/v1, as in 9router/)
 })
 
-test('servers of the user with the same prefix get different ones', async ({ folder }) => {
+test("gives the user's servers with equal prefixes different ones", async ({ folder }) => {
   const { chat, combos, warnings } = await imported(
     folder,
     {
@@ -91,7 +91,7 @@ test('servers of the user with the same prefix get different ones', async ({ fol
   assert.is(await url('ollama-local/c'), 'http://box:11434/v1/chat/completions')
 })
 
-test('aliases, names without a provider and combos lead to the same models as in 9router', async ({ folder }) => {
+test('resolves aliases, names without a provider, and combos to the same models as 9router', async ({ folder }) => {
   const { said, combos, chat, api } = await imported(
     folder,
     {
@@ -133,7 +133,7 @@ test('aliases, names without a provider and combos lead to the same models as in
   assert.not.match(said, /tunnelUrl|providerStrategies/)
 })
 
-test('faults of connections, prices and models of 9router are reported, and the file starts', async ({ folder }) => {
+test('reports invalid connections, prices, and models, and the file still starts', async ({ folder }) => {
   const { said, api } = await imported(
     folder,
     {
@@ -173,7 +173,7 @@ test('faults of connections, prices and models of 9router are reported, and the 
   )
 })
 
-test('an encrypted database is refused as a whole, with the hint to export it', async ({ folder }) => {
+test('rejects an encrypted database, and suggests exporting it', async ({ folder }) => {
   const path = fresh(folder, '')
   await mkdir(join(path, 'db'), { recursive: true })
   writeSqlite(join(path, 'db/data.sqlite'))
@@ -185,7 +185,7 @@ test('an encrypted database is refused as a whole, with the hint to export it', 
   assert.match(err, /Cannot read .* as 9router data\. Use "Export" in the settings/)
 })
 
-test('a key keeps its end, and its other restrictions are reported', async ({ folder }) => {
+test('keeps the expiry of a key, and reports its other restrictions', async ({ folder }) => {
   const { api, said } = await imported(
     folder,
     {
@@ -223,7 +223,7 @@ test('a key keeps its end, and its other restrictions are reported', async ({ fo
   assert.not.match(said, /laptop\./)
 })
 
-test('what connections, servers and combos of 9router have besides is reported', async ({ folder }) => {
+test('reports the other fields of connections, servers, and combos', async ({ folder }) => {
   const proxy = { connectionProxyEnabled: true, connectionProxyUrl: 'http://u:canary@proxy.test:3128' }
   const { said, file } = await imported(
     folder,

@@ -26,9 +26,7 @@ async function imported(folder: string, config: object, more: readonly string[] 
 
 const openai = (model: string, more: object = {}) => ({ provider: 'openai', override_params: { model }, ...more })
 
-test('a model of the catalog names its provider, and each of several keys stays with its targets', async ({
-  folder,
-}) => {
+test('finds the provider in a catalog model name, and keeps each key with its targets', async ({ folder }) => {
   const { said, combos, chat, down } = await imported(folder, {
     strategy: { mode: 'fallback' },
     targets: [
@@ -50,7 +48,7 @@ test('a model of the catalog names its provider, and each of several keys stays 
   )
 })
 
-test('a config of one provider has its attempts and its time-out', async ({ folder }) => {
+test('imports the attempts and the timeout of a config with one provider', async ({ folder }) => {
   const { said, combos } = await imported(folder, { ...openai('m'), retry: { attempts: 3 }, request_timeout: 9_000 })
   assert.equal(
     [combos.portkey?.models, combos.portkey?.maxAttempts, combos.portkey?.timeouts],
@@ -60,7 +58,7 @@ test('a config of one provider has its attempts and its time-out', async ({ fold
   assert.match(said, /Point your clients to .*\/v1\. Use the model "portkey"\.$/m)
 })
 
-test('a combo tries all models below it, and has a time-out if all its targets have one', async ({ folder }) => {
+test('tries all models below a combo, and sets a timeout if all its targets have one', async ({ folder }) => {
   const { said, combos } = await imported(folder, {
     strategy: { mode: 'fallback', other: 1 },
     retry: { use_retry_after_header: true },
@@ -103,7 +101,7 @@ const conditions: [what: string, query: object, whens: object[] | undefined][] =
   ['a name of objects', { 'metadata.__proto__': 'x' }, undefined],
 ]
 for (const [what, query, whens] of conditions)
-  test(`a condition of Portkey on ${what} is said here or reported`, async ({ folder }) => {
+  test(`converts or reports a condition on ${what}`, async ({ folder }) => {
     const { said, combos } = await imported(folder, {
       strategy: {
         mode: 'conditional',
@@ -124,9 +122,7 @@ for (const [what, query, whens] of conditions)
     assert.is(/conditions\[0\] -> Signalbox supports only \$eq and \$in/.test(said), whens === undefined)
   })
 
-test('a config is read in the form of an answer of the API of Portkey, and in that of its first version', async ({
-  folder,
-}) => {
+test("reads a config as returned by Portkey's API, and in its first version", async ({ folder }) => {
   const config = { strategy: { mode: 'loadbalance' }, targets: [openai('a', { weight: 3 }), openai('b')] }
   const forms = [
     { success: true, data: { name: 'mine', config } },
@@ -142,7 +138,7 @@ test('a config is read in the form of an answer of the API of Portkey, and in th
   }
 })
 
-test('servers of the user and clouds of Portkey are asked at their addresses', async ({ folder }) => {
+test("calls the user's servers and clouds at their URLs", async ({ folder }) => {
   const { combos, chat, said } = await imported(folder, {
     strategy: { mode: 'fallback' },
     targets: [
@@ -167,7 +163,7 @@ test('servers of the user and clouds of Portkey are asked at their addresses', a
   assert.match(said, /targets\[5\] -> Has an invalid resource_name/)
 })
 
-test('a name in the store of Portkey has the provider that the user names, and Azure an address of its own', async ({
+test("uses the provider that the user gives for a name in Portkey's store, and a separate URL for Azure", async ({
   folder,
 }) => {
   const config = {
@@ -199,7 +195,7 @@ test('a name in the store of Portkey has the provider that the user names, and A
   assert.equal([code, /--provider needs a name from the config and its provider/.test(err)], [1, true])
 })
 
-test('the integrations of a self-hosted gateway become connections, and its models keep their names', async ({
+test('converts the integrations of a self-hosted gateway to connections, and keeps the model names', async ({
   folder,
 }) => {
   const { said, file, chat, combos } = await imported(folder, {
@@ -232,7 +228,7 @@ test('the integrations of a self-hosted gateway become connections, and its mode
   assert.not.match(said, /claude-y/)
 })
 
-test('clients that choose by the model keep the names that they ask for', async ({ folder }) => {
+test('keeps the names that clients request if conditions test the model', async ({ folder }) => {
   const { chat } = await imported(folder, {
     strategy: {
       mode: 'conditional',
@@ -251,7 +247,7 @@ test('clients that choose by the model keep the names that they ask for', async 
   assert.equal(models, ['a', 'a', 'b'])
 })
 
-test('sticky spreading and a circuit breaker are a strategy and the health of the combo', async ({ folder }) => {
+test('converts sticky load balancing and circuit breakers to a strategy and health rules', async ({ folder }) => {
   const { combos } = await imported(folder, {
     strategy: {
       mode: 'loadbalance',
@@ -273,7 +269,7 @@ test('sticky spreading and a circuit breaker are a strategy and the health of th
   )
 })
 
-test('a key goes only to the provider for which it is written', async ({ folder }) => {
+test('uses a key only for the provider it was written for', async ({ folder }) => {
   const path = await written(
     folder,
     '.json',
@@ -291,7 +287,7 @@ test('a key goes only to the provider for which it is written', async ({ folder 
   )
 })
 
-test('a target without a condition is reported, and so is the place of metadata', async ({ folder }) => {
+test('reports a target without a condition, and where metadata must be sent', async ({ folder }) => {
   const { combos, said } = await imported(folder, {
     strategy: JSON.parse(`{
       "mode": "conditional",
@@ -316,7 +312,7 @@ test('a target without a condition is reported, and so is the place of metadata'
   assert.match(said, /conditions on metadata -> They check "metadata" in the request body\. .* x-portkey-metadata/)
 })
 
-test('what a target has beside the account that is made of it is reported, each member', async ({ folder }) => {
+test('reports each field of a target that its account does not use', async ({ folder }) => {
   const path = await written(
     folder,
     '.json',
@@ -347,7 +343,7 @@ test('what a target has beside the account that is made of it is reported, each 
   assert.ok(variables.some(({ name }: { name: string }) => name === 'SERVICE_ACCOUNT'))
 })
 
-test('variables in the address of a target stay', async ({ folder }) => {
+test('keeps variables in the URL of a target', async ({ folder }) => {
   const path = await written(
     folder,
     '.json',

@@ -16,7 +16,7 @@ const LITELLM_ENV = {
   GROQ_API_KEY: 'groq-key-1234567',
 }
 
-test('a configuration of LiteLLM becomes a file that starts and routes as it did', async ({ folder }) => {
+test('converts a LiteLLM configuration to a file that starts and routes the same way', async ({ folder }) => {
   const path = await written(folder, '.yaml', LITELLM)
   const { said, file, warnings, chat, failing, api } = await started(folder, ['litellm', path], LITELLM_ENV)
   assert.equal(warnings, [])
@@ -75,7 +75,7 @@ test('a configuration of LiteLLM becomes a file that starts and routes as it did
   assert.equal(connections.find(({ id }) => id === '10.0.0.5')?.prices, { qwen3: { input: 1, output: 2 } })
 })
 
-test('settings of LiteLLM without a counterpart are reported with their place and the reason', async ({ folder }) => {
+test('reports LiteLLM settings without an equivalent, with their path and the reason', async ({ folder }) => {
   const path = await written(folder, '.yaml', LITELLM)
   const { out } = await run('litellm', path)
   for (const line of [
@@ -99,7 +99,7 @@ const PORTKEY_ENV = {
   GOOGLE_API_KEY: 'google-key-1234567',
 }
 
-test('a config of Portkey becomes a combo "portkey" with those within it, and starts', async ({ folder }) => {
+test('converts a Portkey config to a combo "portkey" with nested combos, and starts', async ({ folder }) => {
   const path = await written(folder, '.json', JSON.stringify(PORTKEY))
   const { said, file, warnings, chat, failing, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
   assert.equal(warnings, [])
@@ -136,7 +136,7 @@ test('a config of Portkey becomes a combo "portkey" with those within it, and st
   })
 })
 
-test('a conditional strategy of Portkey becomes entries with conditions', async ({ folder }) => {
+test('converts a conditional Portkey strategy to entries with conditions', async ({ folder }) => {
   const path = await written(folder, '.json', PORTKEY_CONDITIONS)
   const { said, chat } = await started(folder, ['portkey', path], PORTKEY_ENV)
   assert.match(said, /conditions\[1\] -> Signalbox supports only \$eq and \$in/)
@@ -145,7 +145,9 @@ test('a conditional strategy of Portkey becomes entries with conditions', async 
   assert.is((await chat('portkey', { metadata: { team: 'c' } })).asked[0]?.model, 'gpt-4o-mini')
 })
 
-test('override_params of a config of Portkey become parameters of entries, inherited ones too', async ({ folder }) => {
+test('converts override_params of a Portkey config to parameters of entries, including inherited ones', async ({
+  folder,
+}) => {
   const config = {
     strategy: {
       mode: 'conditional',
@@ -196,7 +198,7 @@ async function folderOf(folder: string): Promise<string> {
 }
 
 for (const kind of ['db.json', 'db/data.sqlite'] as const) {
-  test(`the data of 9router in ${kind} become a file that starts and routes`, async ({ folder }) => {
+  test(`converts 9router data in ${kind} to a file that starts and routes`, async ({ folder }) => {
     const path = await folderOf(folder)
     if (kind === 'db.json') await writeFile(join(path, kind), JSON.stringify(NINE_ROUTER))
     else writeSqlite(join(path, kind))
@@ -241,7 +243,7 @@ for (const kind of ['db.json', 'db/data.sqlite'] as const) {
   })
 }
 
-test('an import says what is wrong with its file and quotes nothing of it', async ({ folder }) => {
+test('says what is wrong with a file without quoting it', async ({ folder }) => {
   const broken = await written(folder, '.json', '{"targets": [{"api_key": "sk-canary" "x"}]}')
   const list = await written(folder, '.yaml', '- sk-canary')
   const good = await written(folder, '.yaml', LITELLM)
@@ -268,7 +270,7 @@ test('an import says what is wrong with its file and quotes nothing of it', asyn
   assert.is(await readFile(good, 'utf8'), LITELLM)
 })
 
-test('a file that is not SQLite is refused with the hint to export the data', async ({ folder }) => {
+test('rejects a file that is not SQLite, and suggests exporting the data', async ({ folder }) => {
   const path = await folderOf(folder)
   await writeFile(join(path, 'db/data.sqlite'), 'no database')
   const { code, err } = await run('9router', path)
@@ -276,7 +278,7 @@ test('a file that is not SQLite is refused with the hint to export the data', as
   assert.match(err, /Use "Export" in the settings/)
 })
 
-test('a key that is written out does not take the name of a variable that LiteLLM reads', async ({ folder }) => {
+test('does not give a plain-text key the name of a variable that LiteLLM reads', async ({ folder }) => {
   const models = [
     '{ model_name: one, litellm_params: { model: gpt-4o, api_key: sk-canary } }',
     '{ model_name: two, litellm_params: { model: gpt-4o } }',
@@ -297,7 +299,7 @@ test('a key that is written out does not take the name of a variable that LiteLL
   assert.not.match(file, /\{\}/)
 })
 
-test('texts of another gateway that look like variables stay as they are', async ({ folder }) => {
+test('keeps strings of another gateway that look like variables', async ({ folder }) => {
   const home = `$${'{HOME}'}`
   const path = await written(
     folder,

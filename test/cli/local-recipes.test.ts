@@ -99,7 +99,7 @@ for (const [title, hello, listed, embeddings] of [
   ['llama.cpp', 'Hello from llama', ['llama/qwen3'], []],
   ['vLLM', 'Hello from vllm', ['vllm/Qwen/Qwen3-4B'], []],
 ] as const) {
-  test(`the recipe for ${title} lists what the server has, and gets an answer`, async (context) => {
+  test(`the recipe for ${title} lists the server's models and gets a response`, async (context) => {
     const gateway = await start(context)
     const url = await gateway.baseUrl()
     const [first = '', ...others] = blocksOf(title, 'sh')
@@ -116,7 +116,7 @@ for (const [title, hello, listed, embeddings] of [
   })
 }
 
-test('the recipe for llama.cpp makes the connection while the model loads, and asks again as it says', async (context) => {
+test('the recipe for llama.cpp connects while the model loads, and retries as it says', async (context) => {
   const gateway = await start(context)
   const url = await gateway.baseUrl()
   const [create = ''] = blocksOf('llama.cpp', 'sh').join('').split('\n')
@@ -132,7 +132,7 @@ test('the recipe for llama.cpp makes the connection while the model loads, and a
   await gateway.stop()
 })
 
-test('the file with all servers connects them, and its combo answers', async (context) => {
+test('the file with all servers connects them, and its combo responds', async (context) => {
   const config = join(context.folder, 'signalbox.yaml')
   await writeFile(config, blocksOf('Use a config file', 'yaml').join(''))
   const gateway = await start(context, ['--config', config])
@@ -152,7 +152,7 @@ test('the file with all servers connects them, and its combo answers', async (co
   await gateway.stop()
 })
 
-test('the code for one’s own program prints the models', async ({ servers }) => {
+test('the code for your own program prints the models', async ({ servers }) => {
   const there = (url: string | URL | Request, init?: RequestInit) =>
     fetch(
       String(url).replace(/localhost:(\d+)/, (_, port) => `127.0.0.1:${servers.ports[port]}`),

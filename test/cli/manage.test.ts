@@ -21,7 +21,7 @@ async function run(args: string[], { env = {}, input = '' }: { env?: Record<stri
   return { code, out: command.stdout, err: command.stderr }
 }
 
-test('create, show, pause, and delete a key', async ({ url }) => {
+test('creates, shows, pauses, and deletes a key', async ({ url }) => {
   const env = { SIGNALBOX_URL: url }
   const made = await run(['keys', 'create', 'mine'], { env })
   assert.equal([made.code, made.err], [0, ''])
@@ -53,7 +53,7 @@ test('create, show, pause, and delete a key', async ({ url }) => {
   assert.equal(await run(['keys', 'list', '--json'], { env }), { code: 0, out: '{\n  "keys": []\n}\n', err: '' })
 })
 
-test('read a credential from stdin or a variable, and never print it', async ({ url }) => {
+test('reads a credential from stdin or a variable, and never prints it', async ({ url }) => {
   const env = { SIGNALBOX_URL: url, OWN_KEY: 'sk-fedcba9876543210' }
   const piped = await run(['connections', 'create', 'openai', '--api-key', '-', '--json'], {
     env,
@@ -67,7 +67,9 @@ test('read a credential from stdin or a variable, and never print it', async ({ 
   assert.not.match(piped.out + named.out + listed.out, /sk-/)
 })
 
-test('print one line and exit with 1 on errors and wrong usage, and with 2 for an unknown command', async ({ url }) => {
+test('prints one line and exits with 1 on errors and wrong usage, and with 2 for an unknown command', async ({
+  url,
+}) => {
   const env = { SIGNALBOX_URL: url }
   const failures: Array<[args: string[], code: number, says: RegExp]> = [
     [['combos', 'create', 'fast', '--strategy', 'rond'], 1, /^signalbox: --model is required/],
@@ -87,7 +89,7 @@ test('print one line and exit with 1 on errors and wrong usage, and with 2 for a
   )
 })
 
-test('name the unreachable gateway, and ask for a missing token', async ({ url }) => {
+test('names the unreachable gateway, and asks for a missing token', async ({ url }) => {
   const away = await run(['settings'], { env: { SIGNALBOX_URL: 'http://127.0.0.1:9' } })
   assert.is(away.code, 1)
   assert.match(
@@ -99,7 +101,7 @@ test('name the unreachable gateway, and ask for a missing token', async ({ url }
   assert.match(command.stderr, /^signalbox: Pass the admin token\..* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
 })
 
-test('have help that works without a gateway', async () => {
+test('prints help without a gateway', async () => {
   const help = await run(['--help'])
   const [, list = ''] = /^Commands:\n((?: {2}.+\n)+)/m.exec(help.out) ?? []
   const listed = [...list.matchAll(/^ {2}(\S+) +(.+)$/gm)].map(([, name = '', text = '']) => [name, text])

@@ -1,7 +1,7 @@
 import { NoProxyError, readNoProxy } from '../../adapters/mount/node/node-proxies.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('hosts that NO_PROXY keeps from the proxy')
+const test = suite('hosts that bypass the proxy with NO_PROXY')
 
 /** For each `NO_PROXY`: hosts that are called directly, then hosts that are called by the proxy. */
 const table: ReadonlyArray<[noProxy: string, direct: string[], proxied: string[]]> = [
@@ -36,7 +36,7 @@ const table: ReadonlyArray<[noProxy: string, direct: string[], proxied: string[]
   [' a.example ,, b.example\tc.example , ', ['a.example', 'b.example', 'c.example'], ['d.example']],
 ]
 
-test('names, wildcards, networks, ranges, and ports mean what they mean to curl, Go, Python, and Node', () => {
+test('supports names, wildcards, networks, ranges, and ports like curl, Go, Python, and Node', () => {
   const call = (host: string) => new URL(host.includes('://') ? host : `http://${host}/v1`)
   for (const [noProxy, direct, proxied] of table) {
     const isDirect = readNoProxy(noProxy)
@@ -45,7 +45,7 @@ test('names, wildcards, networks, ranges, and ports mean what they mean to curl,
   }
 })
 
-test('an entry that names no host is rejected by name', () => {
+test('rejects an invalid entry by name', () => {
   for (const entry of [
     '10.0.0.0/33',
     '10.0.0.0/',

@@ -6,7 +6,7 @@ import { isLoopback } from '../../src/cli/start.ts'
 import { assert, suite } from '../support/suite.ts'
 import { cleanUp, signalbox, temporaryFolder } from './command.ts'
 
-const options = suite('the options of signalbox')
+const options = suite('the CLI options')
 
 for (const version of ['16.20.2', '18.20.8', '20.20.2', '22.12.0']) {
   options(`the options of signalbox are not even read by Node ${version}`, () =>
@@ -154,7 +154,7 @@ options('--help lists all options of signalbox, and starts nothing', async () =>
   assert.match(version.stdout, /^\d+\.\d+\.\d+\S*\n$/)
 })
 
-const environment = suite('the environment of signalbox')
+const environment = suite('the CLI environment')
 
 const token = 'c'.repeat(40)
 const unusable: Array<[env: Record<string, string>, newToken: boolean, says: RegExp]> = [
@@ -196,7 +196,7 @@ function throwsProblem(run: () => unknown, { exitCode, says }: { exitCode: numbe
   assert.match(thrown.message, says)
 }
 
-const addresses = suite('the address that signalbox listens on')
+const addresses = suite('the address that the CLI listens on')
 
 addresses('the address that signalbox listens on counts as open to others unless it is loopback for certain', () => {
   for (const host of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) assert.ok(isLoopback(host), host)
@@ -204,7 +204,7 @@ addresses('the address that signalbox listens on counts as open to others unless
     assert.not.ok(isLoopback(host), host)
 })
 
-const lines = suite('what signalbox says of an unexpected error')
+const lines = suite('the CLI message for an unexpected error')
 
 lines('an unexpected error is printed in one line without credentials', () => {
   const error = new TypeError(

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { type CommandOptions, chat, cleanUp, signalbox, temporaryFolder, tokenIn } from './command.ts'
 import { written } from './imported.ts'
 
-const test = suite('the proxy between signalbox and its providers', { port: 0, proxied: [] as string[] })
+const test = suite('the proxy between the gateway and its providers', { port: 0, proxied: [] as string[] })
 
 /** A provider at a name that is found by the proxy alone. */
 const provider = createServer((_request, response) =>
@@ -74,7 +74,7 @@ async function ask(
   return { status: response.status, text }
 }
 
-test('the command calls providers by HTTP_PROXY with NODE_USE_ENV_PROXY=1, and directly without it', async ({
+test('calls providers through HTTP_PROXY with NODE_USE_ENV_PROXY=1, and directly without it', async ({
   port,
   proxied,
 }) => {
@@ -89,7 +89,7 @@ test('the command calls providers by HTTP_PROXY with NODE_USE_ENV_PROXY=1, and d
   assert.is((await ask({ ...env, NODE_USE_ENV_PROXY: '1', NO_PROXY: 'lab.invalid' })).status, 502)
 })
 
-test('no request for media at an address that is not public reaches the proxy', async ({ port, proxied }) => {
+test('never requests media at a private address through the proxy', async ({ port, proxied }) => {
   const proxy = `http://127.0.0.1:${port}`
   const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy, HTTPS_PROXY: proxy }
   for (const [url, calls] of [
@@ -105,10 +105,7 @@ test('no request for media at an address that is not public reaches the proxy', 
   }
 })
 
-test('requests to this machine do not go to the proxy, nor does the admin token of a command', async ({
-  port,
-  proxied,
-}) => {
+test("never sends local requests, or a command's admin token, to the proxy", async ({ port, proxied }) => {
   proxied.length = 0
   const folder = await temporaryFolder()
   const { port: at } = provider.address() as AddressInfo // a TCP server has no other form
@@ -128,7 +125,7 @@ test('requests to this machine do not go to the proxy, nor does the admin token 
   assert.equal(proxied, [])
 })
 
-test('networks and wildcards of NO_PROXY keep prompts from the proxy, and the admin token of a command', async ({
+test("keeps prompts and a command's admin token from the proxy by networks and wildcards in NO_PROXY", async ({
   port,
   proxied,
 }) => {
@@ -162,7 +159,7 @@ test('networks and wildcards of NO_PROXY keep prompts from the proxy, and the ad
   }
 })
 
-test('an entry of NO_PROXY that cannot be read is named at the start, and by a command', async () => {
+test('names an invalid NO_PROXY entry at startup and in commands', async () => {
   const env = { NODE_USE_ENV_PROXY: '1', NO_PROXY: 'localhost,10.0.0.0/33' }
   for (const args of [
     ['--data', await temporaryFolder()],
@@ -174,7 +171,7 @@ test('an entry of NO_PROXY that cannot be read is named at the start, and by a c
   }
 })
 
-test('a proxy that is no address is refused at the start', async () => {
+test('rejects an invalid proxy URL at startup', async () => {
   const folder = await temporaryFolder()
   const command = signalbox(['--data', folder], { env: { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: 'nothing' } })
   assert.is((await command.ended).code, 1)

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { assert, suite } from '../support/suite.ts'
 import { chat, cleanUp, manage, signalbox, temporaryFolder, tokenIn } from './command.ts'
 
-const stop = suite('signalbox that is told to stop')
+const stop = suite('stopping the CLI')
 
 stop.after(cleanUp)
 

@@ -1,7 +1,7 @@
 import { formatWelcome, type Welcome } from '../../src/cli/welcome.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('what is printed when the gateway is up')
+const test = suite('the startup message')
 
 const facts: Welcome = {
   baseUrl: 'http://127.0.0.1:4000',
@@ -17,12 +17,12 @@ const facts: Welcome = {
   isWindows: false,
 }
 
-test('the start-up text names the shell for its commands where the usual one cannot run them', () => {
+test("names the shell for its commands if the usual one can't run them", () => {
   assert.match(formatWelcome({ ...facts, isWindows: true }), /in a POSIX shell, such as Git Bash/)
   assert.not.match(formatWelcome(facts), /POSIX/)
 })
 
-test('what is printed when the gateway is up says what is listed while nothing is connected, and how a server of one’s own is', () => {
+test('explains the listing without connections, and how to connect your own server', () => {
   const text = formatWelcome(facts)
   assert.match(text, 'No provider is connected yet. Until then, /v1/models lists the built-in catalog.')
   assert.match(text, 'send {"provider":"ollama","discover":true} to connect Ollama with its installed models.')
@@ -30,7 +30,7 @@ test('what is printed when the gateway is up says what is listed while nothing i
   assert.not.match(formatWelcome({ ...facts, isInUse: true }), /built-in catalog|ollama/)
 })
 
-test('what is printed when the gateway is up has the address of the dashboard, with the token where it is shown', () => {
+test('contains the dashboard URL, with the token if it is shown', () => {
   const served = { ...facts, hasDashboard: true }
   assert.match(formatWelcome(served), '\n  http://127.0.0.1:4000/admin/#token=sbx_admin_token\n')
   assert.match(formatWelcome({ ...served, token: undefined }), '\n  http://127.0.0.1:4000/admin/\n')

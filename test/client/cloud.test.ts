@@ -23,7 +23,7 @@ function open(answers: Record<string, object> = {}) {
 const conflict = (id: string) => ({ collection: 'keys', id, kept: 'gateway' })
 const done = (...ids: string[]) => ({ success: true, conflicts: ids.map(conflict) })
 
-const actions = suite('the cloud sync of a client')
+const actions = suite('cloud sync in the client')
 
 actions('each operation is sent with its route and its body', async () => {
   const { client, sent } = open({ disable: done(), sync: done(), enable: { ...done(), verified: true } })

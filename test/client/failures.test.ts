@@ -27,7 +27,7 @@ async function failure(call: Promise<unknown>) {
   return [status, code, message]
 }
 
-const refusals = suite('the refusals of a gateway')
+const refusals = suite('errors of a gateway')
 
 refusals('refusals of a gateway reject with their status and text, and without a code', async () => {
   const { gateway } = openDoor()
@@ -53,7 +53,7 @@ refusals('the refusals of a gateway of its models are read as well, as of a base
   assert.match(String(message), 'GET /v1/api/keys does not exist here')
 })
 
-const answers = suite('answers that no gateway has made')
+const answers = suite('responses that are not from a gateway')
 
 const page = (status: number, body: string, type = 'text/html; charset=utf-8') =>
   new Response(body, { status, headers: { 'content-type': type } })
@@ -110,7 +110,7 @@ redirects('a redirect is an error also as pages see it', async () => {
   assert.match(String(message), /^http:\/\/gateway\.test\/ai redirects\. Redirects/)
 })
 
-const network = suite('a gateway that cannot be reached')
+const network = suite('an unreachable gateway')
 
 network('a gateway that cannot be reached is an error of status 0 with the reason, and without the token', async () => {
   const server = createServer()
@@ -149,7 +149,7 @@ network('a fetch that throws at once is an error of status 0', async () => {
   assert.equal((await failure(call)).slice(0, 2), [0, 'UNREACHABLE'])
 })
 
-const timeouts = suite('the time-outs of a client')
+const timeouts = suite('the timeouts of a client')
 
 const hangs = () => new Promise<Response>(() => {}) // and knows nothing of signals
 
@@ -228,7 +228,7 @@ timeouts('the time-outs of a client end with the response, and use the timers of
   assert.equal(events, [30_000, 'cancelled'])
 })
 
-const inputs = suite('what a client refuses before it sends anything')
+const inputs = suite('input that a client rejects before it sends anything')
 
 const never: ClientOptions['fetch'] = async () => {
   assert.unreachable('it was sent')

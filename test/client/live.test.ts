@@ -6,7 +6,7 @@ import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the client follows what happens')
+const test = suite('follows live events')
 
 const catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm' }] } }
 
@@ -70,7 +70,7 @@ async function next(events: AsyncIterator<LiveEvent>): Promise<LiveEvent> {
 const follow = (client: Client, options: Parameters<Client['live']>[0] = {}) =>
   client.live(options)[Symbol.asyncIterator]()
 
-test('a connection that is cut is made again, and goes on after the last event', async () => {
+test('reconnects after a cut connection, and continues after the last event', async () => {
   const { gateway, ask } = await openGateway()
   const { client, state } = connected(gateway)
   const told: Array<string | undefined> = []
@@ -105,7 +105,7 @@ test('a connection that is cut is made again, and goes on after the last event',
   assert.equal(await end, { value: undefined, done: true })
 })
 
-test('a refusal is thrown, and a bad parameter too', async () => {
+test("throws the gateway's error, and one for an invalid parameter", async () => {
   const { gateway } = await openGateway()
   for (const [client, options, status] of [
     [connected(gateway, 'another-token-of-forty-characters-0000000').client, {}, 401],
@@ -118,7 +118,7 @@ test('a refusal is thrown, and a bad parameter too', async () => {
   }
 })
 
-test('leaving the loop ends the request', async () => {
+test('ends the request when the loop is left', async () => {
   const { gateway } = await openGateway()
   const { client, state } = connected(gateway)
   for await (const { type } of client.live()) {

@@ -5,7 +5,7 @@ import { portableBoom } from '../../tsup.config.ts'
 import { assert, suite } from '../support/suite.ts'
 
 type Boom = typeof original
-const test = suite('boom as it is bundled', { boom: original as Boom })
+const test = suite('the bundled boom', { boom: original as Boom })
 
 test.before(async (context) => {
   const { outputFiles } = await build({
@@ -30,7 +30,7 @@ const same: Record<string, (boom: Boom) => original.Boom> = {
 }
 
 for (const [name, make] of Object.entries(same)) {
-  test(`boom as it is bundled makes ${name} as the original does`, ({ boom }) => {
+  test(`the bundled boom creates ${name} like the original`, ({ boom }) => {
     const [ours, theirs] = [make(boom), make(original)]
     assert.equal(plain(ours.output), plain(theirs.output))
     assert.is(ours.message, theirs.message)
@@ -40,7 +40,7 @@ for (const [name, make] of Object.entries(same)) {
   })
 }
 
-test('boom as it is bundled copies the error that it is given, and does not change it', ({ boom }) => {
+test('the bundled boom copies a given error and does not change it', ({ boom }) => {
   const RealmError = Object.getPrototypeOf(boom.Boom) as ErrorConstructor
   const cause = new RealmError('broken')
   const made = new boom.Boom(cause, { statusCode: 502 })
@@ -50,13 +50,13 @@ test('boom as it is bundled copies the error that it is given, and does not chan
   assert.not('isBoom' in cause)
 })
 
-test('boom as it is bundled refuses what the original refuses', ({ boom }) => {
+test('the bundled boom rejects what the original rejects', ({ boom }) => {
   for (const each of [boom, original]) {
     assert.throws(() => new each.Boom('fine', { statusCode: 200 }), /First argument must be a number \(400\+\): 200/)
   }
 })
 
-test('boom as it is bundled leaves out the makers of single statuses, which nothing calls', ({ boom }) => {
+test('the bundled boom omits the unused factories for single statuses', ({ boom }) => {
   assert.equal(
     Object.keys(boom)
       .filter((name) => name !== 'default' && name !== 'module.exports')

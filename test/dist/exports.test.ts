@@ -21,13 +21,13 @@ test('package.json and the build name the same entries', () => {
   assert.equal(manifest.bin, { [manifest.name]: 'dist/cli.js' })
 })
 
-test('exports have the types first', () => {
+test('exports list their types first', () => {
   for (const [subpath, target] of Object.entries(manifest.exports)) {
     if (typeof target === 'object') assert.is(Object.keys(target)[0], 'types', subpath)
   }
 })
 
-test('exports and built files hold each entry, its types and nothing else but shared chunks', () => {
+test('the build contains each entry, its types, and otherwise only shared chunks', () => {
   const present = Object.keys(entries)
   const scripts = built('.js').filter((name) => !/-[0-9a-z]{8}\.js$/.test(name))
   assert.equal(scripts.sort(), present.map((name) => `${name}.js`).sort())
@@ -35,7 +35,7 @@ test('exports and built files hold each entry, its types and nothing else but sh
   for (const name of present) assert.is(types.has(`${name}.d.ts`), name !== 'cli', `types of ${name}`)
 })
 
-test('built files name modules of Node with their prefix, which `node:sqlite` and other runtimes want', () => {
+test('built files import Node modules with their prefix, as `node:sqlite` and other runtimes require', () => {
   for (const name of built('.js')) {
     const specifiers = readBuilt(name).matchAll(/\b(?:from|import)\s*\(?\s*['"]([\w/]+)['"]/g)
     const bare = [...specifiers]
@@ -45,7 +45,7 @@ test('built files name modules of Node with their prefix, which `node:sqlite` an
   }
 })
 
-test('exports and built files need no package of a runtime for their types', () => {
+test('the types need no runtime package', () => {
   for (const name of Object.keys(entries).filter((entry) => entry !== 'cli')) {
     const { packages, text } = readTypes(`${name}.d.ts`)
     const strange = packages.filter((each) => !typePackages[name]?.includes(each))
@@ -54,12 +54,12 @@ test('exports and built files need no package of a runtime for their types', () 
   }
 })
 
-test('exports and built files start the command line with a line for the shell, ready to run', () => {
+test('the built CLI starts with a shebang and is executable', () => {
   assert.match(readBuilt('cli.js'), /^#!\/usr\/bin\/env node\n/)
   assert.ok(statSync(`${root}dist/cli.js`).mode & 0o100, 'not executable')
 })
 
-test('the packages for clouds are loaded with the first call to a cloud, not with the gateway or its management', () => {
+test('the cloud packages are loaded with the first call to a cloud, not with the gateway or its management', () => {
   const forClouds = ['aws4fetch', 'jose/key/import']
   const chunks = built('.js').filter((name) => forClouds.some((each) => packagesAtOnce(name).has(each)))
   assert.is(chunks.length, 1, `loaded by ${chunks.join(', ')}`)
@@ -69,7 +69,7 @@ test('the packages for clouds are loaded with the first call to a cloud, not wit
   )
 })
 
-test('the packages for tokens are loaded with the first token, or with the first one that is minted', () => {
+test('the token packages are loaded when the first token is used or minted', () => {
   const loading = (name: string) => built('.js').filter((file) => packagesAtOnce(file).has(name))
   assert.is(loading('jose/jwt/verify').length, 1, 'one for tokens')
   assert.is(loading('jose/jwt/sign').length, 2, 'one for clouds, one for tokens')

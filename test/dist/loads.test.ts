@@ -55,7 +55,7 @@ for (const [request, status] of [
   ['failing', 500],
   ['translated', 200],
 ] as const) {
-  test(`the code that a request loads has at most ${BUDGETS[request]} bytes when the request is ${request}`, async ({
+  test(`a ${request} request loads at most ${BUDGETS[request]} bytes of code`, async ({
     folder,
     texts,
     description,
@@ -72,11 +72,11 @@ for (const [request, status] of [
   })
 }
 
-test('the code that a request loads has a bounded size in all', ({ texts }) => {
+test('all code that a gateway can load stays within its budget', ({ texts }) => {
   report('everything', [...texts.values()])
 })
 
-test('the description of the API has a bounded size', ({ description }) => {
+test('the API description stays within its budget', ({ description }) => {
   report('description', [description.text])
 })
 

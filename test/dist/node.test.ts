@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 import { manifest, root } from './built.ts'
 
 const execute = promisify(execFile)
-const test = suite("the build on the machine's own Node", { node: '' })
+const test = suite('the build on the installed Node', { node: '' })
 
 test.before(async (context) => {
   context.node = ownNode()
@@ -25,7 +25,7 @@ for (const subpath of Object.keys(manifest.exports)) {
   })
 }
 
-test("the build on the machine's own Node answers a request", async ({ node }) => {
+test('handles a request', async ({ node }) => {
   const { stdout } = await run(
     node,
     `const { createGateway } = await import('signalbox')
@@ -38,7 +38,7 @@ test("the build on the machine's own Node answers a request", async ({ node }) =
   assert.is(stdout, '200 object\n')
 })
 
-test("the build on the machine's own Node runs the command line, or says which Node it needs", async ({ node }) => {
+test('runs the CLI, or says which Node version it needs', async ({ node }) => {
   const { stdout: version } = await execute(node, ['--version'])
   const said = await execute(node, ['dist/cli.js', '--help'], { cwd: root }).catch((error) => error)
   if (!version.startsWith('v20.')) assert.match(said.stdout, /signalbox/i)
@@ -49,7 +49,7 @@ test("the build on the machine's own Node runs the command line, or says which N
     )
 })
 
-test("the build on the machine's own Node opens a file store, or says which Node that needs", async ({ node }) => {
+test('opens a file store, or says which Node version it needs', async ({ node }) => {
   const { stdout: version } = await execute(node, ['--version'])
   const folder = await mkdtemp(join(tmpdir(), 'own-node-'))
   const script = `
@@ -67,7 +67,7 @@ test("the build on the machine's own Node opens a file store, or says which Node
   await rm(folder, { recursive: true })
 })
 
-test('the built command imports from the SQLite file of 9router', async () => {
+test('the built CLI imports a 9router SQLite file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'nine-router-'))
   await mkdir(join(folder, 'db'))
   writeSqlite(join(folder, 'db/data.sqlite'))

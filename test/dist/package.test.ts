@@ -36,7 +36,7 @@ test('publint finds no problem in the package', async ({ tarball }) => {
   )
 })
 
-test('the package has types that resolve as its modules do', async ({ tarball }) => {
+test('its types resolve like its modules', async ({ tarball }) => {
   const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
   const args = [
     attw,
@@ -56,18 +56,18 @@ test('the package has types that resolve as its modules do', async ({ tarball })
   assert.is(stdout.match(/node16 \(from ESM\): OK \(ESM\)/g)?.length, modules.length, stdout)
 })
 
-test('the package divides its code into at most 150 modules, as each takes its time when the package is imported', () => {
+test('has at most 150 modules, because each one slows down the import', () => {
   const modules = built('.js')
   assert.ok(modules.length <= 150, `there are ${modules.length}`)
 })
 
-test('the package holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
+test('contains the build, the examples, and the license, but no source or tests', async ({ tarball }) => {
   const names = await packed(tarball)
   assert.equal(strangeFiles(names), [])
   assert.ok(names.includes('LICENSE'))
 })
 
-test('the package holds nothing that a run of an example leaves in its folder', async ({ folder }) => {
+test('contains no files that running an example leaves behind', async ({ folder }) => {
   const copy = join(folder, 'copy')
   await cp(join(root, 'package.json'), join(copy, 'package.json'))
   const leftovers = ['.env', '.next/build.js', '.wrangler/state', 'data/store', 'node_modules/fastify/index.js']
@@ -83,7 +83,7 @@ test('the package holds nothing that a run of an example leaves in its folder', 
   assert.equal(names, ['examples/fastify/server.mjs'])
 })
 
-test('the package has every example in the table of its page', async () => {
+test('contains every example in the table of its page', async () => {
   const page = await readFile(join(root, 'examples/README.md'), 'utf8')
   const listed = [...page.matchAll(/^\| \[[^\]]+\]\(([\w-]+)\//gm)].map(([, name]) => name)
   const entries = await readdir(join(root, 'examples'), { withFileTypes: true })
@@ -91,7 +91,7 @@ test('the package has every example in the table of its page', async () => {
   assert.equal(listed.toSorted(), folders.toSorted())
 })
 
-test('the package contains every page of its documentation, and every file that these link to', async ({ tarball }) => {
+test('contains every documentation page, and every file these link to', async ({ tarball }) => {
   const names = await packed(tarball)
   const pages = readPages().filter(({ path }) => names.includes(path))
   for (const path of [
@@ -114,7 +114,7 @@ test('the package contains every page of its documentation, and every file that 
 /** Pictures stay in the repository, where the package's page on npm finds them: they would be a quarter of the package. */
 const isPicture = (path: string) => path.endsWith('.webp')
 
-test('llms.txt lists each page of the package once, and nothing else', async ({ tarball }) => {
+test('llms.txt lists each page of the package exactly once', async ({ tarball }) => {
   const { stdout } = await execute('tar', ['-xzOf', tarball, 'package/llms.txt'])
   const listed = [...stdout.matchAll(/^- \[[^\]]+\]\(([^)]+)\): \S.*$/gm)].map(([, path = '']) => path)
   const pages = (await packed(tarball)).filter((name) => name.endsWith('.md'))
@@ -126,7 +126,7 @@ test('llms.txt lists each page of the package once, and nothing else', async ({ 
   )
 })
 
-test('package.json says where the source is, and that the package is published with its provenance', async () => {
+test('package.json names the repository, and is published with provenance', async () => {
   const { repository, homepage, bugs, publishConfig } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   assert.match(repository.url, /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/) // npm compares it, in its case, with that of the workflow
   const page = repository.url.slice('git+'.length, -'.git'.length)
@@ -142,7 +142,7 @@ async function packed(tarball: string): Promise<string[]> {
     .map((name) => name.replace(/^package\//, ''))
 }
 
-test('the package carries the licence of what is bundled into it', async ({ tarball }) => {
+test('contains the licenses of bundled packages', async ({ tarball }) => {
   const { stdout: notices } = await execute('tar', ['-xzOf', tarball, 'package/NOTICES.md'])
   const bundled = {
     '@hapi/boom': 'LICENSE.md', // and yaml: see noExternal in tsup.config.ts
@@ -173,7 +173,7 @@ test('the package carries the licence of what is bundled into it', async ({ tarb
   }
 })
 
-test('the package runs no script of a dependency when it is installed', async () => {
+test('runs no install scripts of dependencies', async () => {
   const lock: { packages: Record<string, { dev?: boolean; hasInstallScript?: boolean }> } = JSON.parse(
     await readFile(join(root, 'package-lock.json'), 'utf8'),
   )

@@ -15,7 +15,7 @@ const ADAPTER = 4_100
 
 const test = suite('sizes')
 
-test('the core stays within its budget, the data of the catalog apart', async () => {
+test('the core without the catalog data stays within its budget', async () => {
   const size = await measure('index', [withoutCatalog])
   report('core', size)
 })
@@ -24,7 +24,7 @@ test('the catalog stays within its budget', async () => {
   report('catalog', await measure('catalog', []))
 })
 
-test('the client of the management API stays within its budget, with no package and nothing of the gateway', async () => {
+test('the management client stays within its budget, without packages or code of the gateway', async () => {
   report('client', await measure('client', []))
   const code = await bundle({ entryPoints: [`${root}dist/client.js`], packages: 'external', minify: false })
   assert.not.match(code, /^import\b|\bfrom ['"]|\bimport\(/m)
@@ -47,7 +47,7 @@ for (const name of [
   'storage/deno-kv',
   'storage/unstorage',
 ])
-  test(`the adapter of ${name} stays within its budget, its client apart`, async () => {
+  test(`the adapter ${name} without its client stays within its budget`, async () => {
     const size = await measure(name, [])
     assert.ok(size <= (ADAPTERS[name] ?? ADAPTER), `${name} has ${size} bytes gzipped`)
   })

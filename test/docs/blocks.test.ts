@@ -33,7 +33,7 @@ const READ: Record<string, (text: string) => unknown> = { json: JSON.parse, yaml
 
 const test = suite('the code in the documentation')
 
-test('each block of code is run by a test, or checked as it is, or says why it is not', () => {
+test('a test runs or checks each code block, or a comment says why not', () => {
   assert.ok(blocks.length > 70, `only ${blocks.length} blocks were found`)
   const unknown = blocks.filter((block) => {
     const isRun = RUNS.some(([page, languages]) => page.test(block.page) && languages.includes(block.language))
@@ -54,7 +54,7 @@ test('each comment before a block says why it is not run', () => {
   )
 })
 
-test('each block of data can be read', () => {
+test('each data block can be parsed', () => {
   const broken = blocks.flatMap(({ place, language, code }) => {
     try {
       READ[language]?.(code)
@@ -66,11 +66,11 @@ test('each block of data can be read', () => {
   assert.equal(broken, [])
 })
 
-test('each block of JavaScript can be parsed', () => {
+test('each JavaScript block can be parsed', () => {
   assert.equal(blocks.filter(({ language }) => language === 'js').flatMap(syntaxErrors), [])
 })
 
-test('each block of TypeScript compiles in strict mode', async () => {
+test('each TypeScript block compiles in strict mode', async () => {
   const typed = blocks.filter((block) => block.language === 'ts' && !isLeftOut(block))
   assert.ok(typed.length > 10, `only ${typed.length} blocks were found`)
   assert.equal(await typeErrors(typed), [])

@@ -68,7 +68,7 @@ for (const page of pages) {
     })
 
   if (scripts.length > 0)
-    test(`the commands in ${page.path} run as they are written`, async () => {
+    test(`the commands in ${page.path} run as written`, async () => {
       const { gateway, url, close } = await openGateway()
       const proxy = createCloudProxy({ storage: memoryStorage(), logger: false, enrollmentToken: ENROLMENT })
       const cloud = await serveNode(proxy)
@@ -99,7 +99,7 @@ for (const page of pages) {
     })
 }
 
-test('the config file in src/cli/README.md is applied at the start', async () => {
+test('the config file in src/cli/README.md is applied at startup', async () => {
   const [block] = pages.flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'yaml'))
   const folder = await temporaryFolder()
   const file = join(folder, 'signalbox.yaml')

@@ -18,7 +18,7 @@ test('the page on API errors has every code with its status, cause, and fix', ()
   assert.equal(rowsIn(page?.text ?? ''), errorRows().sort())
 })
 
-test('the OpenAPI description has the same table', async () => {
+test('the OpenAPI document has the same table', async () => {
   const { info } = await openDoor().gateway.api.openapi()
   assert.equal(rowsIn(String(info.description)), errorRows().sort())
 })

@@ -22,7 +22,7 @@ test.before(async (context) => {
 })
 test.after(({ shell }) => shell?.remove())
 
-test('the pictures of the front page are found from its page at npm, which resolves the `src` of an image and no `srcset`', () => {
+test('npm finds the front page pictures, because it resolves `src` but not `srcset`', () => {
   const { repository }: { repository: { url: string } } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
   const [, name = ''] = /github\.com\/(.+)\.git$/.exec(repository.url) ?? []
   const inRepository = `https://raw.githubusercontent.com/${name}/HEAD/`
@@ -40,7 +40,7 @@ test('the pictures of the front page are found from its page at npm, which resol
   )
 })
 
-test('the embed of the front page, started as it says, answers its request, and none without a key', async ({
+test('the embedding example on the front page handles its request, and rejects one without a key', async ({
   shell,
 }) => {
   if (!shell) return
@@ -84,7 +84,7 @@ test('the embed of the front page, started as it says, answers its request, and 
   }
 })
 
-test('the embed of the front page consists of lines of examples/express', () => {
+test('the embedding example on the front page consists of lines of examples/express', () => {
   const example = readFileSync(`${root}examples/express/server.mjs`, 'utf8')
     .split('\n')
     .map((line) => line.trim())
@@ -97,7 +97,7 @@ test('the embed of the front page consists of lines of examples/express', () => 
   assert.ok(code.length <= 20, `it has ${code.length} lines`)
 })
 
-test('the front page warns right below the embed what happens without a required key', () => {
+test('the front page warns right below the example what happens if no key is required', () => {
   const sentence = page.indexOf('without it, anyone who can reach the gateway can spend your money')
   assert.ok(sentence > 0)
   const end = page.indexOf(embed) + embed.length

@@ -36,7 +36,7 @@ const linksTo = (from: Page | undefined, path: string) => from?.links.some((link
 
 const test = suite('the pages of the documentation')
 
-test('each link of a page names a file that exists, and each anchor a heading of it', () => {
+test('each link points to an existing file, and each anchor to a heading', () => {
   assert.ok(pages.length > 25, `only ${pages.length} pages were found`)
   const broken = pages.flatMap((page) =>
     page.links
@@ -49,7 +49,7 @@ test('each link of a page names a file that exists, and each anchor a heading of
   assert.equal(broken, [])
 })
 
-test('each link to a file at GitHub names one that exists', () => {
+test('each link to a file on GitHub points to an existing one', () => {
   const links = pages.flatMap(({ path, repositoryLinks }) => repositoryLinks.map((to) => ({ path, to })))
   assert.ok(links.length > 2, `only ${links.length} were found`)
   assert.equal(
@@ -72,7 +72,7 @@ test('the front page links to each other page, and each of these links back', ()
   )
 })
 
-test('the page of the examples links to each example, and each example links back', () => {
+test('the examples page links to each example, and each example links back', () => {
   const list = byPath.get('examples/README.md')
   for (const example of pages.filter(isExample)) {
     assert.ok(linksTo(list, example.path), `examples/README.md does not link to ${example.path}`)
@@ -91,7 +91,7 @@ test('each page is as short as its purpose allows', () => {
   )
 })
 
-test('the pictures of packed pages have addresses of their own, as the package has none, and are in the repository', () => {
+test('the pictures on packaged pages have absolute URLs, because the package lacks them, and are in the repository', () => {
   const packed = pages.filter((page) => /^(?:src|adapters)\//.test(page.path) && !isForDevelopers(page))
   let pictures = 0
   for (const { path } of packed) {

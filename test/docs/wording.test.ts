@@ -23,7 +23,7 @@ const isMeant = (entry: string, file: string) =>
   entry.endsWith('/') ? file.startsWith(entry) && !file.endsWith('.md') : file === entry
 const isWaiting = (file: string) => NOT_YET.some((entry) => isMeant(entry, file))
 
-const test = suite('the wording of what people read')
+const test = suite('the wording of docs and messages')
 
 for (const [what, read, fewest] of [
   ['the pages', passagesOfPages, 1_000],
@@ -36,7 +36,7 @@ for (const [what, read, fewest] of [
     assert.is(faults.length, 0, `${faults.length} faults:\n${faults.join('\n')}`)
   })
 
-test('an entry of the list of texts that are still to be rewritten has a fault', () => {
+test('each text on the to-do list still has a fault', () => {
   const faulty = [...passagesOfPages(), ...passagesOfCode()].filter((passage) => faultsOf(passage).length > 0)
   const done = NOT_YET.filter((entry) => !faulty.some(({ file }) => isMeant(entry, file)))
   assert.equal(

@@ -97,7 +97,7 @@ const call = (tab: Page, method: string, path: string, { body, key }: { body?: o
 
 const ANSWERED = 'Answered by openai-compatible-mine/'
 
-test('the example of a browser streams an answer to the page as it comes', async () => {
+test('the browser example streams a response to the page', async () => {
   await page.selectOption('[name=provider]', 'openai-compatible-mine')
   await page.fill('[name=baseUrl]', `${provider.url}/v1`)
   await page.fill('[name=apiKey]', PROVIDER_KEY)
@@ -111,7 +111,7 @@ test('the example of a browser streams an answer to the page as it comes', async
   await page.getByText(`${ANSWERED}m.`).waitFor()
 })
 
-test('the example of a browser knows its connection after a reload, and in a second tab', async () => {
+test('the browser example keeps its connection after a reload and in a second tab', async () => {
   await page.reload()
   await page.getByText('Ready.').waitFor()
   await chooseModel(page, 'at-once')
@@ -130,10 +130,7 @@ async function chooseModel(tab: Page, model: string): Promise<void> {
 let key = ''
 const question = { model: 'chat', messages: [{ role: 'user', content: 'Hi' }] }
 
-test('the example of a browser starts without a network after the browser was closed, and knows its keys', async ({
-  folder,
-  profile,
-}) => {
+test('the browser example starts offline after the browser was closed, with its keys', async ({ folder, profile }) => {
   key = JSON.parse((await call(page, 'POST', '/api/keys', { body: { name: 'app' } })).text).key
   assert.is((await call(page, 'PATCH', '/api/settings', { body: { requireApiKey: true } })).status, 200)
   await context?.close()
@@ -155,7 +152,7 @@ test('the example of a browser starts without a network after the browser was cl
   server = await serve(folder)
 })
 
-test('the example of a browser refuses a key at once that another tab has paused', async () => {
+test('the browser example immediately rejects a key that another tab has paused', async () => {
   const second = await openTab()
   const { keys } = JSON.parse((await call(second, 'GET', '/api/keys')).text)
   const paused = await call(second, 'PATCH', `/api/keys/${keys[0].id}`, { body: { isActive: false } })
@@ -169,7 +166,7 @@ test('the example of a browser refuses a key at once that another tab has paused
   await second.close()
 })
 
-test('the example of a browser answers 503 to a change for which the browser has no space, and goes on', async () => {
+test('the browser example returns a 503 for a change if the browser is out of space, and keeps working', async () => {
   const session = await (context as BrowserContext).newCDPSession(page)
   const { origin } = new URL(url)
   await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1_000 })
@@ -185,9 +182,7 @@ test('the example of a browser answers 503 to a change for which the browser has
   assert.is((await create()).status, 201)
 })
 
-test('the example of a browser leaves no key of the provider or of a client on the disk in clear', async ({
-  profile,
-}) => {
+test('the browser example stores no provider or client key unencrypted', async ({ profile }) => {
   await context?.close()
   context = undefined
   const database = join(profile, 'Default', 'IndexedDB')

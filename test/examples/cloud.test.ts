@@ -98,7 +98,7 @@ for (const [title, [command, portArguments]] of Object.entries(variants)) {
     world?.upstream.close()
   })
 
-  test("the README's commands enable, ask, sync and disable", { timeoutMs: RUN_MS }, async ({ world }) => {
+  test('the commands of the README enable, request, sync, and disable', { timeoutMs: RUN_MS }, async ({ world }) => {
     const { follow, cloud, home, restart } = world
     const begun = performance.now()
     const enabled = await follow(1)
@@ -138,9 +138,9 @@ for (const [title, [command, portArguments]] of Object.entries(variants)) {
   })
 }
 
-const test = suite('the example cloud, deployed')
+const test = suite('the deployed cloud example')
 
-test('the deployment of the README finds all that it needs', { timeoutMs: RUN_MS }, async () => {
+test('the deployment in the README has everything it needs', { timeoutMs: RUN_MS }, async () => {
   const example = await openExample('cloud')
   try {
     const readme = await readFile(join(example.folder, 'README.md'), 'utf8')
@@ -155,7 +155,7 @@ test('the deployment of the README finds all that it needs', { timeoutMs: RUN_MS
   }
 })
 
-test('on Node it names the variables that are missing and ends with 1', { timeoutMs: RUN_MS }, async () => {
+test('on Node, names missing variables and exits with 1', { timeoutMs: RUN_MS }, async () => {
   const example = await openExample('cloud')
   try {
     const { code, output } = await example.run('npm run start:node', {

@@ -12,7 +12,9 @@ const options = {
 const test = serves('cloudflare', () => options, 'cloudflare, on a Durable Object')
 serves('cloudflare', () => ({ ...options, command: 'npm run start:kv' }), 'cloudflare, on Workers KV')
 
-test("the README's deployments find all that they need", { timeoutMs: RUN_MS }, async ({ served: { example } }) => {
+test('the deployments in the README have everything they need', { timeoutMs: RUN_MS }, async ({
+  served: { example },
+}) => {
   const readme = await readFile(join(example.folder, 'README.md'), 'utf8')
   const commands = [...readme.matchAll(/`(npx wrangler deploy [^`]+)`/g)].map(([, command]) => command ?? '')
   const bindings = ['env.STORE (SignalboxStore)', 'env.KV ']
@@ -25,7 +27,7 @@ test("the README's deployments find all that they need", { timeoutMs: RUN_MS }, 
   }
 })
 
-test('without its variables the Worker prints their names and answers 500', { timeoutMs: RUN_MS }, async (context) => {
+test('the Worker prints the names of missing variables and returns a 500', { timeoutMs: RUN_MS }, async (context) => {
   const { example, started } = context.served
   await started.stop()
   const file = join(example.folder, '.env')

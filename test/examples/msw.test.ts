@@ -13,7 +13,7 @@ test.after(({ example }) => example?.remove())
 const passing = /^# pass 4$/m
 const failing = /^# fail [1-9]/m
 
-test('its own tests pass', async ({ example }) => {
+test('passes its own tests', async ({ example }) => {
   const { code, output } = await runTests(example)
   assert.is(code, 0, output)
   assert.match(output, passing)
@@ -33,7 +33,7 @@ const faults: Record<string, [file: string, from: string, to: string]> = {
 }
 
 for (const [fault, [file, from, to]] of Object.entries(faults))
-  test(`its own tests fail when ${fault}`, async ({ example }) => {
+  test(`fails its own tests when ${fault}`, async ({ example }) => {
     const path = join(example.folder, file)
     const whole = await readFile(path, 'utf8')
     assert.ok(whole.includes(from), `${file} has ${from}`)

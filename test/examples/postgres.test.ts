@@ -24,7 +24,7 @@ test.after(async () => {
 })
 
 namesWrongSecret(test)
-test('a start without its server ends with one line that names the cause', ({ served }) =>
+test('ends with one line that names the cause if the server is missing', ({ served }) =>
   saysWhy(
     served,
     { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/postgres' },

@@ -24,7 +24,7 @@ test.after(async () => {
   await redis.remove()
 })
 
-test('two gateways take turns at the port, and at the models of the combo without doubles or gaps', async ({
+test('two gateways share the port, and rotate through the models of a combo without duplicates or gaps', async ({
   served,
 }) => {
   await bothAnswer(served)
@@ -35,7 +35,7 @@ test('two gateways take turns at the port, and at the models of the combo withou
   assert.equal(targets, [...turns, ...turns, ...turns, ...turns])
 })
 
-test('a key that is paused in one gateway is refused by both at once', async ({ served }) => {
+test('both gateways immediately reject a key that one of them has paused', async ({ served }) => {
   await bothAnswer(served)
   const { id, key } = await (await served.manage('POST', '/keys', { name: 'paused' })).json()
   for (let asked = 0; asked < 4; asked++) assert.is((await served.models(key)).status, 200)
@@ -50,7 +50,7 @@ test('a key that is paused in one gateway is refused by both at once', async ({ 
   assert.ok(await isRefusedByAll())
 })
 
-test('the port answers when one gateway is killed, and a new one takes its place', async ({ served }) => {
+test('the port responds when one gateway is killed, and a new one replaces it', async ({ served }) => {
   const [killed = 0, other] = await bothAnswer(served)
   process.kill(killed, 'SIGKILL')
   await until(served.started, () => !isRunning(killed))
@@ -60,7 +60,7 @@ test('the port answers when one gateway is killed, and a new one takes its place
 })
 
 namesWrongSecret(test)
-test('a start without its server ends with one line that names the cause', ({ served }) =>
+test('ends with one line that names the cause if the server is missing', ({ served }) =>
   saysWhy(
     served,
     { REDIS_URL: 'redis://127.0.0.1:1' },

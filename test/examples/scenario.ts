@@ -108,7 +108,7 @@ export function serves(name: string, open: () => ServedOptions | Promise<ServedO
   })
   test.after(({ served }) => served?.close())
 
-  test("the README's request is answered by a stream of the mocked provider", async ({ served }) => {
+  test('the request of the README gets a stream from the mocked provider', async ({ served }) => {
     assert.match(await served.ask(), HELLO)
   })
 
@@ -118,7 +118,7 @@ export function serves(name: string, open: () => ServedOptions | Promise<ServedO
     assert.is((await served.models(served.secrets.APP_KEY ?? '')).status, 200)
   })
 
-  test("the management API opens to the admin's token alone", async ({ served }) => {
+  test('the management API accepts only the admin token', async ({ served }) => {
     const open = (token?: string) =>
       fetch(`${served.url}/api/keys`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
     assert.is((await open()).status, 401)
@@ -126,7 +126,7 @@ export function serves(name: string, open: () => ServedOptions | Promise<ServedO
     assert.is((await open(served.secrets.SIGNALBOX_ADMIN_TOKEN)).status, 200)
   })
 
-  test('a restart keeps the data', async ({ served }) => {
+  test('keeps the data after a restart', async ({ served }) => {
     const made = await served.manage('POST', '/keys', { name: 'made before' })
     assert.is(made.status, 201, await made.clone().text())
     const { key } = await made.json()
@@ -152,7 +152,7 @@ export async function saysWhy(served: ServedExample, env: Record<string, string>
 
 /** The same, when the data were sealed with another secret. */
 export function namesWrongSecret(test: ReturnType<typeof serves>): void {
-  test('a start with another secret ends with one line that names the cause', { timeoutMs: RUN_MS }, ({ served }) =>
+  test('ends with one line that names the cause if the secret is different', { timeoutMs: RUN_MS }, ({ served }) =>
     saysWhy(
       served,
       { SIGNALBOX_SECRET: 'another secret of at least 32 characters' },
@@ -163,8 +163,8 @@ export function namesWrongSecret(test: ReturnType<typeof serves>): void {
 
 /** A start without the variables that the README sets ends with 1, and names each that is missing. */
 export function refusesToStart(name: string, needed: string[]) {
-  const test = suite(`the example ${name} without its variables`)
-  test('names what is missing and ends with 1', { timeoutMs: RUN_MS }, async () => {
+  const test = suite(`the ${name} example without its variables`)
+  test('names missing variables and exits with 1', { timeoutMs: RUN_MS }, async () => {
     const example = await openExample(name)
     try {
       await namesMissing(example, needed)

@@ -5,7 +5,7 @@ const test = suite('model aliases')
 
 const PATH = '/api/models/aliases'
 
-test('aliases are set, changed in their place, listed as a map, and deleted', async () => {
+test('sets, changes, lists, and deletes aliases', async () => {
   const { expect, refuses } = openDoor()
   assert.equal(await expect(200, 'GET', PATH), { aliases: {} })
   for (const alias of ['z', 'a', 'm']) {
@@ -20,14 +20,14 @@ test('aliases are set, changed in their place, listed as a map, and deleted', as
   assert.is(JSON.stringify(await expect(200, 'GET', PATH)), '{"aliases":{"z":"oa/other","m":"oa/gpt"}}')
 })
 
-test('alias and model are trimmed', async () => {
+test('trims alias and model', async () => {
   const { expect } = openDoor()
   await expect(200, 'PUT', PATH, { alias: ' fast ', model: '\toa/gpt\n' })
   const list: object = await expect(200, 'GET', PATH)
   assert.equal(list, { aliases: { fast: 'oa/gpt' } })
 })
 
-test('an alias that leads to no model yet is set, and the response has a warning', async () => {
+test("sets an alias that doesn't resolve yet, with a warning", async () => {
   const { expect, gateway } = openDoor()
   const warningsOf = async (model: string) => {
     const answer: object = await expect(200, 'PUT', PATH, { alias: 'a', model })
@@ -50,7 +50,7 @@ test('an alias that leads to no model yet is set, and the response has a warning
   assert.is(await warningsOf('openai/gpt-5'), undefined)
 })
 
-test('an alias may have any name, and is deleted by its path, encoded or not', async () => {
+test('accepts any name for an alias, and deletes it by its path, encoded or not', async () => {
   const { expect } = openDoor()
   for (const alias of ['a/b', 'gpt 5', 'ä', '__proto__', '100%', '?', 'a#b', '...']) {
     await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' })
@@ -63,7 +63,7 @@ test('an alias may have any name, and is deleted by its path, encoded or not', a
 })
 
 for (const alias of ['.', ' .. ']) {
-  test(`${JSON.stringify(alias)} is refused as an alias, for no address can name it to delete it`, () =>
+  test(`rejects the alias ${JSON.stringify(alias)}, because no URL can contain it to delete it`, () =>
     openDoor().refuses(400, '"alias" must not be "." or "..", which cannot be used in a URL', [
       'PUT',
       PATH,
@@ -71,7 +71,7 @@ for (const alias of ['.', ' .. ']) {
     ]))
 }
 
-test('an alias may lead to a model of the same name, to another alias or to a combo, and may have the name of a combo', async () => {
+test('an alias can point to a model of the same name, another alias, or a combo, and can have the name of a combo', async () => {
   const { expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['oa/gpt'] })
   await expect(200, 'PUT', PATH, { alias: 'oa/gpt', model: 'oa/gpt' })
@@ -80,7 +80,7 @@ test('an alias may lead to a model of the same name, to another alias or to a co
   await expect(200, 'PUT', PATH, { alias: 'smart', model: 'oa/other' })
 })
 
-test('aliases cannot stand for each other', async () => {
+test("aliases can't point to each other", async () => {
   const { expect, refuses } = openDoor()
   await expect(200, 'PUT', PATH, { alias: 'a', model: 'b' })
   await expect(200, 'PUT', PATH, { alias: 'b', model: 'c' })
@@ -90,7 +90,7 @@ test('aliases cannot stand for each other', async () => {
   await expect(200, 'PUT', PATH, { alias: 'c', model: 'a' })
 })
 
-test('an alias cannot stand for itself', async () => {
+test("an alias can't point to itself", async () => {
   const { expect, refuses } = openDoor()
   for (const name of ['x', 'x/', '/x', 'gpt 5']) {
     const error = `"model" must not lead back to the alias itself: ${name} → ${name}`
@@ -111,7 +111,7 @@ for (const [body, error] of [
   [{ name: 'a', model: 'm' }, 'Unknown field "name". Known: "alias", "model".'],
   [{ a: 'oa/gpt' }, 'Unknown field "a". Known: "alias", "model".'],
 ] as const) {
-  test(`${JSON.stringify(body).slice(0, 40)} is refused: ${error}`, async () => {
+  test(`rejects ${JSON.stringify(body).slice(0, 40)}: ${error}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['PUT', PATH, body])
     assert.equal(await expect(200, 'GET', PATH), { aliases: {} })

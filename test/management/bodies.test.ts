@@ -9,7 +9,7 @@ import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
 
-const test = suite('bodies under /api')
+const test = suite('request bodies under /api')
 
 const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
 const bodiless = servedOperations().filter((operation) => !takesBody(operation))
@@ -34,7 +34,7 @@ const bad: Array<[body: BodyInit, status: number, error: string]> = [
   [`{"name":"${'x'.repeat(1_048_576)}"}`, 413, 'The request body is larger than 1048576 bytes.'],
 ]
 for (const { method, path } of writing) {
-  test(`${method} ${path} refuses a body that is no JSON object, or is too large`, async () => {
+  test(`${method} ${path} rejects a body that is not a JSON object or is too large`, async () => {
     const { send } = openDoor()
     for (const [body, status, error] of bad) {
       const answer = await send(method, path, { headers, body })
@@ -43,13 +43,13 @@ for (const { method, path } of writing) {
   })
 }
 
-test('the limit is an option, and a body within it is taken', async () => {
+test('the limit is an option, and a body within it is accepted', async () => {
   const { send } = openDoor({ limits: { maxManagementBodyBytes: 12 } })
   assert.is((await send('POST', '/api/keys', { headers, body: '{"name":"a"}' })).status, 201)
   assert.is((await send('POST', '/api/keys', { headers, body: '{"name":"ab"}' })).status, 413)
 })
 
-test('a compressed body is 415', async () => {
+test('a compressed body gets a 415', async () => {
   const { send } = openDoor()
   for (const encoding of ['gzip', 'br', 'GZIP, identity']) {
     const { status } = await send('POST', '/api/keys', {
@@ -62,12 +62,12 @@ test('a compressed body is 415', async () => {
   assert.is((await send('POST', '/api/keys', plain)).status, 201)
 })
 
-test('a body may have a byte order mark and surrounding spaces', async () => {
+test('a body can have a byte order mark and surrounding whitespace', async () => {
   const { send } = openDoor()
   assert.is((await send('POST', '/api/keys', { headers, body: '\ufeff \n{"name":"a"} ' })).status, 201)
 })
 
-test('no body makes an answer of 500, and every answer is JSON', async () => {
+test('no body causes a 500, and every response is JSON', async () => {
   const names = [
     'name',
     'models',
@@ -99,7 +99,7 @@ test('no body makes an answer of 500, and every answer is JSON', async () => {
   await fc.assert(property, { numRuns: times(2_000) })
 })
 
-test('no path makes an answer of 500', async () => {
+test('no path causes a 500', async () => {
   const door = openDoor()
   const segment = fc.oneof(anyText().map(encodePart), fc.constantFrom('..', '%2e%2e', '%', '%ff', '', ';', '\\'))
   const prefix = fc.constantFrom(
@@ -120,7 +120,7 @@ test('no path makes an answer of 500', async () => {
 
 const encodePart = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu, ''))
 
-test('an internal error shows the client no details, and is passed to onError', () => {
+test('hides the details of an internal error from the client, and passes it to onError', () => {
   const errors: unknown[] = []
   const bodyOf = (error: unknown) => managementErrorReply(error, (told) => errors.push(told)).body
   const broken = new TypeError('secret')

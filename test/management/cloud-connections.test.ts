@@ -89,7 +89,7 @@ const refused: [input: object, error: string | RegExp][] = [
 ]
 
 for (const [input, error] of refused) {
-  test(`a connection to a cloud refuses ${JSON.stringify(input)}`, async () => {
+  test(`a cloud connection rejects ${JSON.stringify(input)}`, async () => {
     const { expect } = openDoor()
     const answer = await expect(400, 'POST', '/api/connections', input)
     if (typeof error === 'string') assert.is(answer.error, error)
@@ -113,7 +113,7 @@ const accepted: object[] = [
 ]
 
 for (const input of accepted) {
-  test(`a connection to a cloud takes ${JSON.stringify(input)}`, async () => {
+  test(`a cloud connection accepts ${JSON.stringify(input)}`, async () => {
     const { expect } = openDoor()
     const { apiKey, providerSpecificData } = await expect(201, 'POST', '/api/connections', input)
     assert.is(apiKey, `…${JSON.parse(JSON.stringify(input)).apiKey.slice(-4)}`)
@@ -121,7 +121,7 @@ for (const input of accepted) {
   })
 }
 
-test('a change of a connection to a cloud must fit its other settings', async () => {
+test('a change to a cloud connection must fit its other settings', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/connections', { ...azure, providerSpecificData: { resource: 'mine' } })
   const path = `/api/connections/${id}`

@@ -71,7 +71,7 @@ const refusals = [
   ...options,
 ]
 for (const [given, error] of refusals) {
-  test(`${JSON.stringify(given).slice(0, 80)} is refused: ${error.slice(0, 80)}`, async () => {
+  test(`rejects ${JSON.stringify(given).slice(0, 80)}: ${error.slice(0, 80)}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['POST', '/api/combos', { name: 'a', models: ['x'], ...given }])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
@@ -80,7 +80,7 @@ for (const [given, error] of refusals) {
   })
 }
 
-test('a condition comes back as it was sent', async () => {
+test('returns a condition as it was sent', async () => {
   const { expect } = await openDoorTo(['x', 'y', 'z'])
   const when = {
     model: ['fast-*', 'pool'],
@@ -98,7 +98,7 @@ test('a condition comes back as it was sent', async () => {
   assert.equal((await expect(200, 'PUT', `/api/combos/${made.id}`, made)).models, models)
 })
 
-test('options come back as they were sent, and null removes them', async () => {
+test('returns options as they were sent, and null removes them', async () => {
   const { expect } = await openDoorTo(['x'])
   const given = { stickyLimit: 3, connectionStrategy: 'sticky', hedge: true }
   const made = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'], ...given })
@@ -119,14 +119,14 @@ test('options come back as they were sent, and null removes them', async () => {
   }
 })
 
-test('null is refused where nothing can be removed', async () => {
+test("rejects null for fields that can't be removed", async () => {
   const { refuses, expect } = openDoor()
   await refuses(400, LIMIT, ['POST', '/api/combos', { name: 'a', models: ['x'], stickyLimit: null }])
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   await refuses(400, '"models" must be an array of model names', ['PUT', `/api/combos/${id}`, { models: null }])
 })
 
-test('a combo of names alone is answered as it always was', async () => {
+test('returns a combo of model names without entry objects', async () => {
   const { expect } = await openDoorTo(['x', 'y'])
   const made = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'y'] })
   assert.equal(Object.keys(made), ['id', 'name', 'models', 'strategy', 'createdAt', 'updatedAt'])

@@ -1,12 +1,12 @@
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('cycles among combos')
+const test = suite('combo cycles')
 
 const cycle = (way: string, at: number) =>
   `"models[${at}]" must not lead back to the combo itself (${way}). Remove it or use another model`
 
-test('a combo cannot contain itself', async () => {
+test("a combo can't contain itself", async () => {
   const { refuses, expect } = openDoor()
   await refuses(400, cycle('a → a', 1), ['POST', '/api/combos', { name: 'a', models: ['x', 'a'] }])
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
@@ -14,7 +14,7 @@ test('a combo cannot contain itself', async () => {
   assert.equal((await expect(200, 'GET', `/api/combos/${id}`)).models, ['x'])
 })
 
-test('a combo cannot contain itself by way of others, whichever comes last', async () => {
+test("a combo can't contain itself through others, whichever is created last", async () => {
   const { refuses, expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'b'] })
   await expect(201, 'POST', '/api/combos', { name: 'b', models: ['y', 'c'] })
@@ -23,7 +23,7 @@ test('a combo cannot contain itself by way of others, whichever comes last', asy
   await refuses(400, cycle('c → b → c', 0), ['PUT', `/api/combos/${c.id}`, { models: ['b'] }])
 })
 
-test('a new name cannot close a cycle', async () => {
+test("a new name can't close a cycle", async () => {
   const { refuses, expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['b'] })
   const c = await expect(201, 'POST', '/api/combos', { name: 'c', models: ['a'] })
@@ -31,7 +31,7 @@ test('a new name cannot close a cycle', async () => {
   await expect(200, 'PUT', `/api/combos/${c.id}`, { name: 'b', models: ['x'] })
 })
 
-test('the same combo twice, or by two ways, is no cycle', async () => {
+test('the same combo twice, or along two paths, is not a cycle', async () => {
   const { expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'leaf', models: ['x'] })
   await expect(201, 'POST', '/api/combos', { name: 'left', models: ['leaf'] })
@@ -39,12 +39,12 @@ test('the same combo twice, or by two ways, is no cycle', async () => {
   await expect(201, 'POST', '/api/combos', { name: 'top', models: ['left', 'right', 'left', 'leaf'] })
 })
 
-test('a model of a provider is no combo, whatever its last part is called', async () => {
+test("a provider's model is not a combo, whatever its last part is", async () => {
   const { expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'gpt-5', models: ['openai/gpt-5'] })
 })
 
-test('aliases are followed, except by the name of a combo', async () => {
+test('follows aliases, unless a combo has the same name', async () => {
   const { refuses, expect } = openDoor()
   await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'a' })
   await refuses(400, cycle('a → short → a', 0), ['POST', '/api/combos', { name: 'a', models: ['short'] }])
@@ -52,7 +52,7 @@ test('aliases are followed, except by the name of a combo', async () => {
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['short'] })
 })
 
-test('an alias cannot close a cycle either', async () => {
+test("an alias can't close a cycle, either", async () => {
   const { refuses, expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['short'] })
   const error = '"model" must not lead back to the alias itself: short → a → short'
@@ -60,7 +60,7 @@ test('an alias cannot close a cycle either', async () => {
   await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'x' })
 })
 
-test('a long chain is no cycle and is followed to its end', async () => {
+test('a long chain is not a cycle, and is followed to its end', async () => {
   const { refuses, expect } = openDoor()
   for (let at = 0; at < 60; at++) await expect(201, 'POST', '/api/combos', { name: `c${at}`, models: [`c${at + 1}`] })
   const answer = await openDoor().call('POST', '/api/combos', { name: 'c60', models: ['c0'] })
@@ -69,7 +69,7 @@ test('a long chain is no cycle and is followed to its end', async () => {
   await refuses(400, cycle(`c60 → ${way} → c60`, 0), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
 })
 
-test('two ways at each of forty steps are looked at once each', async () => {
+test('visits two paths at each of forty levels once', async () => {
   const { expect } = openDoor()
   for (let at = 0; at < 40; at++) {
     await expect(201, 'POST', '/api/combos', { name: `c${40 - at}`, models: [`c${41 - at}`, `c${41 - at}`] })
@@ -77,7 +77,7 @@ test('two ways at each of forty steps are looked at once each', async () => {
   await expect(201, 'POST', '/api/combos', { name: 'c0', models: ['c1', 'c1'] })
 })
 
-test('of two that are made at once and would contain each other, one is refused', async () => {
+test('rejects one of two concurrent combos that would contain each other', async () => {
   const { api } = openDoor().gateway
   const models = (name: string) => ({ name, models: [name === 'a' ? 'b' : 'a'] })
   const made = (calls: Promise<unknown>[]) =>

@@ -2,12 +2,12 @@ import type { ComboModel } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('entries of combos')
+const test = suite('combo entries')
 
 const mixed = ['one/m', { model: 'two/m', weight: 0.5 }, { model: 'three/m' }, { model: 'four/m', weight: 0 }]
 
 for (const strategy of ['fallback', 'round-robin', 'weighted', 'random', 'least-cost']) {
-  test(`entries of combos of "${strategy}" come back as they were sent, with their weights`, async () => {
+  test(`combo entries with "${strategy}" are returned as they were sent, with their weights`, async () => {
     const { expect, send } = openDoor({ catalog: {} })
     const { warnings, ...made } = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy })
     assert.is(warnings?.length, 5, 'one for the combo, and one for each model without a connection')
@@ -25,20 +25,20 @@ for (const strategy of ['fallback', 'round-robin', 'weighted', 'random', 'least-
   })
 }
 
-test('weights outlast a change of the strategy', async () => {
+test('weights survive a change of the strategy', async () => {
   const { expect } = openDoor()
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy: 'weighted' })
   for (const strategy of ['fallback', 'weighted'])
     assert.equal((await expect(200, 'PUT', `/api/combos/${id}`, { strategy })).models, mixed)
 })
 
-test('entries of combos names in objects are trimmed as others are', async () => {
+test('trims names in entry objects like other names', async () => {
   const { expect } = openDoor()
   const combo = await expect(201, 'POST', '/api/combos', { name: 'a', models: [{ model: ' x ', weight: 2 }] })
   assert.equal(combo.models, [{ model: 'x', weight: 2 }])
 })
 
-test('parameters come back as they were sent, and are refused in combos of other kinds than chat', async () => {
+test('returns parameters as they were sent, and rejects them in combos of other kinds than chat', async () => {
   const { expect, refuses } = openDoor({ catalog: {} })
   const params = { maxTokens: 5, temperature: 0, stopSequences: ['a'], seed: -1, reasoning: 'none' }
   const models = ['y', { model: 'x', params }]
@@ -96,7 +96,7 @@ const refusals: Array<[entry: unknown, error: string]> = [
   [null, '"models[1]" must be a string or an object with "model"'],
 ]
 for (const [entry, error] of refusals) {
-  test(`${JSON.stringify(entry).slice(0, 40)} is refused: ${error}`, async () => {
+  test(`rejects ${JSON.stringify(entry).slice(0, 40)}: ${error}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['POST', '/api/combos', { name: 'a', models: ['x', entry] }])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
@@ -105,7 +105,7 @@ for (const [entry, error] of refusals) {
   })
 }
 
-test('weights that JSON cannot carry are refused in process, and undefined counts as absent', async () => {
+test("in process, rejects weights that JSON can't represent, and treats undefined as absent", async () => {
   const { api } = openDoor().gateway
   for (const weight of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     const made = api.combos.create({ name: 'a', models: [{ model: 'x', weight }] })
@@ -117,7 +117,7 @@ test('weights that JSON cannot carry are refused in process, and undefined count
   assert.equal(Object.keys(models[0] ?? {}), ['model'])
 })
 
-test('the response in process is a copy for the caller, entries included', async () => {
+test('in process, returns a copy, including the entries', async () => {
   const { api } = openDoor().gateway
   const sent = { model: 'x', weight: 2 }
   const made = await api.combos.create({ name: 'a', models: [sent] })
@@ -129,7 +129,7 @@ test('the response in process is a copy for the caller, entries included', async
   assert.equal((await api.combos.get(made.id)).models, [{ model: 'x', weight: 2 }])
 })
 
-test('a cycle is found through objects as through names', async () => {
+test('finds a cycle through entry objects as through names', async () => {
   const { refuses, expect } = openDoor()
   const cycle = (way: string) =>
     `"models[1]" must not lead back to the combo itself (${way}). Remove it or use another model`

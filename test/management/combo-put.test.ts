@@ -15,7 +15,7 @@ async function doorWithCombos() {
 const bad = 'Name can only contain letters, numbers, -, _ and .'
 const taken = 'Combo name already exists'
 
-test('PUT /api/combos/{id} changes what it names and keeps the rest', async () => {
+test('PUT /api/combos/{id} changes the given fields and keeps the rest', async () => {
   const { expect, clock, a } = await doorWithCombos()
   const changes = [{ name: 'c' }, { models: ['x', 'z'] }, { strategy: 'round-robin' }, { kind: 'image' }]
   let combo: object = a
@@ -31,14 +31,14 @@ test('PUT /api/combos/{id} changes what it names and keeps the rest', async () =
 })
 
 for (const name of ['a b', 'a/b', 'ä', ' ', 'a\n', 'a:b', '"']) {
-  test(`rule 1: the name ${JSON.stringify(name)} is refused`, async () => {
+  test(`rule 1: rejects the name ${JSON.stringify(name)}`, async () => {
     const { refuses, expect, a } = await doorWithCombos()
     await refuses(400, bad, ['PUT', `/api/combos/${a.id}`, { name, models: ['z'] }])
     assert.equal(await expect(200, 'GET', `/api/combos/${a.id}`), a)
   })
 }
 
-test('rule 2: no other combo may have the name, its own is free', async () => {
+test('rule 2: no other combo can have the name, but a combo can keep its own', async () => {
   const { refuses, expect, a, b } = await doorWithCombos()
   await refuses(400, taken, ['PUT', `/api/combos/${a.id}`, { name: 'b', models: ['z'] }])
   assert.equal(await expect(200, 'GET', `/api/combos/${a.id}`), a)
@@ -46,14 +46,14 @@ test('rule 2: no other combo may have the name, its own is free', async () => {
   assert.is((await expect(200, 'PUT', `/api/combos/${a.id}`, { name: 'a' })).name, 'a')
 })
 
-test('rule 3: an unknown id is 404', async () => {
+test('rule 3: an unknown id gets a 404', async () => {
   const { refuses } = await doorWithCombos()
   await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', { models: ['z'] }])
   await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', { name: 'free' }])
   await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', {}])
 })
 
-test('a malformed body comes first, then a bad name, then a taken one, then an unknown id', async () => {
+test('checks the body first, then the name, then whether it is taken, then the id', async () => {
   const { refuses } = await doorWithCombos()
   const unknown = 'Unknown field "strateg". Did you mean "strategy"?'
   await refuses(400, unknown, ['PUT', '/api/combos/nobody', { name: 'a b', strateg: 1 }])
@@ -89,20 +89,20 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ id: 'other' }, '"id" cannot be changed; omit it'],
 ]
 for (const [body, error] of refusals) {
-  test(`${JSON.stringify(body).slice(0, 40)} is refused: ${error.slice(0, 60)}`, async () => {
+  test(`rejects ${JSON.stringify(body).slice(0, 40)}: ${error.slice(0, 60)}`, async () => {
     const { refuses, expect, a } = await doorWithCombos()
     await refuses(400, error, ['PUT', `/api/combos/${a.id}`, body])
     assert.equal(await expect(200, 'GET', `/api/combos/${a.id}`), a)
   })
 }
 
-test('a combo can be sent back as it was read', async () => {
+test('accepts a combo as it was returned', async () => {
   const { expect, a } = await doorWithCombos()
   const { updatedAt, ...changed } = await expect(200, 'PUT', `/api/combos/${a.id}`, { ...a, models: ['z'] })
   assert.equal(changed, { id: a.id, name: 'a', models: ['z'], strategy: 'fallback', createdAt: a.createdAt })
 })
 
-test('two renames at once to one name: one wins, the other is refused', async () => {
+test('rejects one of two concurrent renames to the same name', async () => {
   const { call, expect, a, b } = await doorWithCombos()
   const answers = await Promise.all([a, b].map(({ id }) => call('PUT', `/api/combos/${id}`, { name: 'c' })))
   assert.equal(answers.map(({ status }) => status).sort(), [200, 400])
@@ -111,7 +111,7 @@ test('two renames at once to one name: one wins, the other is refused', async ()
   assert.is(combos.filter(({ name }) => name === 'c').length, 1)
 })
 
-test('two combos swap their names by way of a third', async () => {
+test('two combos swap their names through a third name', async () => {
   const { expect, a, b } = await doorWithCombos()
   await expect(200, 'PUT', `/api/combos/${a.id}`, { name: 'spare' })
   await expect(200, 'PUT', `/api/combos/${b.id}`, { name: 'a' })
@@ -126,7 +126,7 @@ test('two combos swap their names by way of a third', async () => {
   )
 })
 
-test('other failures are a 500 with the text of the specification, and the cause goes to onError', async () => {
+test('other failures get a 500 with the specified text, and the cause goes to onError', async () => {
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), list: () => Promise.reject(broken) }

@@ -25,7 +25,7 @@ interface Told {
   id: string
 }
 
-test('with simultaneous changes in three processes no combo is lost or doubled, and no acknowledged change is undone', async () => {
+test('concurrent changes in three processes lose and duplicate no combo, and undo no acknowledged change', async () => {
   const race = fc.asyncProperty(fc.scheduler(), operations, operations, operations, async (scheduler, ...processes) => {
     const storage = memoryStorage()
     const { combos } = openDoor({ storage }).gateway.api
@@ -104,7 +104,7 @@ function dying(storage: Storage, left: number): Storage {
 }
 
 for (let writes = 0; writes <= 4; writes++) {
-  test(`a rename that is killed after ${writes} writes is made completely or not at all`, async () => {
+  test(`a rename that is killed after ${writes} writes happens completely or not at all`, async () => {
     const storage = memoryStorage()
     const { expect } = openDoor({ storage })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
@@ -137,7 +137,7 @@ function before(storage: Storage, read: { key: string; count: number }, step: ()
   }
 }
 
-test('a rename does not remove a combo that has meanwhile got the old name', async () => {
+test("a rename doesn't remove a combo that has taken the old name in the meantime", async () => {
   const storage = memoryStorage()
   const other = openDoor({ storage })
   const { id } = await other.expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
@@ -151,7 +151,7 @@ test('a rename does not remove a combo that has meanwhile got the old name', asy
   ])
 })
 
-test('a rename that is decided while another process wants to take it back stays', async () => {
+test('a rename that is decided while another process tries to undo it stays', async () => {
   const storage = memoryStorage()
   const { expect } = openDoor({ storage })
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
@@ -186,7 +186,7 @@ async function afterCrash() {
   return { ...openDoor({ storage }), id: combo.id, other, storage }
 }
 
-test('a rename that was interrupted is in force', async () => {
+test('an interrupted rename takes effect', async () => {
   const { expect, id } = await afterCrash()
   const { combos } = await expect(200, 'GET', '/api/combos')
   assert.equal(
@@ -203,13 +203,13 @@ test('the next change of any combo removes the remains of an interrupted rename,
   assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, 'new')
 })
 
-test('after an interrupted rename a new combo can get the old name', async () => {
+test('a new combo can take the old name after an interrupted rename', async () => {
   const { expect, storage } = await afterCrash()
   await expect(201, 'POST', '/api/combos', { name: 'old', models: ['z'] })
   assert.is((await storage.list('combos/')).length, 3)
 })
 
-test('a combo that was deleted after an interrupted rename does not return', async () => {
+test("a combo that was deleted after an interrupted rename doesn't return", async () => {
   const { expect, id, other, storage } = await afterCrash()
   await expect(200, 'DELETE', `/api/combos/${id}`)
   assert.equal((await expect(200, 'GET', '/api/combos')).combos, [other])
@@ -222,7 +222,7 @@ test('an interrupted rename can be reverted', async () => {
   assert.is((await storage.list('combos/')).length, 2)
 })
 
-test('a name that another process has just given to a combo is taken', async () => {
+test('rejects a name that another process has just given to a combo', async () => {
   const { watch, ...storage } = memoryStorage()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })
@@ -236,7 +236,7 @@ test('a name that another process has just given to a combo is taken', async () 
   assert.is((await elsewhere.expect(200, 'DELETE', `/api/combos/${id}`)).success, true)
 })
 
-test('a store that still shows a removed record leads to an error, not to an endless loop', async () => {
+test('a storage that still returns a removed record causes an error, not an endless loop', async () => {
   const storage = memoryStorage()
   const { expect } = openDoor({ storage })
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })

@@ -5,7 +5,7 @@ const test = suite('combos')
 
 const AT = '2026-01-01T00:00:00.000Z'
 
-test('a created combo is answered whole, with its defaults', async () => {
+test('returns a created combo with its defaults', async () => {
   const { expect } = await openDoorTo(['openai/gpt-5', 'claude'])
   const models = ['openai/gpt-5', 'claude']
   const combo = await expect(201, 'POST', '/api/combos', { name: 'smart', models })
@@ -14,14 +14,14 @@ test('a created combo is answered whole, with its defaults', async () => {
   assert.equal(await expect(200, 'GET', `/api/combos/${combo.id}`), combo)
 })
 
-test('a combo may have a kind and another strategy', async () => {
+test('a combo can have a kind and another strategy', async () => {
   const { expect } = await openDoorTo(['a/b'])
   const input = { name: 'pictures', models: ['a/b'], strategy: 'round-robin', kind: 'image' }
   const { id, createdAt, updatedAt, ...rest } = await expect(201, 'POST', '/api/combos', input)
   assert.equal(rest, input)
 })
 
-test('combos are listed in the order of creation, also after one was renamed', async () => {
+test('lists combos in the order of creation, even after one was renamed', async () => {
   const { expect } = await openDoorTo(['x'])
   assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
   const created = []
@@ -33,7 +33,7 @@ test('combos are listed in the order of creation, also after one was renamed', a
   assert.equal(names, ['z', 'zz', 'a', 'q'])
 })
 
-test('a combo of kind llm is listed as a model', async () => {
+test('lists a combo of kind llm as a model', async () => {
   const { expect, send } = openDoor({ catalog: {} })
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['x'] })
   await expect(201, 'POST', '/api/combos', { name: 'pictures', models: ['x'], kind: 'image' })
@@ -78,7 +78,7 @@ const refusals: Array<[body: object, error: string]> = [
   [{ name: 'a', model: ['x'] }, 'Unknown field "model". Did you mean "models"?'],
 ]
 for (const [body, error] of refusals) {
-  test(`creating ${JSON.stringify(body).slice(0, 50)} is refused: ${error.slice(0, 60)}`, async () => {
+  test(`rejects creating ${JSON.stringify(body).slice(0, 50)}: ${error.slice(0, 60)}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['POST', '/api/combos', body])
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
@@ -86,21 +86,21 @@ for (const [body, error] of refusals) {
 }
 
 for (const name of ['a', 'A-Z_0.9', '...', '-', '__proto__', 'constructor', 'a'.repeat(512)]) {
-  test(`"${name.slice(0, 20)}" is a good name`, async () => {
+  test(`accepts the name "${name.slice(0, 20)}"`, async () => {
     const { expect } = openDoor()
     const { id } = await expect(201, 'POST', '/api/combos', { name, models: ['x'] })
     assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, name)
   })
 }
 
-test('a taken name is refused; names differ by their case', async () => {
+test('rejects a taken name; names are case-sensitive', async () => {
   const { expect, refuses } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['x'] })
   await refuses(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'smart', models: ['y'] }])
   await expect(201, 'POST', '/api/combos', { name: 'Smart', models: ['x'] })
 })
 
-test('model names are trimmed, need not exist yet, and may be given twice', async () => {
+test('trims model names, which need not exist yet and can be repeated', async () => {
   const { expect } = openDoor()
   const combo = await expect(201, 'POST', '/api/combos', { name: 'a', models: [' later/model ', 'x', 'x'] })
   assert.equal(combo.models, ['later/model', 'x', 'x'])
@@ -115,7 +115,7 @@ test('a deleted combo is gone, and its name is free', async () => {
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
 })
 
-test('an id is no name, and an unknown one is 404', async () => {
+test('an id is not a name, and an unknown id gets a 404', async () => {
   const { expect, refuses } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   for (const id of ['a', 'nobody', '%20', '..%2Fsettings', '%00']) {
@@ -125,7 +125,7 @@ test('an id is no name, and an unknown one is 404', async () => {
   }
 })
 
-test('a combo without models is made, and answered with a warning', async () => {
+test('creates a combo without models, with a warning', async () => {
   const { expect, gateway } = await openDoorTo(['openai/x'])
   const warnings = ['The combo has no models, so requests for it fail with a 404.']
   const warningsOf = (body: { warnings?: string[] }) => body.warnings
@@ -138,7 +138,7 @@ test('a combo without models is made, and answered with a warning', async () => 
   assert.equal(warningsOf(await expect(200, 'PUT', path, { models: [] })), warnings)
 })
 
-test('a combo whose models lead nowhere is kept, and answered with the reasons however it is made or changed', async () => {
+test("keeps a combo whose models don't resolve, and says why whenever it is created or changed", async () => {
   const { expect, gateway } = openDoor()
   const { combos, connections, aliases } = gateway.api
   const whole = 'No model in this combo resolves yet, so requests for it fail with a 404.'
@@ -173,7 +173,7 @@ test('a combo whose models lead nowhere is kept, and answered with the reasons h
   assert.equal((await combos.put({ name: 'a' })).warnings, [whole, openai])
 })
 
-test('a combo names ten of the models that lead nowhere, and counts the others', async () => {
+test("names ten of the models that don't resolve, and counts the others", async () => {
   const { combos } = openDoor().gateway.api
   const models = Array.from({ length: 30 }, (_, at) => `nothing-${at}`)
   const { warnings = [] } = await combos.create({ name: 'a', models })

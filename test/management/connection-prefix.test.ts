@@ -24,7 +24,7 @@ for (const [prefix, owner] of [
   ['gemini', 'google'],
   ['goog', 'google'],
 ] as const) {
-  test(`the prefix "${prefix}" of another connection is refused, since it is a name of the built-in provider "${owner}"`, async () => {
+  test(`rejects the prefix "${prefix}" for another connection, because it is a name of the built-in provider "${owner}"`, async () => {
     const { refuses, expect } = openDoor({ catalog })
     const error = taken(prefix.trim(), `the built-in provider "${owner}"`)
     await refuses(400, error, ['POST', '/api/connections', lab({ prefix })])
@@ -38,14 +38,14 @@ for (const [prefix, owner] of [
   })
 }
 
-test('a provider may carry each of its own names as a prefix', async () => {
+test('a provider can use each of its own names as a prefix', async () => {
   const { expect } = openDoor({ catalog })
   for (const prefix of ['openai', 'oa', 'work', ''])
     await expect(201, 'POST', '/api/connections', { provider: 'openai', providerSpecificData: { prefix } })
 })
 
 for (const isActive of [true, false]) {
-  test(`the prefix of ${isActive ? 'an active' : 'a paused'} connection to another provider is refused`, async () => {
+  test(`rejects the prefix of ${isActive ? 'an active' : 'a paused'} connection to another provider`, async () => {
     const { refuses, expect } = openDoor({ catalog })
     const { id } = await expect(201, 'POST', '/api/connections', { ...lab({ prefix: 'lab' }), isActive })
     const mine = { provider: 'mine', providerSpecificData: { baseUrl: 'https://mine.test/v1', prefix: 'lab' } }
@@ -61,13 +61,13 @@ for (const isActive of [true, false]) {
   })
 }
 
-test('connections of one provider share their prefix', async () => {
+test('connections to one provider share their prefix', async () => {
   const { expect } = openDoor({ catalog })
   await expect(201, 'POST', '/api/connections', lab({ prefix: 'lab' }))
   await expect(201, 'POST', '/api/connections', lab({ prefix: 'lab' }))
 })
 
-test('a provider whose own id is the prefix of another connection is refused, unless that connection shares it', async () => {
+test('rejects a provider whose own id is the prefix of another connection, unless that connection shares it', async () => {
   const { refuses, expect } = openDoor({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', lab({ prefix: 'local' }))
   const local = { provider: 'local', providerSpecificData: { baseUrl: 'https://local.test/v1' } }
@@ -80,7 +80,7 @@ test('a provider whose own id is the prefix of another connection is refused, un
   await expect(201, 'POST', '/api/connections', local)
 })
 
-test('of two connections that take a prefix at once, one is refused', async () => {
+test('rejects one of two connections that take a prefix concurrently', async () => {
   const { call } = openDoor({ catalog })
   const one = (name: string) => ({
     provider: name,
@@ -90,7 +90,7 @@ test('of two connections that take a prefix at once, one is refused', async () =
   assert.equal(answers.map(({ status }) => status).sort(), [201, 400, 400])
 })
 
-test('a connection that an earlier release has stored stays, and its prefix is checked when it changes', async () => {
+test('keeps a connection that an earlier release has stored, and checks its prefix when it changes', async () => {
   const { refuses, expect, storage } = openDoor({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', lab({ prefix: 'openai', sharesPrefix: true }))
   const stored = await storage.get(`connections/${id}`)
@@ -109,14 +109,14 @@ test('a connection that an earlier release has stored stays, and its prefix is c
   await refuses(400, taken('openai', 'the built-in provider "openai"'), ['PUT', path, { providerSpecificData: data }])
 })
 
-test('a prefix is refused in process as over HTTP', async () => {
+test('rejects a prefix in process as over HTTP', async () => {
   const { gateway } = openDoor({ catalog })
   const { connections } = gateway.api
   const error = await connections.create(lab({ prefix: 'openai' })).catch((thrown: unknown) => thrown)
   assert.match(String(error), 'That is a name of the built-in provider "openai"')
 })
 
-test('a prefix that is shared makes the connection a fail-over of its owner', async () => {
+test("a connection with a shared prefix is a fallback of the prefix's owner", async () => {
   const asked: string[] = []
   const upstream = async (input: RequestInfo | URL) => {
     asked.push(new URL(String(input)).host)
@@ -131,7 +131,7 @@ test('a prefix that is shared makes the connection a fail-over of its owner', as
   assert.equal(asked.slice(0, 2), ['openai.test', 'lab.test'])
 })
 
-test('sharesPrefix may stand beside the prefix at the top level, and null removes it', async () => {
+test('sharesPrefix can be next to the prefix at the top level, and null removes it', async () => {
   const { expect, refuses } = openDoor()
   const given = { provider: 'lab', baseUrl: 'http://lab.test/v1', prefix: 'openai' }
   const { id, providerSpecificData } = await expect(201, 'POST', '/api/connections', { ...given, sharesPrefix: true })

@@ -21,13 +21,13 @@ for (const provider of [
   'anthropic-compatible',
   'anthropic-compatible-x',
 ]) {
-  test(`"${provider}" is accepted without a base URL`, async () => {
+  test(`accepts "${provider}" without a base URL`, async () => {
     const { expect } = openDoor({ catalog })
     assert.is((await expect(201, 'POST', '/api/connections', { provider })).provider, provider)
   })
 }
 
-test('any other provider is accepted with a base URL, and its connection is named after it', async () => {
+test('accepts any other provider with a base URL, and names its connection after it', async () => {
   const { expect } = openDoor({ catalog })
   const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
   assert.is(
@@ -47,7 +47,7 @@ for (const [provider, hint] of [
   ['toString', 'GET /api/providers lists the known providers.'],
   ['__proto__', 'GET /api/providers lists the known providers.'],
 ] as const) {
-  test(`"${provider}" is refused: ${hint}`, async () => {
+  test(`rejects "${provider}": ${hint}`, async () => {
     const { refuses } = openDoor({ catalog })
     await refuses(400, `Unknown provider "${provider}". ${hint} ${elsewhere}`, [
       'POST',
@@ -61,7 +61,7 @@ for (const [alias, provider] of [
   ['oa', 'openai'],
   ['mi', 'mistral'],
 ] as const) {
-  test(`the alias "${alias}" stands for "${provider}"`, async () => {
+  test(`resolves the alias "${alias}" to "${provider}"`, async () => {
     const { expect } = openDoor({ catalog })
     const { id, ...created } = await expect(201, 'POST', '/api/connections', { provider: alias })
     assert.is(created.provider, provider)
@@ -69,14 +69,14 @@ for (const [alias, provider] of [
   })
 }
 
-test('an alias that two providers share stands for neither', async () => {
+test("doesn't resolve an alias that two providers share", async () => {
   const shared = { one: { alias: 'x' }, two: { alias: 'y', catalogAlias: 'x' } }
   const { refuses } = openDoor({ catalog: shared })
   const error = '"provider" must not be "x", an alias of "one" and "two"'
   await refuses(400, error, ['POST', '/api/connections', { provider: 'x' }])
 })
 
-test('the base URL of a connection that needs one cannot be removed', async () => {
+test("a required base URL can't be removed", async () => {
   const { expect, refuses } = openDoor({ catalog })
   const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'ollama', providerSpecificData })
@@ -87,7 +87,7 @@ test('the base URL of a connection that needs one cannot be removed', async () =
   await expect(200, 'PUT', `/api/connections/${id}`, { name: 'local' })
 })
 
-test('the provider of a connection cannot change', async () => {
+test("the provider of a connection can't change", async () => {
   const { expect, refuses } = openDoor({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
   const error = '"provider" cannot be changed; create a new connection instead'
@@ -104,7 +104,7 @@ for (const [provider, kind] of [
   ['openai-compat-lab', 'openai-compatible'],
   ['anthropic-comptible', 'anthropic-compatible'],
 ] as const) {
-  test(`"${provider}" is refused without an address, and with one accepted with a warning`, async () => {
+  test(`rejects "${provider}" without a base URL, and accepts it with one and a warning`, async () => {
     const { expect, refuses, gateway } = openDoor({ catalog })
     const error = `Unknown provider "${provider}". Did you mean "${kind}"? ${elsewhere}`
     await refuses(400, error, ['POST', '/api/connections', { provider }])
@@ -129,7 +129,7 @@ for (const provider of [
   'openai-compatible-lab',
   'anthropic-compatible',
 ])
-  test(`"${provider}" with an address gets no warning of a kind`, async () => {
+  test(`"${provider}" with a base URL gets no warning about a kind`, async () => {
     const { expect } = openDoor({ catalog })
     const made = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
     assert.not.match(String(made.warnings), 'of the kind')

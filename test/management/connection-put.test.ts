@@ -29,7 +29,7 @@ for (const [change, changed] of [
   [{ providerSpecificData: {} }, { providerSpecificData: {} }],
   [{ providerSpecificData: null }, { providerSpecificData: undefined }],
 ] as Array<[change: object, changed: Record<string, unknown>]>) {
-  test(`${JSON.stringify(change)} changes what it names and keeps the rest`, async () => {
+  test(`${JSON.stringify(change)} changes only the given fields`, async () => {
     const { expect, connection, path } = await doorWithConnection()
     const expected = JSON.parse(JSON.stringify({ ...connection, ...changed, updatedAt: later }))
     assert.equal(await expect(200, 'PUT', path, change), expected)
@@ -67,20 +67,20 @@ for (const [body, error] of [
     '"providerSpecificData.baseUrl" must not include "/chat/completions", which the gateway appends. Use "https://up.example/v1"',
   ],
 ] as const) {
-  test(`${JSON.stringify(body)} is refused and changes nothing`, async () => {
+  test(`rejects ${JSON.stringify(body)} and changes nothing`, async () => {
     const { refuses, expect, connection, path } = await doorWithConnection()
     await refuses(400, error, ['PUT', path, { priority: 9, ...body }])
     assert.equal(await expect(200, 'GET', path), connection)
   })
 }
 
-test('a connection can be sent back as it was read, but for its shortened key', async () => {
+test('accepts a connection as it was returned, except for its shortened key', async () => {
   const { expect, connection, path } = await doorWithConnection()
   const { apiKey, ...rest } = connection
   assert.equal(await expect(200, 'PUT', path, rest), { ...connection, updatedAt: later })
 })
 
-test('two changes at once both hold', async () => {
+test('keeps both of two concurrent changes', async () => {
   const { call, expect, path } = await doorWithConnection()
   await Promise.all([call('PUT', path, { name: 'b' }), call('PUT', path, { isActive: false })])
   const { name, isActive } = await expect(200, 'GET', path)
@@ -100,7 +100,7 @@ test('a deleted connection is gone', async () => {
   assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
 })
 
-test('an unknown id is 404, whatever characters it has', async () => {
+test('an unknown id gets a 404, whatever characters it contains', async () => {
   const { refuses } = openDoor()
   for (const id of ['nobody', '..%2Fsettings', '%F0%9F%98%80', 'x'.repeat(3_000)]) {
     await refuses(404, 'Connection not found', ['GET', `/api/connections/${id}`])
@@ -109,7 +109,7 @@ test('an unknown id is 404, whatever characters it has', async () => {
   }
 })
 
-test('a connection that another process has just made is found', async () => {
+test('finds a connection that another process has just created', async () => {
   const { watch, ...storage } = memoryStorage()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })
@@ -118,7 +118,7 @@ test('a connection that another process has just made is found', async () => {
   await here.expect(200, 'GET', `/api/connections/${id}`)
 })
 
-test('a key that was moved to another connection is not accepted', async () => {
+test('rejects a key that was moved to another connection', async () => {
   const { expect, storage, connection } = await doorWithConnection()
   const other = await expect(201, 'POST', '/api/connections', {
     provider: 'openai',

@@ -3,7 +3,7 @@ import { type Answering, fakeUpstream, json } from '../pipeline/support/upstream
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the test of a connection')
+const test = suite('testing a connection')
 
 const answering: Answering = ({ provider }) => json(provider === 'claude' ? messageAnswer('ok') : chatAnswer('ok'))
 
@@ -15,7 +15,7 @@ async function open(answer: Answering, options: WorldOptions = {}) {
   return { ...world, fetch, idOf }
 }
 
-test('a test asks that connection alone for at most 16 tokens, and says how long it took', async () => {
+test('a test only calls that connection, for at most 16 tokens, and says how long it took', async () => {
   const { api, idOf, fetch, clock, told } = await open(async (call, nth) => {
     await clock.advance(25)
     return answering(call, nth)
@@ -39,7 +39,7 @@ test('a test asks that connection alone for at most 16 tokens, and says how long
   assert.equal([totals.requests, totals.tokens.output > 0], [2, true])
 })
 
-test('a test reaches one of several connections to a provider, a paused, a draining and a cooling one too', async () => {
+test("a test reaches any of a provider's connections, even if it is paused, draining, or in cooldown", async () => {
   const twins = ['first', 'second'].map((name) => ({ provider: 'one', name, apiKey: `secret-of-${name}` }))
   let isWell = true
   const { api, fetch, chat } = await open(
@@ -62,7 +62,7 @@ test('a test reaches one of several connections to a provider, a paused, a drain
   assert.is(key(), 'Bearer secret-of-second')
 })
 
-test('a test that fails says why as a client would read it, without the secret, and asks nobody else', async () => {
+test('a failed test gives the reason as a client would see it, without the secret, and calls no other target', async () => {
   const secret = 'secret-of-one'
   const { api, idOf, fetch } = await open(() =>
     json({ error: { message: `Incorrect API key provided: ${secret}. ${'x'.repeat(1_000)}` } }, 401),
@@ -85,7 +85,7 @@ test('a test ends after ten seconds', async () => {
   assert.equal([ok, status, ms], [false, 504, 10_000])
 })
 
-test('a test needs a connection, a model, and one of a kind that can be asked for little', async () => {
+test('a test needs a connection and a model of a kind that supports a small request', async () => {
   const { api, gateway, post } = await open(answering, {
     connections: [{ provider: 'lab', providerSpecificData: { baseUrl: 'http://lab.test/v1' } }],
   })

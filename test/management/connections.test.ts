@@ -6,7 +6,7 @@ const test = suite('connections')
 const AT = '2026-01-01T00:00:00.000Z'
 const KEY = 'sk-test-0123456789-abcd'
 
-test('a created connection is answered without its key, named after its provider', async () => {
+test('returns a created connection without its key, named after its provider', async () => {
   const { expect } = openDoor()
   const created = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: KEY })
   const connection = {
@@ -23,7 +23,7 @@ test('a created connection is answered without its key, named after its provider
   assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [connection] })
 })
 
-test('every field can be given', async () => {
+test('accepts every field', async () => {
   const { expect } = openDoor()
   const providerSpecificData = {
     prefix: ' mine ',
@@ -36,7 +36,7 @@ test('every field can be given', async () => {
   assert.equal(shown, input)
 })
 
-test('prefix, base URL, format and models at the top level are taken as those of providerSpecificData', async () => {
+test('accepts prefix, base URL, format, and models at the top level like those in providerSpecificData', async () => {
   const { expect } = openDoor()
   const data = { prefix: 'mine', baseUrl: 'https://up.example/v1', enabledModels: ['a'], format: 'openai-responses' }
   const created = await expect(201, 'POST', '/api/connections', { provider: 'lab', ...data })
@@ -58,14 +58,14 @@ test('prefix, base URL, format and models at the top level are taken as those of
   assert.is(cleared.providerSpecificData, undefined)
 })
 
-test('null counts as absent when a connection is made', async () => {
+test('null counts as absent when a connection is created', async () => {
   const { expect } = openDoor()
   const input = { provider: 'openai', priority: null, apiKey: null, providerSpecificData: null }
   const created = await expect(201, 'POST', '/api/connections', input)
   assert.equal(Object.keys(created), ['id', 'provider', 'name', 'isActive', 'createdAt', 'updatedAt'])
 })
 
-test('connections are listed in the order of creation', async () => {
+test('lists connections in the order of creation', async () => {
   const { expect } = openDoor()
   for (const name of ['c', 'a', 'b']) await expect(201, 'POST', '/api/connections', { provider: 'openai', name })
   const names = (await expect(200, 'GET', '/api/connections')).connections.map(({ name }) => name)
@@ -78,14 +78,14 @@ for (const [apiKey, shown] of [
   ['12345678901', '…'],
   ['x', '…'],
 ] as const) {
-  test(`of the key ${apiKey} only ${shown} is shown`, async () => {
+  test(`shows only ${shown} of the key ${apiKey}`, async () => {
     const { expect } = openDoor()
     const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey })
     assert.is((await expect(200, 'GET', `/api/connections/${id}`)).apiKey, shown)
   })
 }
 
-test('the key reaches the provider complete, without pasted blanks around it', async () => {
+test('sends the complete key to the provider, without surrounding whitespace', async () => {
   const seen: Array<string | null> = []
   const fetch = async (url: string | URL | Request, init?: RequestInit) => {
     seen.push(new Request(url, init).headers.get('authorization'))
@@ -102,7 +102,7 @@ test('the key reaches the provider complete, without pasted blanks around it', a
   assert.equal(seen, [`Bearer ${KEY}`])
 })
 
-test('the key lies nowhere in the storage, and in no answer', async () => {
+test('neither the storage nor any response contains the key', async () => {
   const { expect, storage, send } = openDoor()
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: KEY })
   await expect(200, 'PUT', `/api/connections/${id}`, { name: 'b' })
@@ -193,7 +193,7 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   ],
 ]
 for (const [body, error] of refusals) {
-  test(`creating ${JSON.stringify(body).slice(0, 70)} is refused: ${error.slice(0, 50)}`, async () => {
+  test(`rejects creating ${JSON.stringify(body).slice(0, 70)}: ${error.slice(0, 50)}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['POST', '/api/connections', body])
     assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
@@ -206,7 +206,7 @@ for (const [baseUrl, path, provider] of [
   ['https://up.example/v1/responses', '/responses', 'openai'],
   ['https://up.example/v1/embeddings', '/embeddings', 'anthropic-compatible'],
 ] as const) {
-  test(`the base URL ${baseUrl} of ${provider} is refused, with the one to send`, async () => {
+  test(`rejects the base URL ${baseUrl} of ${provider}, with the one to send`, async () => {
     const { refuses } = openDoor()
     const error = `"providerSpecificData.baseUrl" must not include "${path}", which the gateway appends. Use "https://up.example/v1"`
     await refuses(400, error, ['POST', '/api/connections', { provider, providerSpecificData: { baseUrl } }])
@@ -214,7 +214,7 @@ for (const [baseUrl, path, provider] of [
 }
 
 for (const provider of ['anthropic-compatible-x', 'openai-compatible-x', 'mine', 'openai']) {
-  test(`the base URL of ${provider} may end in /messages`, async () => {
+  test(`the base URL of ${provider} can end with /messages`, async () => {
     const { expect } = openDoor()
     const providerSpecificData = { baseUrl: 'https://up.example/v1/messages' }
     const created = await expect(201, 'POST', '/api/connections', { provider, providerSpecificData })

@@ -5,7 +5,7 @@ const test = suite('custom models')
 
 const PATH = '/api/models/custom'
 
-test('a custom model is made, listed in the order of creation, and deleted', async () => {
+test('creates, lists in the order of creation, and deletes custom models', async () => {
   const { expect } = openDoor()
   assert.equal(await expect(200, 'GET', PATH), { models: [] })
   const one = { id: 'z-model', providerAlias: 'oa' }
@@ -21,16 +21,16 @@ for (const [field, model] of [
   ['id', { id: '..', providerAlias: 'oa' }],
   ['providerAlias', { id: 'm', providerAlias: '.' }],
 ] as const) {
-  test(`dots alone are refused as ${field}, for no address can name them to delete the model`, () =>
+  test(`rejects dots alone as ${field}, because no URL can contain them to delete the model`, () =>
     openDoor().refuses(400, `"${field}" must not be "." or "..", which cannot be used in a URL`, ['POST', PATH, model]))
 }
 
-test('id and providerAlias are trimmed', async () => {
+test('trims id and providerAlias', async () => {
   const { expect } = openDoor()
   assert.equal(await expect(201, 'POST', PATH, { id: ' m ', providerAlias: '\toa ' }), { id: 'm', providerAlias: 'oa' })
 })
 
-test('a custom model that exists already is refused, whatever its type; under another provider its id is free', async () => {
+test('rejects an existing custom model, whatever its type; another provider can have the same id', async () => {
   const { expect, refuses } = openDoor()
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'oa' })
   const again = { id: ' m', type: 'image', providerAlias: 'oa' }
@@ -47,7 +47,7 @@ test('a custom model that exists already is refused, whatever its type; under an
   assert.equal(await expect(200, 'GET', PATH), { models: left })
 })
 
-test('an id with slashes is deleted by its path, encoded or not', async () => {
+test('deletes an id with slashes by its path, encoded or not', async () => {
   const { expect, refuses } = openDoor()
   for (const path of ['oa/org/model:free', 'oa/org%2Fmodel%3Afree']) {
     await expect(201, 'POST', PATH, { id: 'org/model:free', providerAlias: 'oa' })
@@ -58,7 +58,7 @@ test('an id with slashes is deleted by its path, encoded or not', async () => {
   await expect(200, 'DELETE', `${PATH}/o%2Fa/m`)
 })
 
-test('an llm is listed as a model, others are not', async () => {
+test('lists an llm as a model, but no other kinds', async () => {
   const { expect, send } = openDoor({ catalog: {} })
   for (const model of [{ id: 'a' }, { id: 'b', type: 'llm' }, { id: 'c', type: 'tts' }]) {
     await expect(201, 'POST', PATH, { ...model, providerAlias: 'oa' })
@@ -83,7 +83,7 @@ for (const [body, error] of [
   ],
   [{ id: 'm', provider: 'oa' }, 'Unknown field "provider". Did you mean "providerAlias"?'],
 ] as const) {
-  test(`${JSON.stringify(body)} is refused: ${error.slice(0, 50)}`, async () => {
+  test(`rejects ${JSON.stringify(body)}: ${error.slice(0, 50)}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['POST', PATH, body])
     assert.equal(await expect(200, 'GET', PATH), { models: [] })

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('a key that cannot be opened')
+const test = suite("a key that can't be decrypted")
 
 /** Three keys, of which the second was damaged in the storage. */
 async function doorWithDamage(damage: (sealedKey: string) => unknown = () => 'AAAA.AAAA') {
@@ -26,7 +26,7 @@ for (const [how, damage] of [
   ['is missing', () => undefined],
   ['is no text', () => 7],
 ] as const) {
-  test(`a key that cannot be opened because it ${how} is shown as such, and the others as usual`, async () => {
+  test(`shows that a key can't be decrypted because it ${how}, and the others as usual`, async () => {
     const { expect, before, id } = await doorWithDamage(damage)
     const { keys } = await expect(200, 'GET', '/api/keys')
     assert.equal([keys[0], keys[2]], [before[0], before[2]])
@@ -37,7 +37,7 @@ for (const [how, damage] of [
   })
 }
 
-test('a key that cannot be opened can be paused and deleted', async () => {
+test("a key that can't be decrypted can be paused and deleted", async () => {
   const { expect, before, id } = await doorWithDamage()
   const { key } = (await expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })) as unknown as {
     key: { isActive: boolean; error: string }
@@ -48,7 +48,7 @@ test('a key that cannot be opened can be paused and deleted', async () => {
   assert.equal((await expect(200, 'GET', '/api/keys')).keys, [before[0], before[2]])
 })
 
-test('a key that cannot be opened is something else than a vault that cannot be opened, which fails the whole list', async () => {
+test('an unreadable keyring, unlike an unreadable key, fails the whole list', async () => {
   const { expect, storage } = await doorWithDamage()
   const later = openDoor({ storage, secret: 'another secret, as long as secrets must be' })
   await later.expect(500, 'GET', '/api/keys')

@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 import { openDoor, TOKEN } from './door.ts'
 
-const test = suite('the models that a connection discovers')
+const test = suite('discovering the models of a connection')
 
 const LAB = 'http://lab.test/v1'
 const lab = { provider: 'openai-compatible-lab', prefix: 'lab', baseUrl: LAB }
@@ -26,7 +26,7 @@ const ids = async (gateway: ReturnType<typeof open>['gateway']) => {
   return listed.data.map(({ id }) => id)
 }
 
-test('a connection that is made with "discover" keeps what its server lists as enabledModels, and the listing shows it', async () => {
+test('creating a connection with "discover" stores the models of its server as enabledModels and lists them', async () => {
   const { expect, gateway, asked, storage } = open(lists('llama3.2:latest', 'qwen3:8b'))
   const made = await expect(201, 'POST', '/api/connections', { ...lab, discover: true })
   assert.equal(made.providerSpecificData, {
@@ -41,14 +41,14 @@ test('a connection that is made with "discover" keeps what its server lists as e
   for (const { value } of await storage.list('')) assert.not.match(value, 'discover')
 })
 
-test('"discover" is no member of a mirrored connection', () => {
+test('"discover" is not a field of a synced connection', () => {
   const at = '2026-01-01T00:00:00.000Z'
   const record = { id: 'lab', provider: lab.provider, name: 'lab', createdAt: at, updatedAt: at }
   assert.equal(parseMirrored('connections', record), record)
   assert.throws(() => parseMirrored('connections', { ...record, discover: true }), /Unknown field "discover"/)
 })
 
-test('a change with "discover" asks the server of the changed connection with the stored key', async () => {
+test('a change with "discover" queries the server of the changed connection with the stored key', async () => {
   const handlers = [lists('a'), http.get('http://lab.test/v2/models', () => HttpResponse.json(models('b')))]
   const { expect, fetch } = open(...handlers)
   const { id } = await expect(201, 'POST', '/api/connections', { ...lab, apiKey: 'sk-0123456789-abcd' })
@@ -64,7 +64,7 @@ test('a change with "discover" asks the server of the changed connection with th
   assert.is(fetch.requests[1]?.headers.get('authorization'), 'Bearer sk-0123456789-efgh')
 })
 
-test('a stored key is not sent to another host to discover its models', async () => {
+test('never sends a stored key to another host to discover its models', async () => {
   const { refuses, expect, asked } = open(lists('a'))
   const { id } = await expect(201, 'POST', '/api/connections', { ...lab, apiKey: 'sk-0123456789-abcd' })
   await refuses(
@@ -75,7 +75,7 @@ test('a stored key is not sent to another host to discover its models', async ()
   assert.equal(asked(), [])
 })
 
-test('put with "discover" asks at each start, and writes only what has changed', async () => {
+test('put with "discover" queries at each start, and writes only changes', async () => {
   let served = ['a']
   const handler = http.get(`${LAB}/models`, () => HttpResponse.json(models(...served)))
   const { api, storage, asked } = open(handler)
@@ -90,7 +90,7 @@ test('put with "discover" asks at each start, and writes only what has changed',
   assert.is(asked().length, 3)
 })
 
-test('what was discovered stays while the server is away, also when the other settings are given whole', async () => {
+test('keeps the discovered models while the server is unreachable, even if the other settings are replaced', async () => {
   let isAway = false
   const handler = http.get(`${LAB}/models`, () => (isAway ? HttpResponse.error() : HttpResponse.json(models('a'))))
   const { api } = open(handler)
@@ -107,7 +107,7 @@ test('what was discovered stays while the server is away, also when the other se
   assert.equal(removed.providerSpecificData, providerSpecificData)
 })
 
-test('a connection asks again by POST /api/connections/{id}/models, in process and by the client', async () => {
+test('POST /api/connections/{id}/models queries again, also in process and with the client', async () => {
   let count = 0
   const { expect, call, refuses, api, gateway } = open(
     http.get(`${LAB}/models`, () => HttpResponse.json(models(...['a', 'b', 'c'].slice(0, ++count)))),
@@ -172,7 +172,7 @@ const formats: Array<[what: string, input: object, answer: object, url: string, 
   ],
 ]
 for (const [what, input, answer, url, headers] of formats) {
-  test(`the models of a server are asked for in the format of ${what}`, async () => {
+  test(`queries a server for its models in the format of ${what}`, async () => {
     const { api, fetch } = open(listOf(url.replace(/\?.*/, ''), answer))
     const made = await api.connections.create({ provider: '', ...input, discover: true })
     assert.equal([made.providerSpecificData?.enabledModels, made.warnings], [['m'], undefined])
@@ -233,7 +233,7 @@ const problems: Array<[what: string, handler: RequestHandler, warning: string, i
   ],
 ]
 for (const [what, handler, warning, input = {}] of problems) {
-  test(`a connection whose server ${what} is made all the same, with a warning that says what to do`, async () => {
+  test(`creates a connection even if its server ${what}, with a warning that says what to do`, async () => {
     const { expect, refuses: _, gateway } = open(handler)
     const made = await expect(201, 'POST', '/api/connections', { ...lab, ...input, discover: true })
     assert.equal(Reflect.get(made, 'warnings'), [warning])
@@ -243,7 +243,7 @@ for (const [what, handler, warning, input = {}] of problems) {
   })
 }
 
-test('a server that hangs is asked for five seconds, headers and body together', async () => {
+test('waits five seconds for a server that hangs, headers and body together', async () => {
   const body = () => new HttpResponse(new ReadableStream(), { headers: { 'content-type': 'application/json' } })
   for (const answer of [() => new Promise<Response>(() => {}), body]) {
     const { api, clock } = open(http.get(`${LAB}/models`, answer))
@@ -259,7 +259,7 @@ test('a server that hangs is asked for five seconds, headers and body together',
   }
 })
 
-test('ids that could not be given as enabledModels are left out, and so is what is beyond 5,000', async () => {
+test('omits ids that are not valid in enabledModels, and any beyond 5,000', async () => {
   const many = Array.from({ length: 5_001 }, (_, at) => `m${at}`)
   const { api } = open(lists('a\nb', 'x'.repeat(513), ...many))
   const made = await api.connections.create({ ...lab, discover: true })
@@ -289,7 +289,7 @@ for (const [what, input, warning] of [
   ['a vendor without a key yet', { provider: 'openai' }, undefined],
   ['web search', { provider: 'tavily', apiKey: 'k' }, undefined],
 ] as const) {
-  test(`the warning that the listing does not ask is ${warning ? '' : 'not '}given for ${what}`, async () => {
+  test(`the warning that the listing doesn't query is ${warning ? '' : 'not '}given for ${what}`, async () => {
     const { expect, api, asked } = open()
     const made = await expect(201, 'POST', '/api/connections', input)
     const shown = { ...(await api.connections.get(made.id)), ...(warning && { warnings: [warning] }) }
@@ -302,13 +302,13 @@ for (const [what, input, warning] of [
   })
 }
 
-test('the warning that the listing does not ask is not given where custom models stand for the server’s', async () => {
+test("doesn't warn that the listing doesn't query if custom models replace the server's", async () => {
   const { api } = open()
   await api.customModels.create({ providerAlias: 'lab', id: 'm' })
   assert.not.ok('warnings' in (await api.connections.create(lab)))
 })
 
-test('a connection whose prefix would be refused by now discovers its models all the same', async () => {
+test('a connection whose prefix would be rejected now can still discover its models', async () => {
   const storage = memoryStorage()
   const fetch = upstream(lists('m'))
   const before = openDoor({ storage, fetch, catalog: {} }).gateway
@@ -317,7 +317,7 @@ test('a connection whose prefix would be refused by now discovers its models all
   assert.equal((await api.connections.discover(id)).providerSpecificData?.enabledModels, ['m'])
 })
 
-test('"discover" must be true or false, and a refused input calls nobody', async () => {
+test('"discover" must be true or false, and rejected input calls no server', async () => {
   const { refuses, expect, asked } = open(lists('m'))
   const path = '/api/connections'
   await refuses(400, '"discover" must be true or false', ['POST', path, { ...lab, discover: 'yes' }])
@@ -327,7 +327,7 @@ test('"discover" must be true or false, and a refused input calls nobody', async
   assert.equal(asked(), [])
 })
 
-test('a connection’s discovered models are the same after a restart, and go with a copy of its record', async () => {
+test('discovered models survive a restart, and are part of a copied record', async () => {
   const storage = memoryStorage()
   const fetch = upstream(lists('m'))
   const { id } = await openDoor({ storage, fetch }).gateway.api.connections.create({ ...lab, discover: true })

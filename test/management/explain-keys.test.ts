@@ -3,7 +3,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the explanation of what a key would get')
+const test = suite('explaining a request for a key')
 
 async function world() {
   const up = fakeUpstream(() => json(chatAnswer()))
@@ -19,7 +19,7 @@ async function world() {
   return { ...opened, up, id, group: group.id, ask, send }
 }
 
-test('the explanation of what a key would get names targets that it may not use', async () => {
+test('names the targets that the key may not use', async () => {
   const { api, id, ask, up } = await world()
   assert.is((await ask()).error, undefined)
   await api.keys.update(id, { models: ['two/*'] })
@@ -42,7 +42,7 @@ test('the explanation of what a key would get names targets that it may not use'
   assert.is(up.calls.length, 0)
 })
 
-test('the explanation of what a key would get says why it is refused', async () => {
+test('says why the key is rejected', async () => {
   const { api, id, group, ask, clock, send } = await world()
   const code = async () => (await ask()).error?.code
   await api.keys.update(id, { isActive: false })

@@ -2,7 +2,7 @@ import { metered } from '../gate/support/metered.ts'
 import { type GateOptions, messages, openGate } from '../gate/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the explanation of a request under the limits of its key')
+const test = suite('explaining a request under the limits of its key')
 
 const chat = '/v1/chat/completions'
 
@@ -110,7 +110,7 @@ for (const [
   title,
   { before = 0, path = chat, body = {}, model = 'one/m', expected, uses, ...options },
 ] of Object.entries(cases))
-  test(`the explanation says what the request gets: ${title}`, async () => {
+  test(`says what the request gets: ${title}`, async () => {
     const { gateway, keyId, post, up } = await openGate({ answer: metered({}, { tokens: 0 }), ...options })
     const asked =
       path.includes('v1/chat') || path.includes('v1/messages') ? { messages, max_tokens: 30, ...body } : body
@@ -136,7 +136,7 @@ for (const [
     assert.equal([reply.status, reply.status < 400 ? undefined : said.error.code], [expected[0], expected[1]])
   })
 
-test('the explanation names the wait while requests under way hold what is left, and reserves nothing', async () => {
+test('gives the wait while in-flight requests reserve the rest, and reserves nothing itself', async () => {
   let answer: (response: Response) => void = () => {}
   const {
     gateway,

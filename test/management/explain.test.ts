@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('questions to /api/explain')
+const test = suite('requests to /api/explain')
 
 const HEADERS = 'must be an object that maps header names to strings'
 const BODY = '"body" must be an object (the request body)'
@@ -23,7 +23,7 @@ const refusals: Array<[question: unknown, error: string | RegExp]> = [
   ],
 ]
 for (const [question, error] of refusals) {
-  test(`${JSON.stringify(question)} is refused`, async () => {
+  test(`rejects ${JSON.stringify(question)}`, async () => {
     const { expect, gateway } = openDoor()
     const answer = await expect(400, 'POST', '/api/explain', question)
     assert.equal(Object.keys(answer), ['error'])
@@ -34,7 +34,7 @@ for (const [question, error] of refusals) {
   })
 }
 
-test('a model that does not exist is an answer, not a failure', async () => {
+test('an unknown model is a result, not an error', async () => {
   const { expect } = openDoor({ catalog: {} })
   const answer: object = await expect(200, 'POST', '/api/explain', { model: 'nobody/m' })
   const message = 'The model "nobody/m" does not exist. GET /v1/models lists the available models.'

@@ -12,7 +12,7 @@ const test = suite('groups of keys')
 const limits = { requests: { minute: 60 }, usd: { day: 0.5, month: 12.25 }, parallel: 4 }
 const whole = { name: 'Team A', limits, models: ['one/*'], kinds: ['llm'], metadata: { plan: 'pro' } }
 
-test('a group is created, shown, listed, changed, paused and deleted', async () => {
+test('creates, shows, lists, changes, pauses, and deletes a group', async () => {
   const { expect, refuses, clock, gateway } = openDoor()
   const baseUrl = 'https://one.test/v1'
   await gateway.api.connections.create({ provider: 'openai-compatible-one', baseUrl, prefix: 'one' })
@@ -57,7 +57,7 @@ const refused: [given: object, error: string][] = [
   ],
 ]
 
-test('a group is refused by the name of the field, and changes nothing then', async () => {
+test('rejects a group with the name of the invalid field, and changes nothing', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/groups', whole)
   const before = await expect(200, 'GET', '/api/groups')
@@ -71,7 +71,7 @@ test('a group is refused by the name of the field, and changes nothing then', as
   assert.equal(await expect(200, 'GET', '/api/groups'), before)
 })
 
-test('a group is put by its id or its name, which writes nothing a second time', async () => {
+test('puts a group by its id or name, and writes nothing the second time', async () => {
   const { gateway, storage } = openDoor()
   const { groups } = gateway.api
   const versions = async () => (await storage.list('groups/')).map(({ version }) => version)
@@ -88,7 +88,7 @@ test('a group is put by its id or its name, which writes nothing a second time',
   assert.is(twice[0].id, twice[1].id)
 })
 
-test('a group that has keys is not deleted, and a key names only a group that exists', async () => {
+test("doesn't delete a group with keys, and a key can only be in an existing group", async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/groups', { name: 'a' })
   const unknown = '"group" must be the ID of a group; no group has the ID "nowhere"'
@@ -108,7 +108,7 @@ test('a group that has keys is not deleted, and a key names only a group that ex
   await expect(200, 'DELETE', `/api/groups/${id}`)
 })
 
-test('a group is managed by the client as well', async () => {
+test('the client manages groups, too', async () => {
   const { gateway } = await openWorld()
   const { groups, keys } = createClient({ baseUrl: 'http://gateway.test', token, fetch: gateway.fetch })
   const { id } = await groups.create({ name: 'a' })
@@ -123,7 +123,7 @@ test('a group is managed by the client as well', async () => {
 /** A storage that says that it is not atomic. */
 const loose = (): Storage => ({ ...memoryStorage(), atomic: false })
 
-test('limits on a storage that is not atomic come with a warning', async () => {
+test('warns about limits on a storage that is not atomic', async () => {
   const { gateway } = openDoor({ storage: loose(), sharedState: false })
   const { keys, groups } = gateway.api
   const says = /not atomic, so gateways that share it can together exceed a limit/

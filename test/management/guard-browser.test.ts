@@ -2,7 +2,7 @@ import type { ManagementOptions } from '../../src/request/door/management-option
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
 
-const test = suite('browsers before /api')
+const test = suite('browser requests to /api')
 
 const open: ManagementOptions = { dangerouslyAllowUnauthenticated: true }
 const session: ManagementOptions = { authorize: () => true }
@@ -35,14 +35,14 @@ const origins: Array<[may: boolean, headers: Record<string, string>]> = [
   [false, { 'sec-fetch-site': 'something-new' }],
 ]
 for (const [may, headers] of origins) {
-  test(`a change with ${JSON.stringify(headers)} is ${may ? 'accepted' : 'refused with 403'}`, async () => {
+  test(`a change with ${JSON.stringify(headers)} is ${may ? 'accepted' : 'rejected with a 403'}`, async () => {
     assert.is(await create(open, { ...json, ...headers }), may ? 201 : 403)
     assert.is(await create(session, { ...json, ...headers }), may ? 201 : 403)
     assert.is(await create({ token: TOKEN }, { ...json, ...headers, authorization: `Bearer ${TOKEN}` }), 201)
   })
 }
 
-test('the own origin is recognized with and without its default port', async () => {
+test('recognizes its own origin with and without its default port', async () => {
   for (const [host, origin] of [
     ['admin.example', 'https://admin.example'],
     ['admin.example:443', 'https://admin.example'],
@@ -55,7 +55,7 @@ test('the own origin is recognized with and without its default port', async () 
   assert.is(await create(session, { ...json, host: 'admin.example', origin: 'https://admin.example:444' }), 403)
 })
 
-test('behind a proxy, publicOrigin decides in place of Host', async () => {
+test('behind a proxy, uses publicOrigin in place of Host', async () => {
   const { send } = openDoor({ management: session, publicOrigin: 'https://admin.example' })
   const status = async (origin: string) =>
     (await send('POST', '/api/keys', { headers: { ...json, host: 'internal:8080', origin }, body })).status
@@ -64,12 +64,12 @@ test('behind a proxy, publicOrigin decides in place of Host', async () => {
     assert.is(await status(origin), 403, origin)
 })
 
-test('an origin that cannot be told is foreign, whatever the host', async () => {
+test('treats an unknown origin as foreign, whatever the host', async () => {
   assert.is(await create(session, { ...json, host: 'null', origin: 'null' }), 403)
   for (const host of ['a b', '']) assert.is(await create(session, { ...json, host, origin: 'null' }), 400, host)
 })
 
-test('without a Host header the host is that of the URL', async () => {
+test('without a Host header, uses the host of the URL', async () => {
   const { send } = openDoor({ management: session })
   const status = async (origin: string) =>
     (await send('POST', '/api/keys', { headers: { ...json, origin }, body })).status
@@ -78,7 +78,7 @@ test('without a Host header the host is that of the URL', async () => {
 })
 
 for (const charset of ['utf-16', '"utf-16be"', 'iso-8859-1']) {
-  test(`a body in ${charset} is refused with 415`, async () => {
+  test(`rejects a body in ${charset} with a 415`, async () => {
     const door = openDoor({ management: open })
     const headers = { 'content-type': `application/json; charset=${charset}` }
     const answer = await door.send('POST', '/api/keys', { headers, body })
@@ -104,7 +104,7 @@ const types: Array<[may: boolean, type: string | undefined]> = [
   [false, undefined],
 ]
 for (const [may, type] of types) {
-  test(`a body of type ${type} is ${may ? 'accepted' : 'refused with 415'} in every mode`, async () => {
+  test(`a body of type ${type} is ${may ? 'accepted' : 'rejected with a 415'} in every mode`, async () => {
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
     for (const management of [open, session]) {
       const door = openDoor({ management })
@@ -122,7 +122,7 @@ for (const [may, type] of types) {
   })
 }
 
-test('a DELETE needs no content type, but the right origin', async () => {
+test('a DELETE needs the right origin, but no content type', async () => {
   for (const management of [open, session]) {
     const { send, gateway } = openDoor({ management })
     const { id } = await gateway.api.keys.create({ name: 'a' })
@@ -132,7 +132,7 @@ test('a DELETE needs no content type, but the right origin', async () => {
   }
 })
 
-test('the function authorize is called before the origin is checked, so that a refused caller learns nothing else', async () => {
+test('calls the authorize function before it checks the origin, so that a rejected caller learns nothing else', async () => {
   const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'text/plain' }
   assert.is(await create({ authorize: () => false }, headers), 401)
 })
@@ -193,7 +193,7 @@ for (const [may, host] of hosts) {
 }
 
 for (const host of noHosts) {
-  test(`the malformed host "${host}" is refused`, async () => {
+  test(`rejects the malformed host "${host}"`, async () => {
     for (const headers of [...browsers, { 'user-agent': 'curl/8' }]) {
       assert.is(await read(open, { ...headers, host }), 400)
       assert.is(await create(open, { ...json, ...headers, host }), 400)
@@ -201,7 +201,7 @@ for (const host of noHosts) {
   })
 }
 
-test('the refusal of a host says what to do', async () => {
+test('says what to do when it rejects a host', async () => {
   const { send } = openDoor({ management: open })
   const { body } = await send('GET', '/api/keys', { headers: { host: 'box.lan', 'sec-fetch-site': 'none' } })
   assert.is(

@@ -15,14 +15,14 @@ const routes = managementRoutes(openDoor().gateway.api).map(({ method, path }) =
 const jsonBody = (method: string) => (/^(POST|PUT|PATCH)$/.test(method) ? '{}' : null)
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-test('the route table is the one that the tests below walk over', () => {
+test('the tests below cover every route of the table', () => {
   assert.ok(routes.length >= 93) // some operations share a route or have two, and PATCH also reaches those of PUT
   const listed = new Set(routes.map(({ method, path }) => `${method} ${path}`))
   for (const { names, method, path } of servedOperations())
     assert.ok(listed.has(`${method} ${path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'nobody')}`), names.join('.'))
 })
 
-test('without the option everything under /api is closed, and the answer says what to do', async () => {
+test('without the option, everything under /api is closed, and the response says what to do', async () => {
   const { gateway } = openDoor()
   const closed = createGateway({ storage: memoryStorage(), logger: false })
   const elsewhere = ['/api', '/api/', '/api/nothing', '/api/keys/', '/api/sync/cloud'].map((path) => ({
@@ -79,7 +79,7 @@ test('every route × {nothing, wrong, client key, paused key, other header, toke
   }
 })
 
-test('an unknown path or method under /api is 401 without the token, and only with it 404 or 405', async () => {
+test('an unknown path or method under /api gets a 401 without the token, and a 404 or 405 with it', async () => {
   const { send, call } = openDoor()
   for (const [method, path, status] of [
     ['GET', '/api', 404],
@@ -94,7 +94,7 @@ test('an unknown path or method under /api is 401 without the token, and only wi
     assert.is((await openDoor().gateway.fetch(new Request('http://h/api/keys', { method }))).status, 401)
 })
 
-test('the refusals of a wrong token and of a missing one differ', async () => {
+test('a wrong token and a missing one get different errors', async () => {
   const { send } = openDoor()
   const told = async (headers: Record<string, string> = {}) => (await send('GET', '/api/keys', { headers })).body.error
   assert.is(await told(), 'Send the admin token as "Authorization: Bearer <token>".')
@@ -102,7 +102,7 @@ test('the refusals of a wrong token and of a missing one differ', async () => {
   assert.is(wrong, 'This is not the admin token. Send the admin token as "Authorization: Bearer <token>".')
 })
 
-test('the refusal of a client key says where to use it', async () => {
+test('the error for a client key says where to use it', async () => {
   const { send, expect } = openDoor()
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'client' })
   const { body } = await send('GET', '/api/keys', { headers: bearer(key) })
@@ -110,13 +110,13 @@ test('the refusal of a client key says where to use it', async () => {
   assert.not.ok(body.error.includes(key))
 })
 
-test('the admin token does not open /v1', async () => {
+test("/v1 doesn't accept the admin token", async () => {
   const { send, expect } = openDoor()
   await expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is((await send('GET', '/v1/models', { headers: bearer(TOKEN) })).status, 401)
 })
 
-test('no answer under /api carries a CORS header', async () => {
+test('no response under /api has a CORS header', async () => {
   const { send } = openDoor()
   for (const method of ['GET', 'OPTIONS', 'POST']) {
     for (const auth of [{}, bearer(TOKEN)]) {
@@ -158,7 +158,7 @@ const badOptions: Array<[options: unknown, error: string]> = [
   ],
 ]
 for (const [options, error] of badOptions) {
-  test(`createGateway refuses management: ${JSON.stringify(options)?.slice(0, 60)}`, () => {
+  test(`createGateway rejects management: ${JSON.stringify(options)?.slice(0, 60)}`, () => {
     const management = options as ManagementOptions // as from JavaScript
     assert.throws(
       () => createGateway({ storage: memoryStorage(), management }),
@@ -167,7 +167,7 @@ for (const [options, error] of badOptions) {
   })
 }
 
-test('authorize sees the request without its body, and lets in only by true', async () => {
+test('authorize sees the request without its body, and only true admits it', async () => {
   const seen: Request[] = []
   const answers: unknown[] = [true, false, undefined, 1, 'yes', {}, Promise.resolve(true), Promise.resolve(false)]
   const statuses = []
@@ -199,7 +199,7 @@ test('authorize keeps its `this`', async () => {
   assert.is((await send('GET', '/api/keys', { headers: { 'x-user': 'you' } })).status, 401)
 })
 
-test('an authorize that throws or rejects refuses the request, and onError gets the error', async () => {
+test('an authorize function that throws or rejects denies the request, and onError gets the error', async () => {
   const broken = new Error('the session store is down')
   const errors: unknown[] = []
   for (const authorize of [

@@ -5,7 +5,7 @@ import { isCi } from '../support/ci.ts'
 import { eachHostile } from '../support/hostile-values.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('values of any JSON type in any field of a body under /api')
+const test = suite('any JSON type in any field of a body under /api')
 
 const prices = { m: { input: 1, output: 2, images: { '4K': 1 }, tiers: [{ above: 9, input: 3 }] } }
 const rules = {
@@ -66,7 +66,7 @@ const bodies: ReadonlyArray<readonly [method: string, path: string, body: object
 ]
 
 for (const [method, path, body] of bodies)
-  test(`never make it a fault of the gateway: ${method} ${path}`, async () => {
+  test(`never causes an internal error: ${method} ${path}`, async () => {
     const { gateway, told } = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })
     const send = (how: string, at: string, text: string) =>
       gateway.fetch(

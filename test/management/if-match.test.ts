@@ -3,7 +3,7 @@ import { getRevision } from '../../src/lib/revision.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
 
-const test = suite('changes of what has changed meanwhile')
+const test = suite('changes with the revision of a record')
 
 /** A gateway with one record of each kind. */
 async function open(options: Parameters<typeof openDoor>[0] = {}) {
@@ -21,7 +21,7 @@ async function open(options: Parameters<typeof openDoor>[0] = {}) {
   return { ...door, api, send }
 }
 
-test('a change of a key, group, combo, connection, provider or the settings holds for its revision alone', async () => {
+test('a change of a key, group, combo, connection, provider, or the settings only applies to its revision', async () => {
   const { api, send } = await open()
   const key = await api.keys.create({ name: 'a' })
   const group = await api.groups.create({ name: 'a' })
@@ -51,7 +51,7 @@ test('a change of a key, group, combo, connection, provider or the settings hold
   }
 })
 
-test('aliases and custom models, which have no read of their own, are compared with what lists show', async () => {
+test('compares aliases and custom models, which have no GET of their own, with their list entries', async () => {
   const { api, send } = await open()
   await api.aliases.set({ alias: 'quick', model: 'openai/a' })
   const tag = getRevision({ alias: 'quick', model: 'openai/a' })
@@ -69,7 +69,7 @@ test('aliases and custom models, which have no read of their own, are compared w
   assert.match(gone.body.error, 'deleted')
 })
 
-test('of many changes with one revision, on two gateways of a storage, one is made', async () => {
+test('of many changes with one revision, on two gateways of a storage, only one succeeds', async () => {
   const storage = memoryStorage()
   const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) } // they wait for one another
   const [one, other] = [await open({ storage, clock }), await open({ storage, clock })]
@@ -84,7 +84,7 @@ test('of many changes with one revision, on two gateways of a storage, one is ma
   assert.equal(sent.map(({ status }) => status).sort(), [200, 409, 409, 409])
 })
 
-test('the revision in a list is that of the record, and a header where no one record is meant is refused', async () => {
+test("the revision in a list is the record's, and the header is rejected if the operation changes no single record", async () => {
   const { api, send } = await open()
   const { id } = await api.keys.create({ name: 'a' })
   const { keys } = await api.keys.list({ values: 'none' })

@@ -21,7 +21,7 @@ async function errorOf(call: Promise<unknown>) {
   throw new Error('it was accepted')
 }
 
-test('gateway.api needs no credential and answers what HTTP sends', async () => {
+test('gateway.api needs no credential and returns the body that HTTP sends', async () => {
   const { gateway, expect } = openDoor()
   const { api } = gateway
   const key = await api.keys.create({ name: 'a' })
@@ -53,7 +53,7 @@ test('gateway.api needs no credential and answers what HTTP sends', async () => 
   }
 })
 
-test('gateway.api validates as over HTTP, and rejects with an error that has a code and a status', async () => {
+test('gateway.api validates like HTTP, and rejects with an error that has a code and a status', async () => {
   const { api } = openGateway()
   const invalid = (message: string) => ({ code: 'INVALID_REQUEST', status: 400, message })
   const untyped = (value: unknown) => value as { name: string; models: string[] } // as from JavaScript
@@ -82,7 +82,7 @@ test('gateway.api validates as over HTTP, and rejects with an error that has a c
   assert.equal(await errorOf(api.customModels.delete('\ud800', 'm')), { ...missing, message: 'Custom model not found' })
 })
 
-test('an id that is no text is one that does not exist', async () => {
+test("an id that is not a string doesn't exist", async () => {
   const { api } = openGateway()
   for (const id of [undefined, null, 5, {}] as unknown[] as string[]) {
     // as from JavaScript
@@ -100,7 +100,7 @@ test('an id that is no text is one that does not exist', async () => {
   }
 })
 
-test('a field that is undefined counts as absent', async () => {
+test('an undefined field counts as absent', async () => {
   const { api } = openGateway()
   const untyped = <T>(value: unknown) => value as T // as from JavaScript
   const { id } = await api.keys.create({ name: 'a' })

@@ -8,7 +8,7 @@ import { openDoor, TOKEN } from './door.ts'
 
 const test = suite('the information about a gateway')
 
-test('the information names the version, the storage, the features and the records, and no secret', async () => {
+test('contains the version, the storage, the features, and the record counts, and no secret', async () => {
   const { expect, gateway, clock } = openDoor({ basePath: '/ai', observe: [prometheus()] })
   const { key } = await gateway.api.keys.create({ name: 'secret name' })
   await gateway.api.connections.put({ id: 'c', provider: 'openai', apiKey: 'sk-secret-of-the-connection' })
@@ -31,14 +31,14 @@ test('the information names the version, the storage, the features and the recor
   for (const secret of [key, TOKEN, 'sk-secret', 'secret name']) assert.not.ok(JSON.stringify(body).includes(secret))
 })
 
-test('the information says what a storage does not do', async () => {
+test("says what a storage doesn't support", async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { gateway } = openDoor({ storage: { ...storage, atomic: false }, usage: false })
   const { storage: can, features } = await gateway.api.info()
   assert.equal([can, features.usage], [{ atomic: false, watches: false }, false])
 })
 
-test('the information counts the model requests that are under way', async () => {
+test('counts the in-flight model requests', async () => {
   let answer = () => {}
   const isAsked = Promise.withResolvers<void>()
   const waiting = new Promise<void>((resolve) => {

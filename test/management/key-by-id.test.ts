@@ -4,12 +4,12 @@ import { createGateway } from '../../src/gateway.ts'
 import type { Clock, Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a key by its id')
+const test = suite('finding a key by its id')
 
 const secret = 'key-by-id-'.repeat(5)
 const open = (storage: Storage) => createGateway({ storage, logger: false, secret }).api.keys
 
-test('a key is found by its id without a read of others, also where the storage reports no changes', async () => {
+test("finds a key by its id without reading others, even if the storage doesn't report changes", async () => {
   const { watch: _, ...silent } = memoryStorage()
   const reads: string[] = []
   const storage: Storage = {
@@ -41,7 +41,7 @@ test('a key is found by its id without a read of others, also where the storage 
   assert.not.ok(reads.includes('get'), 'a deleted one is not remembered')
 })
 
-test('a key is found by its id wherever it is stored now', async () => {
+test('finds a key by its id wherever it is stored now', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   const { id } = await here.create({ name: 'one' })

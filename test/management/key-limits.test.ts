@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('what a key may use')
+const test = suite('the permissions and limits of a key')
 
 const limits = {
   requests: { minute: 60, total: 1_000 },
@@ -17,7 +17,7 @@ const fields = {
   metadata: { team: 'ml' },
 }
 
-test('what a key may use is given with it, shown as it was given, replaced whole and removed by null', async () => {
+test('sets permissions and limits with a key, returns them as sent, replaces them as a whole, and removes them with null', async () => {
   const { expect, gateway } = openDoor()
   await gateway.api.connections.create({ provider: 'openai' })
   await gateway.api.aliases.set({ alias: 'fast', model: 'openai/gpt-5-mini' })
@@ -34,7 +34,7 @@ test('what a key may use is given with it, shown as it was given, replaced whole
   assert.equal(Object.keys(Object(await shown())), ['id', 'name', 'key', 'isActive', 'createdAt'])
 })
 
-test('what a key may use is put by hosts, which writes nothing a second time', async () => {
+test('put sets permissions and limits, and writes nothing the second time', async () => {
   const { gateway, storage } = openDoor()
   const versions = async () => (await storage.list('keys/')).map(({ version }) => version)
   const put = { id: 'app', name: 'app', limits, models: ['fast'] }
@@ -98,7 +98,7 @@ const refused: [given: object, error: string][] = [
   [{ group: 5 }, '"group" must be a string'],
 ]
 
-test('what a key may use is refused by the name of the field, and changes nothing then', async () => {
+test('rejects permissions and limits with the name of the invalid field, and changes nothing', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
   const before = await expect(200, 'GET', '/api/keys')

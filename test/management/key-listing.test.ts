@@ -17,7 +17,7 @@ async function withKeys(names: readonly string[]) {
 
 const namesOf = ({ keys }: Page) => keys.map(({ name }) => name)
 
-test('the list of keys has their values where nothing else is asked for, and nothing beside the keys', async () => {
+test('lists keys with their values by default, and nothing besides the keys', async () => {
   const { list, gateway } = await withKeys(['one'])
   const body = await list('')
   assert.equal(body, await gateway.api.keys.list())
@@ -26,7 +26,7 @@ test('the list of keys has their values where nothing else is asked for, and not
   assert.is(body.keys[0]?.hint, undefined)
 })
 
-test('keys are shown by the beginnings and the ends of their values with values=none, one alone too', async () => {
+test('with values=none, shows the start and the end of values, also for a single key', async () => {
   const { list, expect, gateway } = await withKeys(['one', 'two'])
   const whole = (await gateway.api.keys.list()).keys
   const { keys } = await list('?values=none')
@@ -40,7 +40,7 @@ test('keys are shown by the beginnings and the ends of their values with values=
   assert.equal(await gateway.api.keys.get(keys[0]?.id ?? '', { values: 'none' }), { key: keys[0] })
 })
 
-test('pages of keys go on where a key was deleted meanwhile', async () => {
+test('continues pages after a key that was deleted in the meantime', async () => {
   const names = ['a', 'b', 'c', 'd', 'e']
   const { list, gateway } = await withKeys(names)
   const first = await list('?limit=2&values=none')
@@ -54,7 +54,7 @@ test('pages of keys go on where a key was deleted meanwhile', async () => {
   assert.equal(namesOf(await list(`?after=${encodeURIComponent('99:gone')}`)), [])
 })
 
-test('keys are found by a part of their name or id, in pages too', async () => {
+test('finds keys by a part of their name or id, in pages, too', async () => {
   const { list } = await withKeys(['Team A', 'team b', 'other', 'my TEAM'])
   assert.equal(namesOf(await list('?q=team')), ['Team A', 'team b', 'my TEAM'])
   const { after = '', ...first } = await list('?q=team&limit=2')
@@ -65,7 +65,7 @@ test('keys are found by a part of their name or id, in pages too', async () => {
   assert.equal(namesOf(await list('?q=12345678901234567890')), [])
 })
 
-test('a parameter that is not known is refused by its name', async () => {
+test('rejects an unknown parameter by name', async () => {
   const { list: _, refuses } = await withKeys([])
   await refuses(400, '"values" must be one of "all", "none"', ['GET', '/api/keys?values=some'])
   await refuses(400, '"limit" must be a whole number from 1 to 1000', ['GET', '/api/keys?limit=0'])

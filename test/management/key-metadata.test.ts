@@ -12,7 +12,7 @@ const test = suite('the metadata of a key')
 
 const metadata = { team: 'ml', 'cost centre': '42', empty: '' }
 
-test('the metadata of a key is made with it, shown, replaced as a whole and removed by null', async () => {
+test('creates a key with metadata, shows it, replaces it as a whole, and removes it with null', async () => {
   const { expect } = openDoor()
   const made = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
   assert.equal(Object.keys(made), ['key', 'id', 'name', 'createdAt', 'metadata'])
@@ -48,7 +48,7 @@ const refused: [metadata: unknown, error: string][] = [
   ['ml', '"metadata" must be an object'],
 ]
 
-test('the metadata of a key is refused beyond its limits, and changes nothing then', async () => {
+test('rejects metadata beyond its limits, and changes nothing', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
   for (const [given, error] of refused) {
@@ -66,7 +66,7 @@ test('the metadata of a key is refused beyond its limits, and changes nothing th
   assert.equal((await expect(200, 'GET', '/api/keys')).keys[0]?.metadata, most)
 })
 
-test('the metadata of a key is put by hosts, which writes nothing a second time', async () => {
+test('puts metadata, and writes nothing the second time', async () => {
   const { gateway, storage } = openDoor()
   const { keys } = gateway.api
   const versions = async () => (await storage.list('keys/')).map(({ version }) => version)
@@ -81,7 +81,7 @@ test('the metadata of a key is put by hosts, which writes nothing a second time'
   assert.is((await keys.put({ id: 'new', name: 'new', metadata: null })).key.metadata, undefined)
 })
 
-test('the metadata of a key goes through the client', async () => {
+test('the client sets metadata', async () => {
   const { gateway } = openDoor()
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch as typeof fetch })
   const made = await client.keys.create({ name: 'a', metadata })
@@ -91,7 +91,7 @@ test('the metadata of a key goes through the client', async () => {
   assert.not.ok('metadata' in (await client.keys.update(made.id, { metadata: null })).key)
 })
 
-test('the metadata of a key is in the description of the API', async () => {
+test('the OpenAPI document describes metadata', async () => {
   const { gateway } = openDoor()
   const { components } = await gateway.api.openapi()
   for (const name of ['ApiKey', 'NewApiKey', 'KeysCreateInput', 'KeysUpdateInput']) {
@@ -125,7 +125,7 @@ const damages: [stored: unknown, problem: string, shown: object | undefined][] =
 ]
 
 for (const [stored, problem, kept] of damages)
-  test(`the metadata of a key that is stored as ${JSON.stringify(stored)} is reported, and the key works`, async () => {
+  test(`reports metadata stored as ${JSON.stringify(stored)}, and the key works`, async () => {
     const { api, chat, told, place, key, id, storage } = await damaged(stored)
     assert.is((await chat({}, { headers: { 'x-api-key': key } })).status, 200)
     assert.equal((await api.keys.get(id)).key.metadata, kept)

@@ -30,7 +30,7 @@ async function doorWithKey(storage = unwatched()) {
   return { door, id, key }
 }
 
-test('a paused key is refused with 403 from the very next request and accepted again once resumed', async () => {
+test('rejects a paused key with a 403 from the next request on, and accepts it once it is resumed', async () => {
   const { door, id, key } = await doorWithKey()
   await door.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is(await models(door, key), 200)
@@ -42,20 +42,20 @@ test('a paused key is refused with 403 from the very next request and accepted a
   }
 })
 
-test('a paused key is refused whether or not keys are required', async () => {
+test('rejects a paused key whether or not keys are required', async () => {
   const { door, id, key } = await doorWithKey()
   await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
   assert.is(await models(door, key), 403)
 })
 
-test('a renamed key keeps its pause', async () => {
+test('a renamed key stays paused', async () => {
   const { door, id, key } = await doorWithKey()
   await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
   await door.expect(200, 'PUT', `/api/keys/${id}`, { name: 'b' })
   assert.is(await models(door, key), 403)
 })
 
-test('a deleted key is unknown from the very next request', async () => {
+test('a deleted key is unknown from the next request on', async () => {
   const { door, id, key } = await doorWithKey()
   await door.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is(await models(door, key), 200)
@@ -63,7 +63,7 @@ test('a deleted key is unknown from the very next request', async () => {
   assert.is(await models(door, key), 401)
 })
 
-test('a request under way while its key is paused does not bring it back', async () => {
+test("a request in flight while its key is paused doesn't resume it", async () => {
   const storage = unwatched()
   const gate = { isArmed: false, reached: signal(), open: signal() }
   const slow: Storage = {
@@ -88,7 +88,7 @@ test('a request under way while its key is paused does not bring it back', async
   assert.is(await models(door, key), 403)
 })
 
-test('a key that another process has just made is found by its id, even while the cache is valid', async () => {
+test('finds a key by id that another process has just created, even while the cache is valid', async () => {
   const storage = unwatched()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })
@@ -99,7 +99,7 @@ test('a key that another process has just made is found by its id, even while th
   await elsewhere.refuses(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
 })
 
-test('a pause and a deletion hold in the same process when the storage fails after it has written', async () => {
+test('a pause and a deletion apply in the same process even if the storage fails after writing', async () => {
   const storage = unwatched()
   let failing = false
   const failAfter = <A extends unknown[], T>(run: (...args: A) => Promise<T>) => {
@@ -122,7 +122,7 @@ test('a pause and a deletion hold in the same process when the storage fails aft
   assert.equal(await door.expect(200, 'GET', '/api/keys'), { keys: [] })
 })
 
-test('a stored key that says nothing of its state is active', async () => {
+test('a stored key without a state is active', async () => {
   const storage = unwatched()
   const { id, key } = await doorWithKey(storage)
   const [stored] = await storage.list('keys/')
@@ -135,7 +135,7 @@ test('a stored key that says nothing of its state is active', async () => {
   assert.is((await send('GET', '/v1/models', { headers: { 'x-api-key': key } })).status, 200)
 })
 
-test('keys made by turns in two processes are listed in the order of creation', async () => {
+test('lists keys that two processes create alternately in the order of creation', async () => {
   const storage = unwatched()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })

@@ -25,7 +25,7 @@ async function world(options: object = {}) {
   return { ...opened, clock, busy, old, never, send, usageOf }
 }
 
-test('a key has the costs of this month, how much of each limit is used, and the time of its latest request', async () => {
+test("shows a key's costs this month, how much of each limit is used, and the time of its latest request", async () => {
   const { api, clock, busy, old, never, send, usageOf } = await world()
   await send(busy) // in the month before
   await send(old)
@@ -60,7 +60,7 @@ test('a key has the costs of this month, how much of each limit is used, and the
   assert.ok(clock.now() - oldAt > 30 * DAY)
 })
 
-test('the latest request is exact days later, whether or not its requests were folded', async () => {
+test('the time of the latest request is exact days later, whether or not its requests were aggregated', async () => {
   const { clock, gateway, busy, send, usageOf } = await world()
   await clock.advance(5 * DAY + 12_345_678)
   await send(busy)
@@ -72,7 +72,7 @@ test('the latest request is exact days later, whether or not its requests were f
   await gateway.close()
 })
 
-test('a gateway that keeps no usage still says how much of the limits is used', async () => {
+test('a gateway without stored usage still shows how much of the limits is used', async () => {
   const { busy, send, usageOf } = await world({ usage: false })
   await send(busy)
   const { limits, ...spent } = (await usageOf(busy.id)).get(busy.id) ?? { limits: [] }
@@ -80,7 +80,7 @@ test('a gateway that keeps no usage still says how much of the limits is used', 
   assert.equal(limits.find(({ scope, unit }) => scope === 'key' && unit === 'requests')?.used, 1)
 })
 
-test('too many ids and none are rejected', async () => {
+test('rejects too many ids, and none', async () => {
   const { api } = await world()
   for (const ids of ['', [], Array.from({ length: 101 }, (_, nth) => `k${nth}`), 5 as never])
     await api.usage.keys({ ids }).then(

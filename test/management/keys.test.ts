@@ -7,14 +7,14 @@ const test = suite('API keys')
 
 const known = { create: listFields(keyFields, 'create'), update: listFields(keyFields, 'update') }
 
-test('a created key is shown once as `key`, with its id, name and time', async () => {
+test('returns a created key once as `key`, with its id, name, and time', async () => {
   const { expect } = openDoor()
   const created = await expect(201, 'POST', '/api/keys', { name: 'Team A' })
   assert.match(created.key, /^sbx_[\w-]{51}$/)
   assert.equal(created, { key: created.key, id: created.id, name: 'Team A', createdAt: '2026-01-01T00:00:00.000Z' })
 })
 
-test('the list shows every key with its value and state, in the order of creation', async () => {
+test('lists every key with its value and state, in the order of creation', async () => {
   const { expect } = openDoor()
   assert.equal(await expect(200, 'GET', '/api/keys'), { keys: [] })
   const created = []
@@ -24,7 +24,7 @@ test('the list shows every key with its value and state, in the order of creatio
   assert.equal(await expect(200, 'GET', `/api/keys/${created[1]?.id}`), { key: keys[1] })
 })
 
-test('a name is trimmed', async () => {
+test('trims the name', async () => {
   const { expect } = openDoor()
   assert.is((await expect(201, 'POST', '/api/keys', { name: '  Team A\t' })).name, 'Team A')
 })
@@ -43,14 +43,14 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ name: 'a', key: 'sbx_mine' }, `Unknown field "key". Known: ${known.create}.`],
 ]
 for (const [body, error] of refusals) {
-  test(`creating with ${JSON.stringify(body).slice(0, 40)} is refused: ${error}`, async () => {
+  test(`rejects creating with ${JSON.stringify(body).slice(0, 40)}: ${error}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['POST', '/api/keys', body])
     assert.equal(await expect(200, 'GET', '/api/keys'), { keys: [] })
   })
 }
 
-test('a key can be paused, resumed and renamed', async () => {
+test('pauses, resumes, and renames a key', async () => {
   const { expect } = openDoor()
   const { id, key, createdAt } = await expect(201, 'POST', '/api/keys', { name: 'a' })
   const change = async (body: unknown) => (await expect(200, 'PUT', `/api/keys/${id}`, body)).key
@@ -72,7 +72,7 @@ const badChanges: Array<[body: unknown, error: string]> = [
   [{ isActive: false, constructor: 1 }, `Unknown field "constructor". Known: ${known.update}.`],
 ]
 for (const [body, error] of badChanges) {
-  test(`changing with ${JSON.stringify(body)} is refused and changes nothing: ${error}`, async () => {
+  test(`rejects changing with ${JSON.stringify(body)} and changes nothing: ${error}`, async () => {
     const { refuses, expect } = openDoor()
     const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
     await refuses(400, error, ['PUT', `/api/keys/${id}`, body])
@@ -82,7 +82,7 @@ for (const [body, error] of badChanges) {
   })
 }
 
-test('an unknown id is 404 on every method, after a malformed body is 400', async () => {
+test('every method returns a 400 for a malformed body, then a 404 for an unknown id', async () => {
   const { refuses } = openDoor()
   await refuses(404, 'Key not found', ['GET', '/api/keys/nobody'])
   await refuses(404, 'Key not found', ['PUT', '/api/keys/nobody', { isActive: false }])
@@ -90,7 +90,7 @@ test('an unknown id is 404 on every method, after a malformed body is 400', asyn
   await refuses(400, 'Send "isActive" or "name".', ['PUT', '/api/keys/nobody', {}])
 })
 
-test('a deleted key is gone and stays gone', async () => {
+test('a deleted key stays deleted', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
   const other = await expect(201, 'POST', '/api/keys', { name: 'b' })
@@ -103,7 +103,7 @@ test('a deleted key is gone and stays gone', async () => {
   )
 })
 
-test('names need not be unique, keys and ids are', async () => {
+test('keys and ids are unique, names need not be', async () => {
   const { expect } = openDoor()
   for (let count = 0; count < 20; count++) await expect(201, 'POST', '/api/keys', { name: 'same' })
   const { keys } = await expect(200, 'GET', '/api/keys')
@@ -111,7 +111,7 @@ test('names need not be unique, keys and ids are', async () => {
   assert.is(new Set(keys.map(({ id }) => id)).size, 20)
 })
 
-test('the value of a key lies nowhere in the storage', async () => {
+test("the storage doesn't contain the value of a key", async () => {
   const { expect, storage } = openDoor()
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'a' })
   const raw = JSON.stringify(await storage.list(''))

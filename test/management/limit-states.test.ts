@@ -6,7 +6,7 @@ import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('the limits as they stand')
+const test = suite('the states of limits')
 
 async function world() {
   const opened = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })
@@ -27,7 +27,7 @@ async function world() {
   return { ...opened, id, key, group: group.id, send, used }
 }
 
-test('the limits of a key are its own, those of its group and those of the gateway', async () => {
+test('the limits of a key include those of its group and of the gateway', async () => {
   const { api, id, group, send, used } = await world()
   for (let times = 0; times < 3; times++) assert.is((await send()).status, 200)
   assert.equal(await used(), [
@@ -59,7 +59,7 @@ test('the limits of a key are its own, those of its group and those of the gatew
   assert.equal((await api.settings.limits.get()).limits.length, 1)
 })
 
-test('the limits of a key start anew alone when it is reset, and are gone with the key', async () => {
+test('resetting a key restarts only its own limits, and deleting it removes them', async () => {
   const { api, id, group, send, used } = await world()
   await send()
   await api.keys.limits.reset(id)
@@ -88,7 +88,7 @@ test('the limits of a key start anew alone when it is reset, and are gone with t
   assert.is((await api.keys.limits.get('app')).limits[0]?.used, 0)
 })
 
-test('the limits are read, reset and settled over HTTP, with a body or without one', async () => {
+test('reads, resets, and settles limits over HTTP, with or without a body', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', limits: { parallel: 1 } })
   const { id: free } = await expect(201, 'POST', '/api/keys', { name: 'free' })
@@ -112,7 +112,7 @@ test('the limits are read, reset and settled over HTTP, with a body or without o
       await refuses(404, whose.includes('keys') ? 'Key not found' : 'Group not found', [method, `${whose}/${path}`])
 })
 
-test('the limits are shown by the command', async () => {
+test('the CLI shows the limits', async () => {
   const { gateway, send, group } = await world()
   await send()
   const serving = await serveNode(gateway, { port: 0 })

@@ -6,7 +6,7 @@ import { openWorld, token, type WorldOptions } from '../pipeline/support/world.t
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the stream of what happens')
+const test = suite('the live event stream')
 
 const SECRET = 'the prompt that nobody else may read'
 
@@ -91,7 +91,7 @@ function eventsOf(response: Response, clock: FakeClock) {
 
 const typesOf = (events: readonly Seen[]) => events.map(({ type }) => type)
 
-test('a request is told of as it begins, fails at a target, gets its first word from another and ends', async () => {
+test('reports when a request begins, fails at a target, gets its first token from another, and ends', async () => {
   const { follow, ask, api } = await open()
   const events = await follow()
   assert.equal(typesOf(await events.until('running')), ['running'])
@@ -123,7 +123,7 @@ test('a request is told of as it begins, fails at a target, gets its first word 
   await events.cancel()
 })
 
-test('a request that runs already is in the first event, with its failed attempt', async () => {
+test('the first event contains a request that is already in flight, with its failed attempt', async () => {
   let finish = () => {}
   const held = new Promise<void>((resolve) => {
     finish = resolve
@@ -155,7 +155,7 @@ test('a request that runs already is in the first event, with its failed attempt
   await events.cancel()
 })
 
-test('a reader that comes again goes on after its last event, and is told when that is not held any more', async () => {
+test('a reader that reconnects continues after its last event, or learns that the event is no longer available', async () => {
   const { follow, ask, clock } = await open()
   const events = await follow()
   const [first] = await events.until('running')
@@ -178,7 +178,7 @@ test('a reader that comes again goes on after its last event, and is told when t
   await late.cancel()
 })
 
-test('a reader that is too slow is told how many events it has lost, and what runs now', async () => {
+test('a reader that is too slow learns how many events it missed, and what is in flight now', async () => {
   const { follow, chat } = await open()
   const slow = await follow('?types=finished,lost,running')
   await slow.until('running')
@@ -189,7 +189,7 @@ test('a reader that is too slow is told how many events it has lost, and what ru
   await slow.cancel()
 })
 
-test('a change of records is told of by its collection and the id, and one by another instance too', async () => {
+test('reports a changed record by its collection and id, including changes by another instance', async () => {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
   const listeners: Array<(key: string) => void> = []
@@ -223,7 +223,7 @@ test('a change of records is told of by its collection and the id, and one by an
   await events.cancel()
 })
 
-test('a target that cools, is tried again and is healthy again is told of', async () => {
+test('reports when a target goes into cooldown, is probed, and recovers', async () => {
   let isIll = true
   const { follow, chat, clock } = await open({
     fetch: fakeUpstream(() => (isIll ? json({ error: { message: 'slow down' } }, 429) : json(chatAnswer()))),
@@ -248,7 +248,7 @@ test('a target that cools, is tried again and is healthy again is told of', asyn
   await clock.advance(1)
 })
 
-test('the stream has comments while nothing happens, and ends with the gateway', async () => {
+test('sends comments while nothing happens, and ends with the gateway', async () => {
   const { follow, gateway } = await open()
   const events = await follow()
   await events.until('running')
@@ -264,7 +264,7 @@ for (const [query, says] of [
   ['?types=health&types=changed', '"types" can only appear once'],
   ['?form=csv', '"form"'],
 ] as const)
-  test(`the stream refuses ${query}`, async () => {
+  test(`rejects ${query}`, async () => {
     const { gateway } = await open()
     const answer = await gateway.fetch(`http://gateway/api/live${query}`, {
       headers: { authorization: `Bearer ${token}` },
@@ -273,7 +273,7 @@ for (const [query, says] of [
     assert.ok((await answer.json()).error.includes(says))
   })
 
-test('the stream is for those who may manage or look, and at most 100 at once', async () => {
+test('accepts only callers with the admin or read token, at most 100 at a time', async () => {
   const { gateway, follow } = await open()
   assert.is((await gateway.fetch('http://gateway/api/live')).status, 401)
   const readers = await Promise.all(Array.from({ length: 100 }, () => follow()))

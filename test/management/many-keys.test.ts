@@ -30,7 +30,7 @@ function counting(inner: Storage) {
   return { storage, counts }
 }
 
-test('making a key costs the same however many there are', async () => {
+test('creating a key costs the same however many there are', async () => {
   const { storage, counts } = counting(memoryStorage())
   const keys = open(storage)
   await keys.create({ name: 'first' })
@@ -40,7 +40,7 @@ test('making a key costs the same however many there are', async () => {
   assert.equal(await namesOf(keys), ['first', ...Array.from({ length: 50 }, (_, made) => String(made))])
 })
 
-test('keys that are made at once are each listed once, by every process', async () => {
+test('every process lists each of many concurrently created keys once', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   await Promise.all([namesOf(here), namesOf(elsewhere)])
@@ -49,7 +49,7 @@ test('keys that are made at once are each listed once, by every process', async 
   for (const keys of [here, elsewhere, open(storage)]) assert.equal((await namesOf(keys)).sort(), [...names].sort())
 })
 
-test('keys that are made by turns in two gateways with a watched storage are listed in the order of creation', async () => {
+test('lists keys that two gateways with a watched storage create alternately in the order of creation', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   const names = Array.from({ length: 20 }, (_, made) => String(made))
@@ -57,7 +57,7 @@ test('keys that are made by turns in two gateways with a watched storage are lis
   for (const keys of [here, elsewhere, open(storage)]) assert.equal(await namesOf(keys), names)
 })
 
-test('a change of another process at any moment of an insertion is seen', async () => {
+test('notices a change by another process at any moment of an insertion', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   for (let delay = 0; delay < 40; delay++) {
@@ -73,7 +73,7 @@ test('a change of another process at any moment of an insertion is seen', async 
   }
 })
 
-test('a key whose write has failed is listed if it was written nevertheless', async () => {
+test('lists a key whose write failed if it was written anyway', async () => {
   const inner = memoryStorage()
   let fails = false
   const storage: Storage = {
@@ -97,7 +97,7 @@ test('a key whose write has failed is listed if it was written nevertheless', as
   assert.equal(await namesOf(keys), ['good', 'lost', 'next'])
 })
 
-test('pausing, renaming and deleting a key reads no others where the storage reports changes', async () => {
+test('pausing, renaming, and deleting a key reads no others if the storage reports changes', async () => {
   await inFolder(async (path) => {
     const { storage, counts } = counting(fileStorage({ path, logger: false }))
     const other = fileStorage({ path, logger: false })
@@ -120,7 +120,7 @@ test('pausing, renaming and deleting a key reads no others where the storage rep
   })
 })
 
-test('a change of another process at any moment of a change in this one is seen, also by a list at that time', async () => {
+test('notices a change by another process at any moment of a change in this one, even in a concurrent list', async () => {
   for (const late of [
     { list: 90, write: 30 },
     { list: 5, write: 120 },
@@ -164,7 +164,7 @@ test('listing many keys yields to other work', async () => {
   assert.ok((await turnsDuring(() => keys.list())) >= 4)
 })
 
-test('many keys are listed over HTTP piece by piece, as they are in process', async () => {
+test('streams many keys over HTTP, as they are in process', async () => {
   const management = { dangerouslyAllowUnauthenticated: true } as const
   const gateway = createGateway({ storage: memoryStorage(), logger: false, management })
   for (const count of [0, 1, 499, 1, 499, 1]) {

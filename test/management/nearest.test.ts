@@ -27,13 +27,13 @@ for (const [word, candidates, expected] of [
   })
 }
 
-test('nearest() answers the best `max`, each once', () => {
+test('nearest() returns the best `max`, each once', () => {
   const candidates = ['model-1', 'model-2', 'model-2', 'model-3', 'model']
   assert.equal(findNearest('model', candidates, 2), ['model', 'model-1'])
   assert.is(findNearest('model', candidates).length, 3)
 })
 
-test('5,000 candidates take milliseconds', () => {
+test('compares 5,000 candidates in milliseconds', () => {
   const candidates = Array.from({ length: 5_000 }, (_, at) => `provider-${at % 70}/model-name-${at}-instruct`)
   findNearest('provider-3/model-nam-3-instruct', candidates)
   const before = busyMs()
@@ -54,12 +54,12 @@ for (const [what, word, candidates] of [
   ['of a hundred letters', `x${shared.slice(0, 90)}99xx9`, many((at) => `p/${shared.slice(0, 90)}${at + 10_000}`)],
   ['of usual length', 'openruter/vendor/modle-12x', many((at) => `openrouter/vendor/model-${at + 100}`)],
 ] as const)
-  test(`a long name ${what}, among 3,000, takes at most 10 ms`, async () => {
+  test(`compares a long name ${what} with 3,000 others in at most 10 ms`, async () => {
     const times = await roundsUntil(10, () => cpuMs(() => findNearest(word, candidates)))
     assert.ok(Math.min(...times) <= 10, `${times}`)
   })
 
-test('a name among 3,000 that are much alike is still found', () => {
+test('finds a name among 3,000 similar ones', () => {
   const names = many((at) => `openrouter/${shared.slice(0, 40)}-${at}`)
   assert.is(findNearest(`openrouter/${shared.slice(0, 39)}-2977`, names)[0], `openrouter/${shared.slice(0, 40)}-2977`)
 })

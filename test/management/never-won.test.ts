@@ -4,7 +4,7 @@ import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('a storage that lets no write win')
+const test = suite('a storage on which no write succeeds')
 
 /** From `lose()` on it says of every conditional write that another writer was faster. */
 function losing() {
@@ -23,7 +23,7 @@ function losing() {
   }
 }
 
-test('every change at a storage that refuses each write as a lost race ends with an error with a code', async () => {
+test('every change ends with an error with a code if the storage rejects each write as a lost race', async () => {
   const { storage, lose } = losing()
   const { api } = openDoor({ storage }).gateway
   const key = await api.keys.create({ name: 'mine' })
@@ -48,7 +48,7 @@ test('every change at a storage that refuses each write as a lost race ends with
   }
 })
 
-test('a hundred writers at once all succeed, unlike those at a storage that refuses each write', async () => {
+test('a hundred concurrent writers all succeed on a normal storage', async () => {
   const { gateway } = openDoor()
   const writers = Array.from({ length: 100 }, (_, at) =>
     gateway.api.settings.update({ cloudUrl: `https://${at}.example` }),

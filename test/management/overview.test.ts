@@ -10,7 +10,7 @@ const test = suite('the overview of a gateway')
 
 const HOUR = 3_600_000
 
-test('it has the last 24 hours by the hour, those before, what fails and what is missing, from one call', async () => {
+test('contains the last 24 hours by hour, the day before, failures, and missing setup, in one call', async () => {
   const world = await openWorld({
     usage: true,
     fetch: fakeUpstream(({ provider }) =>
@@ -44,7 +44,7 @@ test('it has the last 24 hours by the hour, those before, what fails and what is
   assert.equal(await reply.json(), await api.overview())
 })
 
-test('it has no usage where none is kept, and all the rest', async () => {
+test('contains everything but usage if none is stored', async () => {
   const { gateway, expect } = openDoor({ usage: false })
   await gateway.api.connections.create({ provider: 'openai' })
   assert.equal(await expect(200, 'GET', '/api/overview'), {
@@ -57,7 +57,7 @@ test('it has no usage where none is kept, and all the rest', async () => {
   })
 })
 
-test('it says why the mirror is behind, until it is not', async () => {
+test('says why the mirror is behind, until it has caught up', async () => {
   const { enable, api, after, cut } = openBothEnds()
   await enable()
   await after(2_000)
@@ -72,7 +72,7 @@ test('it says why the mirror is behind, until it is not', async () => {
   assert.is((await api.overview()).mirrorError, undefined)
 })
 
-test('it names the keys, groups and limits of the gateway of which four fifths are used', async () => {
+test('names the keys, groups, and gateway limits that are at least 80% used', async () => {
   const world = await openWorld({ usage: true, fetch: fakeUpstream(() => json(chatAnswer())) })
   const { api, clock, chat } = world
   const group = await api.groups.create({ name: 'team', limits: { requests: { day: 5, month: 100 } } })
@@ -105,7 +105,7 @@ test('it names the keys, groups and limits of the gateway of which four fifths a
   assert.equal(await near(), [], 'the next day')
 })
 
-test('it leaves out the limits while the storage is away', async () => {
+test('omits the limits while the storage is unavailable', async () => {
   const storage = memoryStorage()
   let isAway = false
   const { gateway } = openDoor({

@@ -12,7 +12,7 @@ async function providersOf(options: Parameters<typeof openDoor>[0] = {}) {
   return providers
 }
 
-test('the catalog is shown with what its definitions leave out', async () => {
+test('shows the catalog with the defaults that its definitions omit', async () => {
   const catalog = {
     full: {
       alias: 'f',
@@ -58,7 +58,7 @@ const ofClouds: Record<string, object> = {
   vertex: { project: 'mine' },
 }
 
-test('every provider of the built-in catalog is shown and can be connected to', async () => {
+test('shows every built-in provider, and can connect to it', async () => {
   const providers = await providersOf()
   assert.equal(
     providers.map(({ id }) => id),
@@ -72,7 +72,7 @@ test('every provider of the built-in catalog is shown and can be connected to', 
   }
 })
 
-test('a compatible provider is shown with the format of its kind', async () => {
+test('shows a compatible provider with the format of its kind', async () => {
   const { call, expect } = openDoor()
   for (const [provider, format] of [
     ['anthropic-compatible-lab', 'anthropic-messages'],
@@ -84,7 +84,7 @@ test('a compatible provider is shown with the format of its kind', async () => {
   }
 })
 
-test('the strategy among connections is stored, shown and replaced', async () => {
+test('stores, shows, and replaces the strategy among connections', async () => {
   const { expect } = openDoor({ catalog: { one: { name: 'One' }, two: {} } })
   const set = async (id: string, body: object) => pick(await expect(200, 'PUT', `/api/providers/${id}`, body))
   const pick = ({ id, name, strategy, stickyLimit }: Pick<Provider, 'id' | 'name' | 'strategy' | 'stickyLimit'>) => ({
@@ -103,7 +103,7 @@ test('the strategy among connections is stored, shown and replaced', async () =>
   assert.equal(await listed(), [after, untouched])
 })
 
-test('a provider outside the catalog can have a strategy once it is connected, and is then shown', async () => {
+test('a connected provider outside the catalog can have a strategy, and is then listed', async () => {
   const { expect, refuses } = openDoor({ catalog: {} })
   const put = ['PUT', '/api/providers/mine', { strategy: 'random' }] as const
   await refuses(404, 'Provider not found', [...put])
@@ -114,7 +114,7 @@ test('a provider outside the catalog can have a strategy once it is connected, a
   assert.is((await expect(200, 'GET', '/api/providers')).providers[0]?.strategy, 'random')
 })
 
-test('one provider is shown as it is in the list', async () => {
+test('shows a single provider as in the list', async () => {
   const { expect, refuses } = openDoor({ catalog: { one: { name: 'One', models: [{ id: 'm' }] } } })
   await expect(200, 'PUT', '/api/providers/one', { strategy: 'random' })
   const [one] = (await expect(200, 'GET', '/api/providers')).providers
@@ -139,11 +139,11 @@ for (const [body, error] of [
   [{ strategy: 'random', weight: 2 }, 'Unknown field "weight". Known: "strategy", "stickyLimit".'],
   [{ strategy: 'random', when: {} }, 'Unknown field "when". Known: "strategy", "stickyLimit".'],
 ] as const) {
-  test(`${JSON.stringify(body)} is refused: ${error}`, () =>
+  test(`rejects ${JSON.stringify(body)}: ${error}`, () =>
     openDoor({ catalog: { one: {} } }).refuses(400, error, ['PUT', '/api/providers/one', body]))
 }
 
-test('the catalog is read only', async () => {
+test('the catalog is read-only', async () => {
   const { call } = openDoor()
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     assert.is((await call(method, '/api/providers', method === 'DELETE' ? undefined : {})).status, 405)

@@ -3,7 +3,7 @@ import { openDoor } from './door.ts'
 
 const test = suite('the published models in the management API')
 
-test('GET /api/models lists what GET /v1/models does, without an API key where one is required', async () => {
+test('GET /api/models lists the same as GET /v1/models, without the API key that the latter requires', async () => {
   const { expect, send, gateway } = openDoor()
   await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: 'sk-0123456789-abcd' })
   await expect(201, 'POST', '/api/combos', { name: 'fast', models: ['openai/gpt-5-mini'] })
@@ -37,7 +37,7 @@ type Query = NonNullable<Parameters<Published>[0]>
 type ModelPage = Awaited<ReturnType<Published>>
 
 for (const isConnected of [true, false])
-  test(`with a query each model has its kind, its price and its size (${isConnected ? 'connected' : 'of the catalog'})`, async () => {
+  test(`with a query, each model has its kind, price, and size (${isConnected ? 'connected' : 'of the catalog'})`, async () => {
     const { gateway } = openDoor({ catalog })
     const { api } = gateway
     if (isConnected) for (const provider of ['one', 'two']) await api.connections.create({ provider })
@@ -63,7 +63,7 @@ for (const isConnected of [true, false])
     assert.equal(await api.models.published({ details: false }), await api.models.published())
   })
 
-test('a price is that of the connection, else that of the custom model, else that of the catalog', async () => {
+test("the price is the connection's, or else the custom model's, or else the catalog's", async () => {
   const { gateway } = openDoor({ catalog })
   const { api } = gateway
   const sources = async () =>
@@ -83,7 +83,7 @@ test('a price is that of the connection, else that of the custom model, else tha
   assert.equal((await sources())[0], ['first/large', 'catalog', 2])
 })
 
-test('pages go through all models once, also where the last one of a page has gone', async () => {
+test('pages contain all models once, even if the last model of a page has disappeared', async () => {
   const { gateway, expect } = openDoor({ catalog })
   const { api } = gateway
   await api.connections.create({ provider: 'one' })
@@ -107,7 +107,7 @@ test('pages go through all models once, also where the last one of a page has go
   assert.is((await api.models.published({ after })).data[0]?.id, 'combo-2')
 })
 
-test('a compatible provider is asked once for the models of all kinds', async () => {
+test('queries a compatible provider once for the models of all kinds', async () => {
   let asked = 0
   const { gateway } = openDoor({
     catalog: { 'openai-compatible-lab': { alias: 'lab', serviceKinds: ['llm', 'embedding'] } },
@@ -132,7 +132,7 @@ test('a compatible provider is asked once for the models of all kinds', async ()
   )
 })
 
-test('a bad parameter is refused by its name', async () => {
+test('rejects an invalid parameter by name', async () => {
   const { call } = openDoor({ catalog })
   for (const [query, says] of [
     ['kinds=video', '"kinds" must be "all" or a comma-separated list of llm, image'],

@@ -66,7 +66,7 @@ const seed = async ({ api }: ReturnType<typeof open>) => {
   await api.settings.update({ requireApiKey: true, cloudUrl: 'https://cloud.example/v1' })
 }
 
-test('the same calls, made a second time, write nothing and reset nothing', async () => {
+test('repeating the same calls writes nothing and resets nothing', async () => {
   const world = open()
   await seed(world)
   assert.ok(world.written().length > 8)
@@ -83,7 +83,7 @@ test('the same calls, made a second time, write nothing and reset nothing', asyn
   assert.equal(await state(), before)
 })
 
-test('two gateways that start at once put one key whose value the host gives', async () => {
+test('two gateways that start concurrently put one key with a given value', async () => {
   const memory = memoryStorage()
   const doors = [openDoor({ storage: memory, catalog }), openDoor({ storage: memory, catalog })]
   for (const id of [undefined, 'app-id']) {
@@ -96,13 +96,13 @@ test('two gateways that start at once put one key whose value the host gives', a
   assert.is((await memory.list('keys/')).length, 2)
 })
 
-test('a key whose value another key has is refused', async () => {
+test('rejects a key whose value belongs to another key', async () => {
   const { api } = open()
   await api.keys.put({ name: 'app', key: VALUE })
   assert.match(await errorOf(api.keys.put({ name: 'other', key: VALUE })), 'must not be the value of another key')
 })
 
-test('two gateways that start at once on one storage make one record each', async () => {
+test('two gateways that start concurrently on one storage create one record each', async () => {
   const memory = memoryStorage()
   const options = { storage: memory, catalog, clock: platformClock } // one waits for the other
   const doors = [openDoor(options), openDoor(options)]
@@ -121,7 +121,7 @@ test('two gateways that start at once on one storage make one record each', asyn
   }
 })
 
-test('a connection keeps what is not given, and null removes', async () => {
+test('a connection keeps omitted fields, and null removes a field', async () => {
   const { api, written } = open()
   const made = await api.connections.put({ id: 'main', provider: 'openai', apiKey: SECRET, priority: 1 })
   assert.equal([made.id, made.name, made.apiKey], ['main', 'OpenAI', '…abcd'])
@@ -150,7 +150,7 @@ for (const [input, error] of [
   [{ id: 'a', provider: 'nothing-known' }, 'Unknown provider "nothing-known".'],
   [{ id: 'a', provider: 'groq', prefix: 'openai' }, '"providerSpecificData.prefix" must not be "openai"'],
 ] as const) {
-  test(`a connection ${JSON.stringify(input)} is refused`, async () => {
+  test(`rejects the connection ${JSON.stringify(input)}`, async () => {
     const { api, written } = open()
     await api.connections.put({ id: 'taken', provider: 'openai' })
     written()
@@ -159,7 +159,7 @@ for (const [input, error] of [
   })
 }
 
-test('a combo is found by its id, or by its name, and keeps what is not given', async () => {
+test('finds a combo by its id, or by its name, and keeps omitted fields', async () => {
   const { api, written } = open()
   await api.connections.put({ id: 'main', provider: 'openai' })
   const made = await api.combos.put({ name: 'fast', models: ['openai/a'], strategy: 'round-robin', stickyLimit: 3 })
@@ -181,7 +181,7 @@ test('a combo is found by its id, or by its name, and keeps what is not given', 
   assert.equal(written(), [])
 })
 
-test('an identical put of a combo keeps its turn, and a change lets it start again', async () => {
+test('putting the same combo keeps its rotation, and a change restarts it', async () => {
   const asked: string[] = []
   const upstream = fakeUpstream(({ body }) => {
     asked.push(JSON.parse(body).model)
@@ -205,7 +205,7 @@ test('an identical put of a combo keeps its turn, and a change lets it start aga
   assert.equal(asked, ['a', 'b', 'a'])
 })
 
-test('a key is made once, and found by its id or its name', async () => {
+test('creates a key once, and finds it by its id or its name', async () => {
   const { api, status, written } = open()
   await api.settings.update({ requireApiKey: true })
   const { key } = await api.keys.put({ name: 'app' })
@@ -228,7 +228,7 @@ test('a key is made once, and found by its id or its name', async () => {
   )
 })
 
-test('a key may have a value of the host, which can be replaced and then opens nothing', async () => {
+test('a key can have a given value, and stops accepting it once it is replaced', async () => {
   const { api, status } = open()
   await api.settings.update({ requireApiKey: true })
   const { key } = await api.keys.put({ name: 'app', key: VALUE })
@@ -246,7 +246,7 @@ test('a key may have a value of the host, which can be replaced and then opens n
   assert.equal(await api.keys.list(), { keys: [] })
 })
 
-test('the value of a key must have the form of one, and belong to no other', async () => {
+test('the value of a key must have the right form, and belong to no other key', async () => {
   const { api } = open()
   const { key } = await api.keys.put({ name: 'made' })
   const mistyped = `${key.key.slice(0, -1)}${key.key.endsWith('0') ? '1' : '0'}`
@@ -285,7 +285,7 @@ const puts: Array<[member: string, put: (api: Management) => Promise<unknown>]> 
 ]
 
 for (const [member, put] of puts) {
-  test(`a put whose member ${member} is undefined is refused and writes nothing: ${put.toString().slice(0, 60)}`, async () => {
+  test(`rejects a put whose field ${member} is undefined, and writes nothing: ${put.toString().slice(0, 60)}`, async () => {
     const { api, written } = open()
     assert.is(
       await errorOf(put(api)),
@@ -295,7 +295,7 @@ for (const [member, put] of puts) {
   })
 }
 
-test('a custom model is created, and its type changed', async () => {
+test('creates a custom model, and changes its type', async () => {
   const { api, written } = open()
   await api.customModels.put({ providerAlias: 'groq', id: 'm' })
   assert.equal(await api.customModels.put({ providerAlias: 'groq', id: 'm', type: 'tts' }), {
@@ -308,7 +308,7 @@ test('a custom model is created, and its type changed', async () => {
   assert.equal(written(), [])
 })
 
-test('a record that was changed in the storage is not confirmed by a put without isActive', async () => {
+test("a put without isActive doesn't confirm a record that was changed in the storage", async () => {
   const { api, storage, status } = open()
   await api.settings.update({ requireApiKey: true })
   const { key } = await api.keys.put({ name: 'app', key: VALUE, isActive: false })
@@ -327,7 +327,7 @@ test('a record that was changed in the storage is not confirmed by a put without
   assert.is((await api.settings.get()).requireApiKey, true)
 })
 
-test('a connection may move to another host when its key is given again', async () => {
+test('a connection can move to another host if its key is sent again', async () => {
   const { api } = open()
   const put = (baseUrl: string, apiKey?: string) =>
     api.connections.put({ id: 'main', provider: 'lab', baseUrl, ...(apiKey && { apiKey }) })

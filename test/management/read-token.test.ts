@@ -3,12 +3,12 @@ import { damaged, filled } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
 
-const test = suite('a token that may only look')
+const test = suite('a read-only token')
 
 const READ = 'a-token-that-may-only-look-000000000000'
 const looking = { authorization: `Bearer ${READ}` }
 
-test('the read token opens every GET, and nothing else', async () => {
+test('the read token allows every GET, and nothing else', async () => {
   const { send, call } = openDoor({ management: { token: TOKEN, readToken: READ } })
   for (const { method, path } of servedOperations()) {
     const plain = path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'x')
@@ -30,7 +30,7 @@ test('the read token opens every GET, and nothing else', async () => {
   assert.is((await send('GET', '/api/info')).status, 401)
 })
 
-test('the read token sees no value of a key, whatever it asks for, and no stored record', async () => {
+test('the read token never shows the value of a key or a stored record', async () => {
   const { storage } = await filled()
   const hurt = await damaged(storage, 'aliases/', () => 'damaged')
   const { send, gateway, expect } = openDoor({ storage, management: { token: TOKEN, readToken: READ } })
@@ -45,7 +45,7 @@ test('the read token sees no value of a key, whatever it asks for, and no stored
   assert.ok(JSON.stringify(await expect(200, 'GET', '/api/keys')).includes(key))
 })
 
-test('a read token must be as long as the other one, and another one', () => {
+test('the read token must be as long as the admin token, and different', () => {
   const open = (readToken: unknown) => openDoor({ management: { token: TOKEN, readToken: readToken as string } })
   assert.throws(() => open('short'), /management\.readToken must be at least 32/)
   assert.throws(() => open(TOKEN), /must differ from management\.token/)

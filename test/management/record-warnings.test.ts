@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('warnings about records that will not work as meant')
+const test = suite('warnings about records that will not work as intended')
 
 const catalog = {
   openai: { models: [{ id: 'gpt-5', price: { input: 1, output: 10 } }, { id: 'gpt-5-mini' }] },
@@ -43,7 +43,7 @@ const useless: ReadonlyArray<[model: string, why: string]> = [
   ['opneai/*', 'no model, combo, or alias has this name.'],
 ]
 
-test('the models of a key or a group that lead nowhere are named when it is made and when it is changed', async () => {
+test("names models of a key or a group that don't resolve when it is created or changed", async () => {
   const { expect } = await openWithConnections()
   const said = useless.map(([model, why]) => `"${model}" in "models" doesn't resolve yet: ${why}`)
   const models = useless.map(([model]) => model)
@@ -59,7 +59,7 @@ test('the models of a key or a group that lead nowhere are named when it is made
   }
 })
 
-test('of very many models that lead nowhere ten are named', async () => {
+test("names ten of many models that don't resolve", async () => {
   const { expect } = await openWithConnections()
   const models = Array.from({ length: 1_000 }, (_, at) => `nobody/${at}`)
   const { warnings } = await expect(201, 'POST', '/api/keys', { name: 'a', models })
@@ -67,7 +67,7 @@ test('of very many models that lead nowhere ten are named', async () => {
   assert.is(Object(warnings)[10], "990 more of its models don't resolve yet.")
 })
 
-test('a key that has expired is reported when it is made, changed, put, and rotated', async () => {
+test('reports an expired key when it is created, changed, put, and rotated', async () => {
   const { gateway, clock } = openDoor()
   const { keys } = gateway.api
   const expiresAt = new Date(clock.now()).toISOString()
@@ -136,7 +136,7 @@ for (const [given, warnings] of ofConnections)
     assert.equal(ofPrices, warnings ?? [])
   })
 
-test('prices of a custom model that nobody serves, and prices per token, are reported', async () => {
+test('reports prices of a custom model that nothing serves, and prices per token', async () => {
   const { expect } = await openWithConnections()
   const made = await expect(201, 'POST', '/api/models/custom', { providerAlias: 'nobody', id: 'x', prices: perToken })
   assert.equal(made.warnings, [

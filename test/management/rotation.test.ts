@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('rotation of combos')
+const test = suite('combo rotation')
 
 /** With a round-robin combo `pool` of three models; `turn` answers which of them served a request. */
 async function doorWithPool() {
@@ -34,13 +34,13 @@ async function doorWithPool() {
   return { ...door, turn, path: `/api/combos/${pool.id}` }
 }
 
-test('a round-robin combo goes on with the next model', async () => {
+test('a round-robin combo continues with the next model', async () => {
   const { turn } = await doorWithPool()
   assert.equal([await turn(), await turn(), await turn(), await turn()], ['1', '2', '3', '1'])
 })
 
 for (const change of [{}, { name: '' }, { name: 'pool' }, { strategy: 'round-robin' }, { models: ['up/1', 'up/2'] }]) {
-  test(`after a PUT of ${JSON.stringify(change)} a combo starts at its first model again`, async () => {
+  test(`a combo restarts at its first model after a PUT of ${JSON.stringify(change)}`, async () => {
     const { turn, expect, path } = await doorWithPool()
     assert.is(await turn(), '1')
     await expect(200, 'PUT', path, change)
@@ -48,7 +48,7 @@ for (const change of [{}, { name: '' }, { name: 'pool' }, { strategy: 'round-rob
   })
 }
 
-test('a renamed combo starts at the first model under its new name, and a later one under the old name does too', async () => {
+test('a renamed combo starts at its first model under the new name, as does a later combo under the old name', async () => {
   const { turn, expect, path } = await doorWithPool()
   assert.is(await turn(), '1')
   await expect(200, 'PUT', path, { name: 'ring' })
@@ -57,7 +57,7 @@ test('a renamed combo starts at the first model under its new name, and a later 
   assert.is(await turn('pool'), '7')
 })
 
-test('a rename resets the rotation of the new name as well', async () => {
+test('a rename also resets the rotation of the new name', async () => {
   const { turn, expect, path, storage, clock } = await doorWithPool()
   const models = ['up/7', 'up/8']
   const old = await expect(201, 'POST', '/api/combos', { name: 'ring', models, strategy: 'round-robin' })
@@ -81,7 +81,7 @@ for (const [status, body] of [
   [400, { models: ['pool'] }],
   [400, { strateg: 'fallback' }],
 ] as const) {
-  test(`a refused PUT of ${JSON.stringify(body)} leaves the rotation as it is`, async () => {
+  test(`a rejected PUT of ${JSON.stringify(body)} doesn't change the rotation`, async () => {
     const { turn, expect, path } = await doorWithPool()
     await expect(201, 'POST', '/api/combos', { name: 'other', models: ['up/9'] })
     assert.is(await turn(), '1')
@@ -90,7 +90,7 @@ for (const [status, body] of [
   })
 }
 
-test('a change of one combo leaves the rotation of another as it is', async () => {
+test("changing one combo doesn't change the rotation of another", async () => {
   const { turn, expect } = await doorWithPool()
   const other = await expect(201, 'POST', '/api/combos', { name: 'other', models: ['up/9'] })
   assert.is(await turn(), '1')

@@ -6,7 +6,7 @@ const test = suite('rules for requests in settings and combos')
 
 const rulesOf = ({ health, maxAttempts, timeouts }: typeof defaultRules) => ({ health, maxAttempts, timeouts })
 
-test('the settings show the rules that hold: the limits of the gateway where none are set', async () => {
+test("the settings show the effective rules: the gateway's limits if none are set", async () => {
   const { expect } = openDoor({ limits: { maxAttempts: 4, idleTimeoutMs: 7_000 } })
   assert.equal(rulesOf(await expect(200, 'GET', '/api/settings')), {
     health: defaultRules.health,
@@ -15,7 +15,7 @@ test('the settings show the rules that hold: the limits of the gateway where non
   })
 })
 
-test('a patch of the settings changes the rules member by member, and null restores the default', async () => {
+test('a patch of the settings changes rules field by field, and null restores the default', async () => {
   const { expect } = openDoor()
   const patched = async (change: object) => rulesOf(await expect(200, 'PATCH', '/api/settings', change))
   const { health, timeouts } = defaultRules
@@ -51,7 +51,7 @@ test('rules survive a change of another setting, and a restart', async () => {
   )
 })
 
-test('rules in the storage that no release would write are ignored', async () => {
+test('ignores stored rules that no release would write', async () => {
   const storage = memoryStorage()
   const first = openDoor({ storage })
   await first.expect(200, 'PATCH', '/api/settings', { maxAttempts: 2 })
@@ -67,7 +67,7 @@ test('rules in the storage that no release would write are ignored', async () =>
   assert.equal(rulesOf(shown), { ...defaultRules, health: { ...defaultRules.health, windowMs: 5_000 } })
 })
 
-test('a combo shows the rules that it sets; each is replaced as a whole, and null removes it', async () => {
+test('a combo shows its own rules; each is replaced as a whole, and null removes it', async () => {
   const { expect } = openDoor()
   const rules = { health: { minCalls: 3 }, maxAttempts: 5, timeouts: { headersMs: 4_000 } }
   const { id, ...made } = await expect(201, 'POST', '/api/combos', { name: 'own', models: ['x/y'], ...rules })
@@ -106,7 +106,7 @@ const refusals: Array<[body: object, error: string]> = [
   [{ timeouts: { headersMs: '1' } }, `"timeouts.headersMs" ${MS}`],
 ]
 for (const [rules, error] of refusals)
-  test(`the settings and combos refuse ${JSON.stringify(rules)}`, async () => {
+  test(`the settings and combos reject ${JSON.stringify(rules)}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['PATCH', '/api/settings', rules])
     assert.equal(rulesOf(await expect(200, 'GET', '/api/settings')), defaultRules)
@@ -115,7 +115,7 @@ for (const [rules, error] of refusals)
     await refuses(400, error, ['PUT', `/api/combos/${id}`, rules])
   })
 
-test('a first cooldown above the longest is refused, in the settings also where the longest is the default', async () => {
+test('rejects a first cooldown above the maximum, in the settings even if the maximum is the default', async () => {
   const { refuses } = openDoor()
   const health = { cooldownMs: 2_000, maxCooldownMs: 1_000 }
   const inSettings = '"health.cooldownMs" must not be above "health.maxCooldownMs": '

@@ -11,7 +11,7 @@ test('absent settings have their defaults', async () => {
   assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
 })
 
-test('a patch changes what it names, answers the settings, and holds', async () => {
+test('a patch changes the given fields, returns the settings, and lasts', async () => {
   const { expect } = openDoor()
   assert.equal(await expect(200, 'PATCH', '/api/settings', { requireApiKey: true }), {
     ...defaults,
@@ -23,7 +23,7 @@ test('a patch changes what it names, answers the settings, and holds', async () 
   assert.equal(await expect(200, 'GET', '/api/settings'), patched)
 })
 
-test('with requireApiKey requests without a valid key are refused, from the very next one', async () => {
+test('with requireApiKey, rejects requests without a valid key from the next one on', async () => {
   const { expect, send } = openDoor()
   const status = async () => (await send('GET', '/v1/models')).status
   assert.is(await status(), 200)
@@ -51,7 +51,7 @@ const urls: Array<[sent: string, stored: string]> = [
   ['///', ''],
 ]
 for (const [sent, stored] of urls) {
-  test(`cloudUrl ${JSON.stringify(sent)} is kept as ${JSON.stringify(stored)}`, async () => {
+  test(`stores the cloudUrl ${JSON.stringify(sent)} as ${JSON.stringify(stored)}`, async () => {
     const { expect } = openDoor()
     await expect(200, 'PATCH', '/api/settings', { cloudUrl: 'https://before.example' })
     assert.is((await expect(200, 'PATCH', '/api/settings', { cloudUrl: sent })).cloudUrl, stored)
@@ -94,14 +94,14 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ cloudEnabled: false }, byAction],
 ]
 for (const [body, error] of refusals) {
-  test(`a patch is refused whole and changes nothing: ${JSON.stringify(body).slice(0, 60)}`, async () => {
+  test(`rejects a whole patch and changes nothing: ${JSON.stringify(body).slice(0, 60)}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['PATCH', '/api/settings', body])
     assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
   })
 }
 
-test('two patches at once both hold', async () => {
+test('keeps both of two concurrent patches', async () => {
   const { call, expect } = openDoor()
   await Promise.all([
     call('PATCH', '/api/settings', { requireApiKey: true }),
@@ -111,7 +111,7 @@ test('two patches at once both hold', async () => {
   assert.equal(await expect(200, 'GET', '/api/settings'), both)
 })
 
-test('settings that cannot be read or written are a 500 with a sentence, and the cause goes to onError', async () => {
+test("settings that can't be read or written get a 500 with a sentence, and the cause goes to onError", async () => {
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), get: () => Promise.reject(broken) }

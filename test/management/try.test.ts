@@ -3,7 +3,7 @@ import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a model request of who manages the gateway')
+const test = suite('a model request through the management API')
 
 async function open(options: WorldOptions = {}) {
   const fetch = fakeUpstream(({ body, provider }) => {
@@ -19,7 +19,7 @@ async function open(options: WorldOptions = {}) {
   return { ...world, fetch, attempt, try: chat }
 }
 
-test('the operator needs no key, and gets the answer with its headers', async () => {
+test('the operator needs no key, and gets the response with its headers', async () => {
   for (const basePath of ['', '/ai']) {
     const world = await open({ basePath, combos: { fast: ['three/m', 'one/m'] } })
     const answer = await world.try({}, { model: 'fast' })
@@ -32,14 +32,14 @@ test('the operator needs no key, and gets the answer with its headers', async ()
   }
 })
 
-test('a stream is streamed', async () => {
+test('streams a response', async () => {
   const answer = await (await open()).try({}, { stream: true })
   assert.is(answer.headers.get('content-type')?.split(';')[0], 'text/event-stream')
   const text = await answer.text()
   assert.match(text, /"content":"one "[\s\S]*"content":"two"[\s\S]*\[DONE\]/)
 })
 
-test('a request as a key is held to its models, its limits and its pause, and counts for it', async () => {
+test('a request as a key is subject to its models, limits, and pause, and counts for it', async () => {
   const world = await open()
   const { id } = await world.api.keys.create({ name: 'k', models: ['one/*'], limits: { requests: { day: 1 } } })
   assert.is((await world.try({ asKey: id }, { model: 'two/m' })).status, 403)
@@ -93,7 +93,7 @@ test('the limits of the gateway hold for the operator', async () => {
   assert.is((await world.try()).status, 429)
 })
 
-test('a request is made by those alone who may manage the gateway', async () => {
+test('only callers with write access can send a request', async () => {
   const world = await open()
   const { key } = await world.api.keys.create({ name: 'k' })
   const input = { path: '/v1/chat/completions', body: { model: 'one/m', messages: [] } }
@@ -104,7 +104,7 @@ test('a request is made by those alone who may manage the gateway', async () => 
   assert.is((await world.post(input.path, input.body, { headers: claimed })).status, 401)
 })
 
-test('paths lead to model endpoints alone', async () => {
+test('accepts only paths of model endpoints', async () => {
   const world = await open()
   const paths = [
     '/api/keys',
@@ -127,7 +127,7 @@ test('paths lead to model endpoints alone', async () => {
   assert.is((await world.attempt({ path: '/v1/nothing', body: {} })).status, 404)
 })
 
-test('headers go to the gateway, and what is no header is refused', async () => {
+test('passes headers to the gateway, and rejects invalid ones', async () => {
   const world = await open()
   const late = await world.try({ headers: { 'X-Signalbox-Timeout-Ms': 'soon' } })
   assert.equal([late.status, /x-signalbox-timeout-ms/.test(await late.text())], [400, true])
@@ -137,7 +137,7 @@ test('headers go to the gateway, and what is no header is refused', async () => 
   assert.is((await world.try({ as: 'x' })).status, 400)
 })
 
-test('a client that leaves ends the request', async () => {
+test('ends the request when the client disconnects', async () => {
   const isAsked = Promise.withResolvers<void>()
   const world = await openWorld({
     fetch: (_: unknown, init?: RequestInit) =>

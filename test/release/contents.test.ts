@@ -16,7 +16,7 @@ import {
 
 const test = suite('the checks of a release')
 
-test('a file that is no part of the package is found', () => {
+test("finds a file that doesn't belong in the package", () => {
   const good = [
     'package.json',
     'dist/index.js',
@@ -37,14 +37,14 @@ test('a file that is no part of the package is found', () => {
   assert.equal(strangeFiles([...good, ...bad]), bad)
 })
 
-test('a size over its budget is found', () => {
+test('finds a size over its budget', () => {
   assert.equal(overBudget({ ...PACKAGE_BUDGETS }), [])
   assert.equal(overBudget({ packed: PACKAGE_BUDGETS.packed + 1, files: 1 }), [
     `packed: ${PACKAGE_BUDGETS.packed + 1}, more than ${PACKAGE_BUDGETS.packed}`,
   ])
 })
 
-test('a size that the front page has wrong is found', () => {
+test('finds a wrong size on the front page', () => {
   const page = 'The package has 1 MB and two dependencies (`a`, `b`), 8 MB\ninstalled.'
   assert.equal(misstated(page, { packed: 971_257, installed: 7_874_075 }), [])
   assert.equal(misstated(page, { packed: 1_600_000, installed: 5_400_000 }), [
@@ -54,7 +54,7 @@ test('a size that the front page has wrong is found', () => {
   assert.equal(misstated('', { packed: 1e6, installed: 1e6 }).length, 2)
 })
 
-test('a version without notes, without a day, or under the tag of another one is refused', () => {
+test('rejects a version without notes or a date, or with another tag', () => {
   const log =
     '# Changelog\n\n## [0.3.0] - unreleased\n\n- New.\n\n## [0.2.0] - 2027-01-31\n\n### Added\n\n- A word.\n\n## [0.1.0] - 2026-12-01\n\nNothing.\n'
   assert.is(notesOf(log, '0.2.0', 'v0.2.0'), '### Added\n\n- A word.')
@@ -97,7 +97,7 @@ function sbomOfNpm(): Sbom {
   }
 }
 
-test('the SBOM is of the package, and describes what its files have from others', () => {
+test('the SBOM describes the package and everything that is bundled into it', () => {
   const sbom = packageSbom(sbomOfNpm(), lock)
   assert.equal(sbomFaults(sbom), [])
   assert.is(sbom.metadata.component.name, manifest.name)
@@ -109,7 +109,7 @@ test('the SBOM is of the package, and describes what its files have from others'
   assert.throws(() => packageSbom(sbomOfNpm(), {}), /package-lock.json has no @hapi\/boom/)
 })
 
-test('an SBOM without a dependency, of another package, or with what is for development, is refused', () => {
+test('rejects an SBOM that lacks a dependency, is for another package, or lists development packages', () => {
   const good = packageSbom(sbomOfNpm(), lock)
   const [first, ...others] = good.components
   assert.equal(sbomFaults({ ...good, bomFormat: undefined }), ['it is no CycloneDX'])
@@ -122,7 +122,7 @@ test('an SBOM without a dependency, of another package, or with what is for deve
   assert.ok(sbomFaults(sbomOfNpm()).includes('it is of consumer'))
 })
 
-test('a path of the machine that built the package, or the map of a source, is found in its files', () => {
+test('finds a path of the build machine, or a source map, in the files of the package', () => {
   const text = "import '/home/me/signalbox/src/index.ts'\n//# sourceMappingURL=index.js.map\n"
   assert.equal(machineTraces(text, ['/home/me/signalbox/']), ['/home/me/signalbox/', 'sourceMappingURL='])
   assert.equal(machineTraces("import './index.js'\n", ['/home/me/signalbox/']), [])

@@ -89,12 +89,12 @@ function faultsOf(text: string): string[] {
 }
 
 for (const { name, text } of files) {
-  test(`${name} has no token, no right that it does not need, and no action but by its hash`, () => {
+  test(`${name} has no token, only the permissions it needs, and actions pinned by hash`, () => {
     assert.equal(faultsOf(text), [])
   })
 }
 
-test('the rules find what they are for', () => {
+test('the rules find violations', () => {
   const text = files.find(({ name }) => name === 'release.yml')?.text ?? ''
   const changes: [from: string | RegExp, to: string, fault: RegExp][] = [
     [/checkout@[0-9a-f]{40}/, 'checkout@v7', /is no known action of GitHub's own by its hash/],
@@ -118,7 +118,7 @@ test('the rules find what they are for', () => {
   }
 })
 
-test('the release stages only what all tests and checks have passed, for a person to approve', () => {
+test('the release stages only what has passed all tests and checks, and a person approves it', () => {
   const { on, jobs }: Workflow = parse(files.find(({ name }) => name === 'release.yml')?.text ?? '')
   assert.equal(on, { push: { tags: ['v*'] } })
   assert.equal(Object.keys(jobs), ['test', 'check', 'pack', 'stage', 'draft'])
@@ -147,7 +147,7 @@ test('the release stages only what all tests and checks have passed, for a perso
     )
 })
 
-test('a version that is not final gets the tag "next" at npm, and a release on GitHub that says so', async () => {
+test('a prerelease gets the npm tag "next" and a prerelease on GitHub', async () => {
   if (process.platform === 'win32') skip('the scripts are for a POSIX shell')
   const { jobs }: Workflow = parse(files.find(({ name }) => name === 'release.yml')?.text ?? '')
   const bin = await mkdtemp(join(tmpdir(), 'workflow-'))
@@ -171,7 +171,7 @@ test('a version that is not final gets the tag "next" at npm, and a release on G
   }
 })
 
-test('the workflows call scripts that there are', () => {
+test('the workflows call existing scripts', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
   for (const { text } of files)
     for (const [, name = ''] of text.matchAll(/npm run ([\w-]+)/g)) assert.ok(name in scripts, name)

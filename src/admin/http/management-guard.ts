@@ -7,7 +7,7 @@ import { getHost, isForeign } from '../../request/door/foreign-page.ts'
 import { type ManagementOptions, MODES } from '../../request/door/management-options.ts'
 import type { PageGuards } from '../../request/door/pages.ts'
 
-/** What a request may do: everything, or look without seeing secrets. */
+/** What a request may do: everything, or only read, without secrets. */
 type Permission = 'manage' | 'look'
 
 /** Throws unless the request may manage the gateway, or look at it. */
@@ -38,7 +38,7 @@ async function closed(): Promise<never> {
   })
 }
 
-/** What pages beside the APIs guard themselves with. */
+/** The checks that protect pages outside the APIs. */
 export function createPageGuards(options: ManagementOptions | undefined, deps: GuardDependencies): PageGuards {
   const isOpen = options !== undefined && 'dangerouslyAllowUnauthenticated' in options
   const byToken = new Map<string, ManagementGuard>()
@@ -57,14 +57,14 @@ export function createPageGuards(options: ManagementOptions | undefined, deps: G
 }
 
 /**
- * A guard by tokens: requests with `token` may do everything, requests with `readToken` may only read. `refused` makes the error for any other
+ * A guard by tokens: requests with `token` may do everything, requests with `readToken` may only read. `refused` creates the error for any other
  * credential.
  */
 function tokenGuard(
   { token, readToken }: { token: string; readToken?: string },
   refused = unauthorized,
 ): ManagementGuard {
-  let expected: Promise<Uint8Array> | undefined // some platforms refuse cryptography before the first request
+  let expected: Promise<Uint8Array> | undefined // some platforms don't allow cryptography before the first request
   let expectedToLook: Promise<Uint8Array> | undefined
   return async (exchange) => {
     const presented = bearerToken(exchange.header('authorization')) ?? ''
@@ -145,8 +145,8 @@ function refuseForeignChange(exchange: Exchange, publicOrigin?: string): void {
 }
 
 /**
- * Refuses pages whose host name resolves to this machine (DNS rebinding) and which would otherwise count as local: a browser must name the
- * host as localhost, by its IP address, or as one of `allowedHosts`. Throws `FORBIDDEN`.
+ * Rejects pages whose hostname resolves to this machine (DNS rebinding) and which would otherwise count as local: a browser must use localhost, the
+ * IP address, or one of `allowedHosts` as the hostname. Throws `FORBIDDEN`.
  */
 function refuseUnknownHost(exchange: Exchange, allowedHosts: readonly string[]): void {
   if (!isBrowser(exchange)) return

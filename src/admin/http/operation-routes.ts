@@ -157,7 +157,7 @@ function unlessClientLeaves<T>(exchange: Exchange, work: Promise<T>): Promise<T>
   return scope.race(work).finally(close)
 }
 
-/** The number of elements to write without a pause, which takes less than a millisecond. */
+/** The number of elements to write without a pause; takes less than a millisecond. */
 const PIECE = 500
 
 /**

@@ -36,7 +36,7 @@ test('enable mirrors the data, turns cloud sync on, and verifies the mirror with
   assert.is(proxy.open(), 0)
 })
 
-test('enable makes a key when there is none, and no second one', async () => {
+test('enable creates a key if there is none, and no second one', async () => {
   const { act, api, proxy } = await open()
   const { body } = await act('enable')
   const { createdKey } = body as unknown as { createdKey: { key: string; id: string; name: string; createdAt: string } }
@@ -47,7 +47,7 @@ test('enable makes a key when there is none, and no second one', async () => {
   assert.ok(proxy.tenant()?.states.has(`keys ${createdKey.id}`), 'the key is mirrored')
 })
 
-test('the enrollment token goes into the message that enrolls, and nowhere else', async () => {
+test('the enrollment token is only in the message that enrolls', async () => {
   const storage = memoryStorage()
   const { act, proxy, gateway } = await open({ storage, cloud: {} })
   const refused = await act('enable')
@@ -66,7 +66,7 @@ test('the enrollment token goes into the message that enrolls, and nowhere else'
   assert.not.match(await textOf(storage), new RegExp(ENROLLMENT_TOKEN))
 })
 
-test('the enrollment token is in no error, also when the response repeats it', async () => {
+test('no error contains the enrollment token, even if the response repeats it', async () => {
   const { act, proxy } = await open({ cloud: {} })
   const answer = () =>
     Promise.resolve(Response.json({ error: `Not ${ENROLLMENT_TOKEN}!`, code: 'NO' }, { status: 401 }))
@@ -76,7 +76,7 @@ test('the enrollment token is in no error, also when the response repeats it', a
   assert.match(body.error, /rejected the request: Not …!$/)
 })
 
-test('the identity is sealed, is made once for each address, and no other address gets it', async () => {
+test('the identity is encrypted, created once per URL, and never sent to another URL', async () => {
   const storage = memoryStorage()
   const secret = 'a-secret-of-more-than-thirty-two-characters'
   const { act, api, proxy } = await open({ storage, secret })
@@ -96,7 +96,7 @@ test('the identity is sealed, is made once for each address, and no other addres
   assert.equal(Object.keys(identities), [CLOUD])
 })
 
-test('sync opens another session when the proxy has discarded the one before', async () => {
+test('sync opens a new session if the proxy has discarded the previous one', async () => {
   const { act, proxy } = await open()
   await act('enable')
   proxy.sessions.clear()
@@ -121,7 +121,7 @@ for (const gone of ['the mirror', 'everything']) {
   })
 }
 
-test('disable removes the mirror and the sessions; repeated after a lost answer it succeeds', async () => {
+test('disable removes the mirror and the sessions, and succeeds again after a lost response', async () => {
   const { act, proxy, api } = await open()
   await act('enable')
   proxy.failAt('DELETE /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), { isAfter: true })
@@ -135,7 +135,7 @@ test('disable removes the mirror and the sessions; repeated after a lost answer 
   assert.is((await act('disable')).status, 409)
 })
 
-test('disable by force turns cloud sync off when the proxy is away, and within 15 s when it is silent', async () => {
+test("a forced disable turns cloud sync off if the proxy is unreachable, and within 15 s if it doesn't respond", async () => {
   for (const answer of [() => Promise.reject(new TypeError('fetch failed')), () => new Promise<never>(() => {})]) {
     const { act, proxy, api, clock } = await open()
     await act('enable')
@@ -150,7 +150,7 @@ test('disable by force turns cloud sync off when the proxy is away, and within 1
   }
 })
 
-test('http beyond this machine is a 400 that says what to do, unless it is allowed', async () => {
+test('a remote http URL gets a 400 that says what to do, unless it is allowed', async () => {
   for (const [cloudUrl, allowHttp, status] of [
     ['http://cloud.example', false, 400],
     ['http://127.0.0.2.example', false, 400],
@@ -190,7 +190,7 @@ const refusals = [
   ['NO_SECRET', 502],
 ] as const
 
-test('a key that another gateway has is a 409, and what else is refused a 502; all else is mirrored', async () => {
+test('a key that belongs to another gateway gets a 409, other rejections a 502, and everything else is synced', async () => {
   for (const [code, status] of refusals) {
     const { act, api, proxy } = await open()
     await act('enable')
@@ -210,7 +210,7 @@ test('a key that another gateway has is a 409, and what else is refused a 502; a
   }
 })
 
-test('when a record is refused during enable, cloud sync stays off, and the proxy keeps nothing', async () => {
+test('if a record is rejected during enable, cloud sync stays off and the proxy keeps nothing', async () => {
   for (const [code, status] of refusals) {
     const { act, api, proxy } = await open()
     const taken = await api.keys.create({ name: 'taken' })
@@ -230,7 +230,7 @@ test('when a record is refused during enable, cloud sync stays off, and the prox
   }
 })
 
-test('an enable that fails once the proxy has data says so, and disable removes it', async () => {
+test('an enable that fails after the proxy has data says so, and disable removes the data', async () => {
   const { act, api, proxy } = await open()
   await api.keys.create({ name: 'mine' })
   proxy.failAt('POST /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), { nth: 2 })
@@ -246,7 +246,7 @@ test('an enable that fails once the proxy has data says so, and disable removes 
   assert.is((await act('disable')).status, 409)
 })
 
-test('an enable that could not be verified counts as done, and says why', async () => {
+test('an enable that could not be verified succeeds, and says why it was not verified', async () => {
   const failures = [
     [
       () => Promise.resolve(new Response('no', { status: 401 })),
@@ -275,7 +275,7 @@ test('an enable that could not be verified counts as done, and says why', async 
   }
 })
 
-test('a page, or anything else that is no list of models, verifies nothing', async () => {
+test("a web page, or anything else that is not a list of models, doesn't verify anything", async () => {
   for (const answer of [
     () => new Response('<html>Welcome</html>', { headers: { 'content-type': 'text/html' } }),
     () => new Response('{"object":"list","data":[]}', { headers: { 'content-type': 'text/html' } }),
@@ -291,7 +291,7 @@ test('a page, or anything else that is no list of models, verifies nothing', asy
   }
 })
 
-test('enable warns of active connections whose addresses are private', async () => {
+test('enable warns about active connections with private URLs', async () => {
   const { act, api } = await open()
   const put = (id: string, baseUrl: string, isActive = true) =>
     api.connections.put({ id, name: id, provider: `openai-compatible-${id}`, baseUrl, isActive })
@@ -309,7 +309,7 @@ test('enable warns of active connections whose addresses are private', async () 
   ])
 })
 
-test('enable warns of no connection to this machine when the proxy is on it, too', async () => {
+test("enable doesn't warn about local connections if the proxy is local, too", async () => {
   const proxy = fakeProxy()
   const { gateway } = openDoor({
     fetch: (input: string | URL | Request, init?: RequestInit) =>
@@ -323,7 +323,7 @@ test('enable warns of no connection to this machine when the proxy is on it, too
   assert.is((await gateway.api.cloud.enable()).warnings?.length, 1)
 })
 
-test('disable removes what an enable that failed has left, after the address was changed as well', async () => {
+test('disable removes what a failed enable has left, even after the URL has changed', async () => {
   const { act, api, proxy } = await open()
   await api.keys.create({ name: 'mine' })
   void proxy.failAt('POST /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), {
@@ -337,7 +337,7 @@ test('disable removes what an enable that failed has left, after the address was
   assert.is(proxy.tenants.size, 0)
 })
 
-test('with only paused keys enable cannot verify the mirror, and makes no key', async () => {
+test("with only paused keys, enable can't verify the mirror and creates no key", async () => {
   const { act, api } = await open()
   const { id } = await api.keys.create({ name: 'mine' })
   await api.keys.update(id, { isActive: false })
@@ -349,7 +349,7 @@ test('with only paused keys enable cannot verify the mirror, and makes no key', 
   })
 })
 
-test('sessions are listed and revoked', async () => {
+test('lists and revokes sessions', async () => {
   const { act, expect, api, proxy, refuses } = await open()
   await act('enable')
   const { sessions } = await api.cloud.sessions.list()

@@ -29,7 +29,7 @@ test('the cloud action "check" says that the proxy is running, without a credent
 })
 
 for (const [name, { answer, status, says }] of Object.entries(faults)) {
-  test(`the cloud action "check" answers ${status} within 8 s when there is: ${name}`, async () => {
+  test(`the cloud action "check" returns ${status} within 8 s for ${name}`, async () => {
     const { call, clock, proxy } = await open(answer)
     const before = clock.now()
     const asking = call('POST', '/api/sync/cloud', { action: 'check' })
@@ -48,7 +48,7 @@ for (const [name, { answer, status, says }] of Object.entries(faults)) {
   })
 }
 
-test('another version of the protocol is a 502 that says what to do', async () => {
+test('another protocol version gets a 502 that says what to do', async () => {
   const { refuses } = await open(async () => Response.json({ service: 'signalbox-cloud', protocol: 2 }))
   const error = `The cloud proxy at ${CLOUD} uses a protocol version other than 1. Run the same release on both sides.`
   await refuses(502, error, ['POST', '/api/sync/cloud', { action: 'check' }])
@@ -85,20 +85,20 @@ const refusals: [body: unknown, error: string][] = [
   ],
 ]
 for (const [body, error] of refusals) {
-  test(`${JSON.stringify(body).slice(0, 60)} is a 400 that says what to send, and the proxy is not called`, async () => {
+  test(`${JSON.stringify(body).slice(0, 60)} gets a 400 that says what to send, and the proxy is not called`, async () => {
     const { refuses, proxy } = await open(hello)
     await refuses(400, error, ['POST', '/api/sync/cloud', body])
     assert.is(proxy.calls.length, 0)
   })
 }
 
-test('without a cloudUrl each action is a 400 that says where to set it', async () => {
+test('each action without a cloudUrl gets a 400 that says where to set it', async () => {
   const { refuses } = openDoor({ fetch: counting(hello).fetch })
   const error = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'
   for (const action of actions) await refuses(400, error, ['POST', '/api/sync/cloud', { action }])
 })
 
-test('sync, disable and the sessions are a 409 while cloud sync is off', async () => {
+test('sync, disable, and the sessions get a 409 while cloud sync is off', async () => {
   const { refuses, proxy } = await open(hello)
   const error = 'Cloud sync is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
   for (const action of ['sync', 'disable']) await refuses(409, error, ['POST', '/api/sync/cloud', { action }])
@@ -107,7 +107,7 @@ test('sync, disable and the sessions are a 409 while cloud sync is off', async (
   assert.is(proxy.calls.length, 0)
 })
 
-test('a gateway that has no mirror shows so in its state', async () => {
+test('the state of a gateway without a mirror says so', async () => {
   const { expect, gateway, proxy } = await open(hello)
   const state = { cloudEnabled: false, cloudUrl: CLOUD, lastSuccessAt: null, lagMs: 0, lastError: null, conflicts: [] }
   assert.equal(await expect(200, 'GET', '/api/sync/cloud'), state)

@@ -5,7 +5,7 @@ import { openDoor } from '../door.ts'
 import { type CallName, CLOUD, ENROLLMENT_TOKEN, fakeProxy } from './fake-proxy.ts'
 import { faults } from './faults.ts'
 
-const test = suite('a cloud action that fails')
+const test = suite('a failing cloud action')
 
 type Action = 'enable' | 'sync' | 'disable'
 
@@ -46,7 +46,7 @@ async function turns(count = 40) {
 }
 
 for (const action of ['enable', 'sync', 'disable'] as const) {
-  test(`a cloud action that fails answers 502 or 504 within 15 s, whichever call of "${action}" fails and how, and can be repeated`, async () => {
+  test(`a failing "${action}" returns 502 or 504 within 15 s, whichever call fails and how, and can be repeated`, async () => {
     const calls = await callsOf(action)
     assert.ok(calls.length >= 4, `${calls.length} calls`)
     for (const [at, [name, nth]] of calls.entries()) {
@@ -81,7 +81,7 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
   })
 }
 
-test('a cloud action changes nothing when its response comes after the time-out', async () => {
+test('a cloud action changes nothing if its response arrives after the timeout', async () => {
   for (const [name, nth] of await callsOf('enable')) {
     const { proxy, act, storage, clock, isOn } = await open('enable')
     const met = proxy.failAt(

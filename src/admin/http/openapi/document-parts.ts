@@ -31,7 +31,7 @@ export const parameter = (
 /** The content of a body of JSON. */
 export const jsonContent = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } })
 
-/** Functions by which the parts of the description are made. */
+/** Functions that create parts of the document. */
 export interface Builder {
   /** The JSON Schema of a schema, or a reference to it. */
   convert(schema: GenericSchema): JsonObject
@@ -39,11 +39,11 @@ export interface Builder {
   describeType(text: string): JsonObject
   /** The JSON Schema of the result of one of the gateway's operations, such as `keys.list`. */
   describeResult(operation: string): JsonObject
-  /** The responses for errors of these statuses, whose bodies are of one schema; `name`: of the error. */
+  /** The responses for errors with these statuses, whose bodies share a schema. `name`: the error's name. */
   errors(statuses: readonly number[], name: string, schema: JsonObject): JsonObject
 }
 
-/** `responses` gets the responses, to which operations refer by their names. */
+/** `responses` collects the responses, which operations reference by name. */
 export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Record<string, JsonObject>): Builder {
   return {
     ...schemas,

@@ -114,7 +114,7 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
   CloudConflict: { kept: 'The side whose change won.' },
 }
 
-/** Describes the fields of the named schemas, and those of the inputs of operations. */
+/** Describes the fields of the named schemas and of the inputs of operations. */
 export function describeFields(
   definitions: Readonly<Record<string, JsonObject>>,
   operations: readonly NamedOperation[],

@@ -255,7 +255,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
   }
 }
 
-/** The headers by which clients say what others say in their bodies. */
+/** The headers that replace fields of the body. */
 const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): JsonObject[] => [
   parameter('header', model, `${MODEL} Default: the body's \`model\`.`),
   ...(stream === undefined
@@ -263,7 +263,7 @@ const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): 
     : [parameter('header', stream, 'Whether to stream the response as events. `true` or `false`.')]),
 ]
 
-/** Answers of these types, of which only JSON has a schema. */
+/** Responses of these types. Only JSON has a schema. */
 const describeContent = (types: readonly string[]): JsonObject =>
   Object.fromEntries(types.map((type) => [type, type === 'application/json' ? { schema: OPEN_OBJECT } : {}]))
 
@@ -275,7 +275,7 @@ const BODIES = "Bodies are in the vendor's format; unknown fields are passed thr
 
 const MODEL = 'A listed model, an alias, or a combo.'
 
-/** The formats, without those that have the same schemas as one before. */
+/** Omits formats with the same schemas as an earlier one. */
 const distinct = (names: readonly ClientFormat[]): ClientFormat[] => [
   ...new Map(names.map((name) => [formatTypes[name], name])).values(),
 ]

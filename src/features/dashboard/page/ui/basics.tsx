@@ -11,7 +11,7 @@ type ButtonProps = {
   /** Whether it changes something; disabled for read-only visitors. */
   writes?: boolean
   label?: string
-  /** What it is about, if several have the same text. */
+  /** Tells elements with the same text apart. */
   of?: string
   children: ComponentChildren
 }

@@ -26,7 +26,7 @@ function findField({ paths, error }: FormErrors): string | undefined {
   return around.sort((one, other) => other.length - one.length)[0]
 }
 
-/** What a field shows and changes: a signal, or part of one. */
+/** The value that a field shows and changes: a signal, or part of one. */
 interface Bound<Value> {
   value: Value
 }
@@ -267,7 +267,7 @@ interface RowsProps<T> {
   /** The initial row. */
   blank: T
   add: string
-  /** What a row is called when it is removed. */
+  /** The name of a row in the label of its remove button. */
   what: string
   /** Shown next to the button that adds a row. */
   beside?: ComponentChildren
