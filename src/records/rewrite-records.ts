@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage } from '../types.ts'
+import { reencryptAccounts } from './account-records.ts'
 import {
   areSignedSettings,
   getApiKeyContext,
@@ -28,7 +29,7 @@ import { handleStorageError, retryLostRace } from './storage-access.ts'
 import { createStoredRecords, parseRecord, type RecordKind } from './stored-records.ts'
 import { parseSettings, toSettings } from './stored-settings.ts'
 
-/* The first records of a storage, and their encryption with new keys. Loaded when a keyring is created or replaced. */
+/* The first records of a storage, and their encryption with new keys. Loaded with set-up-keyring.ts. */
 
 /** Stores the default settings with their signature, unless the storage has settings. */
 export const createSettings = (storage: Storage, keyring: Keyring): Promise<void> =>
@@ -52,7 +53,7 @@ export async function reencryptAll(storage: Storage, former: Keyring, keyring: K
   await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
     (await isSignedGroup(former, id, record)) ? signGroup(keyring, id, record) : undefined,
   )
-  await (await import('./account-records.ts')).reencryptAccounts(storage, former, keyring)
+  await reencryptAccounts(storage, former, keyring)
   await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
     if (typeof record.sealedApiKey !== 'string') return undefined
     const sealedApiKey = await reencrypt(getApiKeyContext(record), record.sealedApiKey)

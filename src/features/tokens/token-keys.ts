@@ -1,7 +1,8 @@
 import { gatewayError } from '../../errors.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import { once } from '../../lib/promises.ts'
-import { MIN_SECRET_LENGTH, type NamedSecret, readSecrets, type Secret } from '../../records/open-keyring.ts'
+import type { NamedSecret } from '../../records/keyring-record.ts'
+import { MIN_SECRET_LENGTH, readSecrets, type Secret } from '../../records/open-keyring.ts'
 import type { Storage } from '../../types.ts'
 
 /** The HMAC keys of tokens: one for each of the gateway's secrets. */

@@ -1,0 +1,87 @@
+import { gatewayError } from '../errors.ts'
+import { encodeUtf8, fromBase64 } from '../lib/bytes.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import { decryptBytes, KEYRING_BYTES } from './keyring.ts'
+import { KEYRING } from './record-collections.ts'
+
+/** Schema 2: the keys in use; schema 3: new keys, followed by those that they replace. */
+type Schema = 2 | 3
+/** `wrappedBy` of keys that aren't encrypted. No version of a secret is empty. */
+export const UNENCRYPTED = ''
+
+/** The record with the keys of a storage, which are wrapped by a key that is derived from a secret. */
+export interface KeyringRecord {
+  schema: Schema
+  wrappedBy: string
+  salt: string
+  keys: string
+  /** Whether the signed settings exist, so that a later start without them is an error. */
+  isTakenOver: boolean
+}
+
+/** A secret and its version; a `CryptoKey` is HKDF material. */
+export interface NamedSecret {
+  version: string
+  value: string | CryptoKey
+}
+
+/** Throws `STORAGE_FAILED` for a damaged record. */
+export function parseKeyringRecord(text: string): KeyringRecord {
+  const record = tryParseJson(text)
+  if (!isObject(record)) throw damagedError()
+  const { schema, wrappedBy, salt, keys, isTakenOver } = record
+  if (schema !== 2 && schema !== 3) throw damagedError()
+  if (typeof wrappedBy !== 'string' || typeof salt !== 'string' || typeof keys !== 'string') throw damagedError()
+  if (typeof isTakenOver !== 'boolean' || (schema === 3 && isTakenOver)) throw damagedError()
+  return { schema, wrappedBy, salt, keys, isTakenOver }
+}
+
+const damagedError = () =>
+  gatewayError('STORAGE_FAILED', {
+    message: 'The vault record in the storage cannot be read. Restore it from a backup.',
+  })
+
+/** The context of the wrapped keys, so that the fields beside them can't be changed without the secret. */
+export const getKeysContext = ({ schema, isTakenOver }: Pick<KeyringRecord, 'schema' | 'isTakenOver'>) =>
+  `${KEYRING}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
+
+/** Decrypts the keys. Throws `SECRET_MISMATCH` if no secret fits, and `STORAGE_FAILED`. */
+export async function unwrap(record: KeyringRecord, secrets: readonly NamedSecret[]): Promise<Uint8Array<ArrayBuffer>> {
+  if (record.wrappedBy === UNENCRYPTED) return readUnencryptedKeys(record)
+  for (const secret of secrets) {
+    if (secret.version !== record.wrappedBy) continue
+    const keys = await unwrapWith(secret, record).catch(() => undefined) // the wrong secret: reported below
+    if (keys) return keys
+  }
+  throw gatewayError('SECRET_MISMATCH', {
+    message: `The secret does not match this storage. Its data was encrypted with secret version "${record.wrappedBy}". Start the gateway with that secret.`,
+  })
+}
+
+const unwrapWith = async (secret: NamedSecret, record: KeyringRecord) =>
+  decryptBytes(await deriveWrappingKey(secret.value, fromBase64(record.salt)), getKeysContext(record), record.keys)
+
+/** Throws `STORAGE_FAILED` for damaged keys. */
+export function readUnencryptedKeys(record: KeyringRecord): Uint8Array<ArrayBuffer> {
+  try {
+    const keys = fromBase64(record.keys)
+    if (keys.length === KEYRING_BYTES) return keys
+  } catch {} // not base64: damaged, too
+  throw damagedError()
+}
+
+/** Derives the key that wraps the keys of a storage. */
+export async function deriveWrappingKey(secret: string | CryptoKey, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  const material =
+    typeof secret === 'string'
+      ? await crypto.subtle.importKey('raw', encodeUtf8(secret), 'HKDF', false, ['deriveKey'])
+      : secret
+  const info = encodeUtf8('signalbox vault')
+  return crypto.subtle.deriveKey(
+    { name: 'HKDF', hash: 'SHA-256', salt, info },
+    material,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    ['encrypt', 'decrypt'],
+  )
+}

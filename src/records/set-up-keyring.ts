@@ -1,0 +1,105 @@
+import { gatewayError } from '../errors.ts'
+import { randomBytes, toBase64 } from '../lib/bytes.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import type { Storage, Stored } from '../types.ts'
+import { createKeyring, encryptBytes, KEYRING_BYTES, type Keyring } from './keyring.ts'
+import {
+  deriveWrappingKey,
+  getKeysContext,
+  type KeyringRecord,
+  type NamedSecret,
+  readUnencryptedKeys,
+  UNENCRYPTED,
+  unwrap,
+} from './keyring-record.ts'
+import { KEYRING, KEYS, SETTINGS } from './record-collections.ts'
+import { createSettings, reencryptAll } from './rewrite-records.ts'
+import { handleStorageError } from './storage-access.ts'
+
+/* Creates or replaces the keyring of a storage. Loaded only then: most starts find one that is ready. */
+
+interface FoundRecord {
+  stored: Stored
+  record: KeyringRecord
+}
+
+/** Resolves to the keyring, or to `false` if the stored one has changed and must be read again. Rejects like `openKeyring`. */
+export async function setUpKeyring(
+  found: FoundRecord | undefined,
+  {
+    storage,
+    secrets,
+    create,
+  }: {
+    storage: Storage
+    secrets: readonly NamedSecret[]
+    create(keys: Uint8Array<ArrayBuffer>): Promise<Keyring>
+  },
+): Promise<Keyring | false> {
+  const current = secrets[0]
+  if (!found && (await hasSignedRecords(storage))) {
+    if (!(await storage.get(KEYRING).catch(handleStorageError('read', KEYRING)))) throw missingError()
+    return false // another gateway has created it since, along with those records
+  }
+  if (found?.record.wrappedBy === UNENCRYPTED && current) {
+    await replaceKeys(storage, { ...found, current })
+    return false
+  }
+  const bytes = found ? await unwrap(found.record, secrets) : randomBytes(KEYRING_BYTES)
+  const keys = bytes.slice(0, KEYRING_BYTES)
+  const keyring = await create(keys)
+  const writeRecord = async (isTakenOver: boolean, ifVersion: string | null) => {
+    const next = await wrap(keys, current, { schema: 2, isTakenOver })
+    return storage.set(KEYRING, JSON.stringify(next), { ifVersion }).catch(handleStorageError('write', KEYRING))
+  }
+  // Store the keys before signing anything with them: another gateway may be creating its own right now.
+  const version = found?.stored.version ?? (await writeRecord(false, null))
+  if (version === false) return false
+  if (found?.record.schema === 3) await reencryptAll(storage, await createKeyring(bytes.slice(KEYRING_BYTES)), keyring)
+  else if (!found?.record.isTakenOver) await createSettings(storage, keyring)
+  return (await writeRecord(true, version)) !== false && keyring
+}
+
+async function wrap(
+  keys: Uint8Array<ArrayBuffer>,
+  secret: NamedSecret | undefined,
+  state: Pick<KeyringRecord, 'schema' | 'isTakenOver'>,
+): Promise<KeyringRecord> {
+  const salt = randomBytes(16)
+  const head = { ...state, wrappedBy: secret?.version ?? UNENCRYPTED, salt: toBase64(salt) }
+  if (!secret) return { ...head, keys: toBase64(keys) }
+  return { ...head, keys: await encryptBytes(await deriveWrappingKey(secret.value, salt), getKeysContext(head), keys) }
+}
+
+async function hasSignedRecords(storage: Storage): Promise<boolean> {
+  const settings = await storage.get(SETTINGS).catch(handleStorageError('read', SETTINGS))
+  const record = settings && tryParseJson(settings.value)
+  if (isObject(record) && record.mac !== undefined) return true
+  return (await storage.list(KEYS, { limit: 1 }).catch(handleStorageError('list', KEYS))).length > 0
+}
+
+const missingError = () =>
+  gatewayError('STORAGE_FAILED', {
+    message:
+      'The vault record is missing from the storage, and without it, no key or credential can be decrypted. Restore it from a backup.',
+  })
+
+/**
+ * Replaces the data key of an unencrypted keyring. The new key is stored together with the former one, both encrypted; the gateway that opens
+ * this record re-encrypts everything. The lookup key stays, so that every key keeps its digest: it decrypts and signs nothing.
+ */
+async function replaceKeys(
+  storage: Storage,
+  { stored, record, current }: FoundRecord & { current: NamedSecret },
+): Promise<void> {
+  const former = readUnencryptedKeys(record)
+  if (!record.isTakenOver) await createSettings(storage, await createKeyring(former))
+  const keys = new Uint8Array(2 * KEYRING_BYTES)
+  keys.set(former)
+  keys.set(randomBytes(KEYRING_BYTES / 2))
+  keys.set(former, KEYRING_BYTES)
+  const next = await wrap(keys, current, { schema: 3, isTakenOver: false })
+  await storage
+    .set(KEYRING, JSON.stringify(next), { ifVersion: stored.version })
+    .catch(handleStorageError('write', KEYRING))
+}
