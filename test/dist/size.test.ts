@@ -7,7 +7,7 @@ import { root } from './built.ts'
 import { portable } from './portable.ts'
 
 /** What a page or a worker downloads: minified and gzipped, dependencies included. */
-const BUDGETS = { core: 117_000, catalog: 25_000, client: 4_500 }
+const BUDGETS = { core: 115_500, catalog: 25_000, client: 4_500 }
 
 /** SQLite's has the engine of the file store: shared transactions, waiting for locks, and changes by other processes. */
 const ADAPTERS: Readonly<Record<string, number>> = { 'storage/sqlite': 7_000 }

@@ -86,7 +86,7 @@ test('a request as an account needs a known one, and no key', async () => {
   assert.is(world.fetch.calls.length, 0)
 })
 
-test('the limits of the gateway hold for the operator', async () => {
+test("the gateway's limits apply to the operator", async () => {
   const world = await open()
   await world.api.settings.update({ limits: { requests: { day: 1 } } })
   assert.is((await world.try()).status, 200)

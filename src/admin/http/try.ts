@@ -73,7 +73,7 @@ interface StoredAccounts {
 
 /** Says that the account with this id or ref is asking. Rejects with `NOT_FOUND` if it isn't stored. */
 async function createAsker(idOrRef: string, { refs, cache }: StoredAccounts): Promise<Asker> {
-  const { id: account } = present(await cache.find(await refs.resolve(idOrRef)), 'Account')
+  const { id: account } = requirePresent(await cache.find(await refs.resolve(idOrRef)), 'Account')
   return { identify: () => ({ account }) }
 }
 

@@ -1,6 +1,5 @@
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import { newId } from '../../lib/new-id.ts'
-import { once } from '../../lib/promises.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
 import { createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { getSharedFormat, loadUpstreamFormat } from '../../protocols/formats/formats.ts'
@@ -12,6 +11,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import { copyNeutralHeaders, copyRequestHeaders } from '../upstream/upstream-headers.ts'
 import type { UpstreamRequest } from '../upstream/upstream-request.ts'
 import type { Codec, CodecContext, CodecPart, CodecRequest } from './codec.ts'
+import { completeAnswer } from './complete-answer.ts'
 import { bytesFraming, KindRelay } from './kind-relay.ts'
 import { isStrict } from './losses.ts'
 import { replaceModelName } from './model-call.ts'
@@ -79,9 +79,6 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
   }
 }
 
-/** Loaded lazily, since only images need it. */
-const loadCompletion = once(() => import('./complete-answer.ts'))
-
 const keepFailure: Codec['readFailure'] = (failed) => failed
 
 /** Removes the headers of another vendor, which mean nothing to clients. */
@@ -122,8 +119,7 @@ function createCodecPart(
   return {
     answers,
     ...(completeResponse && {
-      complete: async (response, terms) =>
-        (await loadCompletion()).completeAnswer(response, { ...terms, completeResponse, answers, context }),
+      complete: async (response, terms) => completeAnswer(response, { ...terms, completeResponse, answers, context }),
     }),
     request: {
       ...address,

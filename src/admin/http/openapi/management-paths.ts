@@ -96,54 +96,42 @@ export function managementPaths(
     }
   }
 
-  const liveMembers: Array<[string, JsonObject]> = Object.entries(Object(convert(liveInput).properties))
-  const liveParameters = [
-    ...liveMembers.map(([name, schema]) => parameter('query', name, liveWords[name], schema)),
-    parameter('header', 'last-event-id', liveWords['last-event-id'], { type: 'string' }),
-  ]
-  return {
-    ...paths,
-    [LIVE]: { get: describeEventStream('live', { tag: 'live', parameters: liveParameters }) },
-    [LIVE_USAGE]: { get: describeEventStream('usageLive', { tag: 'usage' }) },
-    [TRY]: { post: describeTry() },
-  }
-
-  function describeTry(): JsonObject {
-    const { errors = [], ...said } = routeWords.try
-    const answers = { 'application/json': { schema: {} }, 'text/event-stream': { schema: { type: 'string' } } }
-    return {
-      operationId: 'try',
-      tags: ['try'],
-      ...said,
-      security,
-      requestBody: { required: true, content: jsonContent(convert(tryInput)) },
-      responses: {
-        200: { description: 'The response to the request.', content: answers },
-        ...errorResponses([...ALWAYS, ...errors], 'Error', describeType('Error')),
-      },
-    }
-  }
-
-  function describeEventStream(
-    operationId: 'live' | 'usageLive',
-    { tag, parameters }: { tag: string; parameters?: JsonObject[] },
-  ): JsonObject {
+  /** A route that isn't an operation, because its response can be a stream. */
+  function describeStream(operationId: keyof typeof routeWords, details: JsonObject, content?: JsonObject): JsonObject {
     const { errors = [], ...said } = routeWords[operationId]
     return {
       operationId,
-      tags: [tag],
+      tags: [operationId],
       ...said,
       security,
-      ...(parameters && { parameters }),
+      ...details,
       responses: {
-        200: { description: 'Done.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
+        200: {
+          description: content ? 'The response to the request.' : 'Done.',
+          content: { ...content, 'text/event-stream': { schema: { type: 'string' } } },
+        },
         ...errorResponses([...ALWAYS, ...errors], 'Error', describeType('Error')),
       },
     }
   }
+
+  const liveMembers: Array<[string, JsonObject]> = Object.entries(Object(convert(liveInput).properties))
+  const liveParameters = [
+    ...liveMembers.map(([name, schema]) => parameter('query', name, liveWords[name], schema)),
+    parameter('header', LAST_EVENT, liveWords[LAST_EVENT]),
+  ]
+  const tryBody = { required: true, content: jsonContent(convert(tryInput)) }
+  return {
+    ...paths,
+    [LIVE]: { get: describeStream('live', { parameters: liveParameters }) },
+    [LIVE_USAGE]: { get: describeStream('usageLive', { tags: ['usage'] }) },
+    [TRY]: { post: describeStream('try', { requestBody: tryBody }, jsonContent({})) },
+  }
 }
 
-const describeIfMatch = () => parameter('header', 'If-Match', ifMatchWords, { type: 'string' })
+const LAST_EVENT = 'last-event-id'
+
+const describeIfMatch = () => parameter('header', 'If-Match', ifMatchWords)
 
 const FORMAT = { type: 'string', enum: ['json', 'csv', 'jsonl'] }
 

@@ -6,28 +6,25 @@ interface Words {
   errors?: readonly number[]
 }
 
-const words = (summary: string, description?: string, errors?: readonly number[]): Words => ({
-  summary,
-  ...(description !== undefined && { description }),
-  ...(errors && { errors }),
-})
-
 /** Descriptions of routes that are not operations, because their responses are streams. */
-export const routeWords = {
-  live: words(
-    'Follow live events',
-    'A stream of server-sent events, each with JSON. `running`, sent first, lists the requests in flight. `began`, `attempt` (it starts or ends, or a target is skipped), `first-word` (first token), and `finished` (the request record) follow a request. `health`: a target changed its state; `changed`: a record may have; `lost`: events were skipped. A reader that reconnects within a minute with the id of its last event gets up to 5,000 missed events. From other instances, only `finished` and `changed` follow, if the storage reports changes. Comments keep the stream open.',
-  ),
-  usageLive: words(
-    'Follow requests as they end',
-    'A stream of server-sent events: `request` with a request as JSON, and `dropped` with the number of requests that a slow reader missed. Requests of other instances follow once they are written, if the storage reports changes. Comments keep the stream open.',
-    [409],
-  ),
-  try: words(
-    'Send a model request',
-    'Sends the `body` to the `path`, as the key with the id `asKey`, the account `asAccount` (id or ref), or the operator. Returns its response.',
-    [404, 408, 413, 415, 429, 502, 504],
-  ),
+export const routeWords: Readonly<Record<'live' | 'usageLive' | 'try', Words>> = {
+  live: {
+    summary: 'Follow live events',
+    description:
+      'A stream of server-sent events, each with JSON. `running`, sent first, lists the requests in flight. `began`, `attempt` (it starts or ends, or a target is skipped), `first-word` (first token), and `finished` (the request record) follow a request. `health`: a target changed its state; `changed`: a record may have; `lost`: events were skipped. A reader that reconnects within a minute with the id of its last event gets up to 5,000 missed events. From other instances, only `finished` and `changed` follow, if the storage reports changes. Comments keep the stream open.',
+  },
+  usageLive: {
+    summary: 'Follow requests as they end',
+    description:
+      'A stream of server-sent events: `request` with a request as JSON, and `dropped` with the number of requests that a slow reader missed. Requests of other instances follow once they are written, if the storage reports changes. Comments keep the stream open.',
+    errors: [409],
+  },
+  try: {
+    summary: 'Send a model request',
+    description:
+      'Sends the `body` to the `path`, as the key with the id `asKey`, the account `asAccount` (id or ref), or the operator. Returns its response.',
+    errors: [404, 408, 413, 415, 429, 502, 504],
+  },
 }
 
 /** The description of the `If-Match` header. */
