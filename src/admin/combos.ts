@@ -59,7 +59,7 @@ const innerFields = listInnerFields(comboFields)
 /** Longest name, so that it fits in the keys of all storages. */
 const MAX_NAME = 512
 
-interface Dependencies {
+interface ComboDependencies {
   store: WritableStore
   clock: Clock
   rotation: Pick<RoundRobin, 'reset'>
@@ -75,7 +75,7 @@ export function createComboOperations({
   rotation,
   routes,
   inTurn,
-}: Dependencies): ComboOperations<unknown> {
+}: ComboDependencies): ComboOperations<unknown> {
   const records = createComboRecords(store.combos)
 
   const addWarnings = async (combo: Combo): Promise<Combo & Warned> =>

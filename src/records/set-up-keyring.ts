@@ -18,14 +18,14 @@ import { handleStorageError } from './storage-access.ts'
 
 /* Creates or replaces the keyring of a storage. Loaded only then: most starts find one that is ready. */
 
-interface FoundRecord {
+interface FoundKeyring {
   stored: Stored
   record: KeyringRecord
 }
 
 /** Resolves to the keyring, or to `false` if the stored one has changed and must be read again. Rejects like `openKeyring`. */
 export async function setUpKeyring(
-  found: FoundRecord | undefined,
+  found: FoundKeyring | undefined,
   {
     storage,
     secrets,
@@ -90,7 +90,7 @@ const missingError = () =>
  */
 async function replaceKeys(
   storage: Storage,
-  { stored, record, current }: FoundRecord & { current: NamedSecret },
+  { stored, record, current }: FoundKeyring & { current: NamedSecret },
 ): Promise<void> {
   const former = readUnencryptedKeys(record)
   if (!record.isTakenOver) await createSettings(storage, await createKeyring(former))

@@ -31,7 +31,7 @@ export interface CliAction {
   /** The options that make its input, by their names. */
   fields?: Readonly<Record<string, Field>>
   /** Resolves to `undefined` if it has printed everything. */
-  run(call: ActionCall): Promise<Output | undefined>
+  run(call: ActionCall): Promise<CommandOutput | undefined>
 }
 
 /** One call of an action. */
@@ -43,13 +43,13 @@ export interface ActionCall {
   words: readonly string[]
   input: Readonly<JsonObject>
   /** Prints an event immediately, as one line of JSON for programs. */
-  print(printed: Output): void
+  print(printed: CommandOutput): void
   /** A message of the gateway in the words of the command line. */
   explain(message: string): string
 }
 
 /** The output of an action. */
-export interface Output {
+export interface CommandOutput {
   /** For programs: the response of the API. */
   body: object
   /** For people. */

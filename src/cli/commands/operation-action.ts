@@ -3,15 +3,15 @@ import { type NamedOperation, takesBody, takesQuery } from '../../admin/operatio
 import type { JsonObject } from '../../lib/json.ts'
 import { toFlag } from '../../lib/renamed-options.ts'
 import { requireChange } from '../command-line.ts'
-import { type ActionCall, type CliAction, mergeWords, type Output } from './command.ts'
+import { type ActionCall, type CliAction, type CommandOutput, mergeWords } from './command.ts'
 import { createOptions, data, type Field } from './input-options.ts'
 import { callOperation } from './operation-call.ts'
-import { convert, describeOutput, formatOutput, type OutputFormat } from './operation-output.ts'
+import { convert, describeOutput, formatOutput, type ResultFormat } from './operation-output.ts'
 import { findGivenId, resolveNames, suggestId, toNoun } from './record-names.ts'
 import { toHelp } from './wording.ts'
 
 /** How the action of an operation differs from the usual one. */
-export interface ActionDetails extends OutputFormat {
+export interface ActionDetails extends ResultFormat {
   /** Default: the operation's summary and description. */
   help?: string
   /** The noun of the record in the path. Default: the resource's. */
@@ -29,9 +29,9 @@ export interface ActionDetails extends OutputFormat {
   /** More options, or others in place of the usual ones. */
   fields?: Readonly<Record<string, Field>>
   /** Formats the response. */
-  show?(body: object, call: ActionCall): Output | Promise<Output>
+  show?(body: object, call: ActionCall): CommandOutput | Promise<CommandOutput>
   /** Runs the action. */
-  run?(call: ActionCall, steps: ActionSteps): Promise<Output>
+  run?(call: ActionCall, steps: ActionSteps): Promise<CommandOutput>
 }
 
 /** The steps of every action. */
@@ -39,7 +39,7 @@ export interface ActionSteps {
   /** Calls the operation; default: with the input of the call. */
   perform(input?: JsonObject): Promise<object>
   /** Formats its response. */
-  format(body: object): Output | Promise<Output>
+  format(body: object): CommandOutput | Promise<CommandOutput>
 }
 
 interface ActionContext {
@@ -78,7 +78,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
     return Object.fromEntries(values.filter(([, value]) => value !== undefined))
   }
 
-  async function runAction(given: ActionCall): Promise<Output> {
+  async function runAction(given: ActionCall): Promise<CommandOutput> {
     const merged = mergeWords(parseWords(given.words), given.input, fields)
     if (method === 'PUT' || method === 'PATCH') requireChange(merged)
     const call = { ...given, input: await resolveNames(merged, given, context.operations) }
@@ -102,7 +102,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
   }
 
   /** The texts for an empty list and for a response that has only success. */
-  function describeUsual({ input, words: [given] }: ActionCall): OutputFormat {
+  function describeUsual({ input, words: [given] }: ActionCall): ResultFormat {
     const things = path.slice(path.lastIndexOf('/') + 1)
     const create = context.words === 'list' ? context.actions.create?.words?.join(' ') : undefined
     const hint =

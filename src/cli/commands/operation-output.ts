@@ -3,7 +3,7 @@ import { convertType } from '../../admin/http/openapi/type-text.ts'
 import type { NamedOperation } from '../../admin/operation-table.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { createJsonSchemaConverter } from '../../lib/json-schema.ts'
-import type { Output } from './command.ts'
+import type { CommandOutput } from './command.ts'
 import { type FieldColumn, formatDetails, formatTable, toTitle } from './text-table.ts'
 
 export const { convert } = createJsonSchemaConverter(new Map(), '')
@@ -16,7 +16,7 @@ export const describeOutput = ({ names, output }: NamedOperation): JsonObject =>
   output ? convert(output) : describeType(names.join('.'))
 
 /** How to print a response, where the schema of the output doesn't say enough. */
-export interface OutputFormat {
+export interface ResultFormat {
   /** The rows of its list, if the response has them in another form. */
   rows?(body: never): readonly object[]
   /** The columns of its list. Default: the fields with simple values. */
@@ -31,7 +31,11 @@ export interface OutputFormat {
  * Formats the response of an operation: a list as a table, a record with one field per line, and lists within a record as tables below their
  * titles. `schema`: of the output.
  */
-export function formatOutput(body: object, schema: JsonObject, { rows, columns, none, done }: OutputFormat): Output {
+export function formatOutput(
+  body: object,
+  schema: JsonObject,
+  { rows, columns, none, done }: ResultFormat,
+): CommandOutput {
   const known = getProperties(schema)
   const said = Object.entries(body).filter(([name]) => known[name]?.const === undefined) // a constant says nothing
   const { warnings, ...response }: JsonObject = Object.fromEntries(said)

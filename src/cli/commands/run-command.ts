@@ -8,7 +8,7 @@ import { OPTIONS_BEGIN, type Variables } from '../cli-options.ts'
 import { readArguments, usage } from '../command-line.ts'
 import { type Terminal, toOneLine } from '../logger.ts'
 import { isProblem, type Problem, problem } from '../problem.ts'
-import type { CliAction, CliCommand, Output } from './command.ts'
+import type { CliAction, CliCommand, CommandOutput } from './command.ts'
 import { listCommands } from './commands.ts'
 import { DEFAULT_URL, formatActionHelp, formatCommandHelp, getCommonOptions } from './help.ts'
 import { createSecretOption, readInput, type Source } from './input-options.ts'
@@ -82,7 +82,7 @@ async function runKnown(
   const input = await readInput(given, action.fields ?? {}, source)
   const createPrinter =
     (indent: number) =>
-    ({ body, text, warnings = [] }: Output) => {
+    ({ body, text, warnings = [] }: CommandOutput) => {
       terminal.out(given.has('json') ? `${JSON.stringify(body, null, indent)}\n` : text)
       if (given.has('json')) return
       for (const warning of warnings) terminal.err(`signalbox: warning: ${toOneLine(rewordMessage(warning))}\n`)

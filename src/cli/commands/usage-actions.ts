@@ -8,7 +8,7 @@ import {
 } from '../../features/usage/operations/usage-export.ts'
 import type { SummaryRow, UsageSummary, UsageTotals } from '../../features/usage/operations/usage-operations.ts'
 import type { KeptRequest, KeptTarget } from '../../features/usage/request-record.ts'
-import type { Output } from './command.ts'
+import type { CommandOutput } from './command.ts'
 import { createFlagOption } from './input-options.ts'
 import type { ActionDetails } from './operation-action.ts'
 import { type FieldColumn, formatTable } from './text-table.ts'
@@ -93,7 +93,7 @@ export const usageActions = {
     ...listing,
     help: 'Summarize usage in the last 24 hours, or in the given range',
     hides: ['series', 'names'],
-    async show(body: UsageSummary & { warnings?: readonly string[] }, { api, input }): Promise<Output> {
+    async show(body: UsageSummary & { warnings?: readonly string[] }, { api, input }): Promise<CommandOutput> {
       const { rows, totals, before, warnings } = body
       const names = await findNames(api, rows)
       const printed = { body, ...(warnings && { warnings }) }
@@ -108,7 +108,7 @@ export const usageActions = {
   requests: {
     ...listing,
     help: 'List the latest requests, including rejected ones',
-    async show(body: RequestList, { api, input }): Promise<Output> {
+    async show(body: RequestList, { api, input }): Promise<CommandOutput> {
       const { requests, before, missing, warnings = [] } = body
       const uncounted = `${missing} more requests in this period are included in the totals but have no record, because the storage was slow or unavailable.`
       const printed = { body, warnings: missing === undefined ? warnings : [...warnings, uncounted] }

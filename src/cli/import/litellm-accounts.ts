@@ -89,7 +89,7 @@ const OPENAI_LIKE = [
 /** Reports what to check if Signalbox doesn't have the provider and therefore calls the server in the OpenAI format. */
 export function reportUnknownProvider(
   place: string,
-  { provider }: ModelName,
+  { provider }: LiteLlmModel,
   account: PlannedAccount,
   plan: ImportPlan,
 ): void {
@@ -113,7 +113,7 @@ export const ACCOUNT_PARAMS = splitWords(`
 `)
 
 /** Which of these fields the deployment's account uses; it ignores the others. `provider`: Signalbox's name of the provider. */
-export function listAccountParams(params: JsonObject, { region }: ModelName, provider: string): readonly string[] {
+export function listAccountParams(params: JsonObject, { region }: LiteLlmModel, provider: string): readonly string[] {
   const hasKey = readString(params.api_key) !== undefined
   const at = readString(params.api_base) === undefined ? 'base_url' : 'api_base'
   const paramsByProvider: Readonly<Record<string, readonly string[]>> = {
@@ -137,7 +137,7 @@ export function reportDefaults(place: string, params: JsonObject, plan: ImportPl
 }
 
 /** The model of a deployment: its provider (the part before the first slash, or the vendor of a well-known name) and the rest. */
-export interface ModelName {
+export interface LiteLlmModel {
   provider: string | undefined
   model: string
   /** The region in the name of a Bedrock model. */
@@ -145,7 +145,7 @@ export interface ModelName {
 }
 
 /** Splits a deployment's model name into provider and model, as LiteLLM does. */
-export function parseModelName(params: JsonObject): ModelName {
+export function parseModelName(params: JsonObject): LiteLlmModel {
   const whole = readString(params.model) ?? ''
   const custom = readString(params.custom_llm_provider)
   const slash = whole.indexOf('/')
@@ -169,7 +169,7 @@ const ROUTES: Readonly<Record<string, RegExp>> = {
   openai: /^(?:responses|chat\/completions)\//,
 }
 
-function removeRoute(provider: string, model: string): ModelName {
+function removeRoute(provider: string, model: string): LiteLlmModel {
   const route = getEntry(ROUTES, provider)
   const found = route ? model.replace(route, '') : model
   const region = provider === 'bedrock' ? /^([a-z]{2}(?:-[a-z]+)+-\d)\/./.exec(found)?.[1] : undefined
@@ -194,7 +194,7 @@ function getKeyVariable(provider: string): string {
 }
 
 /** The account of a deployment, or why there is none. */
-export function planAccount(params: JsonObject, named: ModelName, plan: ImportPlan): PlannedAccount | string {
+export function planAccount(params: JsonObject, named: LiteLlmModel, plan: ImportPlan): PlannedAccount | string {
   const { provider } = named
   if (provider === undefined)
     return named.model === '*'
@@ -273,7 +273,7 @@ function planAzureAccount(
 }
 
 /** The account of a Bedrock deployment: with its Bedrock key if it has one, otherwise with AWS access keys. */
-function planBedrockAccount(params: JsonObject, { region }: ModelName, plan: ImportPlan): PlannedAccount {
+function planBedrockAccount(params: JsonObject, { region }: LiteLlmModel, plan: ImportPlan): PlannedAccount {
   const given = (name: string, holds: string) => readSecret(params[name], name, holds, plan)
   return {
     provider: 'bedrock',

@@ -7,9 +7,9 @@ import { readEntryParams } from './import-entry-params.ts'
 import {
   ACCOUNT_PARAMS,
   isVertex,
+  type LiteLlmModel,
   listAccountParams,
   listVariables,
-  type ModelName,
   parseModelName,
   planAccount,
   reportDefaults,
@@ -82,7 +82,10 @@ const findCatalogModel = (provider: string, model: string): CatalogModel | undef
 const VENDORS: Readonly<Record<string, string>> = { azure: 'openai', gemini: 'google', vertex_ai: 'google' }
 
 /** The catalog model with a deployment's price: its `base_model`, or else, at a cloud, the vendor's model with the same name. */
-function findPricedModel(info: JsonObject, { provider, model }: ModelName): { name: string; price: Price } | undefined {
+function findPricedModel(
+  info: JsonObject,
+  { provider, model }: LiteLlmModel,
+): { name: string; price: Price } | undefined {
   const base = readString(info.base_model)
   const of = base === undefined ? { provider, model } : parseModelName({ model: base })
   const vendor = getEntry(VENDORS, of.provider ?? '') ?? (base === undefined ? '' : (of.provider ?? ''))
