@@ -70,9 +70,9 @@ export interface ReasoningTraits {
   /** Whether reasoning is rejected if earlier turns have changed. */
   bindsReasoning: boolean
   /** Whether a forced tool call is rejected during reasoning. */
-  refusesForcedTool: boolean
+  rejectsForcedTool: boolean
   /** Whether the client's tools are rejected during reasoning. */
-  refusesTools: boolean
+  rejectsTools: boolean
   /** Options that are rejected during reasoning. */
   excludes: readonly OptionName[]
   /** Whether the model reasons by default. */

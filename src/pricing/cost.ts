@@ -27,14 +27,14 @@ interface SpendingContext {
   catalog: Catalog
   target: ModelReference
   isEstimated?: boolean
-  isDearer?: boolean
+  isPremium?: boolean
 }
 
-/** Calculates the usage and cost of a call to the target. `isDearer`: the request asks for a tier with an unknown price (`findSurchargeField`). */
+/** Calculates the usage and cost of a call to the target. `isPremium`: the request asks for a tier with an unknown price (`findSurchargeField`). */
 export function calculateSpending(reported: TokenUsage, context: SpendingContext): Spending {
   const { iterations = [], ...counts } = reported
   if (iterations.length > 0) return calculateIterationSpending(iterations, counts, context)
-  const { catalog, target, isEstimated = false, isDearer = false } = context
+  const { catalog, target, isEstimated = false, isPremium = false } = context
   const usage = assignToModelMedium(counts, context)
   const isFreeOfCharge = usage.costUsd === 0 && usage.inputTokens + usage.outputTokens === 0 && !isBlank(usage)
   if (usage.costUsd !== undefined && !isEstimated && !isFreeOfCharge)
@@ -45,7 +45,7 @@ export function calculateSpending(reported: TokenUsage, context: SpendingContext
   const costUsd = estimatedMedia
     ? calculateCost(price, estimatedMedia)
     : (counted ?? (isEstimated ? calculateEitherCost(price, usage) : undefined))
-  const isGuess = isEstimated || isDearer || usage.isEstimated || usage.isDearer
+  const isGuess = isEstimated || isPremium || usage.isEstimated || usage.isPremium
   const costSource = isGuess || estimatedMedia || isFreeOfCharge ? 'estimated' : 'counted'
   return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
 }
@@ -68,14 +68,14 @@ function calculateIterationSpending(
 ): Spending {
   const total = addIterations({ ...usage, iterations })
   if (usage.costUsd !== undefined && !context.isEstimated) return calculateSpending(total, context)
-  const { catalog, target, isEstimated = false, isDearer = false } = context
+  const { catalog, target, isEstimated = false, isPremium = false } = context
   const spendings = [...iterations, ...findMissingTokens(iterations, usage)].map(({ model, costUsd: _, ...counts }) => {
     const other = model === undefined ? target : findAssistingModel(catalog, target, model)
     return calculateSpending(counts, {
       catalog,
       target: other ?? target,
       isEstimated: isEstimated || !other,
-      isDearer: isDearer || usage.isDearer === true,
+      isPremium: isPremium || usage.isPremium === true,
     })
   })
   return { ...spendings.reduce((one, other) => addSpendings(one, other) ?? one), usage: total }
@@ -84,13 +84,13 @@ function calculateIterationSpending(
 /** Adds all model runs to the counts of a usage. */
 export function addIterations({ iterations = [], ...usage }: TokenUsage): TokenUsage {
   if (iterations.length === 0) return usage
-  const { reasoningTokens = 0, costUsd, isDearer } = usage
+  const { reasoningTokens = 0, costUsd, isPremium } = usage
   const runs = [...iterations, ...findMissingTokens(iterations, usage)]
   const { costUsd: _, ...sum } = runs.reduce<TokenUsage>(addUsages, { inputTokens: 0, outputTokens: 0 })
   return {
     ...sum,
     reasoningTokens: Math.max(reasoningTokens, sum.reasoningTokens ?? 0),
-    ...(isDearer && { isDearer }),
+    ...(isPremium && { isPremium }),
     ...(costUsd !== undefined && { costUsd }),
   }
 }
@@ -132,7 +132,7 @@ export function addUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
   const units = one.units && other.units ? addUnits(one.units, other.units) : (one.units ?? other.units)
   if (units) sum.units = units
   if (one.isEstimated || other.isEstimated) sum.isEstimated = true
-  if (one.isDearer || other.isDearer) sum.isDearer = true
+  if (one.isPremium || other.isPremium) sum.isPremium = true
   const imageNames = one.imageNames ?? other.imageNames
   if (imageNames) sum.imageNames = imageNames
   if (one.costUsd !== undefined && other.costUsd !== undefined) sum.costUsd = one.costUsd + other.costUsd

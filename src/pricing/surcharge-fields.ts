@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { rememberByName } from '../lib/maps.ts'
-import { isDearerTier } from '../protocols/formats/canonical/tiers.ts'
+import { isPremiumTier } from '../protocols/formats/canonical/tiers.ts'
 
 /** A request as sent to a provider. */
 interface SentRequest {
@@ -22,12 +22,12 @@ export function findSurchargeField(
   if (query.length > 1)
     for (const [name, value] of new URLSearchParams(query)) if (hasSurcharge(name, value)) return name
   if (isPassThrough || typeof body !== 'string') return findSurchargeBodyField(clientBody)
-  const sent = DEARER_FIELD.test(body) ? tryParseJson(body) : undefined
+  const sent = SURCHARGE_FIELD.test(body) ? tryParseJson(body) : undefined
   return isObject(sent) ? findSurchargeBodyField(sent) : undefined
 }
 
 /** For bodies written by the gateway, which doesn't escape letters. */
-const DEARER_FIELD = /"[\w.-]*(?:tier|speed|geo|latency|request[_-]type)"/i
+const SURCHARGE_FIELD = /"[\w.-]*(?:tier|speed|geo|latency|request[_-]type)"/i
 
 /** Finds such a field in a client's body, including wrappers such as `extra_body` and `providerOptions`, but not in content or schemas. */
 export function findSurchargeBodyField(body: JsonObject, depth = 0): string | undefined {
@@ -49,8 +49,8 @@ const CONTENT =
 function hasSurcharge(name: string, value: unknown): boolean {
   const meaning = classifyName(name)
   if (meaning === 'nothing' || value === undefined || value === null || value === '') return false
-  if (meaning === 'tier') return isDearerTier(value)
-  return typeof value === 'string' && !Number.isFinite(Number(value)) && isDearerTier(value)
+  if (meaning === 'tier') return isPremiumTier(value)
+  return typeof value === 'string' && !Number.isFinite(Number(value)) && isPremiumTier(value)
 }
 
 const classifyName = rememberByName((name) => (TIER.test(name) ? 'tier' : WORD.test(name) ? 'word' : 'nothing'))

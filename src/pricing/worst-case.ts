@@ -57,7 +57,7 @@ export function getWorstCase(
         inputTokens,
         outputTokens,
         units: bound.units?.(body, files),
-        isEither: bound.isEither,
+        isBilledOnce: bound.isBilledOnce,
         hasMedia: () => HAS_MEDIA.test(JSON.stringify(body)),
       },
     ),
@@ -89,7 +89,7 @@ const getMaxOutput = (model: CatalogModel | undefined): number =>
 
 interface MaxUsage extends Pick<WorstCase, 'inputTokens' | 'outputTokens'> {
   units: TokenUsage['units']
-  isEither: RequestBound['isEither']
+  isBilledOnce: RequestBound['isBilledOnce']
   /** Whether the input may contain images or audio. */
   hasMedia(): boolean
 }
@@ -98,7 +98,7 @@ const HAS_MEDIA = /image|audio|media|file/i
 
 function calculateMaxCost(
   base: Price | undefined,
-  { inputTokens, outputTokens, units, isEither, hasMedia }: MaxUsage,
+  { inputTokens, outputTokens, units, isBilledOnce, hasMedia }: MaxUsage,
 ): WorstCase['usd'] {
   if (inputTokens === 0 && outputTokens === 0 && !units) return { fixed: 0, perOutputToken: 0 }
   if (!base) return undefined
@@ -110,8 +110,8 @@ function calculateMaxCost(
   const output = price.output === undefined ? undefined : Math.max(price.output, audioOutput, imageOutput)
   const unitCost = calculateUnitCost(price, units)
   const known = [unitCost, inputPrice && (inputTokens * inputPrice) / 1_000_000].filter((cost) => cost !== undefined)
-  if (known.length < (isEither ? 1 : 2)) return undefined
-  const isByUnits = isEither && units !== undefined && unitCost !== undefined
+  if (known.length < (isBilledOnce ? 1 : 2)) return undefined
+  const isByUnits = isBilledOnce && units !== undefined && unitCost !== undefined
   if (outputTokens > 0 && output === undefined && !isByUnits) return undefined
   return {
     fixed: known.reduce((sum, cost) => sum + cost, 0),

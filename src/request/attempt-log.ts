@@ -121,7 +121,7 @@ export class AttemptLog {
   }
 
   /** Whether the request uses an option that costs more than the model's price. */
-  isDearer = false
+  isPremium = false
 
   /** A provider is called. `input`: the input tokens of the call, and `units`: any other billable units, used if the provider reports neither. */
   called(input: () => number, units?: UnitEstimate): void {
@@ -152,7 +152,7 @@ export class AttemptLog {
       catalog: this.#log.context.catalog,
       target: this.route.target,
       isEstimated,
-      isDearer: this.isDearer,
+      isPremium: this.isPremium,
     })
     this.#spending = addSpendings(this.#spending, spending)
   }

@@ -64,7 +64,7 @@ const countImages = (body: JsonObject): number => {
 
 /** The maximum tokens of an image: at most four megapixels, or sixteen if `imageSize` is `4K`. */
 const imageBound: RequestBound = {
-  isEither: true,
+  isBilledOnce: true,
   answers: countImages,
   inputTokens: (_, estimate) => estimate(),
   outputTokens: (body) => (/4k/i.test(JSON.stringify(getGenerationConfig(body))) ? 128_000 : 34_000),
@@ -73,7 +73,7 @@ const imageBound: RequestBound = {
 
 /** All characters of the body may be spoken, at up to five tokens each. */
 const speechBound: RequestBound = {
-  isEither: true,
+  isBilledOnce: true,
   inputTokens: (_, estimate) => estimate(),
   outputTokens: (body) => 5 * JSON.stringify(body).length,
   units: (body) => ({ character: JSON.stringify(body).length }),

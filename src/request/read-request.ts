@@ -18,7 +18,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   client.checkTimeout()
   checkMediaType(exchange, served)
   const { bodyLimit = 'maxBodyBytes' } = endpoint
-  const isForm = endpoint.reads === 'form' && isMultipart(exchange.header('content-type'))
+  const isForm = endpoint.bodyType === 'form' && isMultipart(exchange.header('content-type'))
   const sizeInBase64 = isForm ? undefined : endpoint.getBase64Size
   const most = context.limits[bodyLimit]
   const maxBytes = sizeInBase64 ? Math.ceil(most / 3) * 4 + BESIDE_FILES : most
@@ -36,9 +36,9 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   }
   const beside = readRouteFields(endpoint, pathModel, (name) => exchange.header(name))
   const read =
-    endpoint.reads === 'json'
+    endpoint.bodyType === 'json'
       ? parseModelCall(bytes, endpoint, beside)
-      : await readers[endpoint.reads](bytes, endpoint, { beside, contentType: exchange.header('content-type') })
+      : await readers[endpoint.bodyType](bytes, endpoint, { beside, contentType: exchange.header('content-type') })
   const files = read.form?.filter((part) => 'bytes' in part)
   if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > most + 2) throw createTooLargeError() // base64 is padded
   if ('providerOptions' in read.body) checkQuotaEntity(read.body, caller.account?.id)
@@ -97,7 +97,7 @@ const BESIDE_FILES = 1024 * 1024
 /** Reads bodies that aren't JSON, by the value of `reads` of their endpoints. Each function throws `INVALID_REQUEST` for a body that it can't read. */
 const readers: Readonly<
   Record<
-    Exclude<Endpoint['reads'], 'json'>,
+    Exclude<Endpoint['bodyType'], 'json'>,
     (bytes: Uint8Array, endpoint: Endpoint, from: BodySource) => Promise<ModelCall>
   >
 > = {
@@ -122,11 +122,11 @@ const loadAnswerFacts = once(() => import('./answer-facts.ts'))
  * another site could send that without a preflight (a "simple request"). A form is allowed with a credential in a header, which also requires a
  * preflight, and from an account, whose site has been checked.
  */
-function checkMediaType(exchange: Exchange, { route: { reads }, caller }: ServedRequest): void {
+function checkMediaType(exchange: Exchange, { route: { bodyType }, caller }: ServedRequest): void {
   requirePlainUtf8(exchange)
   if (exchange.header('origin') === undefined) return
   const hasCredential = caller.account !== undefined || CREDENTIALS.some((name) => exchange.header(name) !== undefined)
-  if (reads === 'form' && hasCredential && isMultipart(exchange.header('content-type'))) return
+  if (bodyType === 'form' && hasCredential && isMultipart(exchange.header('content-type'))) return
   requireJson(exchange)
 }
 

@@ -1,5 +1,5 @@
 import * as estimates from '../../src/pricing/estimates.ts'
-import { getAnswerReader, newStreamProgress } from '../../src/protocols/formats/format.ts'
+import { createStreamProgress, getAnswerReader } from '../../src/protocols/formats/format.ts'
 import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.ts'
 import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
@@ -56,7 +56,7 @@ test('an internal failure at the end of a passed-through stream goes to onError,
   const observe = () => {
     throw new RangeError('too odd')
   }
-  const committed = { head: [new TextEncoder().encode(chatEvents()[0])], state: { ...newStreamProgress(), observe } }
+  const committed = { head: [new TextEncoder().encode(chatEvents()[0])], state: { ...createStreamProgress(), observe } }
   for (const leaves of [false, true]) {
     const ends: StreamEnd[] = []
     const terms = {

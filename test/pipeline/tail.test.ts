@@ -1,4 +1,4 @@
-import { newStreamProgress } from '../../src/protocols/formats/format.ts'
+import { createStreamProgress } from '../../src/protocols/formats/format.ts'
 import { StreamSample } from '../../src/request/codec/stream-sample.ts'
 import { StreamTail } from '../../src/request/codec/stream-tail.ts'
 import { createRandom } from '../support/random.ts'
@@ -13,7 +13,7 @@ const eventOf = (number: number, bytes: number) => `data: ${`${number} `.padEnd(
 function tailOf(pieces: readonly string[]): number[] {
   const seen: number[] = []
   const tail = new StreamTail(
-    { ...newStreamProgress(), observe: ({ data }) => seen.push(Number.parseInt(data, 10)) },
+    { ...createStreamProgress(), observe: ({ data }) => seen.push(Number.parseInt(data, 10)) },
     new StreamSample(() => 0),
   )
   for (const piece of pieces) tail.add(Buffer.from(piece))
@@ -77,7 +77,7 @@ test('the tail of a stream is short again after a large event', () => {
 test('the tail of a stream does not change when the chunks are overwritten later', () => {
   const seen: string[] = []
   const tail = new StreamTail(
-    { ...newStreamProgress(), observe: ({ data }) => seen.push(data) },
+    { ...createStreamProgress(), observe: ({ data }) => seen.push(data) },
     new StreamSample(() => 0),
   )
   const events = [20, 3_000, 3_000].map((size) => `data: ${'x'.repeat(size)}`)
@@ -97,7 +97,7 @@ test('the tail of a stream does not change when the chunks are overwritten later
 test('the tail of a stream observes each event only once', () => {
   const seen: string[] = []
   const tail = new StreamTail(
-    { ...newStreamProgress(), observe: ({ data }) => seen.push(data) },
+    { ...createStreamProgress(), observe: ({ data }) => seen.push(data) },
     new StreamSample(() => 0),
   )
   for (const piece of ['data: 1\n\n', `data: ${'2'.repeat(3_000)}\n\n`]) tail.add(Buffer.from(piece))

@@ -1,5 +1,5 @@
 import * as estimates from '../../src/pricing/estimates.ts'
-import { getAnswerReader, newStreamProgress } from '../../src/protocols/formats/format.ts'
+import { createStreamProgress, getAnswerReader } from '../../src/protocols/formats/format.ts'
 import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.ts'
 import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
@@ -24,7 +24,7 @@ for (const [when, chunks, fault] of [
     const ends: StreamEnd[] = []
     const relayed = relayStream(
       chunksOf(chunks.map(encode)),
-      { head: [], state: { ...newStreamProgress(), observe() {} } },
+      { head: [], state: { ...createStreamProgress(), observe() {} } },
       {
         format: openaiChat,
         answers: getAnswerReader(openaiChat, operations.generate),

@@ -22,7 +22,7 @@ const table: Record<string, Expected> = {
   'openai/o3': {
     lacks: ['stop', 'parallelToolCalls'],
     outputLimitField: 'max_completion_tokens',
-    reasoning: { efforts: ['low', 'medium', 'high'], isDefault: true, refusesTools: false },
+    reasoning: { efforts: ['low', 'medium', 'high'], isDefault: true, rejectsTools: false },
   },
   'openai/gpt-5-mini-2025-08-07': {
     takes: ['verbosity'],
@@ -30,17 +30,17 @@ const table: Record<string, Expected> = {
   },
   'openai/gpt-5-chat-latest': { reasoning: { by: 'none', isDefault: false } },
   'openai/gpt-5.1': {
-    reasoning: { efforts: ['none', 'low', 'medium', 'high'], isDefault: false, refusesTools: false },
+    reasoning: { efforts: ['none', 'low', 'medium', 'high'], isDefault: false, rejectsTools: false },
   },
   'openai/gpt-5.4-mini': {
-    reasoning: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'], isDefault: false, refusesTools: true },
+    reasoning: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'], isDefault: false, rejectsTools: true },
   },
   'openai/gpt-5.5-pro': { reasoning: { efforts: ['medium', 'high', 'xhigh'], isDefault: true } },
   'openai/gpt-6-sol': {
     cacheMarks: 'prompt_cache_breakpoint',
     developerRole: true,
     freeFormTools: true,
-    reasoning: { efforts: ['none', ...UP_TO_MAX], isDefault: true, refusesTools: true },
+    reasoning: { efforts: ['none', ...UP_TO_MAX], isDefault: true, rejectsTools: true },
   },
   'openai/gpt-6-astra': { reasoning: { efforts: ['low', 'medium', 'high', 'xhigh'] } },
   'openai/gpt-9-of-tomorrow': { reasoning: { by: 'effort', isDefault: true } },
@@ -108,7 +108,7 @@ const table: Record<string, Expected> = {
   'anthropic/claude-opus-5': {
     lacks: SAMPLING,
     toolChoices: ['none', 'required', 'tool', 'search'],
-    reasoning: { by: 'adaptive', efforts: ['none', ...UP_TO_MAX], refusesForcedTool: false, bindsReasoning: false },
+    reasoning: { by: 'adaptive', efforts: ['none', ...UP_TO_MAX], rejectsForcedTool: false, bindsReasoning: false },
   },
   'anthropic/claude-sonnet-5': { lateSystem: false, toolChoices: ['none', 'required', 'tool', 'search'] },
   'anthropic/claude-opus-4-8': { lacks: SAMPLING, lateSystem: 'before-answer' },
@@ -128,7 +128,7 @@ const table: Record<string, Expected> = {
     maxOutputTokens: 64_000,
     outputFormats: ['json-schema'],
     strictTools: true,
-    reasoning: { by: 'budget', refusesForcedTool: true },
+    reasoning: { by: 'budget', rejectsForcedTool: true },
   },
   'anthropic/claude-opus-4-1-20250805': { outputFormats: ['json-schema'], reasoning: { by: 'budget' } },
   'anthropic/claude-opus-4-20250514': { prefill: true, outputFormats: [], strictTools: false },
@@ -170,7 +170,7 @@ const table: Record<string, Expected> = {
     reasoning: {
       by: 'thinking-effort',
       efforts: ['none', 'low', 'high', 'max'],
-      refusesForcedTool: true,
+      rejectsForcedTool: true,
       isDefault: true,
       replay: 'always',
       field: 'reasoning_content',
@@ -204,7 +204,7 @@ const table: Record<string, Expected> = {
     reasoning: { by: 'thinking-effort', efforts: ['low', 'high', 'max'] },
   },
   'zai/glm-4.6': { reasoning: { by: 'thinking', efforts: ['none', 'high'] } },
-  'alibaba/qwen3.8-max': { takes: ['topK'], reasoning: { by: 'enable_thinking', refusesForcedTool: true } },
+  'alibaba/qwen3.8-max': { takes: ['topK'], reasoning: { by: 'enable_thinking', rejectsForcedTool: true } },
   'alibaba/qwen3-coder-plus': { reasoning: { by: 'none' } },
   'minimax/MiniMax-M3': { outputFormats: [], toolChoices: [], maxTemperature: 1 },
   'openrouter/openai/gpt-5.6-sol': {
@@ -212,7 +212,7 @@ const table: Record<string, Expected> = {
     lacks: ['stop'],
     takes: ['topK'],
     cacheMarks: 'none',
-    reasoning: { by: 'reasoning-object', field: 'reasoning_details', refusesTools: false },
+    reasoning: { by: 'reasoning-object', field: 'reasoning_details', rejectsTools: false },
   },
   'openrouter/anthropic/claude-opus-5.5': { lacks: ['temperature'], cacheMarks: 'cache_control', prefill: false },
   'openrouter/openai/gpt-oss-120b': { reasoning: { by: 'reasoning-object', field: 'reasoning_details' } },

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { makeKeptRequest } from '../../src/features/usage/kept-request.ts'
 import type { KeptRequest } from '../../src/features/usage/request-record.ts'
-import { fixedEndpoint } from '../../src/protocols/formats/format.ts'
+import { createFixedEndpoint } from '../../src/protocols/formats/format.ts'
 import { ANONYMOUS } from '../../src/request/caller.ts'
 import type { RequestLog } from '../../src/request/request-log.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
@@ -167,7 +167,7 @@ test('the usage of the last of many attempts is stored even though not all attem
   ]
   const log = {
     ...{ id: 'i', startedAt: 0, model: 'one/m', streamed: false, warnings: [], servedBy: 'provider', steps },
-    route: fixedEndpoint('openai-chat', '/chat/completions'),
+    route: createFixedEndpoint('openai-chat', '/chat/completions'),
     caller: ANONYMOUS,
   } as Partial<RequestLog> as RequestLog
   const kept = makeKeptRequest(log, { durationMs: 30, status: 200, end: 'complete' })

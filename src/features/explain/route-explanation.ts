@@ -225,7 +225,7 @@ async function explainTargets(
     if (!reason) used++
   }
   const { missing } = call.endpoint.operation
-  const hasOwnAnswer = missing?.ownAnswer !== undefined && refusal?.error.data.param !== 'model'
+  const hasOwnAnswer = missing?.getAnswer !== undefined && refusal?.error.data.param !== 'model'
   if (used > 0 || (hasOwnAnswer && !refusal?.isOfRequest)) return { targets }
   const error =
     refusal?.error ??

@@ -10,16 +10,20 @@ const LINES = {
   description: 'The first and the last line to show, from 1; -1: to the end.',
 }
 
-const object = (properties: JsonObject, ...required: string[]): JsonObject => ({ type: 'object', properties, required })
+const createSchema = (properties: JsonObject, ...required: string[]): JsonObject => ({
+  type: 'object',
+  properties,
+  required,
+})
 
-const commands = (...words: string[]): JsonObject => ({ type: 'string', enum: words })
+const createCommandSchema = (...words: string[]): JsonObject => ({ type: 'string', enum: words })
 
 type Declaration = Pick<FunctionTool, 'description' | 'schema'>
 
 /** The declarations by the prefix of the type, which ends in a date. */
 const declarations: ReadonlyArray<[type: string, declare: (date: number) => Declaration]> = [
   ['bash_', () => BASH],
-  ['text_editor_', textEditor],
+  ['text_editor_', declareTextEditor],
   ['memory_', () => MEMORY],
 ]
 
@@ -54,21 +58,21 @@ const betas = [
 
 const BASH: Declaration = {
   description: 'Runs a command in a bash session on the machine of the user, which goes on from call to call.',
-  schema: object({
+  schema: createSchema({
     command: { ...TEXT, description: 'The command to run; required unless the session is restarted.' },
     restart: { type: 'boolean', description: 'Whether to restart the session.' },
   }),
 }
 
 /** Declares the text editor. Its first two versions have the command `undo_edit`. Since July 2025, `insert` has its own field for the text. */
-function textEditor(date: number): Declaration {
+function declareTextEditor(date: number): Declaration {
   const inserted = date >= 20250728 ? 'insert_text' : 'new_str'
   const undo = date < 20250429 ? ['undo_edit'] : []
   return {
     description: `Shows and edits files of the user. "view" shows a file with line numbers, or a directory; "create" writes a file with file_text; "str_replace" replaces old_str, which must be in the file exactly once, by new_str; "insert" puts ${inserted} after the line insert_line.${undo.length > 0 ? ' "undo_edit" undoes the last edit of a file.' : ''}`,
-    schema: object(
+    schema: createSchema(
       {
-        command: commands('view', 'create', 'str_replace', 'insert', ...undo),
+        command: createCommandSchema('view', 'create', 'str_replace', 'insert', ...undo),
         path: { ...TEXT, description: 'The path of the file or directory.' },
         ...{ file_text: TEXT, view_range: LINES, old_str: TEXT, new_str: TEXT },
         insert_line: { type: 'integer', description: 'The line to insert after; 0: at the beginning.' },
@@ -83,9 +87,9 @@ function textEditor(date: number): Declaration {
 const MEMORY: Declaration = {
   description:
     'Keeps notes in files below /memories, which stay for later conversations. View /memories before anything else, since it may hold earlier progress, and note what is worth keeping. "view" shows a directory or a file; "create" writes a file with file_text; "str_replace" replaces old_str by new_str; "insert" puts insert_text after the line insert_line; "delete" removes path; "rename" moves old_path to new_path.',
-  schema: object(
+  schema: createSchema(
     {
-      command: commands('view', 'create', 'str_replace', 'insert', 'delete', 'rename'),
+      command: createCommandSchema('view', 'create', 'str_replace', 'insert', 'delete', 'rename'),
       path: { ...TEXT, description: 'A path below /memories.' },
       ...{ view_range: LINES, file_text: TEXT, old_str: TEXT, new_str: TEXT },
       ...{ insert_line: { type: 'integer' }, insert_text: TEXT, old_path: TEXT, new_path: TEXT },

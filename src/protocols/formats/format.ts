@@ -62,7 +62,7 @@ export interface StreamState extends Readonly<StreamProgress> {
 }
 
 /** Creates the progress of a stream before its first event. */
-export const newStreamProgress = (): StreamProgress => ({
+export const createStreamProgress = (): StreamProgress => ({
   started: false,
   ended: false,
   closed: false,
@@ -95,11 +95,11 @@ export interface AnswerReader {
   /** Names what an object that isn't a response is missing. Default: unspecified. */
   needs?(answer: JsonObject): string | undefined
   /** If responses may be arrays: the field under which to read the array. */
-  readonly arraysAs?: string
+  readonly arrayField?: string
   /** If responses may be plain text: the field under which to read the text, unless its content type is JSON. */
-  readonly textAs?: string
+  readonly textField?: string
   /** If responses may be binary: the field under which to read the bytes of an image or audio, in base64, next to their `type`. */
-  readonly bytesAs?: string
+  readonly bytesField?: string
   /** Whether this content type means a binary response. If present, all responses are binary, and any other content type is an error. */
   isBinary?(contentType: string): boolean
   /** Reads a response faster than parsing it. Returns `undefined` if it must be parsed. */
@@ -161,11 +161,19 @@ export const toCountReader = ({ contentFields: _, ...answers }: AnswerReader): A
 export const createWholeAnswerReader = (
   reader: Pick<
     AnswerReader,
-    'isAnswer' | 'needs' | 'arraysAs' | 'textAs' | 'bytesAs' | 'skim' | 'getError' | 'getUsage' | 'contentFields'
+    | 'isAnswer'
+    | 'needs'
+    | 'arrayField'
+    | 'textField'
+    | 'bytesField'
+    | 'skim'
+    | 'getError'
+    | 'getUsage'
+    | 'contentFields'
   >,
 ): AnswerReader => ({
   ...reader,
-  watchStream: () => ({ ...newStreamProgress(), observe() {} }),
+  watchStream: () => ({ ...createStreamProgress(), observe() {} }),
   isOwnEvent: () => false,
   gathersEvents: false,
 })
@@ -190,7 +198,7 @@ export interface ErrorFormat {
   /** Whether the format's clients treat this event of a provider's stream as an error. */
   isErrorEvent(event: SseEvent): boolean
   /** Whether the format's clients recognize from this error object that the prompt was too long and must be shortened. */
-  saysOverflow(error: JsonObject): boolean
+  isOverflowError(error: JsonObject): boolean
 }
 
 /** The errors of a format for both clients and providers. */
@@ -201,7 +209,7 @@ export interface UsageRequest {
   /** Whether the client's request neither requests the usage nor opts out, so that the gateway may request it. */
   isOpen(request: JsonObject): boolean
   /** Adds the request for usage to the text. All other characters stay. `body`: the parsed text. */
-  ask(text: string, body: JsonObject): string
+  add(text: string, body: JsonObject): string
   /** Whether the event only reports the usage. Clients only expect it if they requested it. */
   isAnswer(event: SseEvent): boolean
 }
@@ -259,9 +267,9 @@ export interface Endpoint {
   /** The model for requests that only name the provider, such as `tavily` for `tavily/search`. */
   service?: string
   /** The texts of its OpenAPI description, if they differ from those of its format. */
-  words?: { summary: string; vendor: string; reference: string }
+  docs?: { summary: string; vendor: string; reference: string }
   /** How `request/read-request.ts` reads its body: as JSON, as a form with files (or JSON instead), or as JSON with an audio file in base64. */
-  reads: 'json' | 'form' | 'sound'
+  bodyType: 'json' | 'form' | 'sound'
   /** The size limit for its body. Default: `maxBodyBytes`. */
   bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
   /** Gets the size in bytes of base64 files in a JSON body. If present, the limit applies to them, and the body may be a third larger. */
@@ -307,7 +315,7 @@ export interface RequestBound {
   /** Set if responses have no output tokens, such as vectors and numbers. */
   readonly hasNoOutput?: true
   /** Set if it is billed by tokens or by units, whichever the model has a price for. Default: by both. */
-  readonly isEither?: true
+  readonly isBilledOnce?: true
   /** The maximum input tokens. `estimate`: the estimate for the body, which is the default. */
   inputTokens?(body: JsonObject, estimate: () => number, files?: readonly FormFile[]): number
   /** The maximum output tokens if its requests have no limit for them. Default: the model's maximum. */
@@ -357,7 +365,7 @@ export function getHighestLimit(limits: readonly unknown[]): number | undefined 
 }
 
 /** Creates an endpoint whose path doesn't depend on the model: below `/v1` for clients, below the base URL for providers. */
-export const fixedEndpoint = (
+export const createFixedEndpoint = (
   format: WireFormat,
   path: string,
   { operation = operations.generate, streams = 'requested', ...more }: Partial<Omit<Endpoint, 'path' | 'format'>> = {},
@@ -365,7 +373,7 @@ export const fixedEndpoint = (
   path: `/v1${path}`,
   format,
   operation,
-  reads: 'json',
+  bodyType: 'json',
   streams,
   upstreamPath: () => path,
   ...more,

@@ -21,7 +21,7 @@ interface Cursor {
  * Returns at most `size` entries after `after`, or the last ones before `before`, and whether more follow in that direction. The list is created for
  * each page, so a cursor whose model is gone is an `INVALID_REQUEST`, not the end of the list.
  */
-export function cutPage(
+export function slicePage(
   entries: readonly ModelEntry[],
   { size, after, before }: { size: number | undefined; after?: Cursor | undefined; before?: Cursor | undefined },
 ): { page: readonly ModelEntry[]; hasMore: boolean } {

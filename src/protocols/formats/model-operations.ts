@@ -22,7 +22,7 @@ export interface Operation {
   /** Whether such a failure ends the request, so that no other target is tried. */
   endsAt(failure: EndingFailure): boolean
   /** Set if vendors differ so much that another target is tried after any rejection except one of the content. */
-  readonly othersMayTake?: true
+  readonly tryOthers?: true
   /** Set if it is billed once a provider has started, so that another target is only tried after failures that cost nothing. */
   readonly isPaidOnAcceptance?: true
   /** Limits that replace the gateway's defaults. Those in the options or in a rule take precedence. */
@@ -36,7 +36,7 @@ interface EndingFailure {
   class: FailureClass
   status?: number
   /** Set if another target may accept what this one rejected. */
-  othersMayTake?: true
+  tryOthers?: true
 }
 
 /** In bytes and ms, as in the gateway's option `limits`. */
@@ -45,7 +45,7 @@ type OperationLimits = Readonly<
 >
 
 /** Ends the request on a failure that only the client can fix, whatever the target. */
-export const endsAtClient: Operation['endsAt'] = (failure) => failure.class === 'client' && !failure.othersMayTake
+export const endsAtClient: Operation['endsAt'] = (failure) => failure.class === 'client' && !failure.tryOthers
 
 /** Recognizes and handles providers without an endpoint for an operation. */
 interface MissingEndpoint {
@@ -57,7 +57,7 @@ interface MissingEndpoint {
   /** Set if the gateway translates requests to this target from then on, and retries this one. */
   readonly isTranslated?: true
   /** The gateway's own response if no target has the endpoint. `warning` describes it in the headers. */
-  ownAnswer?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
+  getAnswer?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
 }
 
 const generate = {
@@ -78,7 +78,7 @@ export const operations = {
       matches: ({ status, body, reader }) => isEndpointMissing(status) || Boolean(reader.cannotCount?.(body)),
       class: 'client',
       what: 'count tokens',
-      async ownAnswer(body, format) {
+      async getAnswer(body, format) {
         const { counter } = await format.loadTranslator()
         const tokens = estimateTokens(body)
         return { answer: counter?.writeCount(tokens) ?? { input_tokens: tokens }, warning: 'estimated:input_tokens' }

@@ -58,12 +58,12 @@ export function writeOpenAIError(error: CanonicalError) {
     type,
     param,
     code:
-      toKeyErrorCode(error.code) ?? code ?? providerCode(error) ?? (kind === 'not-found' ? 'model_not_found' : null),
+      toKeyErrorCode(error.code) ?? code ?? getProviderCode(error) ?? (kind === 'not-found' ? 'model_not_found' : null),
   }
 }
 
 /** Returns the provider's code, unless it only names a kind of error: an Anthropic or OpenAI type, a Google status, or an AWS exception. */
-const providerCode = ({ code }: CanonicalError) =>
+const getProviderCode = ({ code }: CanonicalError) =>
   code === undefined || KIND_NAME.test(code) ? undefined : code.toLowerCase()
 
 const KIND_NAME =

@@ -25,7 +25,7 @@ export function parseContent(item: Fields, name: string, warnings: Warnings, for
   if (content === undefined || content === '') return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   const path = item.path(name)
-  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string or an array of parts.')
+  if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of parts.')
   return content.flatMap((entry: unknown, index): UserPart[] => {
     if (form.takesStrings && typeof entry === 'string') return entry === '' ? [] : [{ type: 'text', text: entry }]
     const fields = readElementFields(entry, `${path}[${index}]`, warnings)
@@ -40,7 +40,7 @@ export function parseContent(item: Fields, name: string, warnings: Warnings, for
 /** Parses the content of instructions, which must be text. */
 export function parseTexts(item: Fields, name: string, warnings: Warnings, form: ContentForm): TextPart[] {
   return parseContent(item, name, warnings, form).map((part) =>
-    part.type === 'text' ? part : warnings.refuse(item.path(name), `parts of type ${part.type} are not allowed here.`),
+    part.type === 'text' ? part : warnings.reject(item.path(name), `parts of type ${part.type} are not allowed here.`),
   )
 }
 
@@ -65,7 +65,7 @@ export const normalizeRetention = (retention: string | undefined): string | unde
   retention === 'in-memory' ? 'in_memory' : retention
 
 /** Writes `prompt_cache_options`, and `prompt_cache_retention` of older models. */
-export function wireCacheOptions({ cacheOptions, cacheRetention }: RequestOptions) {
+export function writeCacheOptions({ cacheOptions, cacheRetention }: RequestOptions) {
   const { mode, ttl } = cacheOptions ?? {}
   return {
     ...((mode || ttl) && { prompt_cache_options: omitUndefined({ mode, ttl }) }),
@@ -78,7 +78,7 @@ export const parseEndUser = (body: Fields): string | undefined =>
   body.string('safety_identifier') ?? body.string('user')
 
 /** Writes `safety_identifier`, which OpenAI limits to 128 characters. */
-export const wireEndUser = (endUser: string | undefined): string | undefined =>
+export const writeEndUser = (endUser: string | undefined): string | undefined =>
   endUser === undefined ? undefined : shortenId(endUser, 128)
 
 /** Parses `service_tier`. */
@@ -108,9 +108,9 @@ function parseToken(entry: unknown): SingleToken | undefined {
 }
 
 /** Writes tokens with their log probabilities. `unknown` replaces unknown bytes. */
-export function wireTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: Unknown) {
-  const wireToken = ({ token, logprob, bytes }: SingleToken) => ({ token, logprob, bytes: bytes ?? unknown })
-  return tokens.map(({ top, ...token }) => ({ ...wireToken(token), top_logprobs: top.map(wireToken) }))
+export function writeTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: Unknown) {
+  const writeToken = ({ token, logprob, bytes }: SingleToken) => ({ token, logprob, bytes: bytes ?? unknown })
+  return tokens.map(({ top, ...token }) => ({ ...writeToken(token), top_logprobs: top.map(writeToken) }))
 }
 
 /** Writes `prompt_cache_breakpoint`. Its `ttl` is 30 minutes or 12 hours; without one, the model's default applies. */
@@ -136,18 +136,18 @@ export function getOpenAIFileId(
   { warnings }: TargetContext,
 ): string {
   if (source.format === 'openai-chat' || source.format === 'openai-responses') return source.id
-  return warnings.refuse(
+  return warnings.reject(
     warnings.getPath(part, 'file'),
     'the target cannot use a file ID from another vendor. Send the file itself.',
   )
 }
 
 /** Writes `input_audio`. Throws `INVALID_REQUEST` for audio that is neither WAV nor MP3 data. */
-export function wireInputAudio(part: AudioPart, { warnings }: TargetContext): { data: string; format: 'wav' | 'mp3' } {
+export function writeInputAudio(part: AudioPart, { warnings }: TargetContext): { data: string; format: 'wav' | 'mp3' } {
   const { source } = part
   const format = source.type === 'base64' ? getEntry(audioFormats, source.mediaType) : undefined
   if (source.type !== 'base64' || !format)
-    return warnings.refuse(warnings.getPath(part, 'audio'), 'the target only accepts audio as WAV or MP3 data.')
+    return warnings.reject(warnings.getPath(part, 'audio'), 'the target only accepts audio as WAV or MP3 data.')
   return { data: source.data, format }
 }
 

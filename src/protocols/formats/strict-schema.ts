@@ -25,12 +25,12 @@ export function toStrictSchema(schema: JsonObject, changed: (change: Change) => 
 }
 
 function translateKeyword(keyword: string, value: unknown, changed: (change: Change) => void): JsonObject | undefined {
-  const inner = (schema: unknown) => (isObject(schema) ? toStrictSchema(schema, changed) : schema)
+  const convert = (schema: unknown) => (isObject(schema) ? toStrictSchema(schema, changed) : schema)
   if (SCHEMAS_BY_NAME.has(keyword) && isObject(value))
-    return { [keyword]: Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, inner(schema)])) }
+    return { [keyword]: Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, convert(schema)])) }
   if (SCHEMA_LISTS.has(keyword) && Array.isArray(value))
-    return { [keyword === 'oneOf' ? 'anyOf' : keyword]: value.map(inner) }
-  if (keyword === 'items') return { items: inner(value) }
+    return { [keyword === 'oneOf' ? 'anyOf' : keyword]: value.map(convert) }
+  if (keyword === 'items') return { items: convert(value) }
   if (keyword === 'minItems' && (value === 0 || value === 1)) return { minItems: value }
   if (keyword === 'format' && FORMATS.has(scalarText(value))) return { format: value }
   return UNCHANGED.has(keyword) ? { [keyword]: value } : undefined

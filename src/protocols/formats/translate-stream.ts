@@ -82,7 +82,7 @@ interface GatherOptions {
 /** Assembles the whole response from the events of a provider's stream. Throws `UPSTREAM_INVALID` if they can't be read or have no normal end. */
 export function gatherStream(events: readonly SseEvent[], { from, read, candidates = 1 }: GatherOptions): Answer {
   for (const { data } of events) checkDepth(data)
-  const repeated = from.answerInStream?.(events)
+  const repeated = from.findAnswer?.(events)
   if (repeated) return from.parseAnswer(repeated, read)
   const parts = createPartCollector()
   let start: StartEvent | undefined

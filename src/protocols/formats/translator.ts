@@ -24,7 +24,7 @@ export interface UpstreamTranslator {
   /** Parses a provider's whole response. Throws `UPSTREAM_INVALID` if the body isn't a response. */
   parseAnswer(body: JsonObject, context: ReadContext): Answer
   /** Returns the whole response that the last events of a stream repeat. Only for formats whose streams do that. */
-  answerInStream?(events: readonly SseEvent[]): JsonObject | undefined
+  findAnswer?(events: readonly SseEvent[]): JsonObject | undefined
   /** Creates a reader for a provider's stream, which calls `emit` with each event. */
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
   /** Counts the tokens of a request. Absent if the format has no such request. */

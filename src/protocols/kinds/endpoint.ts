@@ -22,10 +22,10 @@ export const createOperation = (operation: Pick<Operation, 'name' | 'kind'> & Pa
 
 /** Creates an endpoint of a kind. */
 export const createEndpoint = (
-  endpoint: Pick<KindEndpoint, 'path' | 'format' | 'client' | 'operation' | 'loadForms' | 'words'> &
+  endpoint: Pick<KindEndpoint, 'path' | 'format' | 'client' | 'operation' | 'loadForms' | 'docs'> &
     Partial<KindEndpoint>,
 ): KindEndpoint => ({
-  reads: 'json',
+  bodyType: 'json',
   streams: 'never',
   upstreamPath: () => '', // vendor forms have their own paths
   bound: { hasNoOutput: true },
@@ -51,7 +51,7 @@ export const createAiSdkEndpoints = (
       client: 'ai-sdk',
       headers: { model: 'ai-model-id', version: `ai-${name}-specification-version` },
       version: protocol,
-      words: { summary, vendor: 'AI SDK', reference: `https://ai-sdk.dev/docs/ai-sdk-core/${page}` },
+      docs: { summary, vendor: 'AI SDK', reference: `https://ai-sdk.dev/docs/ai-sdk-core/${page}` },
       ...endpoint,
     }),
   )

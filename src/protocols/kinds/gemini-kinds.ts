@@ -60,12 +60,12 @@ function readMedia({ inlineData, fileData }: JsonObject, warnings: Warnings): st
   if (isObject(inlineData)) {
     const { mimeType, data } = inlineData
     if (typeof mimeType === 'string' && typeof data === 'string') return [`data:${mimeType};base64,${data}`]
-    return warnings.refuse('contents', 'inline data must have "mimeType" and "data" as strings.')
+    return warnings.reject('contents', 'inline data must have "mimeType" and "data" as strings.')
   }
   if (!isObject(fileData)) return []
   return typeof fileData.fileUri === 'string'
     ? [fileData.fileUri]
-    : warnings.refuse('contents', 'file data must have "fileUri" as a string.')
+    : warnings.reject('contents', 'file data must have "fileUri" as a string.')
 }
 
 /** Writes a response or an event with these media. Only the last one has `usage` and `finishReason`. */

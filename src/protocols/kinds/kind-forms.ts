@@ -18,7 +18,7 @@ export interface KindResponse {
 export interface ClientForm<Req, Res, Chunk = never> {
   /** The client's names for the fields of `Req`, used in warnings and errors. */
   readonly fieldNames?: FieldNames
-  /** Reads a request. If a field is malformed, throws `INVALID_REQUEST` (`warnings.refuse`), which names it. */
+  /** Reads a request. If a field is malformed, throws `INVALID_REQUEST` (`warnings.reject`), which names it. */
   read(body: JsonObject, context: ClientReadContext): Req
   /** Writes a whole response: an object as JSON, a string as plain text. */
   write(response: Res, context: ClientWriteContext<Req>): JsonObject | string
@@ -113,11 +113,11 @@ export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
   /** Reads a response. If the body isn't one, returns what is missing, in words: "an embedding for each input". */
   readResponse(json: JsonObject, request: Req): Res | string
   /** The field that holds a response that is an array. */
-  readonly arraysAs?: string
+  readonly arrayField?: string
   /** The field that holds a response that is plain text. */
-  readonly textAs?: string
+  readonly textField?: string
   /** The field that holds a whole response in bytes (image or audio), in base64. Its media type is in `type`. */
-  readonly bytesAs?: string
+  readonly bytesField?: string
   /** For vendors that respond with a job, which is polled until it is done. */
   readonly job?: JobForm
   /** Creates the reader for the stream that this request returns; absent or `undefined`: the response isn't streamed. */

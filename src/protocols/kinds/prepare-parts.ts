@@ -5,7 +5,7 @@ import { type FormPart, writeForm } from '../../lib/multipart.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { isBlank, updateUsage } from '../formats/canonical/reported-usage.ts'
 import { readEmbeddedError } from '../formats/errors/embedded-errors.ts'
-import { type AnswerReader, createWholeAnswerReader, newStreamProgress } from '../formats/format.ts'
+import { type AnswerReader, createStreamProgress, createWholeAnswerReader } from '../formats/format.ts'
 import type { ProviderTarget } from '../providers/target.ts'
 import type {
   KindDefinition,
@@ -121,7 +121,7 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
     findProblem,
   }: PartReading<Req, Res, Chunk>,
 ): Omit<ReadablePart<Res>, 'request'> {
-  const { arraysAs, textAs, bytesAs, findError, readHeaderUsage, job } = vendor
+  const { arrayField, textField, bytesField, findError, readHeaderUsage, job } = vendor
   let completed: JsonObject | undefined
   let last: { json: JsonObject; response: Res | string } | undefined
 
@@ -140,9 +140,9 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
       const response = tryRead(json)
       return typeof response === 'string' ? response : undefined
     },
-    ...(arraysAs !== undefined && { arraysAs }),
-    ...(textAs !== undefined && { textAs }),
-    ...(bytesAs !== undefined && { bytesAs }),
+    ...(arrayField !== undefined && { arrayField }),
+    ...(textField !== undefined && { textField }),
+    ...(bytesField !== undefined && { bytesField }),
     getError(json) {
       if (!isObject(json)) return undefined
       return findError ? findError(json, request) : readEmbeddedError(json.error)
@@ -203,7 +203,7 @@ function watchChunks({ framing, open, acceptsType }: WatchedStream): Partial<Ans
     ...(acceptsType && { isBinary: acceptsType }),
     watchStream() {
       const { read } = open()
-      const state = newStreamProgress()
+      const state = createStreamProgress()
       return Object.assign(state, {
         observe(event: SseEvent) {
           if (framing === 'bytes') {

@@ -24,19 +24,19 @@ export function getService(catalog: Catalog, { provider, model }: ModelReference
   return model === 'search' ? searchConfig : model === 'fetch' ? fetchConfig : undefined
 }
 
-function getServiceModel(catalog: Catalog, at: ModelReference): CatalogModel | undefined {
-  const service = getService(catalog, at)
-  const type: Kind = at.model === 'search' ? 'webSearch' : 'webFetch'
-  return service && { id: at.model, type, ...(service.price && { price: service.price }) }
+function getServiceModel(catalog: Catalog, reference: ModelReference): CatalogModel | undefined {
+  const service = getService(catalog, reference)
+  const type: Kind = reference.model === 'search' ? 'webSearch' : 'webFetch'
+  return service && { id: reference.model, type, ...(service.price && { price: service.price }) }
 }
 
 /** The context window in tokens; `undefined` if it isn't in the catalog. */
-export const getContextWindow = (catalog: Catalog, at: ModelReference): number | undefined =>
-  getCatalogModel(catalog, at)?.contextWindow
+export const getContextWindow = (catalog: Catalog, reference: ModelReference): number | undefined =>
+  getCatalogModel(catalog, reference)?.contextWindow
 
 /** Returns the operator's prices of a model, or else those of the catalog; `undefined` if there are none. */
-export const getPrice = (catalog: Catalog, at: ModelReference): Price | undefined =>
-  at.ownPrice ?? getCatalogModel(catalog, at)?.price
+export const getPrice = (catalog: Catalog, reference: ModelReference): Price | undefined =>
+  reference.ownPrice ?? getCatalogModel(catalog, reference)?.price
 
 /** Finds another model that worked on a response, by the name that the provider reports; `undefined` if its price is unknown. */
 export function findAssistingModel(

@@ -41,33 +41,33 @@ const url = createRule('a URL that starts with http:// or https://', (value) => 
   return typeof value === 'string' && /^\s*https?:\/\//i.test(value) && URL.canParse(value)
 })
 
-const oneOf = (members: readonly unknown[]): Rule =>
+const picklist = (members: readonly unknown[]): Rule =>
   createRule(`one of ${members.join(', ')}`, (value) => members.includes(value))
 
-const arrayOf =
+const array =
   (rule: Rule): Rule =>
   (value, path) =>
     Array.isArray(value)
       ? findFirst(value, (item, index) => rule(item, `${path}[${index}]`))
       : `${path} must be an array.`
 
-const recordOf =
+const record =
   (rule: Rule): Rule =>
   (value, path) =>
     isObject(value)
       ? findFirst(Object.entries(value), ([name, item]) => rule(item, `${path}.${name}`))
       : `${path} must be an object.`
 
-const objectOf =
+const object =
   (rules: Record<string, Rule>): Rule =>
   (value, path) =>
     isObject(value) ? findFieldProblem(value, rules, path) : `${path} must be an object.`
 
 const price = optional(
-  recordOf(
+  record(
     optional((value, path) => {
-      if (Array.isArray(value)) return arrayOf(recordOf(nonNegative))(value, path)
-      return isObject(value) ? recordOf(nonNegative)(value, path) : nonNegative(value, path)
+      if (Array.isArray(value)) return array(record(nonNegative))(value, path)
+      return isObject(value) ? record(nonNegative)(value, path) : nonNegative(value, path)
     }),
   ),
 )
@@ -79,9 +79,9 @@ const modelRules: Record<keyof CatalogModel, Rule> = {
   maxOutputTokens: optional(nonNegative),
   price,
 }
-const modelList = objectOf({ models: optional(arrayOf(objectOf({ id: string }))) })
+const modelList = object({ models: optional(array(object({ id: string }))) })
 
-const service = objectOf({
+const service = object({
   baseUrl: optional(url),
   keyHeader: optional(string),
   price,
@@ -93,13 +93,13 @@ const providerRules: Record<keyof CatalogProvider, Rule> = {
   name: optional(string),
   docsUrl: optional(string),
   baseUrl: optional(url),
-  format: optional(oneOf(providerFormats)),
-  formats: optional(recordOf(oneOf(providerFormats))),
-  alsoSpeaks: optional(arrayOf(oneOf(providerFormats))),
-  auth: optional(oneOf(authStyles)),
-  cloud: optional(oneOf(clouds)),
-  serviceKinds: optional(arrayOf(string)),
-  models: optional(arrayOf(objectOf(modelRules))),
+  format: optional(picklist(providerFormats)),
+  formats: optional(record(picklist(providerFormats))),
+  alsoSpeaks: optional(array(picklist(providerFormats))),
+  auth: optional(picklist(authStyles)),
+  cloud: optional(picklist(clouds)),
+  serviceKinds: optional(array(string)),
+  models: optional(array(object(modelRules))),
   ttsConfig: optional(modelList),
   embeddingConfig: optional(modelList),
   searchConfig: optional(service),
@@ -111,11 +111,11 @@ const findFieldProblem = (value: object, rules: Record<string, Rule>, path: stri
 
 /** Unknown fields are valid unless they look like a misspelled one. */
 function findMisspelling(provider: object, path: string): string | undefined {
-  const plain = (name: string) => name.replace(/[_-]/g, '').toLowerCase()
+  const normalize = (name: string) => name.replace(/[_-]/g, '').toLowerCase()
   return findFirst(Object.keys(provider), (name) => {
     if (Object.hasOwn(providerRules, name)) return undefined
-    const meant = Object.keys(providerRules).find((known) => plain(known) === plain(name))
-    return meant && `${path}.${name} is not a provider field. Did you mean "${meant}"?`
+    const suggestion = Object.keys(providerRules).find((known) => normalize(known) === normalize(name))
+    return suggestion && `${path}.${name} is not a provider field. Did you mean "${suggestion}"?`
   })
 }
 

@@ -68,9 +68,9 @@ export function createTarget<C extends TargetConnection>(
   const baseUrl = own?.baseUrl?.trim() || definition?.baseUrl
   const form = vendorForms.find((name) => name === own?.format)
   const format = wireFormats.find((name) => name === own?.format)
-  const isVendors = !own?.format && !own?.baseUrl?.trim()
+  const usesDefaults = !own?.format && !own?.baseUrl?.trim()
   return {
-    ...(isVendors && definition?.alsoSpeaks && { alsoSpeaks: definition.alsoSpeaks }),
+    ...(usesDefaults && definition?.alsoSpeaks && { alsoSpeaks: definition.alsoSpeaks }),
     ...(form && { form }),
     connection,
     provider: connection.provider,

@@ -297,7 +297,7 @@ export class Attempt {
   ): Promise<ReceivedResponse | FailedResponse> {
     const { context, call: modelCall } = this.#request
     const { fetch, clock, limits } = context
-    this.#log.isDearer = findSurchargeField(codec, modelCall.body) !== undefined
+    this.#log.isPremium = findSurchargeField(codec, modelCall.body) !== undefined
     const stream = codec.isForClient && (codec.replyType ? codec.alwaysStreams === true : modelCall.stream)
     const call = new ProviderCall({ clock, limits, stream })
     scope.add((reason) => call.cancel(reason))

@@ -8,7 +8,7 @@ import type { Answer, Choice } from '../../protocols/formats/canonical/canonical
 import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
 import { readErrorAnswer } from '../../protocols/formats/errors/error-kinds.ts'
-import { isContentRefused } from '../../protocols/formats/errors/error-words.ts'
+import { isContentRejected } from '../../protocols/formats/errors/error-words.ts'
 import { operations } from '../../protocols/formats/model-operations.ts'
 import type { AttemptLog } from '../attempt-log.ts'
 import { createTooLargeError, type Failure } from '../codec/call-failure.ts'
@@ -57,7 +57,7 @@ function judgeFailure(failed: FailedResponse, { context }: ModelRequest): Failed
   const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message
   const answer = { status: failure.status, body: tryParseShallow(text) ?? text, now: context.clock.now() }
   const { kind, error } = readErrorAnswer({ ...answer, header: (name) => head.header(name) })
-  const isRefused = kind === 'content-refused' || isContentRefused(error)
+  const isRefused = kind === 'content-refused' || isContentRejected(error)
   return isRefused ? { ...failed, failure: { ...failure, class: 'filtered' } } : failed
 }
 

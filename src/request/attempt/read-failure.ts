@@ -96,7 +96,7 @@ function readEmbeddedFailure(
     reader,
     operation,
     now,
-  }: { head: UpstreamResponse; reader: ErrorReader; operation: Pick<Operation, 'kind' | 'othersMayTake'>; now: number },
+  }: { head: UpstreamResponse; reader: ErrorReader; operation: Pick<Operation, 'kind' | 'tryOthers'>; now: number },
 ): Failure {
   const body = { error }
   const failure = toFailure({
@@ -119,7 +119,7 @@ interface ErrorSource {
   isQuoted: boolean
   body: unknown
   header(name: string): string | undefined
-  operation: Pick<Operation, 'kind' | 'othersMayTake'>
+  operation: Pick<Operation, 'kind' | 'tryOthers'>
   now: number
 }
 
@@ -148,7 +148,7 @@ function toFailure({ status: sent, message, isQuoted, body, header, operation, n
     isQuoted,
     retryAfterMs,
     window: kind === 'context-overflow' ? readContextWindow(message) : undefined,
-    ...(canOthersAccept(reading, operation) && { othersMayTake: true }),
+    ...(canOthersAccept(reading, operation) && { tryOthers: true }),
     invitesRetry: retry === 'soon' && invitesRetry(header, retryAfterMs),
   }
 }
@@ -156,7 +156,7 @@ function toFailure({ status: sent, message, isQuoted, body, header, operation, n
 /** Whether another target may accept what this one rejected. In chat, a 413 may be about something other than the size of a file. */
 function canOthersAccept({ kind, error }: ErrorReading, operation: ErrorSource['operation']): boolean {
   if (getErrorMeaning(kind).class !== 'client') return false
-  if (operation.othersMayTake) return kind !== 'content-refused'
+  if (operation.tryOthers) return kind !== 'content-refused'
   return isFileTooLarge(error) || (kind === 'too-large' && (operation.kind !== 'llm' || isOnlyTooLarge(error)))
 }
 

@@ -31,8 +31,10 @@ export function readResponse(
 ): WholeResponse | FailedResponse | undefined {
   const { answers } = expected
   const type = head.header('content-type') ?? ''
-  const isMedia = answers.bytesAs !== undefined && !/json|html|text|xml|^$/i.test(type)
-  const text = isMedia ? JSON.stringify({ [answers.bytesAs ?? '']: toBase64(bytes), type }) : decodeUtf8Lenient(bytes)
+  const isMedia = answers.bytesField !== undefined && !/json|html|text|xml|^$/i.test(type)
+  const text = isMedia
+    ? JSON.stringify({ [answers.bytesField ?? '']: toBase64(bytes), type })
+    : decodeUtf8Lenient(bytes)
   const json = answers.skim?.(text) ?? wrapText(text, head, answers) ?? toObject(tryParseJson(text), answers)
   if (!json) return undefined
   const found = answers.getError(json)
@@ -47,15 +49,15 @@ export function readResponse(
 }
 
 /** Wraps plain text in an object, for operations that return text. */
-function wrapText(text: string, head: UpstreamResponse, { textAs }: AnswerReader): JsonObject | undefined {
-  if (textAs === undefined || /json|html/i.test(head.header('content-type') ?? 'json')) return undefined
-  return { [textAs]: text }
+function wrapText(text: string, head: UpstreamResponse, { textField }: AnswerReader): JsonObject | undefined {
+  if (textField === undefined || /json|html/i.test(head.header('content-type') ?? 'json')) return undefined
+  return { [textField]: text }
 }
 
 /** Returns the object in a parsed body, or in an array if the operation may return one. */
-function toObject(json: unknown, { arraysAs }: AnswerReader): JsonObject | undefined {
+function toObject(json: unknown, { arrayField }: AnswerReader): JsonObject | undefined {
   if (isObject(json)) return json
-  return arraysAs !== undefined && Array.isArray(json) ? { [arraysAs]: json } : undefined
+  return arrayField !== undefined && Array.isArray(json) ? { [arrayField]: json } : undefined
 }
 
 /** Returns the failure in a JSON object that is an error. */

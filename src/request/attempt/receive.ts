@@ -35,7 +35,7 @@ export async function receive(
       call.limitRemaining(ERROR_BODY_MS)
       return await readErrorStatus(head, expected)
     }
-    const { isBinary, bytesAs } = expected.answers
+    const { isBinary, bytesField } = expected.answers
     if (isBinary) {
       if (!isBinary(head.header('content-type')?.toLowerCase() ?? '')) return await receiveObject(head, expected)
       return await receiveEvents(new ResponseWithBody(head, checkLength(head)), expected, call)
@@ -45,7 +45,10 @@ export async function receive(
       return await receiveEvents(head, expected, call)
     }
     if (isEventStream(head)) return await (await loadUnexpected()).receiveUnasked(head, expected)
-    return await receiveObject(bytesAs === undefined ? head : new ResponseWithBody(head, checkLength(head)), expected)
+    return await receiveObject(
+      bytesField === undefined ? head : new ResponseWithBody(head, checkLength(head)),
+      expected,
+    )
   } catch (thrown) {
     call.cancel(thrown)
     return { kind: 'failure', failure: toFailure(thrown) }

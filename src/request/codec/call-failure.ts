@@ -38,7 +38,7 @@ export interface Failure {
   /** Whether the response meets one of a combo's `on` conditions. The client gets it if no other target responds. */
   isUnwanted?: true
   /** Set if another target may accept what this one rejected, such as a file that is too large. */
-  othersMayTake?: true
+  tryOthers?: true
   /** Whether the response suggests retrying the same target. */
   invitesRetry?: boolean
   /** The network error's code, such as `ECONNREFUSED`. */

@@ -4,7 +4,7 @@ import type { CanonicalRequest, RequestOptions } from '../../protocols/formats/c
 import { omitUndefined } from '../../protocols/formats/canonical/canonical-values.ts'
 import { createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { prepareOptions } from '../../protocols/formats/canonical/prepare/prepare-options.ts'
-import { settleReasoning } from '../../protocols/formats/canonical/prepare/reasoning.ts'
+import { resolveReasoning } from '../../protocols/formats/canonical/prepare/reasoning.ts'
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
 import { operations } from '../../protocols/formats/model-operations.ts'
 import type { Translator } from '../../protocols/formats/translator.ts'
@@ -71,7 +71,7 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const options = prepareOptions({ ...sampling, ...params }, { ...into, supportedOptions: translator.supportedOptions })
   const ownLimit = call.endpoint.outputLimit?.get(call.body)
   if (ownLimit !== undefined) options.maxOutputTokens ??= ownLimit // reasoning must fit within it
-  settleReasoning({ options, tools: [], toolChoice: undefined }, into)
+  resolveReasoning({ options, tools: [], toolChoice: undefined }, into)
   const { body: written } = translator.writeRequest({ ...PLACEHOLDER, model: target.model, options }, into)
 
   const getPaths = (name: OptionName) => (optionPlaces[name] ?? []).map((place) => place.split('.'))

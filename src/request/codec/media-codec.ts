@@ -46,7 +46,7 @@ export async function fetchMedia(
   function refuse(part: UrlPart, url: URL | undefined, problem: string): never {
     const from = url?.hostname ? ` from "${url.hostname}"` : '' // the rest of the URL may contain a secret
     const what = `the target does not accept URLs, and the gateway cannot fetch this ${part.type}${from}`
-    return warnings.refuse(warnings.getPath(part, 'turns'), `${what}: ${problem}. Send it as base64.`)
+    return warnings.reject(warnings.getPath(part, 'turns'), `${what}: ${problem}. Send it as base64.`)
   }
 
   const urls = new Map<UrlPart, URL>()

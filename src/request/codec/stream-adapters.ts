@@ -46,7 +46,7 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
     warnings: responseWarnings.list,
     readWhole({ events = [] }) {
       for (const { data } of events) checkDepth(data)
-      const reported = client.answerInStream?.(events)
+      const reported = client.findAnswer?.(events)
       if (reported) return encodeUtf8(JSON.stringify(reported))
       const asked = parseRequest()
       const answer = gatherStream(events, { from: client, read, candidates: asked.options.candidates })

@@ -154,7 +154,7 @@ function parseEvent(bytes: Uint8Array, { errors }: Format, answers: AnswerReader
   parser.push(text)
   parser.end()
   const { error, ended, place } = state
-  const isHiding = error !== undefined && findHiddenReason(error.error, errors.saysOverflow) !== undefined
+  const isHiding = error !== undefined && findHiddenReason(error.error, errors.isOverflowError) !== undefined
   return { error, ended, place, isRecognized, isBare: false, isHiding, event }
 }
 
@@ -181,9 +181,9 @@ const unescapeJson = (text: string): string =>
     code === undefined ? (character ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
   )
 
-function getErrorFacts({ status, message, error }: EmbeddedError, { saysOverflow }: FormatErrors): ErrorFacts {
+function getErrorFacts({ status, message, error }: EmbeddedError, { isOverflowError }: FormatErrors): ErrorFacts {
   const { code = 'UPSTREAM_FAILED' } = readMessage({ error })
-  const isOverflow = findHiddenReason(error, saysOverflow)?.isOverflow
+  const isOverflow = findHiddenReason(error, isOverflowError)?.isOverflow
   return { status, code: isOverflow ? 'CONTEXT_OVERFLOW' : code, message }
 }
 

@@ -30,7 +30,7 @@ export function createUsageRequests(clock: Clock): UsageRequests {
       if (refusing.get(key)) return codec
       return {
         ...codec,
-        request: { ...codec.request, body: usageRequest.ask(body, call.body) },
+        request: { ...codec.request, body: usageRequest.add(body, call.body) },
         async followUp(received) {
           if (received.kind !== 'failure' || !isRefusal(received)) return undefined
           const { findRefusedFields } = await loadRefusedOptions()

@@ -27,7 +27,7 @@ export async function errorInFormat(
   const text = decodeUtf8Lenient(body)
   const json = tryParseShallow(text)
   const given = getErrorObject(Array.isArray(json) ? json[0] : json)
-  const isComplete = given === undefined || !findHiddenReason(given, format.errors.saysOverflow)
+  const isComplete = given === undefined || !findHiddenReason(given, format.errors.isOverflowError)
   if (format.errors.isReadable(json) && isComplete)
     return { status, body: remark === '' ? body : encodeUtf8(JSON.stringify(addRemark(json, remark))) }
   const translator = await format.loadTranslator()

@@ -28,7 +28,7 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
   if (verdict.refusalOfRequest) throw verdict.refusalOfRequest
   if (failures.length === 0 && isModelNameError(verdict.refusal)) throw verdict.refusal // no target could serve such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
-    const own = await call.endpoint.operation.missing?.ownAnswer?.(call.body, format)
+    const own = await call.endpoint.operation.missing?.getAnswer?.(call.body, format)
     if (own) return createOwnReply(own, log)
   }
   if (failures.length === 0 && verdict.refusal) throw verdict.refusal

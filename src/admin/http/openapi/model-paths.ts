@@ -186,9 +186,9 @@ function describeFeatureRoute(
 
 /** The description of an endpoint for model requests. */
 function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
-  const { path, format, operation, reads, streams, streamBy, answerTypes, words, headers, stateful = [] } = endpoint
-  const { title, reference } = words ? { title: words.vendor, reference: words.reference } : vendors[format]
-  const summary = words?.summary ?? getEntry(summaries, operation.name) ?? operation.name
+  const { path, format, operation, bodyType, streams, streamBy, answerTypes, docs, headers, stateful = [] } = endpoint
+  const { title, reference } = docs ? { title: docs.vendor, reference: docs.reference } : vendors[format]
+  const summary = docs?.summary ?? getEntry(summaries, operation.name) ?? operation.name
   const inPath = path.includes('{model}')
   const isInBody = !inPath && !headers
   const whole = answerTypes ? describeContent(answerTypes) : jsonContent(OPEN_OBJECT)
@@ -233,7 +233,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
     ],
     requestBody: {
       required: true,
-      content: { ...(reads === 'form' && { 'multipart/form-data': { schema: body } }), ...jsonContent(body) },
+      content: { ...(bodyType === 'form' && { 'multipart/form-data': { schema: body } }), ...jsonContent(body) },
     },
     responses: {
       200: {

@@ -10,7 +10,7 @@ export const aiSdkErrors: FormatErrors = {
   event: (error) => `data: ${JSON.stringify({ type: 'error', ...writeErrorBody(error) })}\n\n`,
   isReadable: (body) => TYPES.has(String(getErrorObject(body)?.type)),
   isErrorEvent: () => false, // nothing is passed through
-  saysOverflow: () => true, // nothing is passed through
+  isOverflowError: () => true, // nothing is passed through
   read: readMessage,
   writeBody: (error) => ({ error }),
 }

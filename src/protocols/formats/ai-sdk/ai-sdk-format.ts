@@ -21,7 +21,7 @@ const createEndpoint = (version: string): Endpoint => ({
   path: `/v${version}/ai/language-model`,
   format: 'ai-sdk',
   operation: operations.generate,
-  reads: 'json',
+  bodyType: 'json',
   streams: 'requested',
   version,
   headers: {

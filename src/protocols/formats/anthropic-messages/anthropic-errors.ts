@@ -12,7 +12,7 @@ export const messageErrors: FormatErrors = {
   event: (error) => `event: error\ndata: ${JSON.stringify(writeErrorBody(error))}\n\n`,
   isReadable,
   isErrorEvent: ({ event, data }) => event === 'error' && isReadable(tryParseJson(data)), // clients ignore unnamed events
-  saysOverflow: ({ type, message }) => type === 'invalid_request_error' && KNOWN_OVERFLOW.test(String(message)),
+  isOverflowError: ({ type, message }) => type === 'invalid_request_error' && KNOWN_OVERFLOW.test(String(message)),
   read: readMessage,
   writeBody: (error) => ({ type: 'error', error }),
 }

@@ -4,9 +4,9 @@ import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
 import {
   type AnswerReader,
+  createFixedEndpoint,
   createOutputLimit,
   FREE,
-  fixedEndpoint,
   type SharedFormat,
   toContentFields,
   toCountReader,
@@ -34,8 +34,8 @@ export const anthropicMessages: SharedFormat = {
   auth: 'x-api-key',
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
   endpoints: [
-    fixedEndpoint('anthropic-messages', '/messages', { outputLimit: createOutputLimit('max_tokens') }),
-    fixedEndpoint('anthropic-messages', '/messages/count_tokens', {
+    createFixedEndpoint('anthropic-messages', '/messages', { outputLimit: createOutputLimit('max_tokens') }),
+    createFixedEndpoint('anthropic-messages', '/messages/count_tokens', {
       operation: operations.countTokens,
       streams: 'never',
       bound: FREE,

@@ -10,7 +10,7 @@ import { createMessageStarts } from './anthropic-stream-state.ts'
  * message. A message that restarts ends there with an error event. All other events stay unchanged, byte for byte.
  */
 export function createMessageKeeper(): (events: Uint8Array) => Uint8Array {
-  const mayMatter = createFinder(['message_', 'content_block_start"'])
+  const isRelevant = createFinder(['message_', 'content_block_start"'])
   const trackStart = createMessageStarts()
   let hasStopped = false
   let isOver = false
@@ -38,7 +38,7 @@ export function createMessageKeeper(): (events: Uint8Array) => Uint8Array {
 
   return (events) => {
     if (isOver) return NOTHING
-    if (!mayMatter(events)) return events
+    if (!isRelevant(events)) return events
     const originals = splitEvents(events)
     const results = originals.map(keep)
     return results.every((bytes, index) => bytes === originals[index]) ? events : concatBytes(results)

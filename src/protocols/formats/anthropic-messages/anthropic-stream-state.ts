@@ -9,7 +9,7 @@ import { readCost } from '../canonical/reported-cost.ts'
 import { isBlank } from '../canonical/reported-usage.ts'
 import { readServedTier } from '../canonical/tiers.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
-import { newStreamProgress, type StreamState } from '../format.ts'
+import { createStreamProgress, type StreamState } from '../format.ts'
 
 /** An event that clients of the format ignore. */
 export const KEEP_ALIVE = 'event: ping\ndata: {"type": "ping"}\n\n'
@@ -113,7 +113,7 @@ export function createMessageStarts(): (
  * `observe` throws `UPSTREAM_CUT` if the message restarts before its start; later, the keeper and the reader handle a restart.
  */
 export function createMessageStreamState(): StreamState {
-  const state = { ...newStreamProgress(), hasBegunUsage: false, observe }
+  const state = { ...createStreamProgress(), hasBegunUsage: false, observe }
   const counts: JsonObject = {}
   const trackStart = createMessageStarts()
 

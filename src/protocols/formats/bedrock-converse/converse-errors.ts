@@ -31,7 +31,7 @@ export function readException(event: string | undefined, data: string): Embedded
 }
 
 /** Converts an exception in a stream to the canonical format. */
-export function streamError(source: EmbeddedError): CanonicalError {
+export function parseStreamError(source: EmbeddedError): CanonicalError {
   const { message, status, error } = source
   return { kind: getErrorMeaning(classifyError(status, readProviderError(error))).error, status, message, source }
 }

@@ -18,12 +18,12 @@ export const eventStreamFraming: StreamFraming = (onEvent) => {
 
   return {
     push(chunk) {
-      let at = 0
-      while (at < chunk.length) {
-        const piece = chunk.subarray(at, at + frame.length - filled)
+      let offset = 0
+      while (offset < chunk.length) {
+        const piece = chunk.subarray(offset, offset + frame.length - filled)
         frame.set(piece, filled)
         filled += piece.length
-        at += piece.length
+        offset += piece.length
         if (filled < frame.length) return
         if (frame === prelude) {
           frame = new Uint8Array(readLength(prelude))
@@ -40,25 +40,25 @@ export const eventStreamFraming: StreamFraming = (onEvent) => {
   }
 }
 
-const uint32 = (bytes: Uint8Array, at: number): number => createView(bytes).getUint32(at)
+const readUint32 = (bytes: Uint8Array, offset: number): number => createView(bytes).getUint32(offset)
 
 const createView = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** Reads the length of a frame. Throws unless its prelude has the right checksum. */
 function readLength(prelude: Uint8Array): number {
-  if (crc32(prelude.subarray(0, 8)) !== uint32(prelude, 8)) throw corruptStream()
-  const total = uint32(prelude, 0)
+  if (crc32(prelude.subarray(0, 8)) !== readUint32(prelude, 8)) throw createStreamError()
+  const total = readUint32(prelude, 0)
   if (total > MAX_EVENT) throw eventTooLong()
-  if (total < MIN_FRAME + uint32(prelude, 4)) throw corruptStream()
+  if (total < MIN_FRAME + readUint32(prelude, 4)) throw createStreamError()
   return total
 }
 
 function readEvent(frame: Uint8Array): SseEvent {
   const end = frame.length - 4
-  if (crc32(frame.subarray(0, end)) !== uint32(frame, end)) throw corruptStream()
-  const behindHeaders = PRELUDE + uint32(frame, 4)
-  const headers = readHeaders(frame.subarray(PRELUDE, behindHeaders))
-  const data = decodeUtf8Lenient(frame.subarray(behindHeaders, end))
+  if (crc32(frame.subarray(0, end)) !== readUint32(frame, end)) throw createStreamError()
+  const payloadStart = PRELUDE + readUint32(frame, 4)
+  const headers = readHeaders(frame.subarray(PRELUDE, payloadStart))
+  const data = decodeUtf8Lenient(frame.subarray(payloadStart, end))
   switch (headers.get(':message-type')) {
     case 'exception':
       return { event: headers.get(':exception-type'), data }
@@ -79,23 +79,24 @@ function readHeaders(bytes: Uint8Array): Map<string, string> {
   const headers = new Map<string, string>()
   const view = createView(bytes)
   try {
-    for (let at = 0; at < bytes.length; ) {
-      const nameEnd = at + 1 + view.getUint8(at)
+    for (let offset = 0; offset < bytes.length; ) {
+      const nameEnd = offset + 1 + view.getUint8(offset)
       const type = view.getUint8(nameEnd)
       const size = SIZES[type] ?? view.getUint16(nameEnd + 1)
       const start = nameEnd + (SIZES[type] === undefined ? 3 : 1)
-      if (type >= SIZES.length || start + size > bytes.length) throw corruptStream()
+      if (type >= SIZES.length || start + size > bytes.length) throw createStreamError()
       if (type === TEXT)
         headers.set(
-          decodeUtf8Lenient(bytes.subarray(at + 1, nameEnd)),
+          decodeUtf8Lenient(bytes.subarray(offset + 1, nameEnd)),
           decodeUtf8Lenient(bytes.subarray(start, start + size)),
         )
-      at = start + size
+      offset = start + size
     }
   } catch {
-    throw corruptStream() // a length points past the end
+    throw createStreamError() // a length points past the end
   }
   return headers
 }
 
-const corruptStream = () => gatewayError('UPSTREAM_INVALID', { message: 'The provider sent a corrupt event stream.' })
+const createStreamError = () =>
+  gatewayError('UPSTREAM_INVALID', { message: 'The provider sent a corrupt event stream.' })

@@ -4,7 +4,7 @@ import { addCharges } from '../canonical/reported-cost.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import {
   type AnswerReader,
-  newStreamProgress,
+  createStreamProgress,
   type StreamState,
   toContentFields,
   toCountReader,
@@ -49,7 +49,7 @@ function isEmpty(output: unknown): boolean {
 
 /** Follows a stream from `messageStart` to `metadata`, which comes after the end and has the token usage. */
 function createConverseStreamState(): StreamState {
-  const state = { ...newStreamProgress(), observe }
+  const state = { ...createStreamProgress(), observe }
 
   function observe({ event, data }: SseEvent) {
     switch (event) {

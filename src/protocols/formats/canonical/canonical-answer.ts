@@ -41,7 +41,7 @@ export type FinishReason =
   | 'malformed-call'
 
 /** Settles the finish reason: `tool-calls` if there are calls, whatever the provider reports, unless the response was truncated or filtered. */
-export function settleFinish(finish: Finish | undefined, hasToolCalls: boolean): Finish {
+export function resolveFinish(finish: Finish | undefined, hasToolCalls: boolean): Finish {
   const { reason = 'stop' } = finish ?? {}
   if (reason === 'stop' && hasToolCalls) return { ...finish, reason: 'tool-calls' }
   if (reason === 'tool-calls' && !hasToolCalls) return { ...finish, reason: 'stop' }
@@ -49,7 +49,7 @@ export function settleFinish(finish: Finish | undefined, hasToolCalls: boolean):
 }
 
 /** Warns about details of the finish that a format can't express: which of several stop sequences matched, and why the model refused. */
-export function warnOfLostEnd(
+export function warnAboutEnd(
   { stopSequence, explanation }: Finish,
   { options }: CanonicalRequest,
   responseWarnings: ResponseWarnings,
@@ -60,7 +60,7 @@ export function warnOfLostEnd(
 }
 
 /** Warns that clients will see a pause as a truncated response, in formats that have no value for a pause. */
-export function warnOfPause({ reason, raw = reason }: Finish, responseWarnings: ResponseWarnings): void {
+export function warnAboutPause({ reason, raw = reason }: Finish, responseWarnings: ResponseWarnings): void {
   if (reason === 'pause') responseWarnings.noteReplaced(raw)
 }
 
@@ -85,7 +85,7 @@ export interface TokenUsage {
   /** Set if the gateway estimated the counts because the provider reported less. */
   isEstimated?: true
   /** Set if the tier that served the response costs more than the model's regular price. */
-  isDearer?: true
+  isPremium?: true
   /** The provider's own total in USD, if it reports one. */
   costUsd?: number
   /** Replaces the counts above for billing if the provider lists each model run of the response. */

@@ -12,15 +12,15 @@ export const parseArguments = (text: string): JsonObject => parseObject(text, re
 /** Parses arguments in a request in the same way. Throws `INVALID_REQUEST`, naming the call, if they are nested deeper than 64 levels. */
 export const parseRequestArguments = (part: ToolCallPart, warnings: Warnings): JsonObject =>
   parseObject(part.arguments, () =>
-    warnings.refuse(
+    warnings.reject(
       warnings.getPath(part, 'turns'),
       `the call's arguments are nested deeper than ${MAX_DEPTH} levels.`,
     ),
   )
 
-function parseObject(text: string, refuse: () => never): JsonObject {
+function parseObject(text: string, reject: () => never): JsonObject {
   if (text.trim() === '') return {}
-  if (isTooDeep(text)) refuse()
+  if (isTooDeep(text)) reject()
   const value = parseOpaque(text)
   return isObject(value) ? value : { [RAW]: text }
 }

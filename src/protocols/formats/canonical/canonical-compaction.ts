@@ -46,10 +46,10 @@ export function keepLast<T extends object>(list: readonly T[], budget: number, i
 /** Replaces a conversation with its instructions, the last user messages, and the summary. */
 export function compactTurns(turns: readonly Turn[], summary: string, budget: number): Turn[] {
   const kept = turns.filter((turn) => turn.role === 'system' || (turn.role === 'user' && !isSummary(turn)))
-  return [...keepLast(kept, budget, ({ role }) => role === 'user'), summaryTurn(summary)]
+  return [...keepLast(kept, budget, ({ role }) => role === 'user'), createSummaryTurn(summary)]
 }
 
-const summaryTurn = (summary: string): UserTurn => ({
+const createSummaryTurn = (summary: string): UserTurn => ({
   role: 'user',
   content: [{ type: 'text', text: `${INTRODUCTION}\n\n<summary>\n${summary.trim()}\n</summary>` }],
 })
@@ -204,14 +204,14 @@ export function prependStreamCompaction(
 const toPart = (text: string): CompactionPart => ({ type: 'compaction', text })
 
 /** Rejects a compaction that another vendor has encrypted, because the conversation would be lost without it. */
-export function refuseForeignCompaction(
+export function rejectForeignCompaction(
   turns: readonly Turn[],
   { origin, warnings }: { origin: Origin; warnings: Warnings },
 ) {
   if (origin.format === 'openai-responses') return
   for (const turn of turns) {
     const foreign = turn.role === 'assistant' && turn.content.find(({ type }) => type === 'compaction')
-    if (foreign) warnings.refuse(warnings.getPath(foreign, 'compaction'), FOREIGN)
+    if (foreign) warnings.reject(warnings.getPath(foreign, 'compaction'), FOREIGN)
   }
 }
 

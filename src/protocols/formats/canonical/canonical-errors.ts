@@ -48,9 +48,9 @@ export const MALFORMED_CALL = 'MALFORMED_FUNCTION_CALL'
  * The status for the client. `usual` is the format's status for the kind. A more specific status of the same class is kept: a 502 is a
  * server error like a 500. A provider failure with another status, such as 424, becomes a 502.
  */
-export function getClientStatus({ kind, status }: CanonicalError, usual: number): number {
+export function getClientStatus({ kind, status }: CanonicalError, defaultStatus: number): number {
   if (kind === 'server' && PROVIDER_FAILURES.has(status)) return BAD_GATEWAY
-  return (kind === 'server' && status >= 500) || (kind === 'timeout' && status === 408) ? status : usual
+  return (kind === 'server' && status >= 500) || (kind === 'timeout' && status === 408) ? status : defaultStatus
 }
 
 const PROVIDER_FAILURES: ReadonlySet<number> = new Set([424, 425, 498])

@@ -45,7 +45,7 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
   function read<T>(name: string, is: (value: unknown) => value is T, what: string): T | undefined {
     const value = any(name)
     if (value === undefined || is(value)) return value
-    return warnings.refuse(getPath(name), `must be ${what}.`)
+    return warnings.reject(getPath(name), `must be ${what}.`)
   }
 
   function readByName<T>(
@@ -58,7 +58,7 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
     const found: Record<string, T> = {}
     for (const [key, value] of Object.entries(inner)) {
       if (is(value)) found[key] = value
-      else warnings.refuse(`${getPath(name)}.${key}`, `must be ${what}.`)
+      else warnings.reject(`${getPath(name)}.${key}`, `must be ${what}.`)
     }
     return found
   }
@@ -91,7 +91,7 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
       const value = fields.string(name)
       const word = words.find((known) => known === value)
       if (value !== undefined && word === undefined)
-        warnings.refuse(getPath(name), `must be one of ${words.join(', ')}.`)
+        warnings.reject(getPath(name), `must be one of ${words.join(', ')}.`)
       return word
     },
     oneOfOrDrop(name, words) {
@@ -112,7 +112,7 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
 
 /** Reads the fields of a list element. Rejects one that isn't an object. */
 export function readElementFields(value: unknown, path: string, warnings: Warnings): Fields {
-  return isObject(value) ? readFields(value, path, warnings) : warnings.refuse(path, 'must be an object.')
+  return isObject(value) ? readFields(value, path, warnings) : warnings.reject(path, 'must be an object.')
 }
 
 /** Reads the objects in a list. A single object counts as a list of one, because Google accepts that. */
@@ -125,11 +125,11 @@ export function readEntries(fields: Fields, name: string, warnings: Warnings): F
 
 /** Reads a string, and rejects the request if it is missing. */
 export const requireString = (fields: Fields, name: string, warnings: Warnings): string =>
-  fields.string(name) ?? warnings.refuse(fields.path(name), 'is required.')
+  fields.string(name) ?? warnings.reject(fields.path(name), 'is required.')
 
 /** Reads an inner object, and rejects the request if it is missing. */
 export const requireFields = (fields: Fields, name: string, warnings: Warnings): Fields =>
-  fields.fields(name) ?? warnings.refuse(fields.path(name), 'is required.')
+  fields.fields(name) ?? warnings.reject(fields.path(name), 'is required.')
 
 /** Reads a cache mark. Drops a TTL that the format doesn't have, with a warning. */
 export function readCacheMark(

@@ -15,7 +15,7 @@ export function resolveReference(root: JsonObject, ref: string): JsonObject | un
 interface FlatSchema {
   schema: JsonObject
   /** Set if it accepts more than the original, because mutually exclusive alternatives have become properties of one object. */
-  isLooser: boolean
+  isBroader: boolean
 }
 
 /** The limits for following schemas, which may refer to themselves in several places. */
@@ -30,11 +30,11 @@ export function flattenSchema(schema: JsonObject): FlatSchema | undefined {
   if (!COMBINING.some((keyword) => schema[keyword] !== undefined)) return undefined
   const shape = readObjectSchema(schema, { root: schema, shapes: 0 }, MAX_DEPTH)
   if (!shape) return undefined
-  const { annotations, properties, required, isClosed, isLooser } = shape
+  const { annotations, properties, required, isClosed, isBroader } = shape
   const flat: JsonObject = { ...annotations, type: 'object', properties }
   if (required.length > 0) flat.required = required
   if (isClosed) flat.additionalProperties ??= false
-  return { schema: flat, isLooser }
+  return { schema: flat, isBroader }
 }
 
 const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'not'] as const
@@ -44,7 +44,7 @@ interface ObjectSchema {
   properties: JsonObject
   required: string[]
   isClosed: boolean
-  isLooser: boolean
+  isBroader: boolean
 }
 
 interface Search {
@@ -56,7 +56,18 @@ interface Search {
 function readObjectSchema(original: JsonObject, search: Search, depth: number): ObjectSchema | undefined {
   const schema = followReferences(original, search.root)
   if (!schema || depth === 0 || ++search.shapes > MAX_SHAPES) return undefined
-  const { $ref, allOf, anyOf, oneOf, enum: values, not, type, properties, required, ...annotations } = schema
+  const {
+    $ref,
+    allOf,
+    anyOf: mergeAlternatives,
+    oneOf,
+    enum: values,
+    not,
+    type,
+    properties,
+    required,
+    ...annotations
+  } = schema
   if (type !== undefined && type !== 'object' && !(Array.isArray(type) && type.includes('object'))) return undefined
   const readAll = (list: unknown) =>
     (Array.isArray(list) ? list : []).flatMap(
@@ -67,9 +78,9 @@ function readObjectSchema(original: JsonObject, search: Search, depth: number): 
     properties: isObject(properties) ? properties : {},
     required: Array.isArray(required) ? required.map(String) : [],
     isClosed: annotations.additionalProperties === false,
-    isLooser: values !== undefined || not !== undefined,
+    isBroader: values !== undefined || not !== undefined,
   }
-  const combined = [...readAll(allOf), ...unite(readAll(anyOf)), ...unite(readAll(oneOf))]
+  const combined = [...readAll(allOf), ...joinShapes(readAll(mergeAlternatives)), ...joinShapes(readAll(oneOf))]
   const isBare = type === undefined && !isObject(properties) && own.required.length === 0
   if (isBare && combined.length === 0) return undefined
   return combined.reduce(intersect, own)
@@ -97,12 +108,12 @@ function intersect(one: ObjectSchema, other: ObjectSchema): ObjectSchema {
     properties: Object.fromEntries(properties),
     required: [...new Set([...one.required, ...other.required])],
     isClosed: one.isClosed || other.isClosed,
-    isLooser: one.isLooser || other.isLooser,
+    isBroader: one.isBroader || other.isBroader,
   }
 }
 
 /** Combines alternative schemas into one that accepts all of them. */
-function unite(shapes: readonly ObjectSchema[]): ObjectSchema[] {
+function joinShapes(shapes: readonly ObjectSchema[]): ObjectSchema[] {
   const [first, ...others] = shapes
   if (!first || others.length === 0) return [...shapes]
   const schemas = new Map<string, unknown[]>()
@@ -111,10 +122,10 @@ function unite(shapes: readonly ObjectSchema[]): ObjectSchema[] {
   return [
     {
       annotations: {},
-      properties: Object.fromEntries([...schemas].map(([name, all]) => [name, anyOf(all)])),
+      properties: Object.fromEntries([...schemas].map(([name, all]) => [name, mergeAlternatives(all)])),
       required: first.required.filter((name) => others.every(({ required }) => required.includes(name))),
       isClosed: shapes.every(({ isClosed }) => isClosed),
-      isLooser: true,
+      isBroader: true,
     },
   ]
 }
@@ -128,7 +139,7 @@ function intersectProperties(one: unknown, other: unknown): unknown {
 }
 
 /** Creates a schema for values that satisfy any of the schemas. Constants, which distinguish the alternatives, become an `enum`. */
-function anyOf(schemas: readonly unknown[]): unknown {
+function mergeAlternatives(schemas: readonly unknown[]): unknown {
   const all = schemas.filter((one, index) => schemas.findIndex((other) => isSame(one, other)) === index)
   const [first] = all
   if (all.length === 1) return first
@@ -146,10 +157,10 @@ function anyOf(schemas: readonly unknown[]): unknown {
  */
 export function isEnforceable(schema: unknown): boolean {
   if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED.has(keyword))) return false
-  const { properties, required, items, anyOf, additionalProperties, format, pattern } = schema
+  const { properties, required, items, anyOf: mergeAlternatives, additionalProperties, format, pattern } = schema
   if (!KINDS.some((keyword) => schema[keyword] !== undefined)) return false // it would allow any value
   if (typeof pattern === 'string' && LOOKAROUND.test(pattern)) return false
-  const isOfObject = isObject(properties) || [schema.type].flat().includes('object')
+  const isObjectSchema = isObject(properties) || [schema.type].flat().includes('object')
   const isClosed =
     additionalProperties === false &&
     isObject(properties) &&
@@ -158,9 +169,13 @@ export function isEnforceable(schema: unknown): boolean {
     isObject(named) ? Object.values(named) : [],
   )
   return (
-    (!isOfObject || isClosed) &&
+    (!isObjectSchema || isClosed) &&
     (format === undefined || FORMATS.has(scalarText(format))) &&
-    [...inner, ...(Array.isArray(anyOf) ? anyOf : []), ...(items === undefined ? [] : [items])].every(isEnforceable)
+    [
+      ...inner,
+      ...(Array.isArray(mergeAlternatives) ? mergeAlternatives : []),
+      ...(items === undefined ? [] : [items]),
+    ].every(isEnforceable)
   )
 }
 

@@ -1,5 +1,5 @@
 import { assertNever } from '../../../lib/assert-never.ts'
-import { type Finish, settleFinish, type TokenUsage } from './canonical-answer.ts'
+import { type Finish, resolveFinish, type TokenUsage } from './canonical-answer.ts'
 import { type CanonicalError, MALFORMED_CALL } from './canonical-errors.ts'
 import type { PartDeltaEvent, ReaderEvent, StreamEvent } from './canonical-stream.ts'
 import { MAX_EVENTS_BEFORE_REASON } from './late-reason.ts'
@@ -113,7 +113,7 @@ export function createSequence(
     if (broken) return fail({ ...MALFORMED, ...(broken.explanation && { message: broken.explanation }) })
     isOver = true
     for (const key of open) emit({ type: 'part-end', key })
-    const finishes = candidates.map(({ finish, hasToolCalls }) => settleFinish(finish, hasToolCalls))
+    const finishes = candidates.map(({ finish, hasToolCalls }) => resolveFinish(finish, hasToolCalls))
     if (finishes.length === 0) finishes.push({ reason: 'stop' })
     emit(usage ? { type: 'end', finishes, usage } : { type: 'end', finishes })
   }

@@ -82,7 +82,7 @@ export function dropVendorTools(
     warnings,
     isLacking: (tool) => tool.type === 'vendor',
     isForced: ({ name }) => choice?.type === 'tool' && choice.name === name,
-    refuse: (tool) => warnings.refuse(warnings.getPath(tool, 'tools', 'kind'), tool.refusal),
+    reject: (tool) => warnings.reject(warnings.getPath(tool, 'tools', 'kind'), tool.refusal),
   })
 }
 
@@ -91,7 +91,7 @@ interface Rules<T, L extends T> {
   warnings: Warnings
   isLacking(tool: T): tool is L
   isForced(tool: L): boolean
-  refuse(tool: L): never
+  reject(tool: L): never
 }
 
 /**
@@ -100,13 +100,13 @@ interface Rules<T, L extends T> {
  */
 export function dropTools<T extends object, L extends T>(
   tools: readonly T[],
-  { choice, warnings, isLacking, isForced, refuse }: Rules<T, L>,
+  { choice, warnings, isLacking, isForced, reject }: Rules<T, L>,
 ): Exclude<T, L>[] {
   const kept = tools.filter((tool): tool is Exclude<T, L> => !isLacking(tool))
   if (kept.length === tools.length || choice?.type === 'none') return kept
   for (const tool of tools) {
     if (!isLacking(tool)) continue
-    if (kept.length === 0 || isForced(tool)) refuse(tool)
+    if (kept.length === 0 || isForced(tool)) reject(tool)
     warnings.noteDropped(warnings.getPath(tool, 'tools'))
   }
   return kept

@@ -14,7 +14,7 @@ export interface Warnings {
   /** Notes that the field was changed: `clamped` to a range, `replaced` by a similar value, `moved`, or `added` because the target requires it. */
   noteChanged(field: string, change: Change): void
   /** Rejects a field without which the meaning would change. Throws `INVALID_REQUEST` with its name in the message and in `data.param`. */
-  refuse(field: string, why: string): never
+  reject(field: string, reason: string): never
   /** Sets which of several names the client used for a canonical field. */
   useName(field: string, name: string): void
   /** Sets how the client spells words in field names, by the format's spelling. */
@@ -59,17 +59,17 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
   function noteChanged(field: string, change: Change) {
     const name = getName(field)
     if (isStrict)
-      refuse(
+      reject(
         field,
         `it would be ${change}, which strict mode does not allow. Remove it, or use a target that supports it.`,
       )
     found.add(`${change}:${name}`)
   }
 
-  function refuse(field: string, why: string): never {
+  function reject(field: string, reason: string): never {
     const param = getName(field)
     const label = getLabel(field)
-    const message = label === undefined ? `"${param}": ${why}` : `"${param}": ${label}: ${why}`
+    const message = label === undefined ? `"${param}": ${reason}` : `"${param}": ${label}: ${reason}`
     throw gatewayError('INVALID_REQUEST', { message, data: { param } })
   }
 
@@ -82,7 +82,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
 
   return {
     noteChanged,
-    refuse,
+    reject,
     noteDropped: (field) => noteChanged(field, 'dropped'),
     useName: (field, name) => void usedNames.set(field, name),
     spell(words) {

@@ -7,14 +7,14 @@ export const MAX_EVENTS_BEFORE_REASON = 8
 
 /** Whether an error gives a reason. All its fields may be blank. */
 export function hasReason(error: unknown, depth = 0): boolean {
-  if (typeof error === 'string') return !SAYS_NOTHING.test(error.trim()) && error !== NO_REASON
+  if (typeof error === 'string') return !NO_DETAIL.test(error.trim()) && error !== NO_REASON
   if (typeof error === 'number') return error >= 400 && error < 500
   if (typeof error !== 'object' || error === null) return false
   if (depth > MAX_DEPTH) return true
   return Object.entries(error).some(([name, value]) => !UNRELATED_FIELDS.has(name) && hasReason(value, depth + 1))
 }
 
-const SAYS_NOTHING = /^(?:(?:internal_server|server|api|upstream|unknown|internal)_error|error|internal|unknown|)$/i
+const NO_DETAIL = /^(?:(?:internal_server|server|api|upstream|unknown|internal)_error|error|internal|unknown|)$/i
 
 const MAX_DEPTH = 8
 

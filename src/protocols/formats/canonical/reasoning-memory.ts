@@ -121,9 +121,9 @@ export function createReasoningMemory(): ReasoningMemory {
       const places = createLazyPlaces(turns)
       return turns.map((turn, index) => {
         if (turn.role !== 'assistant') return turn
-        const place = places.at(index)
-        const whole = recallTurn(owner, place, turn)
-        return target?.format === 'openai-responses' ? addPhases(owner, place, whole, target) : whole
+        const place = places.get(index)
+        const listParts = recallTurn(owner, place, turn)
+        return target?.format === 'openai-responses' ? addPhases(owner, place, listParts, target) : listParts
       })
     },
   }
@@ -134,13 +134,13 @@ const isSame = (one: Origin | undefined, other: Origin) => one?.format === other
 /** A place, computed on demand for calls whose ID isn't random. */
 type LazyPlace = () => string
 
-function createLazyPlaces(turns: readonly Turn[]): { at(index: number): LazyPlace } {
+function createLazyPlaces(turns: readonly Turn[]): { get(index: number): LazyPlace } {
   let found: string[] | undefined
   const find = () => {
     found ??= locateTurns(turns)
     return found
   }
-  return { at: (index) => () => find()[index] ?? '' }
+  return { get: (index) => () => find()[index] ?? '' }
 }
 
 function locateAnswer({ turns, ...answered }: AnsweredConversation): AnsweredPlace {
@@ -192,7 +192,7 @@ function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: S
   const parts = new Map<number, KeptPart>()
   const texts = new Map<number, TextBuffer>()
 
-  function whole(): AssistantPart[] {
+  function listParts(): AssistantPart[] {
     return Array.from(parts, ([key, part]) =>
       part.type === 'reasoning' ? { ...part, text: part.text + (texts.get(key)?.text ?? '') } : part,
     )
@@ -209,7 +209,7 @@ function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: S
     else if (event.type === 'part-state') {
       const part = parts.get(event.key)
       if (part) parts.set(event.key, { ...part, state: event.state })
-    } else if (event.type === 'end' && parts.size > 0 && isKeepable()) onWhole(whole())
+    } else if (event.type === 'end' && parts.size > 0 && isKeepable()) onWhole(listParts())
     emit(event)
   }
 }

@@ -19,14 +19,14 @@ export function readCost(usage: JsonObject): Charge {
   if (nanos !== undefined) return { costUsd: nanos / NANOS_PER_USD }
   if (isObject(usage.cost)) return readTotal(usage.cost)
   const cost = readAmount(usage.cost)
-  return cost === undefined ? firstAmount(usage, NAMES) : withUpstreamCost(cost, usage)
+  return cost === undefined ? readFirstAmount(usage, NAMES) : addUpstreamCost(cost, usage)
 }
 
 /**
  * Adds OpenRouter's fee for using your own key to the vendor's charge for that key. If `is_byok` is missing, a vendor's charge above the fee shows
  * that it was your key. The fee alone isn't the cost.
  */
-function withUpstreamCost(cost: number, { is_byok: isOwnKey, cost_details: details }: JsonObject): Charge {
+function addUpstreamCost(cost: number, { is_byok: isOwnKey, cost_details: details }: JsonObject): Charge {
   const upstream = isObject(details) ? readUpstreamCost(details) : undefined
   const isFee = isOwnKey === true || (isOwnKey !== false && upstream !== undefined && upstream > cost)
   if (!isFee) return { costUsd: cost }
@@ -44,7 +44,7 @@ function readUpstreamCost(details: JsonObject): number | undefined {
 
 function readTotal(cost: JsonObject, depth = 0): Charge {
   if (isForeign(cost.currency) || depth > MAX_DEPTH) return {}
-  return firstAmount(cost, ['total_cost', 'total', 'total_usd', 'amount', 'usd'], depth)
+  return readFirstAmount(cost, ['total_cost', 'total', 'total_usd', 'amount', 'usd'], depth)
 }
 
 /** No vendor nests a cost deeper, and responses may nest 10,000 levels (lib/json.ts). */
@@ -60,7 +60,7 @@ const isCostName = rememberByName(
   (name) => name === 'cost' || name === 'cost_in_usd_ticks' || name === 'cost_in_nano_usd' || NAMES.includes(name),
 )
 
-function firstAmount(object: JsonObject, names: readonly string[], depth = 0): Charge {
+function readFirstAmount(object: JsonObject, names: readonly string[], depth = 0): Charge {
   for (const name of names) {
     const value = object[name]
     const costUsd = readAmount(value)
@@ -82,8 +82,8 @@ export function addCharges(
   header?: (name: string) => string | undefined,
 ): TokenUsage | undefined {
   if (!usage || !isObject(answer)) return usage
-  const tier = header && !usage.isDearer ? readServedTier({ service_tier: header('x-gemini-service-tier') }) : {}
-  const charge = usage.costUsd === undefined ? readCostBeside(answer, header) : {}
+  const tier = header && !usage.isPremium ? readServedTier({ service_tier: header('x-gemini-service-tier') }) : {}
+  const charge = usage.costUsd === undefined ? readOuterCost(answer, header) : {}
   return { ...usage, ...tier, ...readServedTier(answer), ...charge }
 }
 
@@ -92,7 +92,7 @@ export const addEventCharges = (usage: TokenUsage, data: string): TokenUsage =>
   (/tier"|cost/i.test(data) && addCharges(usage, tryParseJson(data))) || usage
 
 /** Reads a cost outside the usage: Vercel's gateway and AI/ML API have their own fields; LiteLLM and other gateways send a header. */
-function readCostBeside(answer: JsonObject, header: ((name: string) => string | undefined) | undefined): Charge {
+function readOuterCost(answer: JsonObject, header: ((name: string) => string | undefined) | undefined): Charge {
   const { usage, usageMetadata, costDollars, meta, choices } = answer
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
   const places: unknown[] = [usage, usageMetadata, isObject(meta) && meta.usage, readGateway(answer)]

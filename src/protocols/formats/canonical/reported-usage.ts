@@ -22,7 +22,7 @@ export function updateUsage(earlier: TokenUsage | undefined, later: TokenUsage |
   if (!earlier || !later) return later ?? earlier
   const hasCounts = !isBlank(later)
   const usage = hasCounts ? { ...later } : { ...earlier }
-  if (earlier.isDearer || later.isDearer) usage.isDearer = true
+  if (earlier.isPremium || later.isPremium) usage.isPremium = true
   if (!hasCounts) return usage
   const keep = (names: ReadonlyArray<(typeof INPUT_COUNTS | typeof OUTPUT_COUNTS)[number]>) => {
     for (const name of names) if (earlier[name] !== undefined) usage[name] = earlier[name]

@@ -1,6 +1,6 @@
 import { assertNever } from '../../../lib/assert-never.ts'
 import { isObject, isTooDeep } from '../../../lib/json.ts'
-import { type Answer, type Choice, type Finish, settleFinish } from './canonical-answer.ts'
+import { type Answer, type Choice, type Finish, resolveFinish } from './canonical-answer.ts'
 import { getFreeFormInput } from './canonical-arguments.ts'
 import type { AssistantPart, TextPart } from './canonical-parts.ts'
 import type { StreamEvent } from './canonical-stream.ts'
@@ -48,7 +48,7 @@ function restoreChoice({ content, finish }: Choice, restore: Restorer): Choice {
 
 /** Changes the finish reason for the client, for whom a call of the output tool isn't a tool call. */
 const restoreFinish = (finish: Finish, hasToolCalls: boolean): Finish =>
-  finish.reason === 'tool-calls' ? settleFinish(finish, hasToolCalls) : finish
+  finish.reason === 'tool-calls' ? resolveFinish(finish, hasToolCalls) : finish
 
 function createRestorer({ toolNames, freeFormTools, callIds, outputTool, isWrapped }: Restoration): Restorer {
   const unique = createUniqueIds(callIds)

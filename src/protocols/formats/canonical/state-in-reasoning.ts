@@ -53,7 +53,7 @@ export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPa
 /** Does the same as `moveStateToReasoning` for a stream. */
 export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   const keys = new Map<number, number>()
-  const late = new Map<number, ReasoningPart>() // reasoning to insert when an open part ends
+  const delayed = new Map<number, ReasoningPart>() // reasoning to insert when an open part ends
   const names = new Map<number, string | undefined>()
   const namers = new Map<number, ReturnType<typeof createPartNamer>>() // one for each candidate
   const candidates = new Map<number, number>()
@@ -73,7 +73,7 @@ export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): 
   function move(event: StreamEvent) {
     if (!('key' in event)) return emit(event)
     if (event.type === 'part-state' && !reasoning.has(event.key))
-      return void late.set(event.key, toSignaturePart(event.state, names.get(event.key)))
+      return void delayed.set(event.key, toSignaturePart(event.state, names.get(event.key)))
     if (event.type === 'part-start') {
       const { part } = event
       if (part.type === 'reasoning') reasoning.add(event.key)
@@ -83,7 +83,7 @@ export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): 
       names.set(event.key, name)
       const state = part.type === 'reasoning' || !('state' in part) ? undefined : part.state
       if (state && part.type === 'tool-call') insert(toSignaturePart(state, name), event.candidate)
-      else if (state) late.set(event.key, toSignaturePart(state, name))
+      else if (state) delayed.set(event.key, toSignaturePart(state, name))
       if (event.key !== next) isShifted = true
       keys.set(event.key, next)
       candidates.set(event.key, event.candidate)
@@ -96,7 +96,7 @@ export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): 
     const key = keys.get(event.key) ?? event.key
     emit(key === event.key ? event : { ...event, key }) // most streams have no state to move
     if (event.type !== 'part-end') return
-    const part = late.get(event.key)
+    const part = delayed.get(event.key)
     if (part) insert(part, candidates.get(event.key) ?? 0)
   }
 

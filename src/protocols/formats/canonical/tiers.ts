@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
  * prefix, in any case, and in objects: `priority`, `SERVICE_TIER_PRIORITY`, `{ type: "priority" }`. Names not known to be regular or
  * cheaper count as more expensive.
  */
-export function isDearerTier(tier: unknown, depth = 0): boolean {
-  if (isObject(tier)) return depth < MAX_DEPTH && Object.values(tier).some((inner) => isDearerTier(inner, depth + 1))
+export function isPremiumTier(tier: unknown, depth = 0): boolean {
+  if (isObject(tier)) return depth < MAX_DEPTH && Object.values(tier).some((inner) => isPremiumTier(inner, depth + 1))
   if (typeof tier === 'string') return !USUAL.has(tier) && !PLAIN.test(tier.trim().replace(PREFIX, ''))
   return Boolean(tier) // Google also accepts the numbers of its enums, where 0 is unspecified
 }
@@ -22,11 +22,11 @@ const PLAIN =
   /^(?:(?:default|standard|auto|flex|batch)(?:[_-].*)?|on[_-]?demand(?:[_-]flex)?|.*unspecified|global|not_available|none|off|normal|)$/i
 
 /** Reads whether a more expensive tier served a response; no field if it doesn't say so. `answer`: the object that contains the usage. */
-export function readServedTier(answer: JsonObject): { isDearer?: true } {
+export function readServedTier(answer: JsonObject): { isPremium?: true } {
   const { service_tier, serviceTier, performanceConfig, usage, usageMetadata } = answer
   const named = [service_tier, serviceTier, performanceConfig]
   if (isObject(usage)) named.push(usage.service_tier, usage.serviceTier, usage.speed, usage.inference_geo)
   if (isObject(usageMetadata))
     named.push(usageMetadata.serviceTier, usageMetadata.service_tier, usageMetadata.trafficType)
-  return named.some((tier) => isDearerTier(tier)) ? { isDearer: true } : {}
+  return named.some((tier) => isPremiumTier(tier)) ? { isPremium: true } : {}
 }

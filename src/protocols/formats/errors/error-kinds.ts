@@ -1,20 +1,20 @@
 import type { ErrorKind } from '../canonical/canonical-errors.ts'
 import type { ErrorAnswer } from '../translator.ts'
 import {
-  isAccountRefused,
+  isAccountRejected,
   isBudgetInUse,
-  isCompactionRefused,
-  isContentRefused,
+  isCompactionRejected,
+  isContentRejected,
   isContextOverflow,
   isInvalidKey,
-  isKeyRefused,
-  isMethodRefused,
+  isKeyRejected,
+  isMethodRejected,
   isModelDenied,
   isModelFailure,
   isOutOfCredit,
   isOverBudget,
   isPage,
-  isPromptRefused,
+  isPromptRejected,
   isQuotaExhausted,
   isServiceQuotaExceeded,
   isSpendLimit,
@@ -97,21 +97,21 @@ export interface ErrorReading {
 export function readErrorAnswer({ status: sentStatus, body, header, now }: ErrorAnswer): ErrorReading {
   const error = readProviderError(body, header('x-amzn-errortype'))
   const status = error.isSecondHand && sentStatus >= 500 ? resolveStatus(sentStatus, error) : sentStatus
-  const isWaitAsked = readWaitMs({ header, body, now, isRateLimit: false }) !== undefined
-  const kind = classifyError(status, error, isWaitAsked)
+  const requestsWait = readWaitMs({ header, body, now, isRateLimit: false }) !== undefined
+  const kind = classifyError(status, error, requestsWait)
   const isRateLimit = kinds[kind].class === 'rate-limit'
   return { kind, status, error, retryAfterMs: readWaitMs({ header, body, now, text: error.text, isRateLimit }) }
 }
 
 /** Classifies an error by its status and the provider's words. An error that the client caused isn't retried at other targets. */
-export function classifyError(status: number, error: ProviderError, isWaitAsked = false): ProviderErrorKind {
+export function classifyError(status: number, error: ProviderError, requestsWait = false): ProviderErrorKind {
   if (isOverBudget(error, status)) return 'over-budget'
   if (status === 401) return classifyUnauthorized(error)
   if (status === 403) return classifyForbidden(error)
-  if (status === 402) return isWaitAsked || isBudgetInUse(error) ? 'rate-limit' : 'billing'
+  if (status === 402) return requestsWait || isBudgetInUse(error) ? 'rate-limit' : 'billing'
   if ((status === 400 || status === 429) && isOutOfCredit(error)) return 'billing'
   if (status === 429)
-    return isQuotaExhausted(error) && !isWaitAsked && parseWait(error.text) === undefined ? 'quota' : 'rate-limit'
+    return isQuotaExhausted(error) && !requestsWait && parseWait(error.text) === undefined ? 'quota' : 'rate-limit'
   if (isServiceQuotaExceeded(error)) return 'rate-limit'
   if (status === 413 && error.codes.includes('rate_limit_exceeded')) return 'rate-limit' // Groq, for tokens per minute
   if (OVERFLOWS.has(status) && isContextOverflow(error)) return 'context-overflow'
@@ -124,16 +124,16 @@ export function classifyError(status: number, error: ProviderError, isWaitAsked 
 function classifyUnauthorized(error: ProviderError): ProviderErrorKind {
   if (isModelDenied(error)) return 'unknown-model'
   if (isOutOfCredit(error)) return 'billing'
-  return isAccountRefused(error) ? 'permission' : 'authentication'
+  return isAccountRejected(error) ? 'permission' : 'authentication'
 }
 
 /** A 403 may be about the prompt, the model, the account, or the key. It is `forbidden` if its words don't tell. */
 function classifyForbidden(error: ProviderError): ProviderErrorKind {
-  if (isContentRefused(error)) return 'content-refused'
+  if (isContentRejected(error)) return 'content-refused'
   if (isModelDenied(error)) return 'unknown-model'
-  if (isOutOfCredit(error) || (isQuotaExhausted(error) && !isPromptRefused(error))) return 'billing'
-  if (isKeyRefused(error)) return 'permission'
-  return isPromptRefused(error) ? 'content-refused' : 'forbidden'
+  if (isOutOfCredit(error) || (isQuotaExhausted(error) && !isPromptRejected(error))) return 'billing'
+  if (isKeyRejected(error)) return 'permission'
+  return isPromptRejected(error) ? 'content-refused' : 'forbidden'
 }
 
 /** Anthropic's type is more specific than the status, but a server status is never the client's fault. */
@@ -144,13 +144,13 @@ function classifyServerError(status: number, { type = '' }: ProviderError): Prov
 
 function classifyClientError(status: number, error: ProviderError): ProviderErrorKind {
   if ((status === 400 || status === 422) && isInvalidKey(error)) return 'authentication'
-  if ((status === 400 || status === 412) && isAccountRefused(error)) return 'permission'
+  if ((status === 400 || status === 412) && isAccountRejected(error)) return 'permission'
   if (status === 400 && isSpendLimit(error)) return 'quota'
-  const isStatusOfServer = kinds[classifyStatus(status)].class !== 'client'
-  if (isStatusOfServer) return classifyStatus(status)
+  const isServerStatus = kinds[classifyStatus(status)].class !== 'client'
+  if (isServerStatus) return classifyStatus(status)
   if (status === 404 && (isUnknownModel(error) || isUnknownModelField(error))) return 'unknown-model'
   if (isUnknownModel(error)) return 'invalid-model'
-  if ((status === 405 && isMethodRefused(error)) || (status === 400 && isPage(error))) return 'wrong-address'
+  if ((status === 405 && isMethodRejected(error)) || (status === 400 && isPage(error))) return 'wrong-address'
   if (status === 404 && isUnknownPath(error)) return 'wrong-address'
   return (status === 400 && kindByType.get(error.type ?? '')) || classifyStatus(status)
 }
@@ -202,7 +202,7 @@ export function resolveStatus(status: number, error: ProviderError): number {
   if (isContextOverflow(error)) return 400
   if (status < 500) return status
   if (isOverBudget(error, status)) return 402
-  if (isContentRefused(error)) return 400
+  if (isContentRejected(error)) return 400
   return isOutOfCredit(error) || isQuotaExhausted(error) ? 429 : status
 }
 
@@ -213,5 +213,5 @@ export const isEndpointMissing = (status: number): boolean => status === 404 || 
 export function lacksCompaction(status: number, body: unknown): boolean {
   const error = readProviderError(body)
   if (isEndpointMissing(status)) return !isUnknownModel(error)
-  return (status === 400 || status === 422) && isCompactionRefused(error)
+  return (status === 400 || status === 422) && isCompactionRejected(error)
 }

@@ -33,7 +33,7 @@ const NO_PATH =
   /^\s*<|^(?:404:? )?(?:(?:page|resource|route|path|url) )?not found\.?\s*$|^Invalid URL \((?:GET|POST) |^no Route matched with those values/i // then OpenAI, Kong
 
 /** Whether the provider or its model doesn't support compaction. */
-export const isCompactionRefused = ({ text }: ProviderError): boolean =>
+export const isCompactionRejected = ({ text }: ProviderError): boolean =>
   /\bcompact/i.test(text) && /not (?:support|available|enabled|implement|allow)|n't support|unsupported/i.test(text)
 
 /** Whether the error is about a model that the account may not use, and not about the key. */
@@ -43,7 +43,7 @@ const DENIED =
   /(?:access(?: to)?|use|sample from|invoke) (?:the |this |that |requested )*model\b|\bmodel\b[^.]{0,80} (?:is )?(?:not (?:allowed|enabled|permitted|authorized)|blocked)|model access (?:is )?denied|:(?:foundation-model|inference-profile)\//i
 
 /** Whether the request was rejected because of its content, although the status is about the account. */
-export const isContentRefused = ({ text, codes }: ProviderError): boolean =>
+export const isContentRejected = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => REFUSED_CODE.test(code)) ||
   /^Content violates usage guidelines|requires moderation\b.{0,40} flagged|^You do not have permission to access the (?:File|CachedContent)|^CachedContent not found/.test(
     text,
@@ -53,8 +53,8 @@ const REFUSED_CODE =
   /^(?:content_filter(?:ed)?|flagged_input|moderation_blocked|data_?inspection_?failed|ResponsibleAIPolicyViolation|\w+_policy_violation)$/i
 
 /** Whether the codes or the text of a 403 are about the key, its permissions, or its account. */
-export const isKeyRefused = (error: ProviderError): boolean =>
-  error.codes.some((code) => KEY_CODE.test(code)) || (!isPromptRefused(error) && KEY.test(error.text))
+export const isKeyRejected = (error: ProviderError): boolean =>
+  error.codes.some((code) => KEY_CODE.test(code)) || (!isPromptRejected(error) && KEY.test(error.text))
 
 const KEY_CODE =
   /auth|permission|access|\bkey|_key|account|billing|credit|insufficient|organi[sz]ation|project|region|country|credential|signature|ExpiredToken|UnrecognizedClient|suspend|subscription|workspace|tenant/i
@@ -63,7 +63,7 @@ const KEY =
   /\bkeys?\b|credential|unauthori[sz]|authori[sz]|authenticat|permission|\baccess\b|account|organi[sz]ation|\bproject\b|\bteam\b|workspace|billing|\bcredits?\b|balance|quota|subscription|\bplan\b|countr(?:y|ies)|region|territory|security token|access token|suspended|deactivated|\bIP\b/i
 
 /** Whether the text of a 403 is about the content of the prompt. */
-export const isPromptRefused = ({ text }: ProviderError): boolean => PROMPT.test(text) && !ABOUT_ACCOUNT.test(text)
+export const isPromptRejected = ({ text }: ProviderError): boolean => PROMPT.test(text) && !ABOUT_ACCOUNT.test(text)
 
 const PROMPT =
   /\b(?:input|prompt|content|message|messages|request|text|image|conversation)\b[^.]{0,80}\b(?:flagged|violat(?:es|ed|ing|ion)|moderation|polic(?:y|ies)|guidelines|unsafe|harmful|inappropriate|prohibited|sensitive|safety)\b|\b(?:flagged|prohibited|inappropriate|harmful|unsafe|sensitive)\b[^.]{0,80}\b(?:input|prompt|content|message|request|text|image)\b|\bsafety system\b|\busage (?:polic(?:y|ies)|guidelines)\b/i
@@ -75,11 +75,11 @@ const ABOUT_ACCOUNT =
 /** Whether this request costs more than the account may spend, although credit is left. A shorter or cheaper one would work. */
 export const isOverBudget = ({ text, codes }: ProviderError, status: number): boolean =>
   codes.includes('weight_exceeds_budget') || // OpenRouter
-  TOO_DEAR.some((words) => hasCreditLeft(words.exec(text))) ||
-  (status === 402 && FEWER_TOKENS.test(text) && hasCreditLeft(LEFT.exec(text) ?? []))
+  TOO_EXPENSIVE.some((words) => hasCreditLeft(words.exec(text))) ||
+  (status === 402 && FEWER_TOKENS.test(text) && hasCreditLeft(REMAINING.exec(text) ?? []))
 
 /** Messages about a request that costs more than the remaining credit, which is captured in any unit. */
-const TOO_DEAR: readonly RegExp[] = [
+const TOO_EXPENSIVE: readonly RegExp[] = [
   /^This request requires more credits, or fewer max_tokens\b(?:.{0,80}\bcan only afford (-?[\d.]+))?/, // OpenRouter
   /^(?:Prompt tokens|max_tokens) limit exceeded: \d+ > (-?\d+)\. To increase/, // OpenRouter
   /^(?:\S+ )?(?:预扣费额度失败|(?:chat )?pre-consumed? quota failed|(?:user|token) quota is not enough), ?(?:用户|令牌|user |token )(?:remain |剩余)?(?:quota|额度): *[^\d\s-]{0,3}(-?[\d.]+), ?(?:需要预扣费额度|need quota):/i, // New API
@@ -92,7 +92,7 @@ const FEWER_TOKENS =
   /\b(?:fewer|lower|reduce|decrease|smaller)\b.{0,30}\b(?:max_(?:completion_|output_)?tokens|maxOutputTokens|max tokens)\b/i
 
 /** The remaining credit. */
-const LEFT = /\b(?:afford|balance|remaining|available)\b:? *[^\d\s-]{0,3}(-?[\d.]+)/i
+const REMAINING = /\b(?:afford|balance|remaining|available)\b:? *[^\d\s-]{0,3}(-?[\d.]+)/i
 
 /** Whether there is credit left. Some messages don't say how much. */
 const hasCreditLeft = (found: readonly (string | undefined)[] | null): boolean =>
@@ -102,7 +102,7 @@ const hasCreditLeft = (found: readonly (string | undefined)[] | null): boolean =
 export const isBudgetInUse = ({ codes }: ProviderError): boolean => codes.includes('openrouter_in_flight_budget')
 
 /** Whether the URL doesn't accept the method, so that the content of the request isn't the cause. */
-export const isMethodRefused = ({ text, codes }: ProviderError): boolean =>
+export const isMethodRejected = ({ text, codes }: ProviderError): boolean =>
   codes.length === 0 || text === '' || /\bmethods?\b|not allowed to (?:GET|POST)/i.test(text)
 
 /** Whether the body is a web page, which proxies send instead of an API error. */
@@ -133,7 +133,7 @@ const NO_MONEY =
   /^Your (?:credit balance is too low|team \S+ has either used all available credits)|^You have reached your specified (?:workspace )?API usage limits|^余额不足|^Not enough credits$/ // the last two: Zhipu, Serper
 
 /** Whether the account is rejected for its location or plan, or because it is suspended. Some vendors return a 400 or 412. */
-export const isAccountRefused = ({ text, codes }: ProviderError): boolean =>
+export const isAccountRejected = ({ text, codes }: ProviderError): boolean =>
   codes.includes('organization_restricted') || ACCOUNT_REFUSED.test(text)
 
 const ACCOUNT_REFUSED =

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { isContentRefused, isContextOverflow, isPromptRefused } from './error-words.ts'
+import { isContentRejected, isContextOverflow, isPromptRejected } from './error-words.ts'
 import { findNestedErrors, type NestedError } from './nested-errors.ts'
 
 /** A provider's error: its message and code for the client, and the parts that decide its kind. */
@@ -60,7 +60,7 @@ function readBody(body: unknown): ProviderError {
 
 /** Whether it is about the request, regardless of the provider: the prompt is too long, or its content is rejected. */
 export const isAboutRequest = (error: ProviderError): boolean =>
-  isContextOverflow(error) || isContentRefused(error) || isPromptRefused(error)
+  isContextOverflow(error) || isContentRejected(error) || isPromptRejected(error)
 
 /** Appends the quoted message to the router's own. Drops the latter if it is only JSON, and the former if the latter contains it. */
 function joinReason(message: string, reason: string): string {
@@ -141,11 +141,11 @@ const MAX_TEXT = 500
 const WORDS = /[\p{L}\p{N}]/u
 
 function listCodes({ code, type, status, error_type, details, innererror, metadata }: JsonObject): string[] {
-  const fine = isObject(details) ? [details.error_code] : listDetails(details).map(({ reason }) => reason)
-  const azure = isObject(innererror) ? innererror.code : undefined
-  const routed = isObject(metadata) ? [metadata.limit_source, metadata.reason] : []
-  const moderated = isObject(metadata) && isFlagged(metadata) ? FLAGGED : undefined
-  return [code, type, status, error_type, ...fine, azure, ...routed, moderated].filter(isText)
+  const detailCodes = isObject(details) ? [details.error_code] : listDetails(details).map(({ reason }) => reason)
+  const azureCode = isObject(innererror) ? innererror.code : undefined
+  const routerCodes = isObject(metadata) ? [metadata.limit_source, metadata.reason] : []
+  const moderationCode = isObject(metadata) && isFlagged(metadata) ? FLAGGED : undefined
+  return [code, type, status, error_type, ...detailCodes, azureCode, ...routerCodes, moderationCode].filter(isText)
 }
 
 const readParam = ({ param }: JsonObject) => (isText(param) ? { param } : undefined)

@@ -8,7 +8,7 @@ export function findRejectedFields(body: unknown, fields: readonly string[]): st
   return fields.filter((field) => {
     const last = field.slice(field.lastIndexOf('.') + 1) // some vendors name a nested field without its path
     const isNamed = (param === field || param === last) && UNKNOWN.test(message)
-    return isNamed || [field, last].some((name) => isCalledUnknown(message, name) || isCalledExtra(message, name))
+    return isNamed || [field, last].some((name) => isUnknownField(message, name) || isExtraField(message, name))
   })
 }
 
@@ -20,7 +20,7 @@ const UNKNOWN =
   /\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported|not (?:supported|permitted|allowed|recogni[sz]ed))\b/i
 
 /** Whether a sentence calls the field unknown: `unknown field "top_k"`, `top_k is not supported`. Expected fields follow a comma. */
-function isCalledUnknown(message: string, field: string): boolean {
+function isUnknownField(message: string, field: string): boolean {
   const name = `(?<![\\w.-])(?:body\\.)?${escapeRegExp(field)}(?![\\w-])`
   return (
     new RegExp(`\\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported)\\b[^.,;]{0,60}?${name}`, 'i').test(message) ||
@@ -32,7 +32,7 @@ function isCalledUnknown(message: string, field: string): boolean {
 }
 
 /** Matches Pydantic's list of errors, as older servers print it. */
-const isCalledExtra = (message: string, field: string): boolean =>
+const isExtraField = (message: string, field: string): boolean =>
   new RegExp(`'loc': \\('body', '${escapeRegExp(field)}'\\), 'msg': 'Extra inputs are not permitted`).test(message)
 
 const escapeRegExp = (field: string) => field.replace(/[^\w]/g, '\\$&')

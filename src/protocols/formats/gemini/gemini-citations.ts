@@ -28,7 +28,7 @@ export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[
 }
 
 /** Whether a candidate names any source. Often it only names search queries. */
-export function namesSources({ groundingMetadata: grounding, citationMetadata: quoted }: JsonObject): boolean {
+export function hasSources({ groundingMetadata: grounding, citationMetadata: quoted }: JsonObject): boolean {
   const lists = [isObject(grounding) && grounding.groundingChunks, getQuotedSources(quoted)]
   return lists.some((list) => Array.isArray(list) && list.length > 0)
 }

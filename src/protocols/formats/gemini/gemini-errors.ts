@@ -11,12 +11,12 @@ export const geminiErrors: FormatErrors = {
   event: (error) => `data: ${JSON.stringify(body(error))}\n\n`,
   isReadable,
   isErrorEvent: ({ data }) => isReadable(tryParseJson(data)),
-  saysOverflow: ({ message }) => KNOWN_OVERFLOW.test(String(message)),
+  isOverflowError: ({ message }) => KNOWN_OVERFLOW.test(String(message)),
   /** Reads an error. Its code is the name of the status, because Google's own code is the status number. */
-  read(body) {
-    const envelope: unknown = Array.isArray(body) ? body[0] : body
+  read(writeErrorBody) {
+    const envelope: unknown = Array.isArray(writeErrorBody) ? writeErrorBody[0] : writeErrorBody
     const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
-    return { ...readMessage(body), ...(typeof error?.status === 'string' && { code: error.status }) }
+    return { ...readMessage(writeErrorBody), ...(typeof error?.status === 'string' && { code: error.status }) }
   },
   writeBody: (error) => ({ error }),
 }
@@ -27,7 +27,7 @@ function body({ status, code, message, retryAfter }: ErrorFacts): object {
   const text = code === 'CONTEXT_OVERFLOW' ? writeOverflowMessage(message) : message
   const error = { code: status, message: text, status: name }
   if (!isKeyErrorCode(code)) return { error }
-  const details: JsonObject[] = [errorInfo(code.toLowerCase())]
+  const details: JsonObject[] = [createErrorInfo(code.toLowerCase())]
   if (retryAfter !== undefined) details.push({ '@type': `${RPC}.RetryInfo`, retryDelay: `${retryAfter}s` })
   return { error: { ...error, details } }
 }
@@ -70,7 +70,7 @@ export function parseError(answer: ErrorAnswer): CanonicalError {
 }
 
 /** Parses the error in a chunk. */
-export function streamError(error: unknown): CanonicalError {
+export function parseStreamError(error: unknown): CanonicalError {
   const { status, source } = parseEmbeddedError(error)
   return { ...parseError({ status, body: { error }, header: () => undefined, now: 0 }), ...(source && { source }) }
 }
@@ -101,10 +101,10 @@ export function writeError(error: CanonicalError): {
 } {
   const { kind, message, param, retryAfterMs } = error
   const reason = toKeyErrorCode(error.code)
-  const [usual, name] = reason !== undefined && kind === 'billing' ? BUDGET : responseByKind[kind]
-  const code = kind === 'server' ? getClientStatus(error, usual) : usual
+  const [defaultStatus, name] = reason !== undefined && kind === 'billing' ? BUDGET : responseByKind[kind]
+  const code = kind === 'server' ? getClientStatus(error, defaultStatus) : defaultStatus
   const headers: Record<string, string> = {}
-  const details: JsonObject[] = reason === undefined ? [] : [errorInfo(reason)]
+  const details: JsonObject[] = reason === undefined ? [] : [createErrorInfo(reason)]
   if (retryAfterMs !== undefined) {
     const seconds = Math.ceil(retryAfterMs / 1000)
     headers['retry-after'] = String(seconds)
@@ -121,7 +121,7 @@ export function writeError(error: CanonicalError): {
 }
 
 const RPC = 'type.googleapis.com/google.rpc'
-const errorInfo = (reason: string): JsonObject => ({ '@type': `${RPC}.ErrorInfo`, reason, domain: 'signalbox' })
+const createErrorInfo = (reason: string): JsonObject => ({ '@type': `${RPC}.ErrorInfo`, reason, domain: 'signalbox' })
 
 /** The error for a key whose remaining budget is too small. */
 const BUDGET = [402, 'FAILED_PRECONDITION'] as const

@@ -69,7 +69,7 @@ const finishReasons = new Map<string, FinishReason>(
 const byNumber = ['FINISH_REASON_UNSPECIFIED', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']
 
 /** Writes `finishReason` for a client. */
-export const wireFinish = (reason: FinishReason): WireFinish => wireReasons[reason]
+export const writeFinishReason = (reason: FinishReason): WireFinish => wireReasons[reason]
 
 const wireReasons: Readonly<Record<FinishReason, WireFinish>> = {
   stop: 'STOP',
@@ -93,7 +93,7 @@ export function parseServedTier(usage: unknown): string | undefined {
 const tiers: Readonly<Record<string, string>> = { ON_DEMAND_FLEX: 'flex', ON_DEMAND_PRIORITY: 'priority' }
 
 /** Writes token usage for a client. */
-export function wireUsage({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens = 0 }: TokenUsage): WireUsage {
+export function writeUsage({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens = 0 }: TokenUsage): WireUsage {
   const thoughtsTokenCount = Math.min(reasoningTokens, outputTokens)
   return {
     promptTokenCount: inputTokens,
@@ -122,10 +122,10 @@ function parseToken(entry: unknown): { token: string; logprob: number }[] {
 }
 
 /** Writes `logprobsResult` for a client. */
-export function wireLogprobs(tokens: readonly TokenLogprob[]): WireLogprobs {
-  const chosenCandidates = tokens.map(wireToken)
+export function writeLogprobs(tokens: readonly TokenLogprob[]): WireLogprobs {
+  const chosenCandidates = tokens.map(writeToken)
   if (tokens.every(({ top }) => top.length === 0)) return { chosenCandidates }
-  return { chosenCandidates, topCandidates: tokens.map(({ top }) => ({ candidates: top.map(wireToken) })) }
+  return { chosenCandidates, topCandidates: tokens.map(({ top }) => ({ candidates: top.map(writeToken) })) }
 }
 
-const wireToken = ({ token, logprob }: { token: string; logprob: number }) => ({ token, logProbability: logprob })
+const writeToken = ({ token, logprob }: { token: string; logprob: number }) => ({ token, logProbability: logprob })

@@ -104,7 +104,7 @@ function createEndpoints(version: string): Endpoint[] {
   ): Endpoint => ({
     path: `/${version}/models/{model}:${method}`,
     format: 'gemini',
-    reads: 'json',
+    bodyType: 'json',
     upstreamPath: (model) => `${toModelPath(model)}:${method}${more.streams === 'always' ? '?alt=sse' : ''}`,
     ...more,
   })
@@ -126,12 +126,12 @@ const toChunks = (answer: unknown): unknown[] => (Array.isArray(answer) ? answer
 function replaceCountModel(text: string, model: string): string {
   const { spans } = scanTopLevel(text, ['generateContentRequest', 'generate_content_request'])
   let body = ''
-  let at = 0
+  let position = 0
   for (const { start, end } of spans) {
     const within = text.slice(start, end)
     const named = replaceSpans(within, scanTopLevel(within, ['model']).spans, JSON.stringify(`models/${model}`))
-    body += text.slice(at, start) + named
-    at = end
+    body += text.slice(position, start) + named
+    position = end
   }
-  return body + text.slice(at)
+  return body + text.slice(position)
 }

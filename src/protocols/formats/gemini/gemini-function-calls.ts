@@ -71,7 +71,7 @@ function createPartialArgs(): PartialArgs {
     const last = path.pop()
     if (last === undefined) return
     const holder = path.reduce<Container>(
-      (container, segment, at) => getChild(container, segment, path[at + 1] ?? last),
+      (container, segment, index) => getChild(container, segment, path[index + 1] ?? last),
       root,
     )
     const name = toKey(holder, last)
@@ -139,12 +139,12 @@ export function parseResponse(response: JsonObject): { text: string; isError: bo
   return { text: Object.keys(response).length === 0 ? '' : JSON.stringify(response), isError: false }
 }
 
-/** Writes a result as an object: the parsed text if it is a JSON object. Calls `refuse` if that is nested deeper than a request may be. */
-export function writeResponse(text: string, isError: boolean, refuse: () => never): JsonObject {
+/** Writes a result as an object: the parsed text if it is a JSON object. Calls `reject` if that is nested deeper than a request may be. */
+export function writeResponse(text: string, isError: boolean, reject: () => never): JsonObject {
   if (isError) return { error: text }
   if (text === '') return {}
   const mayBeJson = /^\s*[[{]/.test(text)
-  if (mayBeJson && isTooDeep(text)) refuse()
+  if (mayBeJson && isTooDeep(text)) reject()
   const value = mayBeJson ? parseOpaque(text) : undefined
   if (isObject(value) && getWrapper(value) === undefined && Object.keys(value).length > 0) return value
   return { output: value ?? text }

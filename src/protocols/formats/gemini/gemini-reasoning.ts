@@ -68,7 +68,7 @@ export function parseSignature(signature: string | undefined): OpaqueState | und
 }
 
 /** Writes state of any vendor as a signature for a client. */
-export const wireSignature = (state: OpaqueState): string => toBase64(encodeUtf8(sealState(state)))
+export const writeSignature = (state: OpaqueState): string => toBase64(encodeUtf8(sealState(state)))
 
 /** Google's documented placeholder for a call by another model, which has no signature. Newer models reject the call without it. */
 export const NO_SIGNATURE = 'skip_thought_signature_validator'

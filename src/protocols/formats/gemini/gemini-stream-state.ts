@@ -9,7 +9,7 @@ import { readCost } from '../canonical/reported-cost.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import { readServedTier } from '../canonical/tiers.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
-import { type EmbeddedError, newStreamProgress, type StreamState } from '../format.ts'
+import { createStreamProgress, type EmbeddedError, type StreamState } from '../format.ts'
 
 /** Blank lines, which the format's clients ignore. A comment doesn't work, because Google's Python client takes it for a chunk. */
 export const KEEP_ALIVE = '\n\n'
@@ -54,7 +54,7 @@ export function readError(chunk: unknown) {
 
 /** Follows a stream of chunks, which ends with a finish reason or a blocked prompt. A stop without content doesn't start the response. */
 export function createGeminiStreamState(): StreamState {
-  const state = { ...newStreamProgress(), observe }
+  const state = { ...createStreamProgress(), observe }
 
   function observe({ data }: SseEvent) {
     const value = tryParseJson(data)

@@ -30,7 +30,7 @@ const optionNames: Readonly<Partial<Record<OptionName, string>>> = {
 
 /** Translates Gemini's generateContent to the canonical format and back. */
 export const geminiTranslator: Translator = {
-  traits: traits(),
+  traits: createTraits(),
   supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names as keys
   fieldNames: {
     ...optionNames,
@@ -64,7 +64,7 @@ export const geminiTranslator: Translator = {
 }
 
 /** The traits of the Gemini API (google-traits.ts has its models with levels). Vertex accepts labels and stores nothing. */
-function traits(): Traits {
+function createTraits(): Traits {
   return {
     ...baseTraits,
     lacks: ['labels'],

@@ -9,7 +9,7 @@ export const chatErrors: FormatErrors = {
   event: (error) => `data: ${JSON.stringify(writeOpenAIErrorBody(error))}\n\n`,
   isReadable: (body) => getErrorObject(body) !== undefined,
   isErrorEvent: ({ data }) => getErrorObject(tryParseJson(data)) !== undefined,
-  saysOverflow: ({ code }) => code === 'context_length_exceeded',
+  isOverflowError: ({ code }) => code === 'context_length_exceeded',
   read: readMessage,
   writeBody: (error) => ({ error }),
 }

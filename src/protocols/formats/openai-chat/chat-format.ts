@@ -5,8 +5,8 @@ import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
 import {
   type AnswerReader,
+  createFixedEndpoint,
   createOutputLimit,
-  fixedEndpoint,
   readAnswerCount,
   type SharedFormat,
   toContentFields,
@@ -33,7 +33,7 @@ const chatUsageRequest: UsageRequest = {
   // The provider rejects a value of another type.
   isOpen: ({ stream_options: options = null }) =>
     options === null || (isObject(options) && (options.include_usage ?? false) === false),
-  ask: (text, body) =>
+  add: (text, body) =>
     body.stream_options === undefined
       ? insertFirstMember(text, USAGE_OPTION)
       : withMember(text, 'stream_options', (options) =>
@@ -81,12 +81,12 @@ export const openaiChat: SharedFormat = {
   auth: 'bearer',
   defaultHeaders: {},
   endpoints: [
-    fixedEndpoint('openai-chat', '/chat/completions', {
+    createFixedEndpoint('openai-chat', '/chat/completions', {
       ...streaming,
       outputLimit: createOutputLimit('max_completion_tokens', 'max_tokens'),
       bound: { answers: countAnswers },
     }),
-    fixedEndpoint('openai-chat', '/completions', {
+    createFixedEndpoint('openai-chat', '/completions', {
       ...streaming,
       operation: operations.complete,
       outputLimit: createOutputLimit('max_tokens'),

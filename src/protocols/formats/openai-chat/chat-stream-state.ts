@@ -7,7 +7,7 @@ import { readMediaTokens } from '../canonical/media-tokens.ts'
 import { addCharges, readCost } from '../canonical/reported-cost.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import { readEmbeddedError, readUnnamedError } from '../errors/embedded-errors.ts'
-import { newStreamProgress, type StreamState } from '../format.ts'
+import { createStreamProgress, type StreamState } from '../format.ts'
 
 /** An SSE comment, which clients ignore. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
@@ -102,7 +102,7 @@ export const getNamedError = (chunk: unknown, data: string): unknown =>
  * response, nor does the end of an empty turn; a legacy completion may be empty.
  */
 export function createChatStreamState(): StreamState {
-  const state = { ...newStreamProgress(), observe }
+  const state = { ...createStreamProgress(), observe }
   const readUsage = createUsageReader()
 
   function observe({ event, data }: SseEvent) {

@@ -59,8 +59,8 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
       if (!lines) return undefined
       const action = {
         commands: lines,
-        timeout_ms: numberOrNull(timeout_ms),
-        max_output_length: numberOrNull(max_output_length),
+        timeout_ms: readNumberOrNull(timeout_ms),
+        max_output_length: readNumberOrNull(max_output_length),
       }
       return { type: 'shell_call', action, environment: { type: 'local' } }
     },
@@ -180,7 +180,7 @@ function readCommands(value: unknown): string[] | undefined {
 const omitNull = (object: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null && value !== undefined))
 
-const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+const readNumberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 
 function formatRun({ stdout, stderr, outcome }: JsonObject): string {
   const { type, exit_code: code } = isObject(outcome) ? outcome : {}

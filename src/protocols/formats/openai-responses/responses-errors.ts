@@ -11,7 +11,7 @@ export const responseErrors: FormatErrors = {
   event: writeErrorEvents,
   isReadable: (body) => getErrorObject(body) !== undefined,
   isErrorEvent: (event) => getEventType(event) === 'response.failed',
-  saysOverflow: ({ code }) => code === 'context_length_exceeded',
+  isOverflowError: ({ code }) => code === 'context_length_exceeded',
   read: readMessage,
   /** Error events and failed responses have the fields of an error object except its type. */
   writeBody(error, status) {

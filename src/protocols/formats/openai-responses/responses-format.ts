@@ -4,10 +4,10 @@ import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
 import {
   type AnswerReader,
+  createFixedEndpoint,
   createOutputLimit,
   type Endpoint,
   FREE,
-  fixedEndpoint,
   type SharedFormat,
   toCountReader,
 } from '../format.ts'
@@ -66,18 +66,18 @@ export const openaiResponses: SharedFormat = {
   auth: 'bearer',
   defaultHeaders: {},
   endpoints: [
-    fixedEndpoint('openai-responses', '/responses', {
+    createFixedEndpoint('openai-responses', '/responses', {
       ...shared,
       getCompactionMode: readCompactionMode,
       outputLimit: createOutputLimit('max_output_tokens'),
     }),
-    fixedEndpoint('openai-responses', '/responses/input_tokens', {
+    createFixedEndpoint('openai-responses', '/responses/input_tokens', {
       ...shared,
       operation: operations.countTokens,
       streams: 'never',
       bound: FREE,
     }),
-    fixedEndpoint('openai-responses', '/responses/compact', {
+    createFixedEndpoint('openai-responses', '/responses/compact', {
       ...shared,
       operation: operations.compact,
       streams: 'never',

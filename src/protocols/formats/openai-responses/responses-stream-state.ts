@@ -10,7 +10,7 @@ import { readMediaTokens } from '../canonical/media-tokens.ts'
 import { addCharges, readCost } from '../canonical/reported-cost.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
-import { newStreamProgress, type StreamPosition, type StreamState } from '../format.ts'
+import { createStreamProgress, type StreamPosition, type StreamState } from '../format.ts'
 import type { WireOutcome } from './responses-wire.ts'
 
 /** An SSE comment, which clients ignore. */
@@ -92,7 +92,7 @@ export const inProgress: WireOutcome = {
  */
 export function createResponseStreamState(): StreamState {
   const place: StreamPosition = {}
-  const state = { ...newStreamProgress(), place, observe, items: undefined as unknown }
+  const state = { ...createStreamProgress(), place, observe, items: undefined as unknown }
   const starts = new RestartDetector()
 
   function observe({ event, data }: SseEvent) {

@@ -7,7 +7,7 @@ import { writeAnswer, writeCount } from './client/responses-client-answer.ts'
 import { writeCompaction } from './client/responses-client-compaction.ts'
 import { parseRequest } from './client/responses-client-request.ts'
 import { createWriter } from './client/responses-client-stream.ts'
-import { answerInStream, parseAnswer } from './provider/responses-provider-answer.ts'
+import { findAnswer, parseAnswer } from './provider/responses-provider-answer.ts'
 import { parseCount, writeCountRequest, writeRequest } from './provider/responses-provider-request.ts'
 import { createReader } from './provider/responses-provider-stream.ts'
 import { optionNames } from './responses-fields.ts'
@@ -52,7 +52,7 @@ export const responsesTranslator: Translator = {
   parseRequest,
   writeRequest,
   parseAnswer,
-  answerInStream,
+  findAnswer,
   writeAnswer,
   writeCompaction,
   createReader,

@@ -4,16 +4,16 @@ import { createAiSdkEndpoints, createEndpoint, createOperation, type KindEndpoin
 const operation = createOperation({ name: 'embed', kind: 'embedding' })
 const loadForms = once(async () => (await import('./embedding-forms.ts')).embeddingForms)
 
-const words = (vendor: string, reference: string) => ({ summary: 'Embed text', vendor, reference })
+const createDocs = (vendor: string, reference: string) => ({ summary: 'Embed text', vendor, reference })
 
-const google = (version: string, method: string, client: string): KindEndpoint =>
+const createGoogleEndpoint = (version: string, method: string, client: string): KindEndpoint =>
   createEndpoint({
     path: `/${version}/models/{model}:${method}`,
     format: 'gemini',
     client,
     operation,
     loadForms,
-    words: words('Gemini', 'https://ai.google.dev/api/embeddings'),
+    docs: createDocs('Gemini', 'https://ai.google.dev/api/embeddings'),
   })
 
 /** The endpoints for embeddings. Google's clients call either version of its API. */
@@ -24,7 +24,7 @@ export const embeddingEndpoints: readonly KindEndpoint[] = [
     client: 'openai',
     operation,
     loadForms,
-    words: words('OpenAI', 'https://platform.openai.com/docs/api-reference/embeddings'),
+    docs: createDocs('OpenAI', 'https://platform.openai.com/docs/api-reference/embeddings'),
   }),
   createEndpoint({
     path: '/v2/embed',
@@ -33,7 +33,7 @@ export const embeddingEndpoints: readonly KindEndpoint[] = [
     operation,
     loadForms,
     messageFields: ['message'], // Cohere's field
-    words: words('Cohere', 'https://docs.cohere.com/reference/embed'),
+    docs: createDocs('Cohere', 'https://docs.cohere.com/reference/embed'),
   }),
   ...createAiSdkEndpoints('embedding-model', {
     operation,
@@ -42,7 +42,7 @@ export const embeddingEndpoints: readonly KindEndpoint[] = [
     page: 'embeddings',
   }),
   ...['v1beta', 'v1'].flatMap((version) => [
-    google(version, 'embedContent', 'gemini'),
-    google(version, 'batchEmbedContents', 'gemini-batch'),
+    createGoogleEndpoint(version, 'embedContent', 'gemini'),
+    createGoogleEndpoint(version, 'batchEmbedContents', 'gemini-batch'),
   ]),
 ]

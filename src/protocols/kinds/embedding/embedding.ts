@@ -82,7 +82,7 @@ export const embeddingDivision: Division<EmbeddingRequest, EmbeddingResponse> = 
 export function parseWidth(value: unknown, warnings: Warnings): number | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
-  return warnings.refuse('dimensions', 'must be a whole number above 0')
+  return warnings.reject('dimensions', 'must be a whole number above 0')
 }
 
 /** Counts at least as many tokens for an input as the vendor. */
@@ -138,7 +138,7 @@ export function chooseTaskName(
 /** Returns the task of all inputs. Rejects inputs with different tasks. */
 function getSharedTask({ task, inputs }: EmbeddingRequest, warnings: Warnings): Task | undefined {
   const tasks = new Set(inputs.map((input) => input.task ?? task))
-  if (tasks.size > 1) warnings.refuse('task', 'the target requires the same value for all inputs of a request')
+  if (tasks.size > 1) warnings.reject('task', 'the target requires the same value for all inputs of a request')
   return [...tasks][0]
 }
 
@@ -150,10 +150,10 @@ export function noteDroppedTitles({ inputs }: EmbeddingRequest, warnings: Warnin
 /** Returns the texts of all inputs, for vendors that only support text. Rejects tokens and images. */
 export function getTexts({ inputs }: EmbeddingRequest, warnings: Warnings): string[] {
   return inputs.map(({ text, tokens, parts = [] }) => {
-    if (tokens) warnings.refuse('input', 'only OpenAI models accept tokens; send the text')
+    if (tokens) warnings.reject('input', 'only OpenAI models accept tokens; send the text')
     if (text !== undefined) return text
     return parts
-      .map((part) => ('text' in part ? part.text : warnings.refuse('input', 'the target does not support images')))
+      .map((part) => ('text' in part ? part.text : warnings.reject('input', 'the target does not support images')))
       .join('\n')
   })
 }
@@ -167,7 +167,7 @@ export function requireTruncation(
   warnings: Warnings,
 ): void {
   if (truncation === undefined || truncation === own || others.includes(truncation)) return
-  warnings.refuse('truncation', TRUNCATION_ERRORS[own])
+  warnings.reject('truncation', TRUNCATION_ERRORS[own])
 }
 
 const TRUNCATION_ERRORS: Readonly<Record<Truncation, string>> = {
@@ -179,8 +179,8 @@ const TRUNCATION_ERRORS: Readonly<Record<Truncation, string>> = {
 /** Rejects vector types that only Cohere has. */
 export function requireFloats({ types = [], encoding }: EmbeddingRequest, warnings: Warnings): void {
   const other = types.find((type) => type !== 'float' && type !== 'base64')
-  if (other !== undefined) warnings.refuse('types', `the target returns floats and does not support "${other}"`)
-  if (encoding === 'raw') warnings.refuse('encoding', 'the target returns floats and does not support packed numbers')
+  if (other !== undefined) warnings.reject('types', `the target returns floats and does not support "${other}"`)
+  if (encoding === 'raw') warnings.reject('encoding', 'the target returns floats and does not support packed numbers')
 }
 
 /** The usage for a reported number of tokens; none if it isn't a number or is 0, because every vector takes tokens. */
@@ -191,19 +191,19 @@ export const toUsage = (tokens: unknown): { usage?: TokenUsage } =>
 export function readVectors(
   list: unknown,
   { inputs, encoding }: EmbeddingRequest,
-  of: (item: unknown) => unknown,
+  getVector: (item: unknown) => unknown,
 ): Vector[] | string {
   if (!Array.isArray(list) || list.length !== inputs.length) return NO_VECTORS
   const vectors: Vector[] = []
   for (const item of list) {
-    const vector = of(item)
+    const vector = getVector(item)
     if (!isVector(vector, encoding)) return NO_VECTORS
     vectors.push(vector)
   }
-  return haveOneWidth(vectors) ? vectors : NO_WIDTH
+  return haveSameLength(vectors) ? vectors : NO_WIDTH
 }
 
-const haveOneWidth = (vectors: readonly Vector[]): boolean => new Set(vectors.map(getWidth)).size <= 1
+const haveSameLength = (vectors: readonly Vector[]): boolean => new Set(vectors.map(getWidth)).size <= 1
 
 const NO_VECTORS = 'an embedding for each input'
 const NO_WIDTH = 'embeddings of equal length'

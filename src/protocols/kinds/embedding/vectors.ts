@@ -18,9 +18,9 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /** The number of floats in a vector. */
 export const getWidth = (vector: Vector): number =>
-  typeof vector === 'string' ? Math.floor((withoutPadding(vector) * 3) / 4) / 4 : vector.length
+  typeof vector === 'string' ? Math.floor((getUnpaddedLength(vector) * 3) / 4) / 4 : vector.length
 
-const withoutPadding = (text: string) => text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
+const getUnpaddedLength = (text: string) => text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
 
 /** Returns a vector as numbers. */
 export const toFloats = (vector: Vector): readonly number[] =>
@@ -31,12 +31,12 @@ export const toBase64Vector = (vector: Vector): string => (typeof vector === 'st
 
 function packFloats(numbers: readonly number[]): string {
   const view = new DataView(new ArrayBuffer(numbers.length * 4))
-  for (const [at, number] of numbers.entries()) view.setFloat32(at * 4, number, true)
+  for (const [index, number] of numbers.entries()) view.setFloat32(index * 4, number, true)
   return toBase64(new Uint8Array(view.buffer))
 }
 
 function unpackFloats(text: string): number[] {
   const bytes = fromBase64(text)
   const view = new DataView(bytes.buffer, bytes.byteOffset)
-  return Array.from({ length: getWidth(text) }, (_, at) => view.getFloat32(at * 4, true))
+  return Array.from({ length: getWidth(text) }, (_, index) => view.getFloat32(index * 4, true))
 }

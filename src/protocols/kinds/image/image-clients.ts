@@ -51,13 +51,13 @@ function readRequest(
   const count = readCount(fields, warnings)
   const pictures = [...readInputImages(['image', 'images', 'input_references'], { fields, files, warnings })]
   if (isEdit && pictures.length === 0)
-    warnings.refuse('image', 'is required: a PNG, WebP, or JPEG image, as a file or a data URL.')
+    warnings.reject('image', 'is required: a PNG, WebP, or JPEG image, as a file or a data URL.')
   rejectTooManyImages(pictures, warnings)
   const [mask, ...otherMasks] = readInputImages(['mask'], { fields, files, warnings })
   const [markup] = readInputImages(['markup'], { fields, files, warnings })
-  if (otherMasks.length > 0) warnings.refuse('mask', 'must be a single image.')
-  if (mask && markup) warnings.refuse('markup', 'cannot be used together with "mask".')
-  if (!isEdit && mask) warnings.refuse('mask', 'is only for edits (POST /v1/images/edits).')
+  if (otherMasks.length > 0) warnings.reject('mask', 'must be a single image.')
+  if (mask && markup) warnings.reject('markup', 'cannot be used together with "mask".')
+  if (!isEdit && mask) warnings.reject('mask', 'is only for edits (POST /v1/images/edits).')
   for (const name of NUMBERS) fields.number(name)
   const isStream = fields.boolean(STREAM) ?? false
   const others = Object.entries(fields.value).filter(([name, value]) => value !== null && !READ.has(name))
@@ -78,19 +78,19 @@ function readRequest(
 
 /** Reads the prompt, which is required. */
 export const readPrompt = (fields: Fields, warnings: Warnings): string =>
-  fields.string('prompt')?.trim() || warnings.refuse('prompt', 'is required: a text prompt for the image.')
+  fields.string('prompt')?.trim() || warnings.reject('prompt', 'is required: a text prompt for the image.')
 
 /** Reads the number of images. `how`: tells the client how to get more. */
 export function readCount(fields: Fields, warnings: Warnings, how = ''): number {
   const count = fields.number('n') ?? 1
   if (!Number.isInteger(count) || count < 1 || count > MAX_IMAGES)
-    warnings.refuse('n', `must be a whole number from 1 to ${MAX_IMAGES}.${how}`)
+    warnings.reject('n', `must be a whole number from 1 to ${MAX_IMAGES}.${how}`)
   return count
 }
 
 export function rejectTooManyImages(pictures: readonly InputImage[], warnings: Warnings): void {
   if (pictures.length > MAX_INPUT_IMAGES)
-    warnings.refuse('image', `must not contain more than ${MAX_INPUT_IMAGES} images.`)
+    warnings.reject('image', `must not contain more than ${MAX_INPUT_IMAGES} images.`)
 }
 
 /** Form fields are strings. */
@@ -110,18 +110,18 @@ function readSize(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size'
   const text = fields.string('size')
   const aspectRatio = fields.string('aspect_ratio')
   if (aspectRatio !== undefined && aspectRatio !== 'auto' && parseRatio(aspectRatio) === undefined)
-    warnings.refuse('aspect_ratio', 'must be two numbers, such as "16:9".')
+    warnings.reject('aspect_ratio', 'must be two numbers, such as "16:9".')
   const size = parsePixels(text)
   const sizeTier = size ? getTier(size) : parseTier(text)
   const resolution = fields.string('resolution') ?? 'auto'
   const ownTier = parseTier(resolution)
-  if (!ownTier && resolution !== 'auto') warnings.refuse('resolution', 'must be one of 512, 1K, 2K, 4K.')
+  if (!ownTier && resolution !== 'auto') warnings.reject('resolution', 'must be one of 512, 1K, 2K, 4K.')
   // Vendors use one or the other, and the price depends on it.
   if (ownTier && sizeTier && ownTier !== sizeTier)
-    warnings.refuse('resolution', `conflicts with "size", which is ${sizeTier}. Send only one of them.`)
+    warnings.reject('resolution', `conflicts with "size", which is ${sizeTier}. Send only one of them.`)
   const tier = ownTier ?? parseTier(text)
   if (text !== undefined && text !== 'auto' && !size && !parseTier(text))
-    warnings.refuse('size', 'must be "auto", a width and height such as "1536x1024", or one of 512, 1K, 2K, 4K.')
+    warnings.reject('size', 'must be "auto", a width and height such as "1536x1024", or one of 512, 1K, 2K, 4K.')
   return { size, tier, ...(aspectRatio !== undefined && aspectRatio !== 'auto' && { aspectRatio }) }
 }
 
@@ -130,31 +130,31 @@ function readInputImages(
   names: readonly string[],
   { fields, files, warnings }: { fields: Fields; files: readonly FormFile[]; warnings: Warnings },
 ): InputImage[] {
-  const ofForm = files
+  const formImages = files
     .filter(({ name }) => names.includes(name.replace(/\[\d*\]$/, '')))
     .map((file): InputImage => {
       const { type = /^image\//.test(file.type) ? file.type : undefined } = readImageHeader(file.bytes) ?? {}
       if (file.bytes.length === 0 || type === undefined)
-        return warnings.refuse(file.name, 'must be a PNG, WebP, or JPEG image.')
+        return warnings.reject(file.name, 'must be a PNG, WebP, or JPEG image.')
       return { bytes: file.bytes, type, fileName: file.fileName }
     })
   const response = names.flatMap((name) => {
     const value = fields.any(name)
-    return (Array.isArray(value) ? value : value === undefined ? [] : [value]).map((one, at) => ({
+    return (Array.isArray(value) ? value : value === undefined ? [] : [value]).map((one, index) => ({
       one,
-      path: Array.isArray(value) ? `${name}[${at}]` : name,
+      path: Array.isArray(value) ? `${name}[${index}]` : name,
     }))
   })
-  const ofBody = response
+  const bodyImages = response
     .filter(({ one }) => files.length === 0 || !isObject(one) || !('fileName' in one))
     .map(({ one, path }) => {
       const text = typeof one === 'string' ? one : isObject(one) ? getUrl(one) : undefined
       return (
         (text === undefined ? undefined : parseImageUrl(text)) ??
-        warnings.refuse(path, 'must be an image data URL, such as "data:image/png;base64,…", or an https URL.')
+        warnings.reject(path, 'must be an image data URL, such as "data:image/png;base64,…", or an https URL.')
       )
     })
-  return [...ofForm, ...ofBody]
+  return [...formImages, ...bodyImages]
 }
 
 /** Accepts the objects of OpenAI, xAI, and OpenRouter. */
@@ -231,11 +231,11 @@ function createEventStream(
   event: 'image_generation' | 'image_edit',
   { request, warnings, now }: ClientWriteContext<ImageRequest>,
 ): ClientStream<ImageResponse, ImageChunk> {
-  const written = (type: string, data: JsonObject) =>
+  const writeEvent = (type: string, data: JsonObject) =>
     encodeUtf8(eventText({ event: type, data: JSON.stringify({ type, ...data }) }))
   let done: ImageChunk[] = []
-  const completed = ({ image, facts }: ImageChunk, usage: TokenUsage | undefined) =>
-    written(`${event}.completed`, {
+  const writeCompleted = ({ image, facts }: ImageChunk, usage: TokenUsage | undefined) =>
+    writeEvent(`${event}.completed`, {
       ...writeImage(image),
       created_at: now,
       ...writeFacts({ images: [image], facts }),
@@ -249,7 +249,7 @@ function createEventStream(
         done.push(piece) // the last one has the usage
         return undefined
       }
-      return written(`${event}.partial_image`, {
+      return writeEvent(`${event}.partial_image`, {
         ...writeImage(piece.image),
         created_at: now,
         ...writeFacts({ images: [piece.image], facts: piece.facts }),
@@ -259,7 +259,7 @@ function createEventStream(
     writeEnd(usage) {
       const pieces = done
       done = []
-      const parts = pieces.map((piece, at) => completed(piece, at === pieces.length - 1 ? usage : undefined))
+      const parts = pieces.map((piece, index) => writeCompleted(piece, index === pieces.length - 1 ? usage : undefined))
       return parts.length === 0 ? undefined : concatBytes(parts)
     },
     splitResponse(response) {

@@ -32,7 +32,7 @@ const TOKENS_PER_MEGAPIXEL = 8_000
 const TOKENS_PER_INPUT_IMAGE = 7_000
 
 const bound: RequestBound = {
-  isEither: true,
+  isBilledOnce: true,
   answers: readCount,
   inputTokens: ({ prompt, image, images, input_references: references, files: inJson }, _, files = []) => {
     const inBody = [image, images, references, inJson].flat().filter((one) => (one ?? null) !== null).length
@@ -45,9 +45,9 @@ const bound: RequestBound = {
 
 const getImageSize = ({ prompt: _, ...body }: JsonObject) => getBase64Size(body)
 
-const endpoint = (
+const createImageEndpoint = (
   name: 'generations' | 'edits',
-  more: Pick<KindEndpoint, 'client' | 'reads'> & Partial<KindEndpoint>,
+  more: Pick<KindEndpoint, 'client' | 'bodyType'> & Partial<KindEndpoint>,
 ) =>
   createEndpoint({
     path: `/v1/images/${name}`,
@@ -58,7 +58,7 @@ const endpoint = (
     bound,
     bodyLimit: 'maxImageBytes',
     getBase64Size: getImageSize,
-    words: {
+    docs: {
       summary: name === 'edits' ? 'Edit images' : 'Generate images',
       vendor: 'OpenAI',
       reference: 'https://platform.openai.com/docs/api-reference/images',
@@ -68,8 +68,8 @@ const endpoint = (
 
 /** The endpoints for images. */
 export const imageEndpoints: readonly KindEndpoint[] = [
-  endpoint('generations', { client: 'generate', reads: 'json' }),
-  endpoint('edits', { client: 'edit', reads: 'form' }),
+  createImageEndpoint('generations', { client: 'generate', bodyType: 'json' }),
+  createImageEndpoint('edits', { client: 'edit', bodyType: 'form' }),
   ...createAiSdkEndpoints('image-model', {
     operation,
     loadForms,

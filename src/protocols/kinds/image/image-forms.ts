@@ -1,6 +1,6 @@
 import { createKindForms } from '../create-kind-forms.ts'
 import { aiSdk } from './clients/ai-sdk-image-client.ts'
-import { gemini } from './clients/gemini-image-client.ts'
+import { createGeminiImageClient } from './clients/gemini-image-client.ts'
 import { imageDivision } from './image.ts'
 import { clients } from './image-clients.ts'
 import { downloadImages } from './image-downloads.ts'
@@ -15,7 +15,12 @@ import { xai } from './vendors/xai-image.ts'
 
 /** The forms for images. */
 export const imageForms = createKindForms({
-  clients: { ...clients, 'ai-sdk': aiSdk, gemini: gemini(false), 'gemini-stream': gemini(true) },
+  clients: {
+    ...clients,
+    'ai-sdk': aiSdk,
+    gemini: createGeminiImageClient(false),
+    'gemini-stream': createGeminiImageClient(true),
+  },
   vendors: [bfl, fireworks, google, openai, openrouter, together, xai],
   fallback: compatible,
   division: imageDivision,

@@ -43,8 +43,8 @@ export function parseRatio(text: string): number | undefined {
 
 /** Finds the closest ratio, by the distance of the logarithms. */
 export function findNearestRatio(ratio: number, ratios: readonly string[] = RATIOS): string {
-  const distance = (name: string) => Math.abs(Math.log(ratio) - Math.log(parseRatio(name) ?? 1))
-  return ratios.reduce((best, name) => (distance(name) < distance(best) ? name : best))
+  const getDistance = (name: string) => Math.abs(Math.log(ratio) - Math.log(parseRatio(name) ?? 1))
+  return ratios.reduce((best, name) => (getDistance(name) < getDistance(best) ? name : best))
 }
 
 /** Notes a ratio that conflicts with the size, which takes precedence. */
@@ -98,8 +98,8 @@ export function choosePixels(
   const edge = EDGES[tier ?? '1K']
   const wanted = size ?? { width: edge * Math.sqrt(ratio ?? 1), height: edge / Math.sqrt(ratio ?? 1) }
   const scale = Math.min(1, most / Math.max(wanted.width, wanted.height))
-  const rounded = (pixels: number) => Math.max(least, Math.round((pixels * scale) / step) * step)
-  const taken = { width: rounded(wanted.width), height: rounded(wanted.height) }
+  const roundToStep = (pixels: number) => Math.max(least, Math.round((pixels * scale) / step) * step)
+  const taken = { width: roundToStep(wanted.width), height: roundToStep(wanted.height) }
   if (!size && tier && getTier(taken) !== tier) warnings.noteChanged('resolution', 'replaced')
   if (size && (taken.width !== size.width || taken.height !== size.height)) warnings.noteChanged('size', 'replaced')
   return taken

@@ -86,7 +86,7 @@ export function getImageBytes(
   if ('bytes' in picture) return picture
   const found = fetchedImages?.get(picture.url)
   if (found) return found
-  return warnings.refuse('image', 'the target does not accept image URLs. Send the image itself or a data URL.')
+  return warnings.reject('image', 'the target does not accept image URLs. Send the image itself or a data URL.')
 }
 
 /** Picks the options that a vendor supports. Drops all others with a warning, except stream options and `auto`. */
@@ -114,14 +114,14 @@ export const FILTERED: EmbeddedError = {
 /** Rejects masks, because without support for them the whole image would change. */
 export function rejectMask({ mask, markup }: ImageRequest, { warnings }: VendorContext): void {
   const why = 'the target cannot edit only part of an image.'
-  if (mask) warnings.refuse('mask', why)
-  if (markup) warnings.refuse('markup', why)
+  if (mask) warnings.reject('mask', why)
+  if (markup) warnings.reject('markup', why)
 }
 
 /** Rejects more input images than the target supports. */
 export function limitInputImages({ inputImages }: ImageRequest, most: number, { warnings }: VendorContext): void {
   if (inputImages.length <= most) return
-  warnings.refuse(
+  warnings.reject(
     'image',
     most === 0 ? 'the target does not accept images.' : `the target accepts at most ${most} images.`,
   )

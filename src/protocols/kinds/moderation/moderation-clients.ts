@@ -33,8 +33,8 @@ const openai: ClientForm<ModerationRequest, ModerationResponse> = {
     }
   },
   write({ id, results }, { model, newId, warnings }) {
-    const judged = new Set(results.flatMap(({ categories }) => Object.keys(categories)))
-    for (const name of CATEGORIES) if (!judged.has(name)) warnings.noteDropped(`categories.${name}`)
+    const knownCategories = new Set(results.flatMap(({ categories }) => Object.keys(categories)))
+    for (const name of CATEGORIES) if (!knownCategories.has(name)) warnings.noteDropped(`categories.${name}`)
     return {
       id: id ?? `modr-${newId()}`,
       model,
@@ -54,7 +54,7 @@ export const clients = { openai }
 function readInputs(input: unknown, warnings: Warnings): readonly ModerationInput[] {
   if (typeof input === 'string') return [{ text: input }]
   if (!Array.isArray(input) || input.length === 0)
-    return warnings.refuse('input', 'is required: a string, an array of strings, or an array of parts.')
+    return warnings.reject('input', 'is required: a string, an array of strings, or an array of parts.')
   if (input.every((one) => typeof one === 'string')) return input.map((text) => ({ text }))
   return [readParts(input, warnings)]
 }
@@ -63,11 +63,11 @@ function readInputs(input: unknown, warnings: Warnings): readonly ModerationInpu
 function readParts(list: readonly unknown[], warnings: Warnings): ModerationInput {
   const texts: string[] = []
   let image: string | undefined
-  for (const [at, part] of list.entries()) {
-    const path = `input[${at}]`
+  for (const [index, part] of list.entries()) {
+    const path = `input[${index}]`
     if (isTextPart(part)) texts.push(part.text)
     else if (isImagePart(part)) image ??= path
-    else warnings.refuse(path, 'must be a part of type "text" or "image_url", or all entries must be strings.')
+    else warnings.reject(path, 'must be a part of type "text" or "image_url", or all entries must be strings.')
   }
   return { text: texts.join('\n'), image }
 }

@@ -9,7 +9,7 @@ export const moderationEndpoints: readonly KindEndpoint[] = [
     client: 'openai',
     operation: createOperation({ name: 'moderate', kind: 'moderation' }),
     loadForms: once(async () => (await import('./moderation-forms.ts')).moderationForms),
-    words: {
+    docs: {
       summary: 'Moderate text and images',
       vendor: 'OpenAI',
       reference: 'https://platform.openai.com/docs/api-reference/moderations',

@@ -19,12 +19,12 @@ export function readModeration(
 ): ModerationResponse | string {
   const { id, model, results, usage } = json
   if (!Array.isArray(results) || results.length !== inputs.length) return 'a result for each input'
-  const judgements = results.map((result) => readResult(result, names))
-  if (!judgements.every((judgement) => judgement !== undefined)) return 'categories in each result'
+  const moderationResults = results.map((result) => readResult(result, names))
+  if (!moderationResults.every((moderationResult) => moderationResult !== undefined)) return 'categories in each result'
   return {
     ...(typeof id === 'string' && { id }),
     ...(typeof model === 'string' && { model }),
-    results: judgements.filter((judgement) => judgement !== undefined),
+    results: moderationResults.filter((moderationResult) => moderationResult !== undefined),
     ...readUsage(usage),
   }
 }

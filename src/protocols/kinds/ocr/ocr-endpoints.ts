@@ -16,11 +16,11 @@ export const ocrEndpoints: readonly KindEndpoint[] = [
     loadForms: once(async () => (await import('./ocr-forms.ts')).ocrForms),
     bound: {
       hasNoOutput: true,
-      isEither: true,
+      isBilledOnce: true,
       inputTokens: () => 0,
       units: ({ pages }) => ({ page: countPages(pages) }),
     },
-    words: {
+    docs: {
       summary: 'Extract the text of a document',
       vendor: 'Mistral',
       reference: 'https://docs.mistral.ai/api/endpoint/ocr',

@@ -8,7 +8,7 @@ type DocumentRequest = Readonly<Record<never, never>>
 
 const mistralClient: ClientForm<DocumentRequest, KindResponse> = {
   read({ document }, { warnings }) {
-    return isObject(document) ? {} : warnings.refuse('document', 'is required: an object with the document or its URL.')
+    return isObject(document) ? {} : warnings.reject('document', 'is required: an object with the document or its URL.')
   },
   write() {
     throw new TypeError('The text of a document is passed on as it comes.')

@@ -7,7 +7,7 @@ import type { RequestBound } from '../../formats/format.ts'
  */
 export const rerankBound: RequestBound = {
   hasNoOutput: true,
-  isEither: true,
+  isBilledOnce: true,
   inputTokens: ({ query, documents }, estimate) =>
     estimate() + estimateTokens({ query }) * 2 * Math.max(0, toList(documents).length - 1),
   units({ documents, max_tokens_per_doc: length = MOST_TOKENS }) {

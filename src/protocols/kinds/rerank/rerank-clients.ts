@@ -31,29 +31,29 @@ function usesVoyageFormat(body: JsonObject, { header }: ClientReadContext): bool
   )
 }
 
-function read(body: JsonObject, { warnings }: ClientReadContext, isVoyages = false): RerankRequest {
+function read(body: JsonObject, { warnings }: ClientReadContext, isVoyage = false): RerankRequest {
   const fields = readFields(body, '', warnings)
   const query = fields.string('query')
-  if (!query) return warnings.refuse('query', 'is required: the text to compare the documents with.')
+  if (!query) return warnings.reject('query', 'is required: the text to compare the documents with.')
   const documents = readDocuments(fields.list('documents'), warnings)
   const rankFields = fields.strings('rank_fields')
   const returnsDocuments = fields.boolean('return_documents')
   for (const name of NUMBERS) fields.number(name)
   fields.boolean('truncation')
-  const top = isVoyages ? 'top_k' : 'top_n'
+  const top = isVoyage ? 'top_k' : 'top_n'
   const wanted = fields.number(top) ?? documents.length
-  if (!Number.isInteger(wanted) || wanted < 1) warnings.refuse(top, 'must be a whole number of 1 or more.')
+  if (!Number.isInteger(wanted) || wanted < 1) warnings.reject(top, 'must be a whole number of 1 or more.')
   const { top_n: other = null } = body
-  if (isVoyages && other !== null) warnings.noteDropped('top_n')
+  if (isVoyage && other !== null) warnings.noteDropped('top_n')
   const options = Object.entries(body).filter(
-    ([name, value]) => value !== null && !READ.has(name) && !(isVoyages && name === 'top_k'),
+    ([name, value]) => value !== null && !READ.has(name) && !(isVoyage && name === 'top_k'),
   )
   return {
     query,
     documents,
     topN: Math.min(wanted, documents.length),
     returnsDocuments,
-    usesVoyageFormat: isVoyages,
+    usesVoyageFormat: isVoyage,
     rankFields,
     options: Object.fromEntries(options),
   }
@@ -66,10 +66,10 @@ const READ: ReadonlySet<string> = new Set(['model', 'query', 'documents', 'top_n
 const NUMBERS = ['max_tokens_per_doc', 'max_chunks_per_doc', 'priority']
 
 function readDocuments(list: unknown[] | undefined, warnings: Warnings): RankedDocument[] {
-  if (!list?.length) return warnings.refuse('documents', 'is required: at least one string or object.')
+  if (!list?.length) return warnings.reject('documents', 'is required: at least one string or object.')
   const isDocument = (one: unknown): one is RankedDocument => typeof one === 'string' || isObject(one)
   const wrong = list.findIndex((one) => !isDocument(one))
-  if (wrong !== -1) warnings.refuse(`documents[${wrong}]`, 'must be a string or an object.')
+  if (wrong !== -1) warnings.reject(`documents[${wrong}]`, 'must be a string or an object.')
   return list.filter(isDocument)
 }
 
@@ -77,10 +77,10 @@ function readDocuments(list: unknown[] | undefined, warnings: Warnings): RankedD
 function readAiSdk(body: JsonObject, { warnings }: ClientReadContext): RerankRequest {
   const fields = readFields(body, '', warnings)
   const query =
-    fields.string('query') || warnings.refuse('query', 'is required: the text to compare the documents with.')
+    fields.string('query') || warnings.reject('query', 'is required: the text to compare the documents with.')
   const documents = readDocuments(fields.fields('documents')?.list('values'), warnings)
   const wanted = fields.number('topN') ?? documents.length
-  if (!Number.isInteger(wanted) || wanted < 1) warnings.refuse('topN', 'must be a whole number of 1 or more.')
+  if (!Number.isInteger(wanted) || wanted < 1) warnings.reject('topN', 'must be a whole number of 1 or more.')
   return { query, documents, topN: Math.min(wanted, documents.length), usesVoyageFormat: false, options: {} }
 }
 

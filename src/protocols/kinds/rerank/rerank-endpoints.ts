@@ -5,7 +5,7 @@ import { rerankBound } from './rerank-bound.ts'
 const operation = createOperation({ name: 'rerank', kind: 'rerank' })
 const loadForms = once(async () => (await import('./rerank-forms.ts')).rerankForms)
 
-const endpoint = (version: 'v1' | 'v2', reference: string): KindEndpoint =>
+const createRerankEndpoint = (version: 'v1' | 'v2', reference: string): KindEndpoint =>
   createEndpoint({
     path: `/${version}/rerank`,
     format: 'openai-chat',
@@ -14,13 +14,13 @@ const endpoint = (version: 'v1' | 'v2', reference: string): KindEndpoint =>
     loadForms,
     bound: rerankBound,
     messageFields: ['message', 'detail'], // Cohere's field, and the one of Voyage and Jina
-    words: { summary: 'Rerank documents by a query', vendor: 'Cohere', reference },
+    docs: { summary: 'Rerank documents by a query', vendor: 'Cohere', reference },
   })
 
 /** The endpoints for reranking. */
 export const rerankEndpoints: readonly KindEndpoint[] = [
-  endpoint('v1', 'https://docs.cohere.com/v1/reference/rerank'),
-  endpoint('v2', 'https://docs.cohere.com/reference/rerank'),
+  createRerankEndpoint('v1', 'https://docs.cohere.com/v1/reference/rerank'),
+  createRerankEndpoint('v2', 'https://docs.cohere.com/reference/rerank'),
   ...createAiSdkEndpoints('reranking-model', {
     operation,
     loadForms,

@@ -12,7 +12,7 @@ type Form = VendorForm<RerankRequest, RerankResponse>
 export interface RerankVendor
   extends Pick<
     Form,
-    'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'passThrough' | 'arraysAs' | 'readHeaderUsage'
+    'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'passThrough' | 'arrayField' | 'readHeaderUsage'
   > {
   /** Default `/rerank`. */
   path?: string
@@ -89,18 +89,18 @@ function writeDocuments(
   { warnings }: VendorContext,
 ): Array<string | JsonObject> {
   if (documents.length > maxDocuments)
-    warnings.refuse(
+    warnings.reject(
       'documents',
       `the target accepts at most ${maxDocuments} documents, but the request has ${documents.length}.`,
     )
-  return documents.map((document, at) => {
+  return documents.map((document, index) => {
     const image = getImage(document)
     if (image === undefined) return getText(document, rankFields)
     const text = isObject(document) && typeof document.text === 'string' ? document.text : undefined
     if (images === 'beside') return text === undefined ? { image } : { text, image }
     if (images === 'alone' && text === undefined) return { image }
-    if (text === undefined) return warnings.refuse(`documents[${at}].image`, 'the target only ranks text.')
-    warnings.noteDropped(`documents[${at}].image`)
+    if (text === undefined) return warnings.reject(`documents[${index}].image`, 'the target only ranks text.')
+    warnings.noteDropped(`documents[${index}].image`)
     return getText(text)
   })
 }

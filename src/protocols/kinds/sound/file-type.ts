@@ -44,10 +44,10 @@ const SIGNS: ReadonlyArray<readonly [format: string, at: number, sign: Uint8Arra
 ]
 
 const detectFormat = (bytes: Uint8Array): string | undefined =>
-  SIGNS.find(([, at, sign]) => sign.every((byte, index) => bytes[at + index] === byte))?.[0]
+  SIGNS.find(([, offset, sign]) => sign.every((byte, index) => bytes[offset + index] === byte))?.[0]
 
 /** A media type in lowercase, without parameters. */
-const bareType = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+const stripParameters = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 
 /**
  * Gives a recording a matching name and type, so that each vendor recognizes its format. The format is taken from its bytes, its type, or its file
@@ -56,24 +56,24 @@ const bareType = (type: string): string => (type.split(';', 1)[0] ?? '').trim().
 export function nameRecording({ bytes, type, fileName }: Recording): Recording {
   const [, stem = '', ending = ''] = /^(.*)\.(\w{2,5})$/s.exec(fileName) ?? []
   const named = byEnding.get(ending.toLowerCase())
-  const own = bareType(type)
+  const own = stripParameters(type)
   const typed = byType.get(own.replace('/x-', '/'))
-  const isOfSound = /^(?:audio|video)\/[\w.+-]+$/.test(own)
+  const isAudioType = /^(?:audio|video)\/[\w.+-]+$/.test(own)
   const format = detectFormat(bytes) ?? typed ?? named
   if (format === undefined) {
     // The format is unknown, so keep whatever names it.
-    const other = isOfSound ? own.slice(own.indexOf('/') + 1).replace(/^x-/, '') : ending.toLowerCase()
-    const isUsual = /^[a-z\d]{2,5}$/.test(other)
+    const extension = isAudioType ? own.slice(own.indexOf('/') + 1).replace(/^x-/, '') : ending.toLowerCase()
+    const isExtension = /^[a-z\d]{2,5}$/.test(extension)
     return {
       bytes,
-      type: isOfSound ? own : isUsual ? `audio/${other}` : 'audio/mpeg',
-      fileName: ending === '' ? `${replaceBlob(fileName)}.${isUsual ? other : 'mp3'}` : fileName,
+      type: isAudioType ? own : isExtension ? `audio/${extension}` : 'audio/mpeg',
+      fileName: ending === '' ? `${replaceBlob(fileName)}.${isExtension ? extension : 'mp3'}` : fileName,
     }
   }
   const { endings, types } = FORMATS[format] ?? { endings: ['mp3'], types: ['audio/mpeg'] }
   return {
     bytes,
-    type: typed === format && isOfSound ? own : (types[0] ?? ''),
+    type: typed === format && isAudioType ? own : (types[0] ?? ''),
     fileName: named === format ? fileName : `${replaceBlob(named === undefined ? fileName : stem)}.${endings[0]}`,
   }
 }

@@ -23,17 +23,19 @@ const SAMPLE_FORMATS: ReadonlySet<number> = new Set([1, 3, 6, 7, 0xfffe])
 function getWavDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, 'RIFF', 0) || !hasBytes(file, 'WAVE', 8)) return undefined
   const view = toView(file)
-  let bytesASecond = 0
-  for (let at = 12; at + 8 <= file.length; ) {
-    const length = view.getUint32(at + 4, true)
-    if (hasBytes(file, 'fmt ', at) && at + 24 <= file.length) {
-      const byRate = view.getUint32(at + 12, true) * view.getUint16(at + 20, true)
-      const told = view.getUint32(at + 16, true)
-      bytesASecond = SAMPLE_FORMATS.has(view.getUint16(at + 8, true)) ? Math.min(byRate || told, told || byRate) : told
+  let bytesPerSecond = 0
+  for (let offset = 12; offset + 8 <= file.length; ) {
+    const length = view.getUint32(offset + 4, true)
+    if (hasBytes(file, 'fmt ', offset) && offset + 24 <= file.length) {
+      const computedRate = view.getUint32(offset + 12, true) * view.getUint16(offset + 20, true)
+      const declaredRate = view.getUint32(offset + 16, true)
+      bytesPerSecond = SAMPLE_FORMATS.has(view.getUint16(offset + 8, true))
+        ? Math.min(computedRate || declaredRate, declaredRate || computedRate)
+        : declaredRate
     }
-    if (hasBytes(file, 'data', at))
-      return bytesASecond > 0 ? Math.min(length, file.length - at - 8) / bytesASecond : undefined
-    at += 8 + length + (length % 2)
+    if (hasBytes(file, 'data', offset))
+      return bytesPerSecond > 0 ? Math.min(length, file.length - offset - 8) / bytesPerSecond : undefined
+    offset += 8 + length + (length % 2)
   }
   return undefined
 }
@@ -50,22 +52,22 @@ function getMp3Duration(file: Uint8Array): number | undefined {
   const [a = 0, b = 0, c = 0, d = 0] = file.subarray(6, 10)
   const start = hasBytes(file, 'ID3', 0) ? 10 + ((a << 21) | (b << 14) | (c << 7) | d) : 0
   let seconds = 0
-  let at = start
-  while (at + 4 <= file.length) {
-    const frame = readFrame(file, at)
+  let offset = start
+  while (offset + 4 <= file.length) {
+    const frame = readFrame(file, offset)
     if (!frame) break
     seconds += frame.seconds
-    at += frame.length
+    offset += frame.length
   }
-  if (at === start) return undefined
+  if (offset === start) return undefined
   const end = hasBytes(file, 'TAG', file.length - 128) ? file.length - 128 : file.length
   // Anything after the last frame counts at the same rate.
-  return (seconds * Math.max(end, at) - seconds * start) / (at - start)
+  return (seconds * Math.max(end, offset) - seconds * start) / (offset - start)
 }
 
 /** Reads a layer III frame's length in bytes and seconds. */
-function readFrame(file: Uint8Array, at: number): { length: number; seconds: number } | undefined {
-  const [sync, version = 0, rates = 0] = file.subarray(at, at + 3)
+function readFrame(file: Uint8Array, offset: number): { length: number; seconds: number } | undefined {
+  const [sync, version = 0, rates = 0] = file.subarray(offset, offset + 3)
   if (sync !== 0xff || (version & 0xe6) !== 0xe2 || (version & 0x18) === 0x08) return undefined
   const isFirst = (version & 0x18) === 0x18
   const rate = RATES[isFirst ? 0 : 1]?.[rates >> 4]
@@ -127,21 +129,25 @@ const HEADER = 4_096
 const toView = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
 
 /** `bytes`: one per character. */
-function hasBytes(file: Uint8Array, bytes: string, at: number): boolean {
-  for (let index = 0; index < bytes.length; index++) if (file[at + index] !== bytes.charCodeAt(index)) return false
+function hasBytes(file: Uint8Array, bytes: string, offset: number): boolean {
+  for (let index = 0; index < bytes.length; index++) if (file[offset + index] !== bytes.charCodeAt(index)) return false
   return true
 }
 
 function find(file: Uint8Array, bytes: string, start: number, end: number): number {
   const first = bytes.charCodeAt(0)
-  for (let at = file.indexOf(first, start); at >= 0 && at < end; at = file.indexOf(first, at + 1))
-    if (hasBytes(file, bytes, at)) return at
+  for (let offset = file.indexOf(first, start); offset >= 0 && offset < end; offset = file.indexOf(first, offset + 1))
+    if (hasBytes(file, bytes, offset)) return offset
   return -1
 }
 
 function findLast(file: Uint8Array, bytes: string): number {
   const first = bytes.charCodeAt(0)
-  for (let at = file.lastIndexOf(first); at >= 0; at = at === 0 ? -1 : file.lastIndexOf(first, at - 1))
-    if (hasBytes(file, bytes, at)) return at
+  for (
+    let offset = file.lastIndexOf(first);
+    offset >= 0;
+    offset = offset === 0 ? -1 : file.lastIndexOf(first, offset - 1)
+  )
+    if (hasBytes(file, bytes, offset)) return offset
   return -1
 }

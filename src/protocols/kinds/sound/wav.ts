@@ -4,12 +4,12 @@ const BYTES_PER_SAMPLE = 2
 /** Writes the 44 bytes that turn raw samples into a WAV file. While streaming, the length is unknown, so it is the largest number, as in ffmpeg. */
 export function writeWavHeader(sampleRate: number, length = 0xffffffff - 36): Uint8Array {
   const header = new DataView(new ArrayBuffer(44))
-  const text = (at: number, name: string) => {
+  const writeText = (at: number, name: string) => {
     for (const [index, sign] of [...name].entries()) header.setUint8(at + index, sign.charCodeAt(0))
   }
-  text(0, 'RIFF')
+  writeText(0, 'RIFF')
   header.setUint32(4, length + 36, true)
-  text(8, 'WAVEfmt ')
+  writeText(8, 'WAVEfmt ')
   header.setUint32(16, 16, true)
   header.setUint16(20, 1, true) // PCM
   header.setUint16(22, 1, true)
@@ -17,7 +17,7 @@ export function writeWavHeader(sampleRate: number, length = 0xffffffff - 36): Ui
   header.setUint32(28, sampleRate * BYTES_PER_SAMPLE, true)
   header.setUint16(32, BYTES_PER_SAMPLE, true)
   header.setUint16(34, BYTES_PER_SAMPLE * 8, true)
-  text(36, 'data')
+  writeText(36, 'data')
   header.setUint32(40, length, true)
   return new Uint8Array(header.buffer)
 }

@@ -13,16 +13,16 @@ export const openai: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
   read(body, { warnings }) {
     const { input, voice, response_format: format = 'mp3', speed, stream_format: streamFormat } = body
     if (typeof input !== 'string' || input.trim() === '')
-      return warnings.refuse('input', 'is required: the text to speak.')
+      return warnings.reject('input', 'is required: the text to speak.')
     if (typeof format !== 'string' && format !== null)
-      return warnings.refuse('response_format', `must be one of ${Object.keys(AUDIO_TYPES).join(', ')}.`)
+      return warnings.reject('response_format', `must be one of ${Object.keys(AUDIO_TYPES).join(', ')}.`)
     if (streamFormat !== undefined && streamFormat !== null && streamFormat !== 'audio' && streamFormat !== 'sse')
-      return warnings.refuse('stream_format', 'must be "audio" or "sse".')
-    if (speed !== undefined && speed !== null && !isSpeed(speed)) return warnings.refuse('speed', SPEED_ERROR)
+      return warnings.reject('stream_format', 'must be "audio" or "sse".')
+    if (speed !== undefined && speed !== null && !isSpeed(speed)) return warnings.reject('speed', SPEED_ERROR)
     const fields = readFields(body, '', warnings)
     return {
       input,
-      voice: readVoice(voice) ?? (voice === undefined || voice === null ? undefined : refuseVoice()),
+      voice: readVoice(voice) ?? (voice === undefined || voice === null ? undefined : rejectVoice()),
       format: format ?? 'mp3',
       isEvents: streamFormat === 'sse',
       instructions: fields.string('instructions'),
@@ -31,8 +31,8 @@ export const openai: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
       others: Object.keys(body).filter((name) => !KNOWN.has(name) && body[name] !== null),
     }
 
-    function refuseVoice(): never {
-      return warnings.refuse('voice', 'must be a voice name or an object with a voice ID.')
+    function rejectVoice(): never {
+      return warnings.reject('voice', 'must be a voice name or an object with a voice ID.')
     }
   },
   write() {

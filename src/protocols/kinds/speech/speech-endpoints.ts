@@ -6,7 +6,7 @@ import { createAiSdkEndpoints, createEndpoint, createOperation, type KindEndpoin
 const operation = createOperation({
   name: 'speak',
   kind: 'tts',
-  othersMayTake: true, // voices, formats, and text lengths
+  tryOthers: true, // voices, formats, and text lengths
   limits: { headersTimeoutMs: 180_000 },
 })
 const loadForms = once(async () => (await import('./speech-forms.ts')).speechForms)
@@ -16,7 +16,7 @@ const getLength = ({ input, text }: JsonObject) =>
   Math.max(...[input, text].map((value) => (typeof value === 'string' ? value.length : 0)))
 
 const bound: RequestBound = {
-  isEither: true,
+  isBilledOnce: true,
   inputTokens: (_, estimate) => estimate(),
   // Models that charge by token have about 30 tokens per second of audio, which has at least 10 characters.
   outputTokens: (body) => 5 * getLength(body) + 100,
@@ -35,7 +35,7 @@ export const speechEndpoints: readonly KindEndpoint[] = [
     streamBy: { member: 'stream_format', value: 'sse' },
     answerTypes: ['audio/mpeg'],
     bound,
-    words: {
+    docs: {
       summary: 'Generate speech',
       vendor: 'OpenAI',
       reference: 'https://platform.openai.com/docs/api-reference/audio/createSpeech',

@@ -1,7 +1,7 @@
 import { assignToMedium } from '../../formats/canonical/media-tokens.ts'
 import { createKindForms } from '../create-kind-forms.ts'
 import { aiSdk } from './clients/ai-sdk-speech-client.ts'
-import { gemini } from './clients/gemini-speech-client.ts'
+import { createGeminiSpeechClient } from './clients/gemini-speech-client.ts'
 import { countCharacters } from './speech.ts'
 import { openai } from './speech-clients.ts'
 import { speechVendors } from './speech-vendors.ts'
@@ -9,7 +9,12 @@ import { compatible } from './vendors/openai-speech.ts'
 
 /** The forms for speech. */
 export const speechForms = createKindForms({
-  clients: { openai, 'ai-sdk': aiSdk, gemini: gemini(false), 'gemini-stream': gemini(true) },
+  clients: {
+    openai,
+    'ai-sdk': aiSdk,
+    gemini: createGeminiSpeechClient(false),
+    'gemini-stream': createGeminiSpeechClient(true),
+  },
   vendors: speechVendors,
   fallback: compatible,
   addPriceFacts: (usage) => assignToMedium(usage, 'outputTokens', 'outputAudioTokens'),

@@ -114,7 +114,7 @@ export function createSpeechForm(vendor: SpeechVendor): SpeechForm {
 
   return {
     ...form,
-    ...(!readResponse && { bytesAs: 'sound' }),
+    ...(!readResponse && { bytesField: 'sound' }),
     writeRequest(request, { target, warnings }) {
       const format = chooseFormat(request)
       if (format !== request.format) {
@@ -146,18 +146,18 @@ export function createSpeechForm(vendor: SpeechVendor): SpeechForm {
     },
     createStream(request) {
       const header = needsHeader(request) ? [writeWavHeader(SAMPLE_RATE)] : []
-      const withHeader = (content: StreamContent<Uint8Array>): StreamContent<Uint8Array> => {
+      const addHeader = (content: StreamContent<Uint8Array>): StreamContent<Uint8Array> => {
         const audio = content.chunks?.filter((piece) => piece.length > 0) ?? []
         return { ...content, chunks: audio.length > 0 ? [...header.splice(0), ...audio] : [] }
       }
       if (request.isWhole) return undefined
-      if (!readEvent) return readResponse ? undefined : createByteStream(withHeader)
+      if (!readEvent) return readResponse ? undefined : createByteStream(addHeader)
       if (streamsEventsOnly && !request.isEvents) return undefined
       return {
         framing: 'events',
         read({ data }) {
           const json = tryParseObject(data)
-          return json ? withHeader(readEvent(json)) : {}
+          return json ? addHeader(readEvent(json)) : {}
         },
       }
     },

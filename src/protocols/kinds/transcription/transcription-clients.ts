@@ -7,7 +7,7 @@ import type { ClientForm, ClientWriteContext } from '../kind-forms.ts'
 import { nameRecording } from '../sound/file-type.ts'
 import { getDuration } from '../sound/length.ts'
 import { FORMATS, type Transcript, type TranscriptChunk, type TranscriptionRequest } from './transcription.ts'
-import { getLanguageName, getSegments, letterSpeakers, writeSrt, writeVtt } from './transcription-segments.ts'
+import { getLanguageName, getSegments, nameSpeakers, writeSrt, writeVtt } from './transcription-segments.ts'
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...['model', 'file', 'input_audio', 'language', 'prompt', 'keywords', 'response_format', 'timestamp_granularities'],
@@ -20,17 +20,17 @@ const createClient = (
   read(body, { files, warnings }) {
     const { response_format: format = 'json', stream } = body
     const known = FORMATS.find((one) => one === format)
-    if (!known) return warnings.refuse('response_format', `must be one of ${FORMATS.join(', ')}.`)
-    const text = (name: string): string | undefined => {
+    if (!known) return warnings.reject('response_format', `must be one of ${FORMATS.join(', ')}.`)
+    const readText = (name: string): string | undefined => {
       const value = body[name] ?? undefined
-      return value === undefined || typeof value === 'string' ? value : warnings.refuse(name, 'must be a string.')
+      return value === undefined || typeof value === 'string' ? value : warnings.reject(name, 'must be a string.')
     }
     return {
       file: readFile(body, files, warnings),
       task,
       format: known,
-      language: text('language'),
-      prompt: text('prompt'),
+      language: readText('language'),
+      prompt: readText('prompt'),
       keywords: readStrings(body, 'keywords', warnings),
       granularities: readStrings(body, 'timestamp_granularities', warnings),
       temperature: readTemperature(body.temperature, warnings),
@@ -91,12 +91,12 @@ function writeTranscript(
         task: 'transcribe',
         duration: seconds ?? segments.at(-1)?.end ?? 0,
         text,
-        segments: letterSpeakers(segments).map(({ start, end, text: said, speaker }, at) => ({
+        segments: nameSpeakers(segments).map(({ start, end, text: segmentText, speaker }, index) => ({
           type: 'transcript.text.segment',
-          id: `seg_${at}`,
+          id: `seg_${index}`,
           start,
           end,
-          text: said,
+          text: segmentText,
           speaker,
         })),
         ...shared,
@@ -149,34 +149,34 @@ function readFile(
   warnings: Warnings,
 ): TranscriptionRequest['file'] {
   const [file, second] = files.filter(({ name }) => name === 'file')
-  if (second) return warnings.refuse('file', 'appears more than once.')
+  if (second) return warnings.reject('file', 'appears more than once.')
   if (file) {
-    if (file.bytes.length === 0) return warnings.refuse('file', 'is empty.')
+    if (file.bytes.length === 0) return warnings.reject('file', 'is empty.')
     const { bytes, type, fileName = '' } = file
     return nameRecording({ bytes, type, fileName })
   }
   if (!isObject(audio))
-    return warnings.refuse('file', 'is required: an audio file in a form, or "input_audio" with "data" and "format".')
+    return warnings.reject('file', 'is required: an audio file in a form, or "input_audio" with "data" and "format".')
   const { data, format = 'mp3' } = audio
-  if (typeof data !== 'string' || data === '') return warnings.refuse('input_audio.data', 'must be audio in base64.')
+  if (typeof data !== 'string' || data === '') return warnings.reject('input_audio.data', 'must be audio in base64.')
   if (typeof format !== 'string' || !/^[a-z\d]{2,8}$/.test(format))
-    return warnings.refuse('input_audio.format', 'must be a file extension, such as "mp3".')
+    return warnings.reject('input_audio.format', 'must be a file extension, such as "mp3".')
   try {
     return nameRecording({ bytes: fromBase64(data), type: '', fileName: `audio.${format}` })
   } catch {
-    return warnings.refuse('input_audio.data', 'must be audio in base64.')
+    return warnings.reject('input_audio.data', 'must be audio in base64.')
   }
 }
 
 function readStrings(body: JsonObject, name: string, warnings: Warnings): string[] {
   const value = body[name] ?? []
   const list = Array.isArray(value) ? value : [value]
-  return list.map((one) => (typeof one === 'string' ? one : warnings.refuse(name, 'must be an array of strings.')))
+  return list.map((one) => (typeof one === 'string' ? one : warnings.reject(name, 'must be an array of strings.')))
 }
 
 export function readTemperature(value: unknown, warnings: Warnings): number | undefined {
   if (value === undefined || value === null) return undefined
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof number === 'number' && number >= 0 && number <= 1) return number
-  return warnings.refuse('temperature', 'must be a number from 0 to 1.')
+  return warnings.reject('temperature', 'must be a number from 0 to 1.')
 }

@@ -6,7 +6,7 @@ import { createAiSdkEndpoints, createEndpoint, createOperation, getBase64Size, t
 
 const shared = {
   kind: 'stt',
-  othersMayTake: true, // types, sizes, and lengths of files
+  tryOthers: true, // types, sizes, and lengths of files
   limits: { headersTimeoutMs: 180_000 },
   isServedBy: ({ format, model }: { format: string; model: string }) => format === 'gemini' || AUDIO_MODELS.test(model),
 } satisfies Partial<Operation> & Pick<Operation, 'kind'>
@@ -16,7 +16,7 @@ const AUDIO_MODELS = /(?:^|\/)(?:gpt-audio|gpt-4o-(?:mini-)?audio|gemini-)|omni/
 
 /** Per second of audio, models have up to 32 input and 5 output tokens. */
 const bound: RequestBound = {
-  isEither: true,
+  isBilledOnce: true,
   inputTokens: (body, _, files) => 400 + Math.ceil(32 * getMaxDuration(body, files)),
   outputTokens: (body, files) => 100 + Math.ceil(5 * getMaxDuration(body, files)),
   units: (body, files) => ({ second: getMaxDuration(body, files) }),
@@ -34,7 +34,7 @@ const transcribe = createOperation({ name: 'transcribe', ...shared })
 const loadForms = once(async () => (await import('./transcription-forms.ts')).transcriptionForms)
 const summary = 'Transcribe audio'
 
-const endpoint = (
+const createTranscriptionEndpoint = (
   name: string,
   client: string,
   { operation, summary }: { operation: Operation; summary: string },
@@ -45,18 +45,18 @@ const endpoint = (
     client,
     operation,
     loadForms,
-    reads: 'form',
+    bodyType: 'form',
     bodyLimit: 'maxAudioBytes',
     getBase64Size: ({ input_audio: sound }) => getBase64Size(sound),
     streams: 'requested',
     bound,
-    words: { summary, vendor: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/audio' },
+    docs: { summary, vendor: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/audio' },
   })
 
 /** The endpoints for transcription. */
 export const transcriptionEndpoints: readonly KindEndpoint[] = [
-  endpoint('transcriptions', 'openai', { operation: transcribe, summary }),
-  endpoint('translations', 'openai-translation', {
+  createTranscriptionEndpoint('transcriptions', 'openai', { operation: transcribe, summary }),
+  createTranscriptionEndpoint('translations', 'openai-translation', {
     operation: createOperation({ name: 'translate', ...shared }),
     summary: 'Translate audio to English',
   }),
@@ -64,7 +64,7 @@ export const transcriptionEndpoints: readonly KindEndpoint[] = [
     operation: transcribe,
     loadForms,
     bodyLimit: 'maxAudioBytes',
-    reads: 'sound',
+    bodyType: 'sound',
     getBase64Size: (_, [file]) => file?.bytes.length ?? 0,
     bound,
     summary,

@@ -20,14 +20,14 @@ function groupWords(words: readonly Word[]): TranscriptSegment[] {
   let last: Word | undefined
   for (const word of words) {
     const segment = segments.at(-1)
-    const goesOn =
+    const continues =
       segment !== undefined &&
       last !== undefined &&
       last.speaker === word.speaker &&
       word.start - last.end <= MAX_PAUSE &&
       word.end - segment.start <= MAX_SEGMENT &&
       !/[.!?。！？]["')\]]?$/.test(last.word.trim())
-    if (goesOn) {
+    if (continues) {
       segment.text = `${segment.text} ${word.word.trim()}`
       segment.end = word.end
     } else segments.push({ start: word.start, end: word.end, text: word.word.trim(), speaker: word.speaker })
@@ -37,7 +37,7 @@ function groupWords(words: readonly Word[]): TranscriptSegment[] {
 }
 
 /** Names speakers `A`, `B`, … in the order of their first words. */
-export function letterSpeakers(segments: readonly TranscriptSegment[]): Array<TranscriptSegment & { speaker: string }> {
+export function nameSpeakers(segments: readonly TranscriptSegment[]): Array<TranscriptSegment & { speaker: string }> {
   const letters = new Map<string | undefined, string>()
   return segments.map((segment) => {
     const letter = letters.get(segment.speaker) ?? toLetter(letters.size)
@@ -46,11 +46,13 @@ export function letterSpeakers(segments: readonly TranscriptSegment[]): Array<Tr
   })
 }
 
-const toLetter = (at: number): string => (at < 26 ? String.fromCharCode(65 + at) : `S${at + 1}`)
+const toLetter = (index: number): string => (index < 26 ? String.fromCharCode(65 + index) : `S${index + 1}`)
 
 /** Writes SubRip subtitles. */
 export const writeSrt = (segments: readonly TranscriptSegment[]): string =>
-  segments.map((segment, at) => `${at + 1}\n${writeCueTimes(segment, ',')}\n${writeCueText(segment)}\n\n`).join('')
+  segments
+    .map((segment, index) => `${index + 1}\n${writeCueTimes(segment, ',')}\n${writeCueText(segment)}\n\n`)
+    .join('')
 
 /** Writes WebVTT subtitles. */
 export const writeVtt = (segments: readonly TranscriptSegment[]): string =>
@@ -69,8 +71,8 @@ const writeCueTimes = ({ start, end }: TranscriptSegment, point: string) =>
 
 function writeTime(seconds: number, point: string): string {
   const ms = Math.round(Math.max(0, seconds) * 1_000)
-  const two = (value: number) => String(Math.floor(value)).padStart(2, '0')
-  return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}${point}${String(ms % 1_000).padStart(3, '0')}`
+  const padTwo = (value: number) => String(Math.floor(value)).padStart(2, '0')
+  return `${padTwo(ms / 3_600_000)}:${padTwo((ms / 60_000) % 60)}:${padTwo((ms / 1_000) % 60)}${point}${String(ms % 1_000).padStart(3, '0')}`
 }
 
 /** Returns a language's two-letter code if it has one: `en` for `english` and `eng`. */

@@ -25,7 +25,7 @@ export interface TranscriptionRequest {
   /** Whether the client reads times in any format. They are requested from vendors that include them for free. */
   wantsTimesIfFree?: boolean
   /** Whether the client also reads the times of words. */
-  readsWords?: boolean
+  wantsWordTimes?: boolean
   temperature: number | undefined
   isStream: boolean
   /** Whether the request is a form. */

@@ -24,7 +24,7 @@ export const webFetchEndpoints: readonly KindEndpoint[] = [
     modelNames: ['model', 'provider'],
     service: 'fetch',
     loadForms: once(async () => (await import('./web-fetch-forms.ts')).webFetchForms),
-    words: {
+    docs: {
       summary: 'Fetch the text of web pages',
       vendor: 'Jina, Firecrawl, Tavily and Exa',
       reference: 'https://docs.jina.ai/',

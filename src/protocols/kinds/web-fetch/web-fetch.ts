@@ -91,8 +91,8 @@ export const toError = (vendor: string, { missing, failed: [first] }: PageFailur
 export const createMissingPage = (url: string, statusCode: number): FetchedPage => ({ url, text: '', statusCode })
 
 /** Returns the client's URL for a page: the one that the vendor reports or, if that is unknown, the one at the same position. */
-export const matchUrl = (url: string | undefined, urls: readonly string[], at: number): string =>
-  url !== undefined && (urls.length > 1 || urls.includes(url)) ? url : (urls[at] ?? url ?? '')
+export const matchUrl = (url: string | undefined, urls: readonly string[], index: number): string =>
+  url !== undefined && (urls.length > 1 || urls.includes(url)) ? url : (urls[index] ?? url ?? '')
 
 /** Returns the strings in a list. */
 export const filterStrings = (list: readonly unknown[] | undefined): string[] | undefined =>

@@ -36,7 +36,7 @@ const endpoint = {
   modelNames: ['model', 'search_tool_name', 'provider'],
   service: 'search',
   loadForms: once(async () => (await import('./web-search-forms.ts')).webSearchForms),
-  words: {
+  docs: {
     summary: 'Search the web',
     vendor: 'Perplexity',
     reference: 'https://docs.perplexity.ai/api-reference/search-post',

@@ -40,9 +40,9 @@ export function choosePage(
 }
 
 /** Adds the domains to the query as search operators. `without`: the operator that excludes a domain. */
-export function addSites({ queries: [query = ''], include, exclude }: SearchRequest, without = '-'): string {
+export function addSites({ queries: [query = ''], include, exclude }: SearchRequest, excludeOperator = '-'): string {
   const sites = include.map((domain) => `site:${stripWildcard(domain)}`).join(' OR ')
-  const others = exclude.map((domain) => `${without}site:${stripWildcard(domain)}`)
+  const others = exclude.map((domain) => `${excludeOperator}site:${stripWildcard(domain)}`)
   return [query, ...(include.length > 1 ? [`(${sites})`] : sites === '' ? [] : [sites]), ...others].join(' ')
 }
 

@@ -10,5 +10,5 @@ export function readInteger(
 ): number | undefined {
   const value = fields.number(name)
   if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return value
-  return warnings.refuse(fields.path(name), `must be a whole number from ${least} to ${most}.`)
+  return warnings.reject(fields.path(name), `must be a whole number from ${least} to ${most}.`)
 }

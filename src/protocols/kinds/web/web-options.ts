@@ -51,7 +51,7 @@ export function readVendorOptions(
     const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
     if (!shape) warnings.noteDropped(path)
     else if (shape(value)) chosen[name] = value
-    else warnings.refuse(path, 'has a value that the provider does not accept.')
+    else warnings.reject(path, 'has a value that the provider does not accept.')
   }
 
   const own: Array<[string, JsonObject]> = []

@@ -42,14 +42,14 @@ export function parseDate(value: unknown, now: number): string | undefined {
   if (typeof value !== 'string' || value.length > MAX_DATE) return undefined
   const text = value.trim().replace(WEEKDAY, '')
   if (/^\d{4}-\d{2}-\d{2}(?:$|[T ])/.test(text)) return Number.isNaN(Date.parse(text)) ? undefined : text
-  const ago = AGO.exec(text)
-  if (ago) return toDay(now - parseAmount(ago[1]) * (UNITS[(ago[2] ?? '').toLowerCase()] ?? 0))
+  const age = AGO.exec(text)
+  if (age) return toDay(now - parseAmount(age[1]) * (UNITS[(age[2] ?? '').toLowerCase()] ?? 0))
   if (/^yesterday$/i.test(text)) return toDay(now - DAY)
-  const [, english = '', ofDay, ofYear] = MONTH_FIRST.exec(text) ?? []
-  const [, dayBefore, monthBehind = '', yearBehind] = DAY_FIRST.exec(text) ?? []
-  const month = MONTHS.indexOf((english || monthBehind).slice(0, 3).toLowerCase())
+  const [, usMonth = '', usDay, usYear] = MONTH_FIRST.exec(text) ?? []
+  const [, euDay, euMonth = '', euYear] = DAY_FIRST.exec(text) ?? []
+  const month = MONTHS.indexOf((usMonth || euMonth).slice(0, 3).toLowerCase())
   if (month < 0) return undefined
-  return toDay(Date.UTC(Number(ofYear ?? yearBehind), month, Number(ofDay ?? dayBefore)))
+  return toDay(Date.UTC(Number(usYear ?? euYear), month, Number(usDay ?? euDay)))
 }
 
 const MAX_DATE = 60
@@ -82,12 +82,12 @@ export function truncateText(
   most = MAX_CHARACTERS,
 ): { text: string; length: number; truncated: boolean } {
   let length = 0
-  let at = 0
-  while (at < text.length && length < most) {
-    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
+  let offset = 0
+  while (offset < text.length && length < most) {
+    offset += (text.codePointAt(offset) ?? 0) > 0xffff ? 2 : 1
     length++
   }
-  return { text: text.slice(0, at), length, truncated: at < text.length }
+  return { text: text.slice(0, offset), length, truncated: offset < text.length }
 }
 
 /** The default limit for a page. */

@@ -43,7 +43,7 @@ export const anthropic: readonly TargetDifference[] = [
     prefill: true,
     lateSystem: false,
     toolChoices: ['none', 'required', 'tool', 'search'],
-    reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', ...UP_TO_MAX] },
+    reasoning: { by: 'budget', rejectsForcedTool: true, efforts: ['none', ...UP_TO_MAX] },
   },
   { formats, models: /^claude-(?:[12]|instant|3(?![-.]7))/, maxOutputTokens: 4_096, reasoning: { by: 'none' } },
   // Output schemas and strict tools exist since Opus 4.1, and since version 4.5 of the other models.
@@ -66,7 +66,7 @@ export const anthropic: readonly TargetDifference[] = [
     ownTools: false,
     strictTools: false,
     outputFormats: [],
-    reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
+    reasoning: { by: 'budget', rejectsForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
   // The setting that makes the API itself drop reasoning that no longer fits. Other hosts don't have it.
   {

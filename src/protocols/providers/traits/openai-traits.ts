@@ -60,7 +60,7 @@ export const openai: readonly TargetDifference[] = [
     formats: chat,
     providers: /^(?!openrouter$|vercel$)/,
     models: /^gpt-(?:5\.[2-9]|[6-9])/,
-    reasoning: { refusesTools: true },
+    reasoning: { rejectsTools: true },
   },
   // Only these two can compact conversations; others have at most the path for it.
   { formats: /^openai-responses$/, providers: /^(?:openai|azure)$/, compacts: true },

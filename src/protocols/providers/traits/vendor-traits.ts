@@ -22,7 +22,7 @@ export const vendors: readonly TargetDifference[] = [
       efforts: ['none', 'low', 'high', 'max'],
       excludes: ['temperature', 'topP', ...PENALTIES],
       isDefault: true,
-      refusesForcedTool: true,
+      rejectsForcedTool: true,
       replay: 'always',
       needsField: true,
     },
@@ -120,7 +120,7 @@ export const vendors: readonly TargetDifference[] = [
       efforts: ALL_EFFORTS,
       maxBudget: 32_768,
       isDefault: true,
-      refusesForcedTool: true,
+      rejectsForcedTool: true,
     },
   },
   {

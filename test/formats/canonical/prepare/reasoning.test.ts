@@ -103,7 +103,7 @@ thinking('budgets become the usual efforts', () => {
 const f: Tool = { type: 'function', name: 'f' }
 
 const forced = { toolChoice: { type: 'required' }, tools: [f] } as const
-const refusing = { reasoning: { ...baseTraits.reasoning, refusesForcedTool: true } }
+const refusing = { reasoning: { ...baseTraits.reasoning, rejectsForcedTool: true } }
 
 thinking('a forced call disables reasoning by effort', () => {
   const { request, warnings } = prepare(
@@ -127,23 +127,23 @@ const own = (fields: Partial<ReasoningTraits>) => ({ traits: { reasoning: { ...b
 const OFF = { effort: 'none', budget: 0 }
 
 thinking('default reasoning is disabled for a forced call, with a warning', () => {
-  const target = own({ refusesForcedTool: true, isDefault: true })
+  const target = own({ rejectsForcedTool: true, isDefault: true })
   const { request, warnings } = prepare({ ...forced, tools: [f] }, target)
   assert.equal([request.options.reasoning, request.toolChoice], [OFF, { type: 'required' }])
   assert.equal(warnings, ['added:reasoning'])
 })
 
 thinking('tools disable reasoning if the target excludes both together, even with a budget', () => {
-  const target = own({ refusesTools: true })
+  const target = own({ rejectsTools: true })
   const body = { tools: [f], options: { reasoning: { budget: 2_048 } } }
   assert.equal(prepare(body, target).request.options.reasoning, undefined)
   assert.equal(prepare(body, target).warnings, ['dropped:reasoning'])
-  assert.equal(prepare(body, own({ refusesTools: true, isDefault: true })).request.options.reasoning, OFF)
+  assert.equal(prepare(body, own({ rejectsTools: true, isDefault: true })).request.options.reasoning, OFF)
   assert.equal(prepare({ tools: [f] }, target).warnings, [])
 })
 
 thinking('reasoning that cannot be disabled is left to the target', () => {
-  const { request } = prepare({ tools: [f] }, own({ refusesTools: true, isDefault: true, efforts: ['low', 'high'] }))
+  const { request } = prepare({ tools: [f] }, own({ rejectsTools: true, isDefault: true, efforts: ['low', 'high'] }))
   assert.is(request.options.reasoning, undefined)
 })
 

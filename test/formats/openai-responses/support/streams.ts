@@ -2,7 +2,7 @@ import { ResponseStream } from 'openai/lib/responses/ResponseStream'
 import { Stream } from 'openai/streaming'
 import { encodeUtf8 } from '../../../../src/lib/bytes.ts'
 import { createSseParser } from '../../../../src/lib/sse.ts'
-import { type Finish, settleFinish } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import { type Finish, resolveFinish } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
@@ -73,7 +73,7 @@ export function answerOf(events: readonly StreamEvent[]) {
   }
   const content = [...parts.values()]
   const hasCalls = content.some(({ type }) => type === 'tool-call')
-  const finish: Finish | undefined = last?.type === 'end' ? settleFinish(last.finishes[0], hasCalls) : undefined
+  const finish: Finish | undefined = last?.type === 'end' ? resolveFinish(last.finishes[0], hasCalls) : undefined
   return {
     content,
     finish,

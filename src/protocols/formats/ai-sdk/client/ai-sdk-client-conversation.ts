@@ -28,7 +28,7 @@ interface PromptContext extends FileContext {
 /** Parses `prompt`. Each message becomes a turn, except that consecutive tool messages become one. */
 export function parsePrompt(body: Fields, context: PromptContext): Turn[] {
   const { warnings } = context
-  const messages = body.list('prompt') ?? warnings.refuse('prompt', 'is required: a list of messages.')
+  const messages = body.list('prompt') ?? warnings.reject('prompt', 'is required: a list of messages.')
   const turns: Turn[] = []
   messages.forEach((entry, index) => {
     const message = readElementFields(entry, `prompt[${index}]`, warnings)
@@ -70,7 +70,7 @@ function parseMessage(message: Fields, context: PromptContext): Turn {
     case 'tool':
       return { role, results: readParts(message, warnings).flatMap((part) => parseToolPart(part, message, context)) }
     default:
-      return warnings.refuse(message.path('role'), 'must be system, user, assistant, or tool.')
+      return warnings.reject(message.path('role'), 'must be system, user, assistant, or tool.')
   }
 }
 
@@ -93,7 +93,7 @@ function createText(text: string, fields: Fields, warnings: Warnings): TextPart 
 function parseUserPart(part: Fields, message: Fields, context: FileContext): UserPart[] {
   const { warnings } = context
   const type = part.string('type')
-  if (type !== 'text' && type !== 'file') return refusePart(part, warnings)
+  if (type !== 'text' && type !== 'file') return rejectPart(part, warnings)
   if (type === 'text' && !part.string('text')) return []
   const cache = readMark(part, message, warnings)
   const parsed: UserPart = type === 'file' ? parseFile(part, context) : { type, text: part.string('text') ?? '' }
@@ -104,8 +104,8 @@ function parseUserPart(part: Fields, message: Fields, context: FileContext): Use
   return [parsed]
 }
 
-const refusePart = ({ path, value }: Fields, warnings: Warnings): never =>
-  warnings.refuse(path('type'), `parts of type "${readStringOrEmpty(value.type)}" are not supported here.`)
+const rejectPart = ({ path, value }: Fields, warnings: Warnings): never =>
+  warnings.reject(path('type'), `parts of type "${readStringOrEmpty(value.type)}" are not supported here.`)
 
 function parseAssistant(message: Fields, context: PromptContext): AssistantPart[] {
   const { warnings } = context
@@ -149,7 +149,7 @@ function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptCon
       part.ignore(...Object.keys(part.value))
       return void warnings.noteDropped(part.at)
     default:
-      return refusePart(part, warnings)
+      return rejectPart(part, warnings)
   }
 }
 
@@ -219,7 +219,7 @@ function parseToolPart(part: Fields, message: Fields, context: FileContext): Too
     warnings.noteDropped(part.at)
     return []
   }
-  if (type !== 'tool-result') return refusePart(part, warnings)
+  if (type !== 'tool-result') return rejectPart(part, warnings)
   const output = requireFields(part, 'output', warnings)
   const result = omitUndefined<ToolResult>({
     callId: requireString(part, 'toolCallId', warnings),
@@ -259,7 +259,7 @@ function parseOutput(output: Fields, context: FileContext): Output {
       return { content: parts.flatMap((part) => parseResultPart(part, context)), isError: undefined }
     }
     default:
-      return warnings.refuse(output.path('type'), `outputs of type "${type}" are not supported.`)
+      return warnings.reject(output.path('type'), `outputs of type "${type}" are not supported.`)
   }
 }
 
@@ -277,6 +277,6 @@ function parseResultPart(part: Fields, context: FileContext): ToolResultContent[
     default:
       return /^(?:file|image)-(?:data|url|id|file-id)$|^media$/.test(type)
         ? [parseResultFile(part, type, context)]
-        : refusePart(part, warnings)
+        : rejectPart(part, warnings)
   }
 }

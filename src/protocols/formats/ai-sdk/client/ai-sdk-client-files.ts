@@ -82,10 +82,10 @@ function parseSource(file: Fields, context: SourceContext): MediaSource {
   const { warnings, mediaType } = context
   const data = file.any('data')
   if (typeof data === 'string') return URL_SCHEME.test(data) ? parseUrl(data, mediaType) : parseBase64(data, mediaType)
-  if (!isObject(data)) return warnings.refuse(file.path('data'), 'must be base64, a URL, or tagged data.')
+  if (!isObject(data)) return warnings.reject(file.path('data'), 'must be base64, a URL, or tagged data.')
   const tagged = file.fields('data') ?? file
   const required = (name: string) =>
-    tagged.string(name) ?? warnings.refuse(tagged.path(name), 'is required, as a string.')
+    tagged.string(name) ?? warnings.reject(tagged.path(name), 'is required, as a string.')
   switch (tagged.string('type')) {
     case 'data':
       return parseBase64(required('data'), mediaType)
@@ -96,7 +96,7 @@ function parseSource(file: Fields, context: SourceContext): MediaSource {
     case 'reference':
       return parseReference(tagged.stringsByName('reference') ?? {}, tagged.path('reference'), context)
     default:
-      return warnings.refuse(tagged.path('type'), 'must be data, url, text, or reference.')
+      return warnings.reject(tagged.path('type'), 'must be data, url, text, or reference.')
   }
 }
 
@@ -175,7 +175,7 @@ function parseReference(
     return [format === 'gemini' ? toUrlSource(id) : { type: 'file-id', id, format }]
   })
   const own = known.find((source) => source.type === 'file-id' && supportsFormat(source.format, targetFormat))
-  return own ?? known[0] ?? warnings.refuse(path, 'does not name a provider whose files are supported.')
+  return own ?? known[0] ?? warnings.reject(path, 'does not name a provider whose files are supported.')
 }
 
 const supportsFormat = (format: ProviderFormat, target: ProviderFormat | undefined) =>

@@ -43,7 +43,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
     readFirst('google', 'googleVertex', 'vertex'),
   ]
   const [signalbox, gateway] = [readFirst('signalbox'), readFirst('gateway')]
-  refuseServerState({ openai, anthropic, google }, warnings)
+  rejectServerState({ openai, anthropic, google }, warnings)
   const isSerial = anthropic.boolean('disableParallelToolUse')
   const customer = anthropic.fields('metadata')
   const limit = body.number('maxOutputTokens') ?? openai.number('maxCompletionTokens')
@@ -92,7 +92,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
 type Providers = 'openai' | 'anthropic' | 'google' | 'gateway'
 
 /** Rejects options that refer to conversations or files stored by one vendor: without them, the request would mean something else. */
-function refuseServerState(
+function rejectServerState(
   { openai, anthropic, google }: Record<Exclude<Providers, 'gateway'>, Fields>,
   warnings: Warnings,
 ) {
@@ -104,7 +104,7 @@ function refuseServerState(
   for (const [provider, name] of stored) {
     const value = provider.any(name)
     if (value !== undefined && !(Array.isArray(value) && value.length === 0))
-      warnings.refuse(
+      warnings.reject(
         provider.path(name),
         'content stored with one vendor cannot be sent to another. Send it with the request.',
       )

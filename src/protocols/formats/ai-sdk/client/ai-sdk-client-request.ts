@@ -31,7 +31,7 @@ export function parseRequest(
   const protocol = versions[version]
   if (!protocol) {
     const known = Object.keys(versions).join(' or ')
-    return warnings.refuse('ai-language-model-specification-version', `the version must be ${known}.`)
+    return warnings.reject('ai-language-model-specification-version', `the version must be ${known}.`)
   }
   const body = readFields(json, '', warnings)
   const { tools, toolChoice, search, hosted } = parseTools(body, { warnings, targetFormat })

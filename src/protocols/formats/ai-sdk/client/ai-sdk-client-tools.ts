@@ -151,10 +151,10 @@ function parseSearch(search: Fields): WebSearchTool {
 function parseChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
   const value = body.any('toolChoice')
   if (value === undefined) return undefined
-  if (!isObject(value)) return warnings.refuse('toolChoice', 'must be an object.')
+  if (!isObject(value)) return warnings.reject('toolChoice', 'must be an object.')
   const choice = body.fields('toolChoice')
   const type = choice?.oneOf('type', ['auto', 'none', 'required', 'tool'])
-  if (type === undefined) return warnings.refuse('toolChoice.type', 'is required.')
+  if (type === undefined) return warnings.reject('toolChoice.type', 'is required.')
   if (type !== 'tool') return { type }
-  return { type, name: choice?.string('toolName') ?? warnings.refuse('toolChoice.toolName', 'is required.') }
+  return { type, name: choice?.string('toolName') ?? warnings.reject('toolChoice.toolName', 'is required.') }
 }

@@ -11,7 +11,7 @@ export function readBlocks(holder: Fields, name: string, warnings: Warnings): Fi
   const path = holder.path(name)
   if (content === undefined) return []
   if (typeof content === 'string') return [readElementFields({ type: 'text', text: content }, path, warnings)]
-  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string or an array of blocks.')
+  if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of blocks.')
   return content.map((block: unknown, index) => readElementFields(block, `${path}[${index}]`, warnings))
 }
 
@@ -56,7 +56,7 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
       warnings.noteChanged(block.at, 'replaced')
       return { type: 'text', text: block.string('tool_name') ?? '' }
     default:
-      return warnings.refuse(block.path('type'), `content of type "${type}" is not supported.`)
+      return warnings.reject(block.path('type'), `content of type "${type}" is not supported.`)
   }
 }
 
@@ -74,7 +74,7 @@ export function parseTexts(holder: Fields, name: string, warnings: Warnings): Te
       warnings.noteDropped(block.at) // the request already declares all tools
       return []
     }
-    if (type !== 'text') warnings.refuse(block.path('type'), `content of type "${type}" is not allowed here.`)
+    if (type !== 'text') warnings.reject(block.path('type'), `content of type "${type}" is not allowed here.`)
     const part = parseText(block, warnings)
     block.ignore('citations')
     block.drop()
@@ -103,7 +103,7 @@ export function parseSource(block: Fields, warnings: Warnings): MediaSource {
     case 'content':
       return { type: 'text', mediaType: 'text/plain', text: parseContent(source, warnings) }
     default:
-      return warnings.refuse(source.path('type'), 'must be base64, url, file, text, or content.')
+      return warnings.reject(source.path('type'), 'must be base64, url, file, text, or content.')
   }
 }
 
@@ -112,7 +112,7 @@ function parseContent(source: Fields, warnings: Warnings): string {
   if (typeof source.any('content') === 'string') return source.string('content') ?? ''
   const texts = (source.list('content') ?? []).map((entry, index) => {
     const block = readElementFields(entry, `${source.path('content')}[${index}]`, warnings)
-    return block.string('text') ?? warnings.refuse(block.at, 'documents can only contain text.')
+    return block.string('text') ?? warnings.reject(block.at, 'documents can only contain text.')
   })
   return texts.join('\n\n')
 }

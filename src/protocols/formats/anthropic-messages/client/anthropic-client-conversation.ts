@@ -13,7 +13,7 @@ import { parseRedacted, parseThinking } from './anthropic-client-reasoning.ts'
 
 /** Parses `system` and `messages`. Tool results, which are user blocks in this format, become separate turns. */
 export function parseTurns(body: Fields, warnings: Warnings): Turn[] {
-  const messages = body.list('messages') ?? warnings.refuse('messages', 'is required.')
+  const messages = body.list('messages') ?? warnings.reject('messages', 'is required.')
   const turns: Turn[] = parseTexts(body, 'system', warnings).map((part) => ({
     role: 'system',
     as: 'instructions',
@@ -34,7 +34,7 @@ export function parseTurns(body: Fields, warnings: Warnings): Turn[] {
 
 function parseMessage(message: Fields, warnings: Warnings): Turn[] {
   const role = message.string('role')
-  if (message.any('content') === undefined) warnings.refuse(message.path('content'), 'is required.')
+  if (message.any('content') === undefined) warnings.reject(message.path('content'), 'is required.')
   switch (role) {
     case 'user':
       return parseUser(message, warnings)
@@ -43,7 +43,7 @@ function parseMessage(message: Fields, warnings: Warnings): Turn[] {
     case 'system':
       return [{ role, as: 'system', content: parseTexts(message, 'content', warnings) }]
     default:
-      return warnings.refuse(message.path('role'), 'must be user, assistant, or system.')
+      return warnings.reject(message.path('role'), 'must be user, assistant, or system.')
   }
 }
 
@@ -141,7 +141,7 @@ function parseCall(block: Fields, warnings: Warnings): ToolCallPart {
 function parseServerBlock(block: Fields, warnings: Warnings): AssistantPart | undefined {
   const text = getServerToolText(ignoreAll(block))
   if (text === undefined)
-    return warnings.refuse(block.path('type'), `content of type "${block.string('type')}" is not supported.`)
+    return warnings.reject(block.path('type'), `content of type "${block.string('type')}" is not supported.`)
   warnings.noteChanged(block.at, text === '' ? 'dropped' : 'replaced')
   return text === '' ? undefined : { type: 'text', text }
 }

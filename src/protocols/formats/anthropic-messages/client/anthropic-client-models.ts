@@ -1,11 +1,11 @@
 import type { ModelEntry } from '../../../../types.ts'
 import type { ModelListFormat } from '../../model-list.ts'
-import { cutPage, readPageSize } from '../../model-list.ts'
+import { readPageSize, slicePage } from '../../model-list.ts'
 
 /** Writes model lists for Anthropic's clients, paginated by `limit`, `after_id`, and `before_id`; without `limit` they contain all models. */
 export const anthropicModels: ModelListFormat = {
   list(entries, { query }) {
-    const { page, hasMore } = cutPage(entries, {
+    const { page, hasMore } = slicePage(entries, {
       size: readPageSize(query, 'limit'),
       after: readCursor(query, 'after_id'),
       before: readCursor(query, 'before_id'),

@@ -20,12 +20,12 @@ export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptio
   thinking.drop()
   switch (type) {
     case undefined:
-      return warnings.refuse('thinking.type', 'is required.')
+      return warnings.reject('thinking.type', 'is required.')
     case 'disabled':
       if (effort) warnings.noteDropped('output_config.effort')
       return { effort: 'none' }
     case 'enabled':
-      if (budget === undefined) return warnings.refuse('thinking.budget_tokens', 'is required.')
+      if (budget === undefined) return warnings.reject('thinking.budget_tokens', 'is required.')
       return omitUndefined<ReasoningOptions>({ effort, budget, show })
     case 'between_tools':
       warnings.noteChanged('thinking.type', 'replaced')

@@ -37,9 +37,9 @@ export function parseRequest(json: JsonObject, { warnings, version }: ParseConte
 
 /** Parses the options of a request; `version` is the API version that the client sends. */
 function parseOptions(body: Fields, version: string | undefined, warnings: Warnings): RequestOptions {
-  refuseServerState(body, warnings)
+  rejectServerState(body, warnings)
   if (body.number('max_tokens') === 0)
-    warnings.refuse('max_tokens', 'must be above 0, because only Anthropic can fill its cache without a response.')
+    warnings.reject('max_tokens', 'must be above 0, because only Anthropic can fill its cache without a response.')
   const auto = parseMark(body, warnings)
   const options = omitUndefined<RequestOptions>({
     maxOutputTokens: body.number('max_tokens'),
@@ -54,22 +54,22 @@ function parseOptions(body: Fields, version: string | undefined, warnings: Warni
   })
   if (version !== undefined && version >= WITHOUT_SAMPLING)
     for (const name of ['temperature', 'top_p', 'top_k'])
-      if (body.any(name) !== undefined) warnings.refuse(name, `is not part of version ${version} of this API.`)
+      if (body.any(name) !== undefined) warnings.reject(name, `is not part of version ${version} of this API.`)
   return options
 }
 
 /** From this API version on, Anthropic rejects the sampling fields. */
 const WITHOUT_SAMPLING = '2026-10-21'
 
-function refuseServerState(body: Fields, warnings: Warnings) {
+function rejectServerState(body: Fields, warnings: Warnings) {
   for (const name of ['container', 'mcp_servers', 'thread']) {
     const value = body.any(name)
     const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0)
-    if (!isEmpty) warnings.refuse(name, 'only Anthropic supports this.')
+    if (!isEmpty) warnings.reject(name, 'only Anthropic supports this.')
   }
   const region = body.string('inference_geo')
   if (region !== undefined && region !== 'global')
-    warnings.refuse('inference_geo', 'only Anthropic can guarantee where a model runs.')
+    warnings.reject('inference_geo', 'only Anthropic can guarantee where a model runs.')
 }
 
 function parseTier(body: Fields): RequestOptions['serviceTier'] {
@@ -93,7 +93,7 @@ function parseOutput(body: Fields, warnings: Warnings): OutputFormat | undefined
   config?.drop()
   if (!format) return undefined
   format.oneOf('type', ['json_schema'])
-  const schema = format.object('schema') ?? warnings.refuse(format.path('schema'), 'is required.')
+  const schema = format.object('schema') ?? warnings.reject(format.path('schema'), 'is required.')
   format.drop()
   const output: OutputFormat = { type: 'json-schema', schema }
   warnings.setPath(output, format.at)

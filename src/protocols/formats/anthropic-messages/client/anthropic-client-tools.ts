@@ -100,7 +100,7 @@ function parseChoice(choice: Fields, warnings: Warnings): ToolChoice {
   const type = choice.oneOf('type', ['auto', 'any', 'tool', 'none'])
   switch (type) {
     case undefined:
-      return warnings.refuse(choice.path('type'), 'is required.')
+      return warnings.reject(choice.path('type'), 'is required.')
     case 'any':
       return { type: 'required' }
     case 'tool':

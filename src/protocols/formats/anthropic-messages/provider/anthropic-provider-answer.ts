@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../../errors.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { type Answer, settleFinish } from '../../canonical/canonical-answer.ts'
+import { type Answer, resolveFinish } from '../../canonical/canonical-answer.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart, TextPart } from '../../canonical/canonical-parts.ts'
 import { omitUndefined, readStringOrEmpty } from '../../canonical/canonical-values.ts'
@@ -20,7 +20,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   return omitUndefined<Answer>({
     id: readStringOrEmpty(body.id) || undefined,
     model: readStringOrEmpty(body.model) || undefined,
-    choices: [{ content, finish: settleFinish(parseStop(body), hasToolCalls) }],
+    choices: [{ content, finish: resolveFinish(parseStop(body), hasToolCalls) }],
     usage: parseMessageUsage(body.usage),
     serviceTier: parseTier(body.usage),
   })

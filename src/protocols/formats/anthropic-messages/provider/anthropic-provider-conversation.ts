@@ -103,7 +103,7 @@ function writePart(part: UserPart, target: TargetContext): WireUserBlock[] {
     }
     case 'audio':
     case 'video':
-      return warnings.refuse(warnings.getPath(part, part.type), `the target does not support ${part.type}.`)
+      return warnings.reject(warnings.getPath(part, part.type), `the target does not support ${part.type}.`)
     default:
       return assertNever(part)
   }
@@ -181,7 +181,7 @@ function writeImageSource(part: ImagePart, { warnings }: TargetContext): WireIma
   if (source.type === 'file-id') return { type: 'file', file_id: source.id }
   const media_type = source.type === 'base64' ? IMAGES.find((type) => type === source.mediaType) : undefined
   if (source.type === 'base64' && media_type) return { type: 'base64', media_type, data: source.data }
-  return warnings.refuse(
+  return warnings.reject(
     warnings.getPath(part, 'image'),
     `the target only supports images of type ${IMAGES.join(', ')}.`,
   )
@@ -199,7 +199,7 @@ function writeDocumentSource(part: FilePart, { warnings }: TargetContext): WireD
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data }
   const text = TEXT.test(mediaType) ? decodeText(data) : undefined
   if (text !== undefined) return { type: 'text', media_type: 'text/plain', data: text }
-  return warnings.refuse(
+  return warnings.reject(
     warnings.getPath(part, 'file'),
     `the target does not support files of type ${mediaType}. Send it as PDF or text.`,
   )

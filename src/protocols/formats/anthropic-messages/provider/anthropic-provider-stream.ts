@@ -222,22 +222,22 @@ function createEmptyReader(type: string, { responseWarnings }: BlockContext): Bl
  */
 function createInputReader(start: unknown, emit: (piece: string) => void): { add(piece: string): void; end(): void } {
   let hasPieces = false
-  let isHeld = false
+  let isPending = false
 
   return {
     add(piece) {
       if (piece === '') return
-      if (!hasPieces && !isHeld && piece === '{}') {
-        isHeld = true
+      if (!hasPieces && !isPending && piece === '{}') {
+        isPending = true
         return
       }
-      if (isHeld && !piece.trimStart().startsWith('{')) emit('{}')
-      isHeld = false
+      if (isPending && !piece.trimStart().startsWith('{')) emit('{}')
+      isPending = false
       hasPieces = true
       emit(piece)
     },
     end() {
-      if (isHeld) emit('{}')
+      if (isPending) emit('{}')
       else if (!hasPieces && isObject(start) && Object.keys(start).length > 0) emit(stringifyObject(start))
     },
   }

@@ -12,7 +12,7 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
     if (tool.type === 'function') return writeFunction(tool, target)
     if (tool.type === 'web-search') return writeSearch(tool, target)
     const { warnings } = target
-    return warnings.refuse(warnings.getPath(tool, 'tools'), 'the target does not support tools with free-text input.')
+    return warnings.reject(warnings.getPath(tool, 'tools'), 'the target does not support tools with free-text input.')
   })
 }
 
@@ -66,7 +66,7 @@ export function writeToolChoice(
     case 'tool':
       return { type: 'tool', name: choice.name, ...serial }
     case 'allowed':
-      return warnings.refuse('toolChoice', 'the target does not support choosing from a subset of the tools.')
+      return warnings.reject('toolChoice', 'the target does not support choosing from a subset of the tools.')
     default:
       return assertNever(choice)
   }

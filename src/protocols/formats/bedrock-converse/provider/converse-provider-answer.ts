@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../../errors.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { type Answer, settleFinish } from '../../canonical/canonical-answer.ts'
+import { type Answer, resolveFinish } from '../../canonical/canonical-answer.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart, Citation, ReasoningPart } from '../../canonical/canonical-parts.ts'
 import { omitUndefined, readString, readStringOrEmpty } from '../../canonical/canonical-values.ts'
@@ -16,7 +16,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   const content = blocks.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, context) : []))
   const hasToolCalls = content.some(({ type }) => type === 'tool-call')
   const tier = isObject(body.serviceTier) ? body.serviceTier.type : undefined
-  const finish = settleFinish(parseStop(body.stopReason, body.additionalModelResponseFields), hasToolCalls)
+  const finish = resolveFinish(parseStop(body.stopReason, body.additionalModelResponseFields), hasToolCalls)
   return omitUndefined<Answer>({
     choices: [{ content, finish }],
     usage: readConverseUsage(body.usage),
@@ -77,11 +77,11 @@ export function parseCount({ inputTokens }: JsonObject): number | undefined {
 
 /** Parses a citation in a whole response or a stream. Returns `undefined` if it has neither a URL nor a position. */
 export function parseCitation({ title, source, sourceContent, location }: JsonObject): Citation | undefined {
-  const where = isObject(location) ? location : {}
-  const web = isObject(where.web) ? where.web : {}
-  const [kind, spot] = Object.entries(where).find(([name]) => Object.hasOwn(units, name)) ?? []
+  const place = isObject(location) ? location : {}
+  const web = isObject(place.web) ? place.web : {}
+  const [kind, span] = Object.entries(place).find(([name]) => Object.hasOwn(units, name)) ?? []
   const unit = kind === undefined ? undefined : units[kind]
-  const { documentIndex, start, end } = isObject(spot) ? spot : {}
+  const { documentIndex, start, end } = isObject(span) ? span : {}
   const url = readString(web.url) ?? readString(source)
   if (url === undefined && unit === undefined) return undefined
   return omitUndefined<Citation>({

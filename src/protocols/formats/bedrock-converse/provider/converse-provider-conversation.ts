@@ -100,7 +100,7 @@ function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
       ]
     }
     case 'audio':
-      return warnings.refuse(warnings.getPath(part, part.type), `the target does not support ${part.type}.`)
+      return warnings.reject(warnings.getPath(part, part.type), `the target does not support ${part.type}.`)
     default:
       return assertNever(part)
   }

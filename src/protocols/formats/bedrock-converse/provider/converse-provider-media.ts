@@ -6,13 +6,13 @@ import type { WireBytes, WireDocument, WireImage, WireText, WireVideo } from '..
 export function writeImage(part: ImagePart, target: TargetContext): WireImage {
   const { bytes, mediaType } = getBytes(part, target)
   const format = /^image\/(jpeg|png|gif|webp)$/.exec(mediaType)?.[1]
-  return { image: { format: format ?? refuseType(part, mediaType, target), source: { bytes } } }
+  return { image: { format: format ?? rejectType(part, mediaType, target), source: { bytes } } }
 }
 
 export function writeVideo(part: VideoPart, target: TargetContext): WireVideo {
   const { bytes, mediaType } = getBytes(part, target)
   const format = getEntry(VIDEOS, mediaType) ?? /^video\/(mp4|mkv|webm|flv|mpeg|mpg|wmv)$/.exec(mediaType)?.[1]
-  return { video: { format: format ?? refuseType(part, mediaType, target), source: { bytes } } }
+  return { video: { format: format ?? rejectType(part, mediaType, target), source: { bytes } } }
 }
 
 /** Writes a document. `names`: the names of earlier documents, because names must be unique. */
@@ -20,7 +20,7 @@ export function writeDocument(part: FilePart, names: Set<string>, target: Target
   const { source: from, context, citable } = part
   const mediaType = from.type === 'text' || from.type === 'base64' ? from.mediaType : ''
   const format =
-    getEntry(DOCUMENTS, mediaType) ?? (mediaType.startsWith('text/') ? 'txt' : refuseType(part, mediaType, target))
+    getEntry(DOCUMENTS, mediaType) ?? (mediaType.startsWith('text/') ? 'txt' : rejectType(part, mediaType, target))
   const source: WireText | WireBytes =
     from.type === 'text' ? { text: from.text } : { bytes: getBytes(part, target).bytes }
   return {
@@ -52,14 +52,14 @@ const MAX_NAME = 190
 function getBytes(part: ImagePart | VideoPart | FilePart, { warnings }: TargetContext) {
   const { source } = part
   if (source.type === 'base64') return { bytes: source.data, mediaType: source.mediaType }
-  return warnings.refuse(
+  return warnings.reject(
     warnings.getPath(part, part.type),
     `the target needs the ${part.type} itself. Send it as base64.`,
   )
 }
 
-function refuseType(part: ImagePart | VideoPart | FilePart, mediaType: string, { warnings }: TargetContext): never {
-  return warnings.refuse(
+function rejectType(part: ImagePart | VideoPart | FilePart, mediaType: string, { warnings }: TargetContext): never {
+  return warnings.reject(
     warnings.getPath(part, part.type),
     `the target does not support the ${part.type} type ${mediaType}. Send it as ${USUAL[part.type]}.`,
   )

@@ -25,7 +25,7 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
 function writeBody(request: CanonicalRequest, target: TargetContext): WireRequest {
   const { stopFields } = target.traits
   const { system, messages } = writeTurns(request.turns, target)
-  const { options, own } = settleOptions(request.options, messages, target)
+  const { options, own } = resolveOptions(request.options, messages, target)
   const stop = options.stop?.filter((text) => text.trim() !== '')
   if (stop && stop.length < (options.stop?.length ?? 0)) target.warnings.noteDropped('stop')
   const isStopped = stop !== undefined && stop.length > 0
@@ -51,7 +51,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
 const omitEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length > 0 ? object : undefined)
 
 /** Settles the options for a model that reasons, which accepts few sampling options and needs room for the response. */
-function settleOptions(requested: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
+function resolveOptions(requested: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
   const { traits, warnings } = target
   const { by } = traits.reasoning
   const options = { ...requested }
@@ -185,8 +185,8 @@ const REGIONS = /^(?:[a-z]{2}|us-gov|apac|global)\.(?=[a-z])/
 function lowerBudget(fields: JsonObject): JsonObject {
   const { thinking } = fields
   const isBudget = isObject(thinking) && typeof thinking.budget_tokens === 'number'
-  return isBudget ? { ...fields, thinking: { ...thinking, budget_tokens: LEAST_BUDGET } } : fields
+  return isBudget ? { ...fields, thinking: { ...thinking, budget_tokens: MIN_BUDGET } } : fields
 }
 
 /** The smallest budget that Claude accepts. */
-const LEAST_BUDGET = 1_024
+const MIN_BUDGET = 1_024

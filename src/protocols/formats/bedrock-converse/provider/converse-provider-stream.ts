@@ -13,7 +13,7 @@ import {
   type PartEvents,
 } from '../../canonical/stream-reader.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
-import { readException, streamError } from '../converse-errors.ts'
+import { parseStreamError, readException } from '../converse-errors.ts'
 import { parseStop, readConverseUsage } from '../converse-fields.ts'
 import { parseCitation, SERVER_TOOL } from './converse-provider-answer.ts'
 
@@ -25,7 +25,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   function observe({ event, data }: SseEvent) {
     const exception = readException(event, data)
-    if (exception) return emit({ type: 'error', error: streamError(exception) })
+    if (exception) return emit({ type: 'error', error: parseStreamError(exception) })
     const payload = tryParseJson(data)
     if (payload === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(payload)) return // has nothing that a client could read

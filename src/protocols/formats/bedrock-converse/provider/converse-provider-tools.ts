@@ -19,7 +19,7 @@ export function writeToolConfig(
 function writeTool(tool: Tool, target: TargetContext): WireTool[] {
   const { warnings } = target
   const path = warnings.getPath(tool, 'tools')
-  if (tool.type !== 'function') return warnings.refuse(path, 'the target only supports function tools.')
+  if (tool.type !== 'function') return warnings.reject(path, 'the target only supports function tools.')
   const { name, description, schema, strict, outputSchema, cache } = tool
   if (outputSchema) warnings.noteDropped(warnings.getPath(tool, 'tools', 'outputSchema'))
   const json = { ...(schema ?? { properties: {} }), type: 'object' }
@@ -42,7 +42,7 @@ function writeChoice(choice: ToolChoice, { traits, warnings }: TargetContext): W
       return { tool: { name: choice.name } }
     case 'none':
     case 'allowed':
-      return warnings.refuse('toolChoice', 'the target does not support excluding tools.')
+      return warnings.reject('toolChoice', 'the target does not support excluding tools.')
     default:
       return assertNever(choice)
   }

@@ -23,7 +23,7 @@ interface MarkPlace {
 type MarkedPart = Extract<Part, { cache?: CacheMark }>
 
 /** Moves the mark of each empty text to the item before it, which covers the same prefix. Empty texts are dropped later. */
-export function moveMarksOfBlanks(turns: readonly Turn[], { traits, warnings }: TargetContext): readonly Turn[] {
+export function moveBlankMarks(turns: readonly Turn[], { traits, warnings }: TargetContext): readonly Turn[] {
   if (traits.cacheMarks === 'none' || !hasMarks({ tools: [], turns })) return turns
   const copy = copyItems({ tools: [], turns })
   let before: MarkPlace | undefined
@@ -31,8 +31,8 @@ export function moveMarksOfBlanks(turns: readonly Turn[], { traits, warnings }: 
     const { item, part, result } = place
     if (!isBlank(part, traits)) before = place
     else if (item.cache) {
-      const heir = result ?? before?.item
-      if (heir) heir.cache ??= item.cache
+      const receiver = result ?? before?.item
+      if (receiver) receiver.cache ??= item.cache
       else warnings.noteDropped(warnings.getPath(item.cache, 'cache'))
       delete item.cache
     }
@@ -78,8 +78,8 @@ export function fitCacheMarks(
   }
   const last = places.findLast((place) => !isUnmarkable(place, target) && !isBlank(place.part, traits))
   if (auto && hasLifetimes && !takesAuto && last) last.item.cache ??= auto
-  const takenByAuto = auto && hasLifetimes && takesAuto ? 1 : 0
-  const slots = traits.cacheMarks === 'none' ? 0 : traits.maxCacheMarks - takenByAuto
+  const autoSlots = auto && hasLifetimes && takesAuto ? 1 : 0
+  const slots = traits.cacheMarks === 'none' ? 0 : traits.maxCacheMarks - autoSlots
   const marked = places.filter(({ item }) => item.cache)
   for (const place of marked.slice(0, Math.max(0, marked.length - slots))) drop(place)
   if (!hasLifetimes) return { ...copy, auto }
@@ -125,8 +125,8 @@ const isMarked = (item: Tool | Part | ToolResult): boolean =>
 /** Lists all items that may have marks, in the order of the cached prefix. */
 function listPlaces({ tools, turns }: MarkableItems): MarkPlace[] {
   const places: MarkPlace[] = tools.flatMap((item) => (item.type === 'function' ? [{ item, within: 'tools' }] : []))
-  const add = (part: Part, at: Omit<MarkPlace, 'item' | 'part'>) => {
-    if (isMarkable(part)) places.push({ item: part, part, ...at })
+  const add = (part: Part, place: Omit<MarkPlace, 'item' | 'part'>) => {
+    if (isMarkable(part)) places.push({ item: part, part, ...place })
   }
   for (const turn of turns) {
     if (turn.role === 'tool')

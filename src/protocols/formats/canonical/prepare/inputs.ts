@@ -21,8 +21,8 @@ import type { Warnings } from '../canonical-warnings.ts'
  */
 export function fitInputs(turns: readonly Turn[], target: TargetContext): Turn[] {
   const { traits, warnings } = target
-  const shown = traits.assistantImages ? turns : showAssistantImages(turns, warnings)
-  return shown.flatMap((turn): Turn[] => {
+  const pendingImages = traits.assistantImages ? turns : showAssistantImages(turns, warnings)
+  return pendingImages.flatMap((turn): Turn[] => {
     if (turn.role === 'user') return [{ ...turn, content: turn.content.flatMap((part) => fitPart(part, target)) }]
     if (turn.role === 'assistant') for (const part of turn.content) if (part.type === 'image') fitPart(part, target) // rejects it
     if (turn.role !== 'tool') return [turn]
@@ -41,7 +41,7 @@ function fitPart(part: UserPart, target: TargetContext): UserPart[] {
   const { traits, warnings } = target
   const missing = listInputKinds(part).find((kind) => !traits.inputs.includes(kind))
   if (part.type === 'search-result' && missing) return toTextParts(part, warnings)
-  if (missing) return warnings.refuse(warnings.getPath(part, 'turns'), getRefusalMessage(missing))
+  if (missing) return warnings.reject(warnings.getPath(part, 'turns'), getRefusalMessage(missing))
   checkFileId(part, target)
   return fitDocument(part, target)
 }
@@ -82,9 +82,10 @@ function listInputKinds(part: UserPart): InputKind[] {
 
 function checkFileId(part: UserPart, { origin, warnings }: TargetContext) {
   if (!('source' in part) || typeof part.source === 'string' || part.source.type !== 'file-id') return
-  const maker = part.source.format
-  if (maker === origin.format || (maker.startsWith('openai-') && origin.format.startsWith('openai-'))) return
-  warnings.refuse(
+  const vendorFormat = part.source.format
+  if (vendorFormat === origin.format || (vendorFormat.startsWith('openai-') && origin.format.startsWith('openai-')))
+    return
+  warnings.reject(
     warnings.getPath(part, 'turns'),
     'a file ID is only valid with its own vendor. Send the file as base64.',
   )
@@ -119,11 +120,11 @@ function fitDocument<P extends UserPart>(part: P, { traits, warnings }: TargetCo
   if (part.type !== 'file' || traits.documents) return [part]
   if (part.citable) warnings.noteDropped(warnings.getPath(part, 'turns', 'citable'))
   const { source, name, context, cache } = part
-  if (source.type === 'text') return [textPart([name, context, source.text], cache)]
-  return context === undefined ? [part] : [textPart([context]), part]
+  if (source.type === 'text') return [createTextPart([name, context, source.text], cache)]
+  return context === undefined ? [part] : [createTextPart([context]), part]
 }
 
-function textPart(texts: readonly (string | undefined)[], cache?: FilePart['cache']): TextPart {
+function createTextPart(texts: readonly (string | undefined)[], cache?: FilePart['cache']): TextPart {
   const text = texts.filter((piece) => piece).join('\n\n')
   return cache ? { type: 'text', text, cache } : { type: 'text', text }
 }
@@ -131,20 +132,20 @@ function textPart(texts: readonly (string | undefined)[], cache?: FilePart['cach
 /** Moves images of the model into the next user turn, or a new one after the tool results, for a target without images in assistant turns. */
 function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[] {
   const all: Turn[] = []
-  let shown: UserPart[] = []
+  let pendingImages: UserPart[] = []
 
-  function show() {
-    if (shown.length > 0) all.push({ role: 'user', content: shown })
-    shown = []
+  function flush() {
+    if (pendingImages.length > 0) all.push({ role: 'user', content: pendingImages })
+    pendingImages = []
   }
 
   for (const turn of turns) {
     if (turn.role === 'user') {
-      all.push(shown.length > 0 ? { ...turn, content: [...shown, ...turn.content] } : turn)
-      shown = []
+      all.push(pendingImages.length > 0 ? { ...turn, content: [...pendingImages, ...turn.content] } : turn)
+      pendingImages = []
       continue
     }
-    if (turn.role !== 'tool') show()
+    if (turn.role !== 'tool') flush()
     const images = turn.role === 'assistant' ? turn.content.filter(isImage) : []
     if (turn.role !== 'assistant' || images.length === 0) {
       all.push(turn)
@@ -152,9 +153,12 @@ function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[]
     }
     for (const image of images) warnings.noteChanged(warnings.getPath(image, 'turns'), 'moved')
     all.push(removeImages(turn))
-    shown = [{ type: 'text', text: 'From your answer before:' }, ...images.map(({ state: _, ...image }) => image)]
+    pendingImages = [
+      { type: 'text', text: 'From your answer before:' },
+      ...images.map(({ state: _, ...image }) => image),
+    ]
   }
-  show()
+  flush()
   return all
 }
 
@@ -181,8 +185,8 @@ export function findPartsToDownload(turns: readonly Turn[], traits: Traits): Url
     }
     const inResults = turn.results.flatMap(({ content }) => content.filter(canDownload))
     return inResults.filter((part) => {
-      const isTaken = takesUrl(part, inputs) || takesUrl(part, toolResultInputs)
-      return !isTaken && (inputs.includes(part.type) || toolResultInputs.includes(part.type))
+      const isAccepted = takesUrl(part, inputs) || takesUrl(part, toolResultInputs)
+      return !isAccepted && (inputs.includes(part.type) || toolResultInputs.includes(part.type))
     })
   })
 }

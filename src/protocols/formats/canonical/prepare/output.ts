@@ -26,7 +26,7 @@ export function prepareOutput(
   const same: PreparedOutput = { output, turns, tool: undefined, isWrapped: object !== undefined }
   if (!output) return same
   if (traits.outputFormats.includes(output.type)) {
-    if (output.type === 'json-schema') return { ...same, output: settleStrict(output, traits) }
+    if (output.type === 'json-schema') return { ...same, output: resolveStrict(output, traits) }
     if (!traits.jsonNeedsWord || mentionsJson(turns)) return same
     warnings.noteChanged('turns', 'added')
     return { ...same, turns: addInstruction(turns) }
@@ -41,7 +41,7 @@ export function prepareOutput(
 }
 
 /** Requests strict mode if the client wants it and the target would accept the schema in it. */
-function settleStrict(output: OutputFormat & { type: 'json-schema' }, { strictOutput }: Traits): OutputFormat {
+function resolveStrict(output: OutputFormat & { type: 'json-schema' }, { strictOutput }: Traits): OutputFormat {
   const { prefersStrict, ...rest } = output
   return prefersStrict && strictOutput && output.schema.type === 'object' && isEnforceable(output.schema)
     ? { ...rest, strict: true }

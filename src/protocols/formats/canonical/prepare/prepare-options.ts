@@ -17,12 +17,12 @@ export function prepareOptions(
   if (accepted.modalities?.every((modality) => modality === 'text')) delete accepted.modalities
   const isAccepted = (name: OptionName) => supportedOptions.has(name) && !traits.lacks.includes(name)
   if (accepted.cacheRetention !== undefined && isAccepted('cacheOptions') && supportedOptions.has('cacheRetention'))
-    settleRetention(accepted, isAccepted('cacheRetention'), warnings)
+    resolveRetention(accepted, isAccepted('cacheRetention'), warnings)
   for (const name of Object.keys(accepted) as OptionName[]) {
     // the options have no other keys
     if (isAccepted(name)) continue
     if (!isDefault(name, accepted[name])) {
-      if (ESSENTIAL.has(name)) warnings.refuse(name, 'the target does not support this.')
+      if (ESSENTIAL.has(name)) warnings.reject(name, 'the target does not support this.')
       warnings.noteDropped(name)
     }
     delete accepted[name]
@@ -32,7 +32,7 @@ export function prepareOptions(
 }
 
 /** Converts the retention to the newer `cacheOptions` if the target supports only those. OpenAI rejects requests with both. */
-function settleRetention(options: RequestOptions, isAccepted: boolean, warnings: Warnings) {
+function resolveRetention(options: RequestOptions, isAccepted: boolean, warnings: Warnings) {
   const { cacheOptions, cacheRetention } = options
   const { mode, ttl } = cacheOptions ?? {}
   if (isAccepted && (mode ?? ttl) === undefined) return

@@ -42,7 +42,7 @@ export function dropSearch(
     warnings,
     isLacking: isSearch,
     isForced: () => isForced,
-    refuse: (tool) => warnings.refuse(warnings.getPath(tool, 'tools'), 'the target has no built-in search.'),
+    reject: (tool) => warnings.reject(warnings.getPath(tool, 'tools'), 'the target has no built-in search.'),
   })
 }
 
@@ -70,7 +70,7 @@ export function dropHostedTools(
     warnings,
     isLacking: isHosted,
     isForced: ({ name }) => choice?.type === 'tool' && choice.name === name,
-    refuse: (tool) => warnings.refuse(warnings.getPath(tool, 'tools'), 'the target does not run it.'),
+    reject: (tool) => warnings.reject(warnings.getPath(tool, 'tools'), 'the target does not run it.'),
   })
 }
 
@@ -88,7 +88,7 @@ function prepareTool(tool: Tool, { traits, warnings, rename }: ToolContext): Too
     return { type: 'function', name, schema: FREE_FORM, ...(description !== undefined && { description }) }
   }
   const flat = traits.unionTools || !tool.schema ? undefined : flattenSchema(tool.schema)
-  if (flat?.isLooser) warnings.noteChanged(warnings.getPath(tool, 'tools', 'schema'), 'replaced')
+  if (flat?.isBroader) warnings.noteChanged(warnings.getPath(tool, 'tools', 'schema'), 'replaced')
   const fitting: FunctionTool = flat ? { ...tool, name, schema: flat.schema } : { ...tool, name }
   const { strict, ...rest } = fitting
   if (strict === undefined || (traits.strictTools && !(flat && strict))) return fitting
@@ -116,36 +116,36 @@ export function prepareToolChoice(
     if (choice.type !== 'auto' && choice.type !== 'none') warnings.noteDropped(chosenBy) // there are no tools to choose from
     return { toolChoice: undefined, tools: all }
   }
-  const knows = (kind: Traits['toolChoices'][number]) => traits.toolChoices.includes(kind)
-  const only = (names: readonly string[]) =>
+  const supports = (kind: Traits['toolChoices'][number]) => traits.toolChoices.includes(kind)
+  const pickTools = (names: readonly string[]) =>
     all.filter((tool) => tool.type === 'web-search' || names.includes(tool.name))
   switch (choice.type) {
     case 'auto':
       return { toolChoice: choice, tools: all }
     case 'none': {
       const called = all.filter((tool) => tool.type !== 'web-search' && !isHosted(tool)) // vendor tools would run despite the choice
-      return knows('none') && called.length > 0
+      return supports('none') && called.length > 0
         ? { toolChoice: choice, tools: called }
         : { toolChoice: undefined, tools: [] }
     }
     case 'required':
-      if (knows('required')) return { toolChoice: choice, tools: all }
+      if (supports('required')) return { toolChoice: choice, tools: all }
       warnings.noteChanged(chosenBy, 'replaced')
       return { toolChoice: { type: 'auto' }, tools: all }
     case 'tool': {
       const name = rename(choice.name)
       if (!includesTool(tools, name) && tools.some(({ type }) => type === 'web-search')) {
-        if (knows('search')) return { toolChoice: { type: 'tool', name: SEARCH }, tools: all }
+        if (supports('search')) return { toolChoice: { type: 'tool', name: SEARCH }, tools: all }
         warnings.noteChanged(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical format
         return { toolChoice: { type: 'auto' }, tools: all }
       }
-      if (knows('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
-      return prepareToolChoice({ type: 'required' }, only([name]), { traits, warnings, rename, chosenBy })
+      if (supports('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
+      return prepareToolChoice({ type: 'required' }, pickTools([name]), { traits, warnings, rename, chosenBy })
     }
     case 'allowed': {
       const names = choice.names.map(rename)
-      if (knows('allowed')) return { toolChoice: { ...choice, names }, tools: all }
-      return prepareToolChoice({ type: choice.mode }, only(names), { traits, warnings, rename, chosenBy })
+      if (supports('allowed')) return { toolChoice: { ...choice, names }, tools: all }
+      return prepareToolChoice({ type: choice.mode }, pickTools(names), { traits, warnings, rename, chosenBy })
     }
     default:
       return assertNever(choice)

@@ -14,7 +14,7 @@ export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetCo
   const fitted: Turn[] = []
   let waiting: SystemTurn[] = []
   /** Adds the waiting instructions, as late as possible while they still apply to the next response. */
-  const place = () => {
+  const flush = () => {
     if (waiting.length === 0) return
     const isAfterUser = fitted.at(-1)?.role !== 'assistant'
     if (traits.lateSystem && isAfterUser) fitted.push(...waiting)
@@ -45,10 +45,10 @@ export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetCo
       waiting = []
       return
     }
-    place()
+    flush()
     fitted.push(turn)
   })
-  place()
+  flush()
   return fitted
 }
 
@@ -81,10 +81,10 @@ export function dropEmpty(turns: readonly Turn[], target: TargetContext): Turn[]
   const kept: Turn[] = []
   turns.forEach((turn, index) => {
     const rest = dropEmptyParts(turn, target)
-    const hasUserBeside = isUserTurn(kept.at(-1)) || isUserTurn(turns[index + 1])
+    const hasAdjacentUser = isUserTurn(kept.at(-1)) || isUserTurn(turns[index + 1])
     const { length } = rest.role === 'tool' ? rest.results : rest.content
     if (length > 0) kept.push(rest)
-    else if (rest.role === 'user' && !hasUserBeside) kept.push(continueTurn(rest, target))
+    else if (rest.role === 'user' && !hasAdjacentUser) kept.push(continueTurn(rest, target))
   })
   return kept
 }

@@ -1,14 +1,14 @@
 import type { OptionName } from '../../../../traits.ts'
 import { ignoresBilling } from '../../claude-code.ts'
 import type { TargetContext } from '../../translator.ts'
-import { refuseForeignCompaction } from '../canonical-compaction.ts'
+import { rejectForeignCompaction } from '../canonical-compaction.ts'
 import type { CacheMark } from '../canonical-parts.ts'
 import type { CanonicalRequest, RequestOptions } from '../canonical-request.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../canonical-tools.ts'
 import type { Turn } from '../canonical-turns.ts'
 import { omitUndefined } from '../canonical-values.ts'
 import type { Restoration } from '../restore.ts'
-import { fitCacheMarks, moveMarksOfBlanks } from './cache-marks.ts'
+import { fitCacheMarks, moveBlankMarks } from './cache-marks.ts'
 import { fitInputs } from './inputs.ts'
 import { prepareOutput } from './output.ts'
 import { prepareOptions } from './prepare-options.ts'
@@ -21,7 +21,7 @@ import {
   prepareTools,
 } from './prepare-tools.ts'
 import { dropBilling, dropEmpty, fitEnd, fitSystem } from './prepare-turns.ts'
-import { keepOwnState, settleReasoning } from './reasoning.ts'
+import { keepOwnState, resolveReasoning } from './reasoning.ts'
 import { collectCalls, createRenamer, fitCalls, type Renamer } from './tool-calls.ts'
 import { makeIdsUnique, pairTools } from './tool-results.ts'
 
@@ -39,7 +39,7 @@ type PrepareContext = TargetContext & { supportedOptions: ReadonlySet<OptionName
  */
 export function prepareRequest(request: CanonicalRequest, target: PrepareContext): PreparedRequest {
   const { traits, origin, warnings } = target
-  refuseForeignCompaction(request.turns, target)
+  rejectForeignCompaction(request.turns, target)
   const prepared = prepareOutput(request, target)
   const calls = collectCalls(request.turns)
   const names = new Set([
@@ -52,7 +52,7 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   const unbilled = ignoresBilling(origin.format, target.model) ? prepared.turns : dropBilling(prepared.turns)
   const own = keepOwnState(fitServerTools(unbilled, warnings), origin, traits.reasoning.replay)
   const readable = fitInputs(own, target)
-  const paired = moveMarksOfBlanks(pairTools(readable, warnings), target)
+  const paired = moveBlankMarks(pairTools(readable, warnings), target)
   const unique = makeIdsUnique(dropEmpty(paired, target))
   const renameId = createRenamer(collectCalls(unique).ids, traits.toolIds)
   const conversation = fitCalls(unique, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
@@ -68,7 +68,7 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   )
   const turns = fitEnd(marked, target)
   const options = prepareOptions(updateAutoMark(request.options, auto), target)
-  const toolChoice = settleReasoning({ options, tools, toolChoice: chosen.toolChoice }, target)
+  const toolChoice = resolveReasoning({ options, tools, toolChoice: chosen.toolChoice }, target)
   if (tools.length === 0) delete options.parallelToolCalls
 
   return {

@@ -20,12 +20,12 @@ interface ReasoningSettings {
  * Reconciles effort, budget, and tool choice. If the target can't reason before a forced call, the call takes precedence over an effort, but not over
  * a budget. Drops the options that the target rejects while it reasons.
  */
-export function settleReasoning(
+export function resolveReasoning(
   { options, tools, toolChoice }: ReasoningSettings,
   target: TargetContext,
 ): ToolChoice | undefined {
   const { traits, warnings } = target
-  const { refusesForcedTool, refusesTools } = traits.reasoning
+  const { rejectsForcedTool, rejectsTools } = traits.reasoning
   const requested = options.reasoning
   if (requested) {
     delete options.reasoning
@@ -37,9 +37,9 @@ export function settleReasoning(
   let choice = toolChoice
   const isForced = choice?.type === 'required' || choice?.type === 'tool'
   const isConflict =
-    (refusesForcedTool && isForced) || (refusesTools && tools.some(({ type }) => type !== 'web-search'))
+    (rejectsForcedTool && isForced) || (rejectsTools && tools.some(({ type }) => type !== 'web-search'))
   if (isConflict && isReasoning(options.reasoning, traits)) {
-    if (refusesTools || requested?.budget === undefined) disableReasoning(options, target)
+    if (rejectsTools || requested?.budget === undefined) disableReasoning(options, target)
     else {
       warnings.noteChanged('toolChoice', 'replaced')
       choice = { type: 'auto' }
@@ -96,7 +96,7 @@ function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): Reason
   const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // the model reasons by default, or can decide itself
   if (isAuto && reasoning.by !== 'budget' && canBeAuto) return requested
   const wanted = requested.effort ?? (typeof requested.budget === 'number' ? toEffort(requested.budget) : 'medium')
-  const effort = nearestEffort(wanted, reasoning.efforts)
+  const effort = findNearestEffort(wanted, reasoning.efforts)
   if (effort !== wanted) warnings.noteChanged('reasoning', 'clamped')
   const budget = effort === 'none' ? 0 : fitBudget(effort, requested.budget, target)
   if (budget !== undefined) return omitUndefined<ReasoningOptions>({ effort, budget, show: requested.show })
@@ -112,14 +112,14 @@ export function toEffort(budget: number): Effort {
   return budget < 24_000 ? 'high' : 'xhigh'
 }
 
-function nearestEffort(wanted: Effort, efforts: readonly Effort[]): Effort {
+function findNearestEffort(wanted: Effort, efforts: readonly Effort[]): Effort {
   if (efforts.length === 0 || efforts.includes(wanted)) return wanted
   const at = EFFORTS.indexOf(wanted)
   // `none` isn't near any other effort: a request for reasoning must get some.
   const others = wanted === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
-  const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - at)
-  return candidates.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best))
+  const getDistance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - at)
+  return candidates.reduce((best, effort) => (getDistance(effort) < getDistance(best) ? effort : best))
 }
 
 /** Fits the reasoning tokens into the target's range and the output limit. Returns `undefined` if none fit. */
@@ -155,8 +155,8 @@ export function keepOwnState(turns: readonly Turn[], origin: Origin, replay: Rea
   return turns.map((turn, index) => {
     if (turn.role === 'user') return { ...turn, content: turn.content.map((part) => keepPartState(part, origin)) }
     if (turn.role !== 'assistant') return turn
-    const keeps = replay === 'always' || (replay === 'tool-loop' && index > loopStart)
-    return keepTurnState(turn, origin, keeps)
+    const isKept = replay === 'always' || (replay === 'tool-loop' && index > loopStart)
+    return keepTurnState(turn, origin, isKept)
   })
 }
 

@@ -1,21 +1,21 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
 import type { JsonObject } from '../../../../lib/json.ts'
-import { type Answer, type Choice, type Finish, warnOfLostEnd } from '../../canonical/canonical-answer.ts'
+import { type Answer, type Choice, type Finish, warnAboutEnd } from '../../canonical/canonical-answer.ts'
 import { parseArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart } from '../../canonical/canonical-parts.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { WriteContext } from '../../translator.ts'
 import { writeGrounding } from '../gemini-citations.ts'
-import { wireFinish, wireLogprobs, wireUsage } from '../gemini-fields.ts'
+import { writeFinishReason, writeLogprobs, writeUsage } from '../gemini-fields.ts'
 import { writeMedia } from '../gemini-media.ts'
-import { wireSignature } from '../gemini-reasoning.ts'
+import { writeSignature } from '../gemini-reasoning.ts'
 import type { WireAnswer, WireCandidate, WirePart } from '../gemini-wire.ts'
 
 /** Writes a whole response for a client. */
 export function writeAnswer({ choices, usage }: Answer, context: WriteContext): WireAnswer {
   return omitUndefined<WireAnswer>({
     candidates: choices.map((choice, index) => writeChoice(choice, index, context)),
-    usageMetadata: usage && wireUsage(usage),
+    usageMetadata: usage && writeUsage(usage),
     modelVersion: context.model,
     responseId: context.newId(),
   })
@@ -25,9 +25,9 @@ function writeChoice({ content, finish }: Choice, index: number, context: WriteC
   const parts: WirePart[] = []
   const tokens = content.flatMap((part) => (part.type === 'text' ? (part.logprobs ?? []) : []))
   const texts = content.flatMap((part) => {
-    const at = parts.length
+    const index = parts.length
     parts.push(...writePart(part, context))
-    return part.type === 'text' ? [{ text: part.text, citations: part.citations ?? [], partIndex: at }] : []
+    return part.type === 'text' ? [{ text: part.text, citations: part.citations ?? [], partIndex: index }] : []
   })
   const queries = content.flatMap((part) => (part.type === 'server-tool' ? [part.query] : []))
   const hasRefused = content.some(({ type }) => type === 'refusal')
@@ -36,21 +36,21 @@ function writeChoice({ content, finish }: Choice, index: number, context: WriteC
     ...writeFinish(finish, hasRefused, context),
     index,
     groundingMetadata: writeGrounding(texts, queries),
-    logprobsResult: tokens.length > 0 ? wireLogprobs(tokens) : undefined,
+    logprobsResult: tokens.length > 0 ? writeLogprobs(tokens) : undefined,
   })
 }
 
 /** Writes the finish. A refusal is a finish reason, because the format has no part for it. */
 export function writeFinish(finish: Finish, hasRefused: boolean, { request, responseWarnings }: WriteContext) {
   const { explanation, ...end } = finish
-  warnOfLostEnd(end, request, responseWarnings)
-  const finishReason = wireFinish(hasRefused && end.reason === 'stop' ? 'content-filter' : end.reason)
+  warnAboutEnd(end, request, responseWarnings)
+  const finishReason = writeFinishReason(hasRefused && end.reason === 'stop' ? 'content-filter' : end.reason)
   return { finishReason, finishMessage: explanation }
 }
 
 /** Writes a part of a response. State of any vendor is sealed and sent on the part itself. */
 export function writePart(part: AssistantPart, { request, responseWarnings }: WriteContext): WirePart[] {
-  const signature = 'state' in part && part.state ? { thoughtSignature: wireSignature(part.state) } : {}
+  const signature = 'state' in part && part.state ? { thoughtSignature: writeSignature(part.state) } : {}
   switch (part.type) {
     case 'text':
     case 'refusal':

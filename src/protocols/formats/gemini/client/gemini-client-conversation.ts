@@ -29,14 +29,14 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
     const role = content.string('role') || 'user'
     if (role === 'model') addModel(parts)
     else if (role === 'user' || role === 'function') addUser(parts, content.at)
-    else warnings.refuse(content.path('role'), 'must be "user" or "model".')
+    else warnings.reject(content.path('role'), 'must be "user" or "model".')
     content.drop()
   })
-  addToAssistant(assembler.flush().map((call) => callPart(call, undefined)))
+  addToAssistant(assembler.flush().map((call) => createCallPart(call, undefined)))
   return turns
 
   function addUser(parts: readonly Fields[], at: string) {
-    addToAssistant(assembler.flush().map((call) => callPart(call, undefined)))
+    addToAssistant(assembler.flush().map((call) => createCallPart(call, undefined)))
     const results: ToolResult[] = []
     const content: UserPart[] = []
     for (const part of parts) {
@@ -59,7 +59,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
       call?.ignore('id', 'name', 'args', 'partialArgs', 'willContinue')
       call?.drop()
       const whole = isCall ? assembler.take(part.value) : assembler.flush()
-      addToAssistant(whole.map((call) => callPart(call, isCall ? part : undefined)))
+      addToAssistant(whole.map((call) => createCallPart(call, isCall ? part : undefined)))
       if (isCall) part.ignore('thought', 'thoughtSignature')
       else {
         const result = parseResult(part, calls, warnings) // a function that ran at Google
@@ -70,8 +70,8 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
     }
   }
 
-  function callPart({ id, name, arguments: args, signature }: WholeCall, at: Fields | undefined): ToolCallPart {
-    const part: ToolCallPart = { type: 'tool-call', id: calls.call(id, name), name, arguments: args }
+  function createCallPart({ id, name, arguments: args, signature }: WholeCall, at: Fields | undefined): ToolCallPart {
+    const part: ToolCallPart = { type: 'tool-call', id: calls.addCall(id, name), name, arguments: args }
     const state = parseSignature(signature)
     if (state) part.state = state
     if (at) warnings.setPath(part, at.at)
@@ -101,7 +101,7 @@ export function parseSystem(body: Fields, warnings: Warnings): SystemTurn[] {
   const content = body.fields('systemInstruction')
   if (!content) return []
   const texts = readParts(content, warnings).map((part): TextPart => {
-    const text = part.string('text') ?? warnings.refuse(part.at, 'system instructions must be text.')
+    const text = part.string('text') ?? warnings.reject(part.at, 'system instructions must be text.')
     part.drop()
     return { type: 'text', text }
   })
@@ -131,7 +131,7 @@ function parseUserPart(part: Fields, warnings: Warnings): UserPart[] {
   const text = part.string('text')
   part.ignore('thought', 'thoughtSignature')
   if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }]
-  const media = parseMedia(part, warnings) ?? refusePart(part, warnings)
+  const media = parseMedia(part, warnings) ?? rejectPart(part, warnings)
   const detail = readDetail(part)
   if (media.type === 'image' && detail) media.detail = detail
   else if (part.any('mediaResolution') !== undefined) warnings.noteDropped(part.path('mediaResolution'))
@@ -159,9 +159,9 @@ function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
   if (!media)
     return state || isReasoning
       ? [omitUndefined<TextPart>({ type: 'text', text: '', state })]
-      : refusePart(part, warnings)
+      : rejectPart(part, warnings)
   if (media.type !== 'image' && media.type !== 'audio')
-    return warnings.refuse(part.at, 'model messages cannot contain files.')
+    return warnings.reject(part.at, 'model messages cannot contain files.')
   warnings.setPath(media, part.at)
   return [media.type === 'image' && state ? { ...media, state } : media]
 }
@@ -180,13 +180,13 @@ function parseServerPart(part: Fields): AssistantPart[] | undefined {
 function parseResult(part: Fields, calls: CallRegistry, warnings: Warnings): ToolResult | undefined {
   const response = part.fields('functionResponse')
   if (!response) return undefined
-  const { id, name } = calls.result(response.string('id'), response.string('name'))
+  const { id, name } = calls.addResult(response.string('id'), response.string('name'))
   const { text, isError } = parseResponse(response.object('response') ?? {})
   const content: ToolResultContent[] = text === '' ? [] : [{ type: 'text', text }]
   const list = response.list('parts') ?? []
   list.forEach((entry, index) => {
     const inner = readElementFields(entry, `${response.path('parts')}[${index}]`, warnings)
-    const media = parseMedia(inner, warnings) ?? refusePart(inner, warnings)
+    const media = parseMedia(inner, warnings) ?? rejectPart(inner, warnings)
     warnings.setPath(media, inner.at)
     content.push(media)
   })
@@ -197,17 +197,17 @@ function parseResult(part: Fields, calls: CallRegistry, warnings: Warnings): Too
   return result
 }
 
-function refusePart({ at, value }: Fields, warnings: Warnings): never {
+function rejectPart({ at, value }: Fields, warnings: Warnings): never {
   const [kind = 'empty'] = Object.keys(value)
-  return warnings.refuse(at, `parts of type "${kind}" are not supported.`)
+  return warnings.reject(at, `parts of type "${kind}" are not supported.`)
 }
 
 /** Gives IDs to calls and results, which may have none in this format. */
 interface CallRegistry {
   /** Returns the ID of a call: its own, or one by its position in the conversation. */
-  call(id: string | undefined, name: string): string
+  addCall(id: string | undefined, name: string): string
   /** Returns the ID and name of the call that a result belongs to: by its ID, otherwise the first call of that name without a result. */
-  result(id: string | undefined, name: string | undefined): { id: string; name: string | undefined }
+  addResult(id: string | undefined, name: string | undefined): { id: string; name: string | undefined }
 }
 
 function createCallRegistry(): CallRegistry {
@@ -215,29 +215,29 @@ function createCallRegistry(): CallRegistry {
   const open: string[] = []
   let count = 0
 
-  function freshId(): string {
+  function createId(): string {
     let id = `call_${count++}`
     while (names.has(id)) id = `call_${count++}`
     return id
   }
 
-  function answer(id: string, name: string | undefined) {
+  function closeCall(id: string, name: string | undefined) {
     const at = open.indexOf(id)
     if (at !== -1) open.splice(at, 1)
     return { id, name: name ?? names.get(id) }
   }
 
   return {
-    call(callId, name) {
-      const id = callId || freshId()
+    addCall(callId, name) {
+      const id = callId || createId()
       names.set(id, name)
       open.push(id)
       return id
     },
-    result(callId, name) {
-      if (callId && names.has(callId)) return answer(callId, name)
+    addResult(callId, name) {
+      if (callId && names.has(callId)) return closeCall(callId, name)
       const first = open.find((id) => name === undefined || names.get(id) === name)
-      return first === undefined ? { id: callId || freshId(), name } : answer(first, name)
+      return first === undefined ? { id: callId || createId(), name } : closeCall(first, name)
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Kind, ModelEntry } from '../../../../types.ts'
 import type { ModelListFormat } from '../../model-list.ts'
-import { cutPage, readPageSize } from '../../model-list.ts'
+import { readPageSize, slicePage } from '../../model-list.ts'
 
 /** The prefix of Google's model names. */
 export const NAME_PREFIX = 'models/'
@@ -9,7 +9,7 @@ export const NAME_PREFIX = 'models/'
 export const geminiModels: ModelListFormat = {
   list(entries, { kinds, query }) {
     const token = query.get('pageToken')
-    const { page, hasMore } = cutPage(entries, {
+    const { page, hasMore } = slicePage(entries, {
       size: query.get('pageSize') === '0' ? undefined : readPageSize(query, 'pageSize'), // 0 leaves the size to the server
       after: token ? { name: 'pageToken', id: token } : undefined,
     })

@@ -18,12 +18,12 @@ export function parseRequest(json: JsonObject, { warnings, route }: ParseContext
   const body = readFields(toCamelCase(json, spelling), '', warnings)
   warnings.spell(spelling)
   noteNames(json, SYNONYMS, warnings)
-  refuseStateAtGoogle(body, warnings)
+  rejectServerState(body, warnings)
   const config = body.fields('generationConfig') ?? readFields({}, 'generationConfig', warnings)
   const stream = route?.stream ?? false
   const contents = body.any('contents')
   if (contents === undefined || (Array.isArray(contents) && contents.length === 0))
-    warnings.refuse('contents', 'is required.')
+    warnings.reject('contents', 'is required.')
   const conversation = parseContents(body, warnings)
   const turns = addDetail([...parseSystem(body, warnings), ...conversation], config, warnings)
   const toolChoice = parseToolChoice(body, warnings)
@@ -45,14 +45,14 @@ export function parseRequest(json: JsonObject, { warnings, route }: ParseContext
   return request
 }
 
-function refuseStateAtGoogle(body: Fields, warnings: Warnings) {
+function rejectServerState(body: Fields, warnings: Warnings) {
   if (body.any('cachedContent') !== undefined)
-    warnings.refuse(
+    warnings.reject(
       'cachedContent',
       'content cached at Google cannot be sent to another provider. Send the full contents.',
     )
   if (body.any('continuationToken') !== undefined)
-    warnings.refuse('continuationToken', 'a response can only be continued by the provider that started it.')
+    warnings.reject('continuationToken', 'a response can only be continued by the provider that started it.')
 }
 
 /** Sets the resolution of all media on images without their own. */
@@ -141,7 +141,7 @@ function toOutputFormat(
   const mediaType = fields.string(name)?.toLowerCase().replace('_', '/') // Google's enums are words such as APPLICATION_JSON
   if (mediaType === 'text/plain' || (mediaType === undefined && !schema)) return undefined
   if (mediaType !== undefined && mediaType !== 'application/json')
-    warnings.refuse(fields.path(name), 'must be "text/plain" or "application/json".')
+    warnings.reject(fields.path(name), 'must be "text/plain" or "application/json".')
   return schema ? { type: 'json-schema', schema } : { type: 'json' }
 }
 
@@ -156,7 +156,7 @@ function parseModalities(config: Fields, warnings: Warnings): RequestOptions['mo
   return modalities.map((modality) =>
     modality === 'text' || modality === 'image' || modality === 'audio'
       ? modality
-      : warnings.refuse(config.path('responseModalities'), 'must be TEXT, IMAGE, or AUDIO.'),
+      : warnings.reject(config.path('responseModalities'), 'must be TEXT, IMAGE, or AUDIO.'),
   )
 }
 
@@ -171,7 +171,7 @@ function parseSpeech(config: Fields, warnings: Warnings): RequestOptions['speech
   const speech = config.fields('speechConfig')
   if (!speech) return undefined
   const voice = speech.fields('voiceConfig')?.fields('prebuiltVoiceConfig')?.string('voiceName')
-  if (voice === undefined) warnings.refuse(speech.at, 'only one prebuilt voice is supported.')
+  if (voice === undefined) warnings.reject(speech.at, 'only one prebuilt voice is supported.')
   speech.drop()
   return { voice }
 }

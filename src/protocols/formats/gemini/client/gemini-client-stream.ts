@@ -7,8 +7,8 @@ import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/cano
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { type CitingText, writeGrounding } from '../gemini-citations.ts'
 import { writeError } from '../gemini-errors.ts'
-import { wireLogprobs, wireUsage } from '../gemini-fields.ts'
-import { wireSignature } from '../gemini-reasoning.ts'
+import { writeLogprobs, writeUsage } from '../gemini-fields.ts'
+import { writeSignature } from '../gemini-reasoning.ts'
 import { KEEP_ALIVE } from '../gemini-stream-state.ts'
 import type { WireCandidate, WirePart } from '../gemini-wire.ts'
 import { hidesReasoning, writeFinish, writePart } from './gemini-client-answer.ts'
@@ -61,7 +61,7 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
   const writePartChunk = ({ index }: CandidateState, part: WirePart) => writeChunk(index, JSON.stringify(part))
 
   function getCandidate(index: number): CandidateState {
-    const known = candidates[index] ?? newCandidate(index)
+    const known = candidates[index] ?? createCandidate(index)
     candidates[index] = known
     return known
   }
@@ -93,7 +93,7 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
     }
     buffer.add(text)
     if (part.type === 'tool-call') return
-    const tokens = logprobs && `,"logprobsResult":${JSON.stringify(wireLogprobs(logprobs))}`
+    const tokens = logprobs && `,"logprobsResult":${JSON.stringify(writeLogprobs(logprobs))}`
     writeChunk(candidate.index, `{"text":"${escapeJson(text)}"}`, tokens)
   }
 
@@ -102,7 +102,7 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
     open.delete(key)
     if ('isWhole' in closed) writeCalls(closed)
     else if (state && (part.type === 'text' || part.type === 'reasoning')) {
-      const signature = { text: '', thoughtSignature: wireSignature(state) }
+      const signature = { text: '', thoughtSignature: writeSignature(state) }
       writePartChunk(candidate, part.type === 'text' ? signature : { ...signature, thought: true })
     }
     if (part.type === 'text' && citations.length > 0)
@@ -133,7 +133,7 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
         ...(groundingMetadata && { groundingMetadata }),
       }
     })
-    const tokens = usage ? `"usageMetadata":${JSON.stringify(wireUsage(usage))},` : ''
+    const tokens = usage ? `"usageMetadata":${JSON.stringify(writeUsage(usage))},` : ''
     write(frame.chunk(`{"candidates":${JSON.stringify(ended)},${tokens}${tail}`) + frame.end())
   }
 
@@ -156,7 +156,7 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
 /** The longest text to keep for its citations. Sources of a longer one have no position. */
 const MAX_CITED_CHARACTERS = 64 * 1024
 
-const newCandidate = (index: number): CandidateState => ({
+const createCandidate = (index: number): CandidateState => ({
   index,
   firstCall: undefined,
   lastCall: undefined,

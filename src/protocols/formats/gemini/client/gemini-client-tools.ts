@@ -48,7 +48,7 @@ function parseFunction(declaration: Fields, warnings: Warnings): FunctionTool {
   const response = declaration.object('response')
   const tool = omitUndefined<FunctionTool>({
     type: 'function',
-    name: declaration.string('name') ?? warnings.refuse(declaration.path('name'), 'is required.'),
+    name: declaration.string('name') ?? warnings.reject(declaration.path('name'), 'is required.'),
     description: declaration.string('description'),
     schema: declaration.object('parametersJsonSchema') ?? (parameters && toJsonSchema(parameters)),
     outputSchema: declaration.object('responseJsonSchema') ?? (response && toJsonSchema(response)),
@@ -93,6 +93,6 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
       return others.length === 0 ? { type: 'tool', name } : { type: 'allowed', mode: 'required', names }
     }
     default:
-      return warnings.refuse(calling.path('mode'), 'must be AUTO, ANY, NONE, or VALIDATED.')
+      return warnings.reject(calling.path('mode'), 'must be AUTO, ANY, NONE, or VALIDATED.')
   }
 }

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../../../errors.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { createPartCollector } from '../../canonical/answer-events.ts'
-import { type Answer, type Finish, settleFinish, type TokenUsage } from '../../canonical/canonical-answer.ts'
+import { type Answer, type Finish, resolveFinish, type TokenUsage } from '../../canonical/canonical-answer.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
 import { omitUndefined, readString, readTokenCount } from '../../canonical/canonical-values.ts'
 import { updateUsage } from '../../canonical/reported-usage.ts'
@@ -38,7 +38,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
     choices: Array.from({ length }, (_, index) => {
       const content = contents[index] ?? []
       const hasCalls = content.some(({ type }) => type === 'tool-call')
-      return { content, finish: settleFinish(finishes[index], hasCalls) }
+      return { content, finish: resolveFinish(finishes[index], hasCalls) }
     }),
     usage,
     serviceTier: parseServedTier(body.usageMetadata),

@@ -57,7 +57,7 @@ function writeUserPart(part: UserPart, { warnings }: TargetContext): WirePart[] 
   if (part.type === 'search-result')
     return part.content.map(({ text }) => ({ text: `${part.title}\n${part.source}\n\n${text}` }))
   const media =
-    writeMedia(part) ?? warnings.refuse(warnings.getPath(part, 'turns'), 'the file is not stored at Google.')
+    writeMedia(part) ?? warnings.reject(warnings.getPath(part, 'turns'), 'the file is not stored at Google.')
   dropFileName(part, warnings)
   return [media]
 }
@@ -112,8 +112,8 @@ function writeModelPart(part: AssistantPart, { traits, warnings }: TargetContext
 function writeResult(result: ToolResult, target: TargetContext): WirePart {
   const { callId, name, content, isError } = result
   const { warnings } = target
-  const refuse = () =>
-    warnings.refuse(
+  const reject = () =>
+    warnings.reject(
       warnings.getPath(result, 'turns'),
       `the JSON of the result is nested deeper than ${MAX_DEPTH} levels.`,
     )
@@ -121,7 +121,7 @@ function writeResult(result: ToolResult, target: TargetContext): WirePart {
   const response: WireFunctionResponse = {
     ...(target.traits.callIds && { id: callId }),
     name: name ?? callId,
-    response: writeResponse(text, isError === true, refuse),
+    response: writeResponse(text, isError === true, reject),
   }
   const parts = content.flatMap((part) => writeResultPart(part, target))
   if (parts.length > 0) response.parts = parts
@@ -132,7 +132,7 @@ function writeResultPart(part: ToolResult['content'][number], { warnings }: Targ
   if (part.type === 'text' || part.type === 'search-result') return []
   const media = writeSource(part.source, part.type)
   dropFileName(part, warnings)
-  return media ? [media] : warnings.refuse(warnings.getPath(part, 'turns'), 'the file is not stored at Google.')
+  return media ? [media] : warnings.reject(warnings.getPath(part, 'turns'), 'the file is not stored at Google.')
 }
 
 /** Warns about a dropped file name: only Vertex has a field for it, not the Gemini API. */

@@ -91,8 +91,8 @@ function describeSchema({ name, description, schema }: OutputFormat & { type: 'j
 
 /** Writes the voice. Google names its voices, and only returns raw samples. */
 function writeSpeech({ voice, format }: NonNullable<RequestOptions['speech']>, { warnings }: TargetContext) {
-  if (typeof voice !== 'string') return warnings.refuse('speech', 'the target only supports voices by name.')
-  if (format !== undefined && format !== 'pcm16') warnings.refuse('speech', 'the target only supports pcm16 output.')
+  if (typeof voice !== 'string') return warnings.reject('speech', 'the target only supports voices by name.')
+  if (format !== undefined && format !== 'pcm16') warnings.reject('speech', 'the target only supports pcm16 output.')
   return { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } }
 }
 

@@ -22,22 +22,23 @@ interface SchemaPlace {
 }
 
 function writeSchema(original: unknown, place: SchemaPlace): JsonObject {
-  const lose = (keyword: string) => place.onLoss(join(place.path, keyword))
+  const noteLoss = (keyword: string) => place.onLoss(join(place.path, keyword))
   if (!isObject(original)) return {} // `true`: anything
-  const resolved = place.resolver.enter(original, lose)
+  const resolved = place.resolver.enter(original, noteLoss)
   if (!resolved) {
-    lose('$ref')
+    noteLoss('$ref')
     return { type: 'OBJECT' }
   }
   const { schema } = resolved
   const written = {
     ...copyCommonKeywords(schema),
-    ...writeType(schema, place, lose),
-    ...writeEnum(schema, lose),
-    ...writeLimits(schema, lose),
-    ...writeMembers(schema, place, lose),
+    ...writeType(schema, place, noteLoss),
+    ...writeEnum(schema, noteLoss),
+    ...writeLimits(schema, noteLoss),
+    ...writeMembers(schema, place, noteLoss),
   }
-  for (const keyword in schema) if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) lose(keyword)
+  for (const keyword in schema)
+    if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) noteLoss(keyword)
   place.resolver.leave(resolved)
   return written
 }
@@ -50,7 +51,7 @@ function copyCommonKeywords(schema: JsonObject): JsonObject {
 }
 
 /** Writes the type, whether the value may be null, and alternatives. */
-function writeType(schema: JsonObject, { path, write }: SchemaPlace, lose: (keyword: string) => void): JsonObject {
+function writeType(schema: JsonObject, { path, write }: SchemaPlace, noteLoss: (keyword: string) => void): JsonObject {
   const declared = [schema.type].flat().filter((type) => typeof type === 'string')
   const types = declared.filter((type) => type !== 'null').map((type) => type.toUpperCase())
   const listed = schema.anyOf ?? schema.oneOf
@@ -63,7 +64,7 @@ function writeType(schema: JsonObject, { path, write }: SchemaPlace, lose: (keyw
   const [only] = others
   if (others.length === 1) return { ...write(only, path), ...nullable }
   if (others.length > 1) {
-    if (schema.anyOf && schema.oneOf) lose('oneOf')
+    if (schema.anyOf && schema.oneOf) noteLoss('oneOf')
     return { anyOf: others.map((other, index) => write(other, join(path, `anyOf[${index}]`))), ...nullable }
   }
   const [type = guessType(schema)] = types
@@ -77,7 +78,11 @@ function guessType(schema: JsonObject): string | undefined {
 }
 
 /** Writes the properties of an object and the elements of an array. */
-function writeMembers(schema: JsonObject, { path, write }: SchemaPlace, lose: (keyword: string) => void): JsonObject {
+function writeMembers(
+  schema: JsonObject,
+  { path, write }: SchemaPlace,
+  noteLoss: (keyword: string) => void,
+): JsonObject {
   const written: JsonObject = {}
   const { properties, required, items, prefixItems } = schema
   const names = isObject(properties) ? Object.keys(properties) : []
@@ -90,7 +95,7 @@ function writeMembers(schema: JsonObject, { path, write }: SchemaPlace, lose: (k
   }
   const tuple: unknown = Array.isArray(items) ? items : prefixItems
   if (Array.isArray(tuple)) {
-    lose('prefixItems') // any item may be at any index
+    noteLoss('prefixItems') // any item may be at any index
     written.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, join(path, 'items'))
   } else if (items !== undefined) written.items = write(items, join(path, 'items'))
   else if ([schema.type].flat().includes('array')) written.items = {}
@@ -126,22 +131,22 @@ const isHarmless = (keyword: string, value: unknown) =>
 
 const NOTES: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', '$defs', 'definitions', '$ref', 'strict'])
 
-type Lose = (keyword: string) => void
+type NoteLoss = (keyword: string) => void
 
 /** Writes `enum` and `const`. Google's `enum` only supports strings, so numbers become strings. */
-function writeEnum(schema: JsonObject, lose: Lose): JsonObject {
+function writeEnum(schema: JsonObject, noteLoss: NoteLoss): JsonObject {
   const listed: unknown[] = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : []
   const values = listed.filter((value) => value !== null)
   if (values.length === 0) return {}
   if (!values.every((value) => typeof value === 'string')) {
-    lose(schema.enum === undefined ? 'const' : 'enum')
+    noteLoss(schema.enum === undefined ? 'const' : 'enum')
     if (!values.every((value) => typeof value === 'string' || typeof value === 'number')) return {}
   }
   return { type: 'STRING', format: 'enum', enum: values.map(String) }
 }
 
 /** Writes formats and the limits of numbers, strings, and arrays. */
-function writeLimits(schema: JsonObject, lose: Lose): JsonObject {
+function writeLimits(schema: JsonObject, noteLoss: NoteLoss): JsonObject {
   if (schema.enum !== undefined || schema.const !== undefined) return {}
   const written: JsonObject = {}
   for (const keyword of LIMITS) if (typeof schema[keyword] === 'number') written[keyword] = schema[keyword]
@@ -150,11 +155,11 @@ function writeLimits(schema: JsonObject, lose: Lose): JsonObject {
   const most = readExclusiveLimit(schema, 'exclusiveMaximum', { limit: 'maximum', step: -1, isInteger })
   if (least) written.minimum = Math.max(least.value, Number(scalarText(written.minimum ?? least.value)))
   if (most) written.maximum = Math.min(most.value, Number(scalarText(written.maximum ?? most.value)))
-  if (least && !isInteger) lose('exclusiveMinimum')
-  if (most && !isInteger) lose('exclusiveMaximum')
+  if (least && !isInteger) noteLoss('exclusiveMinimum')
+  if (most && !isInteger) noteLoss('exclusiveMaximum')
   if (typeof schema.format === 'string') {
     if (FORMATS.has(schema.format)) written.format = schema.format
-    else lose('format')
+    else noteLoss('format')
   }
   return written
 }
@@ -191,7 +196,7 @@ interface Resolved {
 /** Replaces references and `allOf`, which Google's older `Schema` doesn't have, with their content. */
 interface Resolver {
   /** Returns `undefined` if the schema contains itself, or grows too large. Calls `lose` if two conditions contradict each other. */
-  enter(schema: JsonObject, lose: (keyword: string) => void): Resolved | undefined
+  enter(schema: JsonObject, noteLoss: (keyword: string) => void): Resolved | undefined
   /** Call it once the schema is written, so that its references may be followed again. */
   leave(resolved: Resolved): void
 }
@@ -201,9 +206,9 @@ function createResolver(root: JsonObject): Resolver {
   let size = 0
 
   return {
-    enter(original, lose) {
+    enter(original, noteLoss) {
       const refs: string[] = []
-      let schema = mergeAllOf(original, lose)
+      let schema = mergeAllOf(original, noteLoss)
       if (++size > MAX_SIZE) return undefined
       while (typeof schema.$ref === 'string') {
         const { $ref, ...beside } = schema
@@ -214,7 +219,7 @@ function createResolver(root: JsonObject): Resolver {
         }
         entered.add($ref)
         refs.push($ref)
-        schema = mergeAllOf({ ...target, ...beside }, lose)
+        schema = mergeAllOf({ ...target, ...beside }, noteLoss)
       }
       return { schema, refs }
     },
@@ -225,7 +230,7 @@ function createResolver(root: JsonObject): Resolver {
 }
 
 /** Joins the conditions of `allOf` in one schema. If two have different values for a keyword, the first counts. */
-function mergeAllOf(schema: JsonObject, lose: (keyword: string) => void): JsonObject {
+function mergeAllOf(schema: JsonObject, noteLoss: (keyword: string) => void): JsonObject {
   const { allOf, ...joined } = schema
   if (!Array.isArray(allOf)) return schema
   for (const part of allOf) {
@@ -237,7 +242,7 @@ function mergeAllOf(schema: JsonObject, lose: (keyword: string) => void): JsonOb
       else if (isObject(before) && isObject(more)) joined[keyword] = { ...more, ...before }
       else if (keyword === 'required' && Array.isArray(before) && Array.isArray(more))
         joined.required = [...new Set([...before, ...more])]
-      else if (before !== more) lose('allOf')
+      else if (before !== more) noteLoss('allOf')
     }
   }
   return joined

@@ -10,8 +10,8 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import { parseExactly } from '../../canonical/exact-json.ts'
 import { readCandidateIndex } from '../../canonical/stream-reader.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
-import { type CitedText, namesSources, parseGrounding } from '../gemini-citations.ts'
-import { streamError } from '../gemini-errors.ts'
+import { type CitedText, hasSources, parseGrounding } from '../gemini-citations.ts'
+import { parseStreamError } from '../gemini-errors.ts'
 import { isVagueEnd, parseBlockedPrompt, parseFinish, parseLogprobs } from '../gemini-fields.ts'
 import { createCallAssembler, type WholeCall } from '../gemini-function-calls.ts'
 import { toMediaPart } from '../gemini-media.ts'
@@ -40,7 +40,7 @@ export function createAnswerReader(context: ReadContext, emit: (event: ReaderEve
   function observe(chunk: JsonObject) {
     const usage = chunk.usageMetadata ? readGeminiUsage(chunk.usageMetadata) : undefined
     if (usage) emit({ type: 'usage', usage })
-    if (chunk.error) return emit({ type: 'error', error: streamError(chunk.error) })
+    if (chunk.error) return emit({ type: 'error', error: parseStreamError(chunk.error) })
     start(chunk)
     if (Array.isArray(chunk.candidates))
       for (const candidate of chunk.candidates) if (isObject(candidate)) getReader(candidate).observe(candidate)
@@ -210,7 +210,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
     const parts = open?.type === 'text' ? [...closed, open] : closed
     const texts = parts.map((part): CitedText => ({ ...part, text: part.texts.join('') }))
     const found = parseGrounding(candidate, texts)
-    if (found.length === 0 && namesSources(candidate)) responseWarnings.noteDropped('groundingMetadata')
+    if (found.length === 0 && hasSources(candidate)) responseWarnings.noteDropped('groundingMetadata')
     for (const { key, citation } of found) emit({ type: 'part-citation', key, citation })
     for (const { key } of closed) emit({ type: 'part-end', key })
     closed = []

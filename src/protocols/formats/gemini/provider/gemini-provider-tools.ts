@@ -32,19 +32,21 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclarati
   if (target.traits.schema === 'json-schema')
     return omitUndefined({ name, description, parametersJsonSchema: schema, responseJsonSchema: outputSchema })
   const { warnings } = target
-  const at = warnings.getPath(tool, `tools.${name}`)
-  const parameters = schema && toOpenApiSchema(schema, (path) => warnings.noteDropped(`${at}.${path}`))
-  const response = outputSchema && toOpenApiSchema(outputSchema, (path) => warnings.noteDropped(`${at}.output.${path}`))
+  const getFieldPath = warnings.getPath(tool, `tools.${name}`)
+  const parameters = schema && toOpenApiSchema(schema, (path) => warnings.noteDropped(`${getFieldPath}.${path}`))
+  const response =
+    outputSchema && toOpenApiSchema(outputSchema, (path) => warnings.noteDropped(`${getFieldPath}.output.${path}`))
   // Google rejects an object without properties, but not a function without parameters.
   return omitUndefined({ name, description, parameters: parameters?.properties ? parameters : undefined, response })
 }
 
 function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
-  const at = (field: string) => warnings.getPath(tool, 'tools', field)
-  if (tool.allowedDomains) warnings.refuse(at('allowedDomains'), 'the target cannot limit a search to certain domains.')
-  if (tool.contextSize) warnings.noteDropped(at('contextSize'))
-  if (tool.location) warnings.noteDropped(at('location'))
-  if (tool.maxUses !== undefined) warnings.noteDropped(at('maxUses'))
+  const getFieldPath = (field: string) => warnings.getPath(tool, 'tools', field)
+  if (tool.allowedDomains)
+    warnings.reject(getFieldPath('allowedDomains'), 'the target cannot limit a search to certain domains.')
+  if (tool.contextSize) warnings.noteDropped(getFieldPath('contextSize'))
+  if (tool.location) warnings.noteDropped(getFieldPath('location'))
+  if (tool.maxUses !== undefined) warnings.noteDropped(getFieldPath('maxUses'))
   const { blockedDomains } = tool
   return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
 }

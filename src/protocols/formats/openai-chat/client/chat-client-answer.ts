@@ -1,11 +1,17 @@
 import type { JsonObject } from '../../../../lib/json.ts'
-import { type Answer, type Choice, type Finish, warnOfLostEnd, warnOfPause } from '../../canonical/canonical-answer.ts'
+import {
+  type Answer,
+  type Choice,
+  type Finish,
+  warnAboutEnd,
+  warnAboutPause,
+} from '../../canonical/canonical-answer.ts'
 import { toDataUrl } from '../../canonical/canonical-media.ts'
 import type { AssistantPart, AudioPart, Citation, ImagePart, TokenLogprob } from '../../canonical/canonical-parts.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
-import { wireTokens } from '../../openai-fields.ts'
+import { writeTokens } from '../../openai-fields.ts'
 import type { WriteContext } from '../../translator.ts'
 import { joinTexts, wireFinishReasons, writeCall, writeUsage } from '../chat-fields.ts'
 import type { WireAnnotation, WireAnswer, WireAnswerMessage, WireFinish, WireImage, WireLogprob } from '../chat-wire.ts'
@@ -37,8 +43,8 @@ function writeChoice({ content, finish }: Choice, index: number, context: WriteC
 
 /** Writes the finish reason of a choice, and warns if the format can't express how the response ended. */
 export function writeFinish(finish: Finish, { request, responseWarnings }: WriteContext): WireFinish {
-  warnOfLostEnd(finish, request, responseWarnings)
-  warnOfPause(finish, responseWarnings)
+  warnAboutEnd(finish, request, responseWarnings)
+  warnAboutPause(finish, responseWarnings)
   const reason = wireFinishReasons[finish.reason]
   return request.client?.functions === true && reason === 'tool_calls' ? 'function_call' : reason
 }
@@ -122,4 +128,4 @@ export function writeAudio(
 }
 
 /** Writes tokens with their probabilities; unknown bytes become `null`. */
-export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => wireTokens(tokens, null)
+export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => writeTokens(tokens, null)

@@ -58,7 +58,7 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
     case 'video_url': // OpenRouter
       return { type: 'video', source: parseMediaUrl(readUrl(fields, 'video_url'), 'video/mp4') }
     default:
-      return warnings.refuse(fields.path('type'), `content of type "${type}" is not supported.`)
+      return warnings.reject(fields.path('type'), `content of type "${type}" is not supported.`)
   }
 }
 
@@ -80,7 +80,7 @@ function parseFile(file: Fields, cache: CacheMark | undefined, warnings: Warning
   if (data !== undefined) return omitUndefined<FilePart>({ ...part, source: parseFileSource(data) })
   if (id !== undefined)
     return omitUndefined<FilePart>({ ...part, source: { type: 'file-id', id, format: 'openai-chat' } })
-  return warnings.refuse(file.path('file_data'), 'is required unless "file_id" is set.')
+  return warnings.reject(file.path('file_data'), 'is required unless "file_id" is set.')
 }
 
 /** Parses a data URL, a URL (OpenRouter), or bare base64. */

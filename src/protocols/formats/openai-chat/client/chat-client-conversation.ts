@@ -45,14 +45,14 @@ function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Tur
     case 'function':
       return { role: 'tool', results: [parseResult(message, role, calls, warnings)] }
     default:
-      return warnings.refuse(message.path('role'), 'must be system, developer, user, assistant, or tool.')
+      return warnings.reject(message.path('role'), 'must be system, developer, user, assistant, or tool.')
   }
 }
 
 function parseResult(message: Fields, role: 'tool' | 'function', calls: LegacyCalls, warnings: Warnings): ToolResult {
   const callId = role === 'tool' ? message.string('tool_call_id') : calls.last
   if (callId === undefined)
-    warnings.refuse(message.path('tool_call_id'), 'is required: the ID of the call that this result belongs to.')
+    warnings.reject(message.path('tool_call_id'), 'is required: the ID of the call that this result belongs to.')
   const result: ToolResult = {
     callId,
     content: parseContent(message, 'content', warnings, contentForm),
@@ -116,7 +116,7 @@ function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[]
   if (content === undefined || content === '') return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   const path = message.path('content')
-  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string, an array of parts, or null.')
+  if (!Array.isArray(content)) return warnings.reject(path, 'must be a string, an array of parts, or null.')
   return content.flatMap((entry: unknown, index): AssistantPart[] => {
     const part = readElementFields(entry, `${path}[${index}]`, warnings)
     const type = part.string('type')
@@ -127,7 +127,7 @@ function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[]
     }
     if (type === 'image_url') return [parseGeneratedImage(part, warnings)]
     if (type !== 'text' && type !== 'refusal')
-      return warnings.refuse(part.path('type'), `content of type "${type}" is not allowed in an assistant message.`)
+      return warnings.reject(part.path('type'), `content of type "${type}" is not allowed in an assistant message.`)
     const text = part.string(type) ?? ''
     const cache = parseMark(part, warnings)
     part.drop()
@@ -149,7 +149,7 @@ function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCa
   const id = call.string('id') || `call_${calls.count}`
   calls.count++
   const kind = getToolType(call.value)
-  const callee = call.fields(kind) ?? warnings.refuse(call.path('function'), 'is required.')
+  const callee = call.fields(kind) ?? warnings.reject(call.path('function'), 'is required.')
   const name = requireString(callee, 'name', warnings)
   call.ignore('type', 'index', 'extra_content')
   ignoreUnusedField(call, kind)

@@ -18,7 +18,7 @@ import { parseToolChoice, parseTools } from './chat-client-tools.ts'
 export function parseRequest(json: JsonObject, { warnings }: ParseContext): CanonicalRequest {
   const body = readFields(json, '', warnings)
   noteNames(json, synonyms, warnings)
-  const messages = body.list('messages') ?? warnings.refuse('messages', 'is required.')
+  const messages = body.list('messages') ?? warnings.reject('messages', 'is required.')
   const stream = body.boolean('stream') ?? false
   const wantsUsage = body.fields('stream_options')?.boolean('include_usage') ?? false // only applies to streams
   const toolChoice = parseToolChoice(body, warnings)

@@ -85,7 +85,7 @@ function parseGrammar(format: Fields | undefined, warnings: Warnings): FreeFormT
   const grammar = format.fields('grammar')
   const definition = grammar?.string('definition')
   return definition === undefined
-    ? warnings.refuse(format.path('grammar'), 'must have a definition.')
+    ? warnings.reject(format.path('grammar'), 'must have a definition.')
     : { syntax: grammar?.oneOf('syntax', ['lark', 'regex']) ?? 'lark', definition }
 }
 
@@ -109,13 +109,13 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
   if (value === undefined) return undefined
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
   if (value === 'any') return { type: 'required' } // Mistral
-  if (typeof value === 'string') return warnings.refuse(name, 'must be none, auto, required, or an object.')
+  if (typeof value === 'string') return warnings.reject(name, 'must be none, auto, required, or an object.')
   const fields = body.fields(name)
   const allowed = fields?.fields('allowed_tools')
   if (allowed) return parseAllowedTools(allowed, warnings)
   const callee = fields && getCallee(fields)
   const tool = callee?.string('name')
-  return tool === undefined ? warnings.refuse(name, 'must name a tool.') : { type: 'tool', name: tool }
+  return tool === undefined ? warnings.reject(name, 'must name a tool.') : { type: 'tool', name: tool }
 }
 
 function parseAllowedTools(allowed: Fields, warnings: Warnings): ToolChoice {

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../../errors.ts'
 import { isObject, type JsonObject, scalarText } from '../../../../lib/json.ts'
-import { type Answer, type Choice, type Finish, settleFinish } from '../../canonical/canonical-answer.ts'
+import { type Answer, type Choice, type Finish, resolveFinish } from '../../canonical/canonical-answer.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import { createBase64Source, parseMediaUrl } from '../../canonical/canonical-media.ts'
 import type {
@@ -60,7 +60,7 @@ function parseChoice(choice: JsonObject, context: ChoiceContext): Choice {
   const reason = readString(choice.finish_reason)
   const finish: Finish = reason === undefined ? { reason: 'stop' } : parseFinish(reason)
   if (typeof choice.stop_reason === 'string') finish.stopSequence = choice.stop_reason // vLLM
-  return { content, finish: settleFinish(finish, calls.length > 0) }
+  return { content, finish: resolveFinish(finish, calls.length > 0) }
 }
 
 function parseReasoning(message: JsonObject, { origin }: ReadContext): AssistantPart[] {
@@ -144,7 +144,7 @@ function joinChoices(parts: readonly Choice[]): Choice {
   const content = parts.flatMap((part) => part.content)
   const { finish } = parts.findLast((part) => part.finish.reason !== 'stop') ?? parts[0] ?? {}
   const hasCalls = content.some(({ type }) => type === 'tool-call')
-  return { content, finish: settleFinish(finish, hasCalls) }
+  return { content, finish: resolveFinish(finish, hasCalls) }
 }
 
 /** Returns the readable reasoning of a message or delta, from the first field that has any; some vendors send it in two. */

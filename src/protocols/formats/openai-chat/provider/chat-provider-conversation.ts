@@ -12,7 +12,7 @@ import type {
 import { type AssistantTurn, dropLabels, type ToolResult, type Turn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
-import { getOpenAIFileId, toFileName, wireInputAudio, writeBreakpoint } from '../../openai-fields.ts'
+import { getOpenAIFileId, toFileName, writeBreakpoint, writeInputAudio } from '../../openai-fields.ts'
 import type { TargetContext } from '../../translator.ts'
 import { joinTexts, writeCall } from '../chat-fields.ts'
 import type {
@@ -88,7 +88,7 @@ function writeAssistant({ content, name }: AssistantTurn, target: TargetContext)
   const reasoning = content.filter((part) => part.type === 'reasoning')
   const audio = content.find((part) => part.type === 'audio')
   const images = content.flatMap((part) => (part.type === 'image' ? [writeImage(part, target)] : []))
-  warnOfLosses(content, target.warnings)
+  warnAboutLosses(content, target.warnings)
   return omitUndefined<WireAssistantMessage>({
     role: 'assistant',
     content: addThinking(text, reasoning, target),
@@ -108,7 +108,7 @@ const writeImage = (part: ImagePart, target: TargetContext): WireImage => ({
 })
 
 /** Warns about audio without an ID, and about cache marks, which plain-string text can't have. */
-function warnOfLosses(content: readonly AssistantPart[], warnings: Warnings) {
+function warnAboutLosses(content: readonly AssistantPart[], warnings: Warnings) {
   for (const part of content) {
     if (part.type === 'audio' && part.id === undefined) warnings.noteDropped(warnings.getPath(part, 'turns'))
     if ('cache' in part && part.cache) warnings.noteDropped(warnings.getPath(part.cache, 'cache'))
@@ -180,7 +180,7 @@ function writePart(part: UserPart, target: TargetContext): WireUserPart[] {
     case 'file':
       return [{ ...writeFile(part, target), ...marks }]
     case 'audio':
-      return [{ type: 'input_audio', input_audio: wireInputAudio(part, target), ...marks }]
+      return [{ type: 'input_audio', input_audio: writeInputAudio(part, target), ...marks }]
     case 'search-result':
       return part.content.map(({ text }, index) => ({
         type: 'text',
@@ -211,7 +211,7 @@ function getUrl(part: ImagePart | FilePart | { source: MediaSource }, { warnings
   const { source } = part
   if (source.type === 'base64') return toDataUrl(source)
   if (source.type === 'url') return source.url
-  return warnings.refuse(warnings.getPath(part, 'content'), 'the target does not accept file IDs here.')
+  return warnings.reject(warnings.getPath(part, 'content'), 'the target does not accept file IDs here.')
 }
 
 /** Writes a cache mark in the form the target accepts. */

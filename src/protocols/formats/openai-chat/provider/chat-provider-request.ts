@@ -8,7 +8,7 @@ import type {
   RequestOptions,
 } from '../../canonical/canonical-request.ts'
 import { deleteUndefined } from '../../canonical/canonical-values.ts'
-import { wireCacheOptions, wireEndUser } from '../../openai-fields.ts'
+import { writeCacheOptions, writeEndUser } from '../../openai-fields.ts'
 import type { TargetContext, WrittenRequest } from '../../translator.ts'
 import { writeTurns } from './chat-provider-conversation.ts'
 import { writeToolChoice, writeTools } from './chat-provider-tools.ts'
@@ -55,12 +55,12 @@ function writeOptions(options: RequestOptions, { traits, warnings }: TargetConte
     audio: speech && { format: 'pcm16', ...speech },
     prediction: prediction === undefined ? undefined : { type: 'content', content: prediction },
     moderation: options.moderation,
-    safety_identifier: wireEndUser(options.endUser),
+    safety_identifier: writeEndUser(options.endUser),
     metadata: options.labels,
     service_tier: options.serviceTier,
     store: options.store,
     prompt_cache_key: options.cacheKey,
-    ...wireCacheOptions(options),
+    ...writeCacheOptions(options),
   }
 }
 

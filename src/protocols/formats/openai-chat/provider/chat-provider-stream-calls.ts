@@ -36,7 +36,7 @@ interface OpenCall {
   hasArguments: boolean
   scan: ObjectScan
   /** True while the arguments are `{}` or `null`, which may be a placeholder for the real ones. */
-  isHeld: boolean
+  isPending: boolean
   isClosed: boolean
   state: OpaqueState | undefined
 }
@@ -96,7 +96,7 @@ export function createToolCallReader(
     const call: OpenCall = {
       ...{ order: count++, key: undefined, id: '', name: '', isFreeForm },
       ...{ earlyArguments: '', hasArguments: false, scan: createObjectScan() },
-      ...{ isHeld: false, isClosed: false, state: undefined },
+      ...{ isPending: false, isClosed: false, state: undefined },
     }
     open.add(call)
     lastByIndex.set(index, call)
@@ -131,11 +131,11 @@ export function createToolCallReader(
     }
     const isFirst = !call.hasArguments
     call.hasArguments = true
-    if (call.isHeld) release(call, piece.trimStart().startsWith('{'))
+    if (call.isPending) release(call, piece.trimStart().startsWith('{'))
     call.scan.add(piece)
     if (piece.trimEnd().endsWith('}')) complete.add(call)
     if (isFirst && isEmptyArguments(piece) && !call.isFreeForm) {
-      call.isHeld = true
+      call.isPending = true
       return
     }
     emit({ type: 'part-delta', key: call.key, text: piece })
@@ -143,14 +143,14 @@ export function createToolCallReader(
 
   /** Drops a held placeholder if the real arguments follow; otherwise emits it as `{}`. */
   function release(call: OpenCall, isPlaceholder: boolean) {
-    call.isHeld = false
+    call.isPending = false
     if (isPlaceholder) call.scan = createObjectScan()
     else if (call.key !== undefined) emit({ type: 'part-delta', key: call.key, text: '{}' })
   }
 
   function close(call: OpenCall) {
     if (call.isClosed || call.key === undefined) return
-    if (call.isHeld) release(call, false)
+    if (call.isPending) release(call, false)
     call.isClosed = true
     open.delete(call)
     complete.delete(call)

@@ -39,7 +39,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
   const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
   const domains = allowedDomains ? 'allowedDomains' : 'blockedDomains'
   if (allowedDomains ?? blockedDomains)
-    warnings.refuse(warnings.getPath(tool, 'tools', domains), 'the target cannot limit a search to certain domains.')
+    warnings.reject(warnings.getPath(tool, 'tools', domains), 'the target cannot limit a search to certain domains.')
   if (maxUses !== undefined) warnings.noteDropped(warnings.getPath(tool, 'tools', 'maxUses'))
   return omitUndefined({
     search_context_size: contextSize,

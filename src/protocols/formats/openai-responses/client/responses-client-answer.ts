@@ -4,8 +4,8 @@ import {
   type Answer,
   type Finish,
   type TokenUsage,
-  warnOfLostEnd,
-  warnOfPause,
+  warnAboutEnd,
+  warnAboutPause,
 } from '../../canonical/canonical-answer.ts'
 import type {
   AssistantPart,
@@ -20,7 +20,7 @@ import type { CanonicalRequest } from '../../canonical/canonical-request.ts'
 import { sealSummary } from '../../canonical/canonical-state.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
-import { wireTokens } from '../../openai-fields.ts'
+import { writeTokens } from '../../openai-fields.ts'
 import type { WriteContext } from '../../translator.ts'
 import { type ClientToolKind, createClientCall, isClientTool } from '../responses-client-run-tools.ts'
 import { getPhase, wireEndings, writeAnnotation, writeUsage } from '../responses-fields.ts'
@@ -70,8 +70,8 @@ export function writeOutcome(
   { now, request, responseWarnings }: WriteContext,
 ): WireOutcome {
   const { status, incomplete_details } = wireEndings[finish.reason]
-  if (status !== 'failed') warnOfLostEnd(finish, request, responseWarnings)
-  warnOfPause(finish, responseWarnings)
+  if (status !== 'failed') warnAboutEnd(finish, request, responseWarnings)
+  warnAboutPause(finish, responseWarnings)
   return {
     ...inProgress,
     status,
@@ -232,7 +232,7 @@ export function setStatus(item: WireOutputItem, status: WireItemStatus) {
 }
 
 /** Writes tokens with their probabilities; unknown bytes become an empty list, because clients expect a list. */
-export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => wireTokens(tokens, [])
+export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => writeTokens(tokens, [])
 
 /** Writes a summary, which the client sends back in place of the conversation. */
 export const writeCompactionItem = (id: string, summary: string): WireCompaction => ({

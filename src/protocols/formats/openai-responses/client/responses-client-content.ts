@@ -53,7 +53,7 @@ export function parseAssistantItem(
 function parseClientRunCall(item: Fields, warnings: Warnings): ToolCallPart[] | undefined {
   const call = parseClientCall(item.value)
   if (!call) return undefined
-  const id = item.string('call_id') || item.string('id') || warnings.refuse(item.path('call_id'), 'is required.')
+  const id = item.string('call_id') || item.string('id') || warnings.reject(item.path('call_id'), 'is required.')
   const part = { ...call, id }
   warnings.setPath(part, item.at)
   return [part]
@@ -71,7 +71,7 @@ function parseOutputMessage(item: Fields, warnings: Warnings): AssistantPart[] {
   }
   if (typeof content === 'string') return [place(omitUndefined<TextPart>({ type: 'text', text: content, phase }), 0)]
   const path = item.path('content')
-  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string or an array of parts.')
+  if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of parts.')
   return content.flatMap((entry: unknown, index): AssistantPart[] => {
     const part = readElementFields(entry, `${path}[${index}]`, warnings)
     const type = part.string('type')
@@ -81,7 +81,7 @@ function parseOutputMessage(item: Fields, warnings: Warnings): AssistantPart[] {
     part.drop()
     if (type === 'refusal') return [{ type, text: text ?? '' }]
     if (type !== 'output_text' && type !== 'input_text' && type !== 'text')
-      return warnings.refuse(part.path('type'), `content of type "${type}" is not allowed in an assistant message.`)
+      return warnings.reject(part.path('type'), `content of type "${type}" is not allowed in an assistant message.`)
     if (!text) return []
     const cited = citations.length > 0 ? citations : undefined
     return [place(omitUndefined<TextPart>({ type: 'text', text, phase, citations: cited }), index)]
@@ -97,8 +97,8 @@ function parseReasoning(item: Fields, warnings: Warnings): AssistantPart[] {
 
 function parseCall(item: Fields, namespaces: Namespaces, warnings: Warnings): ToolCallPart {
   const isFreeForm = item.string('type') === 'custom_tool_call'
-  const id = item.string('call_id') || item.string('id') || warnings.refuse(item.path('call_id'), 'is required.')
-  const shortName = item.string('name') || warnings.refuse(item.path('name'), 'is required.')
+  const id = item.string('call_id') || item.string('id') || warnings.reject(item.path('call_id'), 'is required.')
+  const shortName = item.string('name') || warnings.reject(item.path('name'), 'is required.')
   const namespace = item.string('namespace')
   const fullName = namespace === undefined ? shortName : joinNames(namespace, shortName)
   const name = Object.hasOwn(namespaces, fullName) ? fullName : shortName // tools found by a search have an undeclared namespace
@@ -164,7 +164,7 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
     case 'input_audio':
       return parseAudio(fields, cache, warnings)
     default:
-      return warnings.refuse(fields.path('type'), `content of type "${type}" is not supported.`)
+      return warnings.reject(fields.path('type'), `content of type "${type}" is not supported.`)
   }
 }
 
@@ -175,7 +175,7 @@ function parseImage(fields: Fields, cache: CacheMark | undefined, warnings: Warn
   const part = { type: 'image', detail: detail === 'auto' ? undefined : detail, cache } as const
   if (url !== undefined) return omitUndefined<ImagePart>({ ...part, source: parseMediaUrl(url, 'image/png') })
   if (id !== undefined) return omitUndefined<ImagePart>({ ...part, source: createFileSource(id) })
-  return warnings.refuse(fields.path('image_url'), 'is required unless "file_id" is set.')
+  return warnings.reject(fields.path('image_url'), 'is required unless "file_id" is set.')
 }
 
 function parseFile(fields: Fields, cache: CacheMark | undefined, warnings: Warnings): FilePart {
@@ -186,7 +186,7 @@ function parseFile(fields: Fields, cache: CacheMark | undefined, warnings: Warni
   if (data !== undefined) return omitUndefined<FilePart>({ ...part, source: parseFileSource(data) })
   if (url !== undefined) return omitUndefined<FilePart>({ ...part, source: parseMediaUrl(url, 'application/pdf') })
   if (id !== undefined) return omitUndefined<FilePart>({ ...part, source: createFileSource(id) })
-  return warnings.refuse(fields.path('file_data'), 'is required unless "file_url" or "file_id" is set.')
+  return warnings.reject(fields.path('file_data'), 'is required unless "file_url" or "file_id" is set.')
 }
 
 /** Parses a data URL or, from some vendors, bare base64. */

@@ -36,10 +36,10 @@ interface Conversation {
 export function parseInput(body: Fields, context: InputContext): Conversation {
   const { warnings } = context
   const input = body.any('input')
-  if (input === undefined) return warnings.refuse('input', 'is required.')
+  if (input === undefined) return warnings.reject('input', 'is required.')
   if (typeof input === 'string')
     return { turns: [{ role: 'user', content: [{ type: 'text', text: input }] }], tools: [] }
-  if (!Array.isArray(input)) return warnings.refuse('input', 'must be a string or an array of items.')
+  if (!Array.isArray(input)) return warnings.reject('input', 'must be a string or an array of items.')
   const reader = createInputReader(context)
   input.forEach((entry: unknown, index) => {
     reader.read(readElementFields(entry, `input[${index}]`, warnings), index === input.length - 1)
@@ -74,27 +74,27 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
       case 'additional_tools':
       case 'tool_search_output':
         tools.push(...parseTools(item, namespaces, warnings))
-        if (item.any('execution') === 'client') return refuse(item, type)
+        if (item.any('execution') === 'client') return reject(item, type)
         return
       case 'tool_search_call':
-        if (item.any('execution') === 'client') return refuse(item, type)
+        if (item.any('execution') === 'client') return reject(item, type)
         return
       case 'compaction':
       case 'compaction_summary':
         return addCompaction(item)
       case 'compaction_trigger': // `readCompactionMode` reads it if it is the last item
         if (isLast) return
-        return warnings.refuse(item.path('type'), 'must be the last item of the input.')
+        return warnings.reject(item.path('type'), 'must be the last item of the input.')
       default: {
         const result = parseClientResult(item.value)
-        return result ? addResult(addCallId(item, result)) : refuse(item, type)
+        return result ? addResult(addCallId(item, result)) : reject(item, type)
       }
     }
   }
 
   /** Adds a compaction. The gateway's own replaces all turns before it, except instructions and user messages. */
   function addCompaction(item: Fields) {
-    const content = item.string('encrypted_content') || warnings.refuse(item.path('encrypted_content'), 'is required.')
+    const content = item.string('encrypted_content') || warnings.reject(item.path('encrypted_content'), 'is required.')
     const summary = readSummary(content)
     if (summary !== undefined) {
       turns.splice(0, turns.length, ...compactTurns(turns, summary, getKeptTokens(compact)))
@@ -140,7 +140,7 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
       item.string('call_id') ||
       otherwise ||
       next ||
-      warnings.refuse(item.path('call_id'), 'is required: the ID of the call that this result belongs to.')
+      warnings.reject(item.path('call_id'), 'is required: the ID of the call that this result belongs to.')
     )
   }
 
@@ -171,11 +171,11 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
     if (storedItem) return readElementFields(storedItem, item.at, warnings)
     if (id.startsWith('rs_')) return void warnings.noteDropped(item.at)
     const reason = `this gateway does not store the item "${id}" or no longer has it. Send the items themselves, as clients do with "store": false.`
-    return warnings.refuse(item.path('type'), reason)
+    return warnings.reject(item.path('type'), reason)
   }
 
-  const refuse = (item: Fields, type: string): never =>
-    warnings.refuse(item.path('type'), `items of type "${type}" only work with one vendor.`)
+  const reject = (item: Fields, type: string): never =>
+    warnings.reject(item.path('type'), `items of type "${type}" only work with one vendor.`)
 
   return {
     read,
@@ -202,6 +202,6 @@ function parseMessage(item: Fields, warnings: Warnings): SystemTurn | UserTurn {
     case 'user':
       return { role: 'user', content: parseContent(item, 'content', warnings, contentForm) }
     default:
-      return warnings.refuse(item.path('role'), 'must be system, developer, user, or assistant.')
+      return warnings.reject(item.path('role'), 'must be system, developer, user, or assistant.')
   }
 }

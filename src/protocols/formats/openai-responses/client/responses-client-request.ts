@@ -28,7 +28,7 @@ export function parseRequest(original: JsonObject, context: ParseContext): Canon
       : original
   const body = readFields(json, '', warnings)
   noteNames(json, synonyms, warnings)
-  refuseState(body, warnings)
+  rejectState(body, warnings)
   const namespaces: Namespaces = {}
   const requestTools = parseTools(body, namespaces, warnings)
   const { turns, tools: inputTools } = parseInput(body, { ...context, namespaces, compact })
@@ -68,14 +68,14 @@ const ANSWER_FIELDS: ReadonlySet<string> = new Set([
   'max_output_tokens',
 ])
 
-function refuseState(body: Fields, warnings: Warnings) {
+function rejectState(body: Fields, warnings: Warnings) {
   for (const name of ['previous_response_id', 'conversation'])
     if (body.any(name) !== undefined)
-      warnings.refuse(name, 'this gateway does not store responses. Send the whole conversation as "input".')
+      warnings.reject(name, 'this gateway does not store responses. Send the whole conversation as "input".')
   if (body.any('prompt') !== undefined)
-    warnings.refuse('prompt', 'is stored at one vendor and cannot be sent to another.')
+    warnings.reject('prompt', 'is stored at one vendor and cannot be sent to another.')
   if (body.boolean('background'))
-    warnings.refuse('background', 'this gateway does not store responses. Wait for the response.')
+    warnings.reject('background', 'this gateway does not store responses. Wait for the response.')
 }
 
 function parseInstructions(body: Fields): SystemTurn[] {

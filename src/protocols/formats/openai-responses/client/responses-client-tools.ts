@@ -141,7 +141,7 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
   const value = body.any('tool_choice')
   if (value === undefined) return undefined
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
-  if (typeof value === 'string') return warnings.refuse('tool_choice', 'must be none, auto, required, or an object.')
+  if (typeof value === 'string') return warnings.reject('tool_choice', 'must be none, auto, required, or an object.')
   const choice = body.fields('tool_choice')
   const type = choice?.string('type')
   if (choice && type === 'allowed_tools') return parseAllowedTools(choice, warnings)
@@ -166,7 +166,7 @@ const isChosenByName = (tool: Fields): boolean => {
 
 function readToolName(tool: Fields, warnings: Warnings): string {
   if (!isChosenByName(tool))
-    warnings.refuse(tool.path('type'), `tools of type "${tool.string('type')}" cannot be selected with other vendors.`)
+    warnings.reject(tool.path('type'), `tools of type "${tool.string('type')}" cannot be selected with other vendors.`)
   const type = tool.string('type')
   if (isClientTool(type)) return type
   return requireString(tool, 'name', warnings)

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../../../errors.ts'
 import { isObject, type JsonObject, scalarText, tryParseJson } from '../../../../lib/json.ts'
 import type { SseEvent } from '../../../../lib/sse.ts'
-import { type Answer, settleFinish } from '../../canonical/canonical-answer.ts'
+import { type Answer, resolveFinish } from '../../canonical/canonical-answer.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart, HostedCall, TextPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
 import { createHostedPart } from '../../canonical/canonical-tools.ts'
@@ -30,14 +30,14 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   return omitUndefined<Answer>({
     id: readString(body.id),
     model: readString(body.model),
-    choices: [{ content, finish: settleFinish(parseFinish(body), hasCalls) }],
+    choices: [{ content, finish: resolveFinish(parseFinish(body), hasCalls) }],
     usage: parseResponseUsage(body.usage),
     serviceTier: readString(body.service_tier),
   })
 }
 
 /** Returns the whole response in the last event of a stream; `undefined` if that response has no output. */
-export function answerInStream(events: readonly SseEvent[]): JsonObject | undefined {
+export function findAnswer(events: readonly SseEvent[]): JsonObject | undefined {
   for (const { event, data } of events.toReversed()) {
     const message = parseExactly(data)
     if (!isObject(message) || !isObject(message.response)) continue

@@ -13,7 +13,7 @@ import type {
 } from '../../canonical/canonical-parts.ts'
 import { dropLabels, type SystemTurn, type ToolResult, type Turn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
-import { getOpenAIFileId, toFileName, wireInputAudio, writeBreakpoint } from '../../openai-fields.ts'
+import { getOpenAIFileId, toFileName, writeBreakpoint, writeInputAudio } from '../../openai-fields.ts'
 import type { TargetContext } from '../../translator.ts'
 import { getPhase, writeAnnotation } from '../responses-fields.ts'
 import { writeReasoningInput } from '../responses-reasoning.ts'
@@ -175,7 +175,7 @@ function writePart(part: UserPart, target: TargetContext): WireInputPart[] {
     case 'file':
       return [{ ...writeFile(part, target), ...mark }]
     case 'audio':
-      return [{ type: 'input_audio', input_audio: wireInputAudio(part, target), ...mark }]
+      return [{ type: 'input_audio', input_audio: writeInputAudio(part, target), ...mark }]
     case 'search-result':
       return part.content.map(({ text }, index) => ({
         type: 'input_text',
@@ -183,7 +183,7 @@ function writePart(part: UserPart, target: TargetContext): WireInputPart[] {
         ...(index === part.content.length - 1 && mark),
       }))
     case 'video':
-      return target.warnings.refuse(target.warnings.getPath(part, 'video'), 'the target does not support video.')
+      return target.warnings.reject(target.warnings.getPath(part, 'video'), 'the target does not support video.')
     default:
       return assertNever(part)
   }
@@ -194,7 +194,7 @@ function writeImageSource(part: ImagePart, target: TargetContext) {
   if (source.type === 'file-id') return { file_id: getOpenAIFileId(source, part, target) }
   if (source.type === 'base64') return { image_url: toDataUrl(source) }
   if (source.type === 'url') return { image_url: source.url }
-  return target.warnings.refuse(target.warnings.getPath(part, 'image'), 'text is not an image.')
+  return target.warnings.reject(target.warnings.getPath(part, 'image'), 'text is not an image.')
 }
 
 function writeFile(part: FilePart, target: TargetContext): WireInputPart {

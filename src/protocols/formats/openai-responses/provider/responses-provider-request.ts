@@ -10,7 +10,7 @@ import {
 import { isHosted } from '../../canonical/canonical-tools.ts'
 import type { SystemTurn, Turn } from '../../canonical/canonical-turns.ts'
 import { deleteUndefined, omitUndefined } from '../../canonical/canonical-values.ts'
-import { wireCacheOptions, wireEndUser } from '../../openai-fields.ts'
+import { writeCacheOptions, writeEndUser } from '../../openai-fields.ts'
 import type { TargetContext, WrittenRequest } from '../../translator.ts'
 import type { WireFormat } from '../responses-wire.ts'
 import { writeItems } from './responses-provider-conversation.ts'
@@ -82,11 +82,11 @@ function writeOptions(options: RequestOptions, { warnings }: TargetContext) {
     parallel_tool_calls: options.parallelToolCalls,
     reasoning: reasoning && writeReasoning(reasoning),
     moderation: options.moderation,
-    safety_identifier: wireEndUser(options.endUser),
+    safety_identifier: writeEndUser(options.endUser),
     metadata: options.labels,
     service_tier: options.serviceTier,
     prompt_cache_key: options.cacheKey,
-    ...wireCacheOptions(options),
+    ...writeCacheOptions(options),
   }
 }
 

@@ -74,14 +74,14 @@ export function createCallReader(
     if (typeof text !== 'string' || text === '') return
     if (!hasInput && isEmptyArguments(text) && !isFreeForm) isPlaceholder = true
     else {
-      if (!text.trimStart().startsWith('{')) settlePlaceholder()
+      if (!text.trimStart().startsWith('{')) resolvePlaceholder()
       isPlaceholder = false
       emitText(text)
     }
     hasInput = true
   }
 
-  function settlePlaceholder() {
+  function resolvePlaceholder() {
     if (isPlaceholder) emitText('{}')
     isPlaceholder = false
   }
@@ -94,7 +94,7 @@ export function createCallReader(
   function end() {
     if (isClosed) return
     isClosed = true
-    settlePlaceholder()
+    resolvePlaceholder()
     if (key === undefined)
       responseWarnings.noteDropped('function_call') // a client can't run a call without a name
     else emit({ type: 'part-end', key })

@@ -144,13 +144,13 @@ interface KnownItem {
 function createItemRegistry() {
   const items = new Map<unknown, KnownItem>() // by place
   const places = new Map<unknown, unknown>() // by item ID and call ID
-  const lasts = new Map<unknown, KnownItem>() // by kind
+  const lastByKind = new Map<unknown, KnownItem>() // by kind
   let last: KnownItem | undefined
   const readersByKind = new Map<unknown, ItemReader[]>() // in order
 
   /** Returns the place of the last item of a kind, if an event with unknown IDs may be about it. */
   function findLastPlace(event: JsonObject, kind: unknown): unknown {
-    const known = lasts.get(kind)
+    const known = lastByKind.get(kind)
     return !known || known.isDone || known.reader.isPast?.(event) ? undefined : known.place
   }
 
@@ -188,7 +188,7 @@ function createItemRegistry() {
     add(place: unknown, kind: unknown, reader: ItemReader) {
       items.get(place)?.reader.end()
       last = { kind, reader, place, isDone: false }
-      lasts.set(kind, last)
+      lastByKind.set(kind, last)
       items.set(place, last)
       const others = readersByKind.get(kind)
       if (others) others.push(reader)

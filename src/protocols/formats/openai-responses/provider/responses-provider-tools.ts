@@ -50,7 +50,7 @@ type WireSearch = WireTool & { type: 'web_search' }
 function writeSearch(tool: WebSearchTool, { traits, warnings }: TargetContext) {
   const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
   if (blockedDomains && !traits.ownTools)
-    warnings.refuse(
+    warnings.reject(
       warnings.getPath(tool, 'tools', 'blockedDomains'),
       'the target cannot exclude domains from a search.',
     )

@@ -12,7 +12,7 @@ export const aiSdk: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames: { inputs: 'values', task: 'providerOptions' },
   read(body, { warnings }) {
     const { values } = body
-    if (!isStringArray(values)) return warnings.refuse('inputs', 'must be a non-empty array of strings')
+    if (!isStringArray(values)) return warnings.reject('inputs', 'must be a non-empty array of strings')
     const request: EmbeddingRequest = { inputs: values.map((text) => ({ text })), encoding: 'float' }
     const options = getProviderOptions(body.providerOptions)
     const dimensions = parseWidth(body.dimensions ?? findFirst(options, WIDTHS), warnings)

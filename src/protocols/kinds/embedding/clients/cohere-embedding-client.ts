@@ -17,13 +17,13 @@ export const cohere: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
     const name = ['texts', 'images', 'inputs'].find((one) => body[one] !== undefined) ?? 'texts'
     warnings.useName('inputs', name)
     const read = readInputs(texts, readText) ?? readInputs(images, readImage) ?? readInputs(inputs, readInput)
-    if (!read) return warnings.refuse('inputs', 'must be a non-empty array')
+    if (!read) return warnings.reject('inputs', 'must be a non-empty array')
     const request: EmbeddingRequest = { inputs: read, encoding: 'float' }
     const task = parseTask(body.input_type)
     if (task) request.task = task
     else if (typeof body.input_type === 'string' && body.input_type !== 'image') request.otherTask = body.input_type
     if (types !== undefined) {
-      if (!isStringArray(types)) return warnings.refuse('types', 'must be an array of types')
+      if (!isStringArray(types)) return warnings.reject('types', 'must be an array of types')
       request.types = types
       if (types.every((type) => type === 'base64')) request.encoding = 'base64'
     }
@@ -31,12 +31,12 @@ export const cohere: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
     if (width !== undefined) request.dimensions = width
     if (truncate !== undefined)
       request.truncation =
-        parseTruncation(truncate) ?? warnings.refuse('truncation', 'must be "NONE", "START", or "END"')
+        parseTruncation(truncate) ?? warnings.reject('truncation', 'must be "NONE", "START", or "END"')
     return request
   },
   write({ vectors, vectorsByType, usage, id }, { request, newId }) {
     const { types = ['float'], inputs } = request
-    const written = types.map((type) => [type, getVectorsOfType(type, vectors) ?? vectorsByType?.[type] ?? []])
+    const written = types.map((type) => [type, getVectorsByType(type, vectors) ?? vectorsByType?.[type] ?? []])
     const texts = inputs.flatMap(({ text }) => text ?? [])
     return {
       id: id ?? newId(),
@@ -51,7 +51,7 @@ export const cohere: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
   },
 }
 
-function getVectorsOfType(type: string, vectors: EmbeddingResponse['vectors']): unknown[] | undefined {
+function getVectorsByType(type: string, vectors: EmbeddingResponse['vectors']): unknown[] | undefined {
   if (type === 'float') return vectors.map(toFloats)
   return type === 'base64' ? vectors.map(toBase64Vector) : undefined
 }

@@ -30,7 +30,7 @@ export const geminiBatch: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
   },
   read({ requests }, { warnings }) {
     if (!Array.isArray(requests) || requests.length === 0 || !requests.every(isObject))
-      return warnings.refuse('requests', 'must be a non-empty array of requests')
+      return warnings.reject('requests', 'must be a non-empty array of requests')
     return readRequests(requests, warnings)
   },
   write: ({ vectors, usage }) => ({
@@ -47,7 +47,7 @@ function readRequests(requests: readonly JsonObject[], warnings: Warnings): Embe
   const widths = new Set(
     requests.map((request) => request.outputDimensionality ?? request.output_dimensionality ?? undefined),
   )
-  if (widths.size > 1) warnings.refuse('dimensions', 'must be the same in all requests')
+  if (widths.size > 1) warnings.reject('dimensions', 'must be the same in all requests')
   const dimensions = parseWidth([...widths][0], warnings)
   return { inputs, encoding: 'float', ...(dimensions !== undefined && { dimensions }) }
 }
@@ -58,10 +58,10 @@ function readInput(request: JsonObject, warnings: Warnings): Input {
   const response = isObject(content) && Array.isArray(content.parts) ? content.parts : [content]
   const parts = response.map(readPart)
   if (!parts.every((part) => part !== undefined) || parts.length === 0)
-    return warnings.refuse('inputs', 'must have parts with text or inline data')
+    return warnings.reject('inputs', 'must have parts with text or inline data')
   const task = parseTask(taskType)
   if (task === undefined && taskType !== undefined && taskType !== 'TASK_TYPE_UNSPECIFIED')
-    warnings.refuse('task', `must be a Google task type, such as "RETRIEVAL_QUERY"`)
+    warnings.reject('task', `must be a Google task type, such as "RETRIEVAL_QUERY"`)
   const [only] = parts
   return {
     ...(only && 'text' in only && parts.length === 1 ? { text: only.text } : { parts }),

@@ -19,7 +19,7 @@ export const openai: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames: { inputs: 'input', encoding: 'encoding_format', task: 'input_type', truncation: 'truncate' },
   read(body, { warnings }) {
     const inputs = readInputs(body.input)
-    if (!inputs) return warnings.refuse('inputs', 'must be a string, tokens, or a non-empty array of either')
+    if (!inputs) return warnings.reject('inputs', 'must be a string, tokens, or a non-empty array of either')
     const response = (field: string, names: readonly string[]) => {
       const name = names.find((one) => (body[one] ?? null) !== null)
       if (name !== undefined) warnings.useName(field, name)
@@ -32,11 +32,11 @@ export const openai: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
     const task = parseTask(word)
     if (task) request.task = task
     else if (typeof word === 'string') request.otherTask = word
-    else if (word !== undefined) return warnings.refuse('task', 'must be a string')
+    else if (word !== undefined) return warnings.reject('task', 'must be a string')
     const cut = response('truncation', ['truncate', 'truncation'])
     if (cut !== undefined)
       request.truncation =
-        parseTruncation(cut) ?? warnings.refuse('truncation', 'must be "NONE", "START", "END", true, or false')
+        parseTruncation(cut) ?? warnings.reject('truncation', 'must be "NONE", "START", "END", true, or false')
     if (typeof body.user === 'string') request.user = body.user
     return request
   },

@@ -74,11 +74,11 @@ export function readCohereResponse(
   if (typeof vectors === 'string') return vectors
   if (complete.length < lists.length) return 'an embedding for each input'
   const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {}
-  const { input_tokens: tokens, image_tokens: ofImages = 0 } = billed
+  const { input_tokens: tokens, image_tokens: imageTokens = 0 } = billed
   return {
     vectors,
     vectorsByType: Object.fromEntries(lists),
     ...(typeof id === 'string' && { id }),
-    ...toUsage(typeof tokens === 'number' && typeof ofImages === 'number' ? tokens + ofImages : tokens),
+    ...toUsage(typeof tokens === 'number' && typeof imageTokens === 'number' ? tokens + imageTokens : tokens),
   }
 }

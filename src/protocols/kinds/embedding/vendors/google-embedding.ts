@@ -66,7 +66,7 @@ export function writeGoogleInput(
   { target, warnings }: VendorContext,
 ): JsonObject {
   const { text, tokens, parts = [{ text: text ?? '' }], title, task = request.task } = input
-  if (tokens) return warnings.refuse('inputs', 'only OpenAI models accept tokens; send the text')
+  if (tokens) return warnings.reject('inputs', 'only OpenAI models accept tokens; send the text')
   if (request.otherTask !== undefined) warnings.noteDropped('task')
   const isInText = TASK_IN_TEXT.test(target.model)
   const content = parts.map((part) => {
@@ -112,7 +112,7 @@ const DATA_URL = /^data:([^;,]+);base64,(.*)$/s
 
 function writeImagePart(image: string, warnings: VendorContext['warnings']): JsonObject {
   const [, mimeType, data] = DATA_URL.exec(image) ?? []
-  if (data === undefined) return warnings.refuse('inputs', 'the target only accepts images as data URLs')
+  if (data === undefined) return warnings.reject('inputs', 'the target only accepts images as data URLs')
   return { inlineData: { mimeType, data } }
 }
 

@@ -108,7 +108,7 @@ function writeOptions(dialect: Dialect, request: EmbeddingRequest, { warnings }:
   const { task, base64 = {}, supportsUser, truncation: truncationRules = { own: 'none', words: {} } } = dialect
   const options: JsonObject = {}
   if (dimensions !== undefined) {
-    if (!dialect.dimensions) return warnings.refuse('dimensions', 'the target only supports one vector length')
+    if (!dialect.dimensions) return warnings.reject('dimensions', 'the target only supports one vector length')
     options[dialect.dimensions] = dimensions
   }
   const word = chooseTaskName(request, task?.words ?? {}, warnings) ?? (task?.fallback && task.words[task.fallback])

@@ -9,13 +9,13 @@ export function skimResponse(text: string): JsonObject | undefined {
   if (lists.length === 0) return undefined
   if (lists.length > 1 && new Set(lists.map((list) => countNumbers(text, list))).size > 1) return undefined
   let rest = ''
-  let at = 0
+  let position = 0
   for (const { start, end } of lists) {
     const comma = text.indexOf(',', start)
-    rest += text.slice(at, comma < 0 || comma > end ? end : comma)
-    at = end
+    rest += text.slice(position, comma < 0 || comma > end ? end : comma)
+    position = end
   }
-  const json = tryParseJson(rest + text.slice(at))
+  const json = tryParseJson(rest + text.slice(position))
   return isObject(json) ? json : undefined
 }
 
@@ -51,6 +51,11 @@ const NON_NUMBERS = ['"', '[', '{', 'n', 't', 'f']
 /** Searches for commas, because checking every character takes five times as long. */
 function countNumbers(text: string, { start, end }: List): number {
   let width = 1
-  for (let at = text.indexOf(',', start); at >= 0 && at < end; at = text.indexOf(',', at + 1)) width++
+  for (
+    let position = text.indexOf(',', start);
+    position >= 0 && position < end;
+    position = text.indexOf(',', position + 1)
+  )
+    width++
   return width
 }

@@ -37,8 +37,8 @@ export const vertex: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
     }
     const texts = getTexts(request, warnings)
     if (request.otherTask !== undefined) warnings.noteDropped('task')
-    const instances = inputs.map(({ title, task = request.task }, at) => ({
-      content: texts[at],
+    const instances = inputs.map(({ title, task = request.task }, index) => ({
+      content: texts[index],
       ...(task && { task_type: TASK_TYPES[task] }),
       ...(title !== undefined && { title }),
     }))
@@ -48,10 +48,12 @@ export const vertex: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
     }
   },
   readResponse({ predictions }, request) {
-    const found = (prediction: unknown) => (isObject(prediction) ? prediction.embeddings : undefined)
-    const vectors = readVectors(predictions, request, (prediction) => getValues(found(prediction)))
+    const getEmbeddings = (prediction: unknown) => (isObject(prediction) ? prediction.embeddings : undefined)
+    const vectors = readVectors(predictions, request, (prediction) => getValues(getEmbeddings(prediction)))
     if (typeof vectors === 'string') return vectors
-    const counts = Array.isArray(predictions) ? predictions.map((prediction) => readTokens(found(prediction))) : []
+    const counts = Array.isArray(predictions)
+      ? predictions.map((prediction) => readTokens(getEmbeddings(prediction)))
+      : []
     const tokens = counts.reduce<number | undefined>(
       (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
       0,

@@ -19,18 +19,20 @@ export const aiSdk: ImageClient = {
     const fields = readFields(body, '', warnings)
     const options = readProviderOptions(fields)
     const configs = options.flatMap((one) => one.fields('imageConfig') ?? [])
-    const pictures = (fields.list('files') ?? []).map((file, at) => readInputImage(file, `files[${at}]`, warnings))
+    const pictures = (fields.list('files') ?? []).map((file, index) =>
+      readInputImage(file, `files[${index}]`, warnings),
+    )
     const maskFile = fields.any('mask')
     const mask = maskFile === undefined ? undefined : readInputImage(maskFile, 'mask', warnings)
     rejectTooManyImages(pictures, warnings)
-    if (mask && pictures.length === 0) warnings.refuse('mask', 'is only for edits. Also send the image to edit.')
+    if (mask && pictures.length === 0) warnings.reject('mask', 'is only for edits. Also send the image to edit.')
     const aspectRatio = fields.string('aspectRatio') ?? findFirst([...options, ...configs], readRatio)
     if (aspectRatio !== undefined && parseRatio(aspectRatio) === undefined)
-      warnings.refuse('aspect_ratio', 'must be two numbers, such as "16:9".')
+      warnings.reject('aspect_ratio', 'must be two numbers, such as "16:9".')
     const tier = findFirst([...options, ...configs], (one) => one.string('imageSize') ?? one.string('resolution'))
     const size = fields.string('size')
     const pixels = parsePixels(size)
-    if (size !== undefined && !pixels) warnings.refuse('size', 'must be a width and a height, such as "1536x1024".')
+    if (size !== undefined && !pixels) warnings.reject('size', 'must be a width and a height, such as "1536x1024".')
     const seed = fields.number('seed')
     const request: ImageRequest = {
       prompt: readPrompt(fields, warnings),
@@ -57,9 +59,9 @@ export const aiSdk: ImageClient = {
     const others = response.images.filter(({ base64 }) => base64 === undefined)
     const { costUsd, ...facts } = context.describe?.(response.usage) ?? {}
     const warnings = [...context.listLosses(), ...context.warnings.list()]
-    const each = [...shown, ...others].map(({ url, revisedPrompt }, at) => ({
+    const each = [...shown, ...others].map(({ url, revisedPrompt }, index) => ({
       ...facts,
-      ...(at === 0 && costUsd !== undefined && { costUsd }),
+      ...(index === 0 && costUsd !== undefined && { costUsd }),
       warnings,
       ...(url !== undefined && { url }),
       ...(revisedPrompt !== undefined && { revisedPrompt }),
@@ -77,12 +79,12 @@ const readRatio = (one: Fields) => one.string('aspectRatio') ?? one.string('aspe
 function readInputImage(file: unknown, path: string, warnings: Warnings): InputImage {
   const { type, data, url } = isObject(file) ? file : {}
   if (type === 'url' && typeof url === 'string')
-    return parseImageUrl(url) ?? warnings.refuse(path, 'must be an https URL or a data URL.')
+    return parseImageUrl(url) ?? warnings.reject(path, 'must be an https URL or a data URL.')
   if (typeof data !== 'string')
-    return warnings.refuse(path, 'must have "data" in base64, or the type "url" and a "url".')
+    return warnings.reject(path, 'must have "data" in base64, or the type "url" and a "url".')
   const bytes = decodeBase64(data)
   const picture = bytes && readImageHeader(bytes)
-  return picture ? { bytes, type: picture.type } : warnings.refuse(path, 'must be a PNG, WebP, or JPEG image.')
+  return picture ? { bytes, type: picture.type } : warnings.reject(path, 'must be a PNG, WebP, or JPEG image.')
 }
 
 function decodeBase64(data: string): Uint8Array | undefined {

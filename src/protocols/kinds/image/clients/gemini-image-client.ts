@@ -8,7 +8,7 @@ import type { ImageChunk } from '../image-pieces.ts'
 import { parseRatio, parseTier } from '../image-sizes.ts'
 
 /** Google's `generateContent` with `responseModalities: ['IMAGE']`. Images in the contents are edited. */
-export const gemini = (isStream: boolean): ImageClient => ({
+export const createGeminiImageClient = (isStream: boolean): ImageClient => ({
   fieldNames: {
     prompt: 'contents',
     image: 'contents',
@@ -20,17 +20,17 @@ export const gemini = (isStream: boolean): ImageClient => ({
   read(json, { warnings }) {
     const { config, text, system, media, drop } = readGeminiRequest(json, warnings)
     const prompt = [system, text].filter((part) => part?.trim()).join('\n')
-    if (text.trim() === '') return warnings.refuse('prompt', 'must contain a text prompt.')
+    if (text.trim() === '') return warnings.reject('prompt', 'must contain a text prompt.')
     const count = config.number('candidateCount') ?? 1
     if (!Number.isInteger(count) || count < 1 || count > MAX_IMAGES)
-      warnings.refuse('n', `must be a whole number from 1 to ${MAX_IMAGES}.`)
+      warnings.reject('n', `must be a whole number from 1 to ${MAX_IMAGES}.`)
     const image = config.fields('imageConfig')
     const aspectRatio = image?.string('aspectRatio')
     if (aspectRatio !== undefined && parseRatio(aspectRatio) === undefined)
-      warnings.refuse('aspect_ratio', 'must be two numbers, such as "16:9".')
+      warnings.reject('aspect_ratio', 'must be two numbers, such as "16:9".')
     const pictures = media.map(
       (address) =>
-        parseImageUrl(address) ?? warnings.refuse('image', 'must contain only images in base64 or at https URLs.'),
+        parseImageUrl(address) ?? warnings.reject('image', 'must contain only images in base64 or at https URLs.'),
     )
     rejectTooManyImages(pictures, warnings)
     const seed = config.number('seed')

@@ -34,7 +34,7 @@ export const bfl: ImageVendor = {
         ...(first !== undefined && {
           [isFill ? 'image' : EDIT_MODELS.test(model) ? 'input_image' : 'image_prompt']: first,
         }),
-        ...Object.fromEntries(others.map((address, at) => [`input_image_${at + 2}`, address])),
+        ...Object.fromEntries(others.map((address, index) => [`input_image_${index + 2}`, address])),
         ...(mask && { mask: toPlainUrl(mask) }),
       },
     }

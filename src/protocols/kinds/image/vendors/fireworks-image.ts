@@ -21,7 +21,7 @@ export const fireworks: ImageVendor = {
   name: 'fireworks',
   providers: ['fireworks'],
   getMaxEntries: () => 1,
-  bytesAs: 'base64',
+  bytesField: 'base64',
   writeRequest(request, context) {
     rejectMask(request, context)
     const { model } = context.target

@@ -108,7 +108,7 @@ function writeOpenaiRequest(
     ...options,
   }
   if (inputImages.length === 0) return { path: GENERATIONS, body }
-  const file = (name: string, picture: InputImage): FormPart => ({
+  const toFilePart = (name: string, picture: InputImage): FormPart => ({
     name,
     fileName: undefined,
     ...getImageBytes(picture, context),
@@ -120,9 +120,9 @@ function writeOpenaiRequest(
         name,
         value: typeof value === 'object' ? JSON.stringify(value) : String(value),
       })),
-      ...inputImages.map((picture) => file(inputImages.length === 1 ? 'image' : 'image[]', picture)),
-      ...(mask ? [file('mask', mask)] : []),
-      ...(markup ? [file('markup', markup)] : []),
+      ...inputImages.map((picture) => toFilePart(inputImages.length === 1 ? 'image' : 'image[]', picture)),
+      ...(mask ? [toFilePart('mask', mask)] : []),
+      ...(markup ? [toFilePart('markup', markup)] : []),
     ],
   }
 }

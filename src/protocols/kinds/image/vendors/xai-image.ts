@@ -33,12 +33,12 @@ export const xai: ImageVendor = {
   },
   readResponse(json) {
     const { data } = json
-    return readOpenaiResponse({ ...json, data: Array.isArray(data) ? data.filter((one) => !isRefused(one)) : data })
+    return readOpenaiResponse({ ...json, data: Array.isArray(data) ? data.filter((one) => !isRejected(one)) : data })
   },
   findError({ error, data }) {
     if (error) return readEmbeddedError(error)
-    return Array.isArray(data) && data.length > 0 && data.every(isRefused) ? FILTERED : undefined
+    return Array.isArray(data) && data.length > 0 && data.every(isRejected) ? FILTERED : undefined
   },
 }
 
-const isRefused = (one: unknown) => isObject(one) && one.respect_moderation === false
+const isRejected = (one: unknown) => isObject(one) && one.respect_moderation === false

@@ -10,7 +10,7 @@ export const mistral: ModerationForm = {
   writeRequest(request, { target: { model }, warnings }) {
     for (const { image } of request.inputs)
       if (image !== undefined)
-        warnings.refuse(image, 'the target only moderates text, so the image would go unchecked.')
+        warnings.reject(image, 'the target only moderates text, so the image would go unchecked.')
     for (const name of request.others) warnings.noteDropped(name)
     return { path: '/moderations', body: { model, input: getTexts(request) } }
   },

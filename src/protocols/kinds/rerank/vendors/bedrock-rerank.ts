@@ -12,8 +12,8 @@ export const bedrock = createRerankForm({
   maxDocuments: 1_000,
   supports: ['max_tokens_per_doc'],
   writeBody({ query, vendorDocuments, topN, options, model }, { target, warnings }) {
-    const isCoheres = model.includes('cohere.')
-    if (!isCoheres) for (const name of Object.keys(options)) warnings.noteDropped(name)
+    const isCohere = model.includes('cohere.')
+    if (!isCohere) for (const name of Object.keys(options)) warnings.noteDropped(name)
     return {
       queries: [{ type: 'TEXT', textQuery: { text: query } }],
       sources: vendorDocuments.map((text) => ({
@@ -26,7 +26,7 @@ export const bedrock = createRerankForm({
           numberOfResults: topN,
           modelConfiguration: {
             modelArn: getModelArn(target),
-            ...(isCoheres && Object.keys(options).length > 0 && { additionalModelRequestFields: options }),
+            ...(isCohere && Object.keys(options).length > 0 && { additionalModelRequestFields: options }),
           },
         },
       },

@@ -17,11 +17,11 @@ export const cohere = createRerankForm({
       accepts: ({ documents, returnsDocuments, rankFields, options }) =>
         returnsDocuments === undefined &&
         rankFields === undefined &&
-        !OF_OTHERS.some((name) => name in options) &&
+        !FOREIGN_OPTIONS.some((name) => name in options) &&
         documents.every((document) => typeof document === 'string' && document !== ''),
     },
   ],
 })
 
 /** Options of other vendors, which Cohere rejects. */
-const OF_OTHERS = ['max_chunks_per_doc', 'truncation']
+const FOREIGN_OPTIONS = ['max_chunks_per_doc', 'truncation']

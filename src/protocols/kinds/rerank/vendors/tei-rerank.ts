@@ -8,7 +8,7 @@ export const tei = createRerankForm({
   name: 'tei',
   adaptBaseUrl: (address) => address.replace(/\/v1$/, ''), // only its embeddings are below /v1
   supports: ['truncation'],
-  arraysAs: 'results',
+  arrayField: 'results',
   readHeaderUsage(header) {
     const tokens = Number(header('x-compute-tokens') ?? Number.NaN)
     return Number.isInteger(tokens) && tokens > 0 ? { inputTokens: tokens, outputTokens: 0 } : undefined

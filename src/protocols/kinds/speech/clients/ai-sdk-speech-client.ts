@@ -12,9 +12,9 @@ export const aiSdk: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
     const fields = readFields(body, '', warnings)
     const options = readProviderOptions(fields)
     const input = fields.string('text') ?? ''
-    if (input.trim() === '') return warnings.refuse('input', 'is required: the text to speak.')
+    if (input.trim() === '') return warnings.reject('input', 'is required: the text to speak.')
     const speed = fields.number('speed') ?? findFirst(options, (one) => one.number('speed'))
-    if (speed !== undefined && !isSpeed(speed)) return warnings.refuse('speed', SPEED_ERROR)
+    if (speed !== undefined && !isSpeed(speed)) return warnings.reject('speed', SPEED_ERROR)
     const request: SpeechRequest = {
       input,
       voice: fields.string('voice'),

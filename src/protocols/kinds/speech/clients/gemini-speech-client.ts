@@ -4,7 +4,7 @@ import type { ClientForm } from '../../kind-forms.ts'
 import { type AudioChunk, SAMPLE_RATE, type SpeechRequest, type SpeechResponse } from '../speech.ts'
 
 /** Google's `generateContent` with `responseModalities: ['AUDIO']`. The audio is raw samples. */
-export const gemini = (isStream: boolean): ClientForm<SpeechRequest, SpeechResponse, AudioChunk> => ({
+export const createGeminiSpeechClient = (isStream: boolean): ClientForm<SpeechRequest, SpeechResponse, AudioChunk> => ({
   fieldNames: {
     input: 'contents',
     voice: 'generationConfig.speechConfig',
@@ -13,12 +13,12 @@ export const gemini = (isStream: boolean): ClientForm<SpeechRequest, SpeechRespo
   },
   read(json, { warnings }) {
     const { config, text, system, media, drop } = readGeminiRequest(json, warnings)
-    if (text.trim() === '') return warnings.refuse('input', 'must contain the text to speak.')
+    if (text.trim() === '') return warnings.reject('input', 'must contain the text to speak.')
     if (media.length > 0) warnings.noteDropped('input')
     const speech = config.fields('speechConfig')
     const voice = speech?.fields('voiceConfig')?.fields('prebuiltVoiceConfig')?.string('voiceName')
     if (speech?.any('multiSpeakerVoiceConfig') !== undefined)
-      warnings.refuse('voice', 'only one prebuilt voice is supported.')
+      warnings.reject('voice', 'only one prebuilt voice is supported.')
     const request: SpeechRequest = {
       input: text,
       voice,
@@ -38,7 +38,7 @@ export const gemini = (isStream: boolean): ClientForm<SpeechRequest, SpeechRespo
   createStream(_, { model, newId }) {
     if (!isStream) return undefined
     const id = newId()
-    const event = (
+    const createEvent = (
       ...[media, context]: [
         Parameters<typeof writeGeminiResponse>[0],
         { usage?: SpeechResponse['usage']; isLast: boolean },
@@ -47,8 +47,8 @@ export const gemini = (isStream: boolean): ClientForm<SpeechRequest, SpeechRespo
     return {
       isEvents: true,
       getContentType: () => 'text/event-stream',
-      writeChunk: (audio) => event([writeInlineData(audio)], { isLast: false }),
-      writeEnd: (usage) => event([], { usage, isLast: true }),
+      writeChunk: (audio) => createEvent([writeInlineData(audio)], { isLast: false }),
+      writeEnd: (usage) => createEvent([], { usage, isLast: true }),
       splitResponse: ({ audio }) => [audio],
     }
   },

@@ -26,7 +26,7 @@ export const aiSdk: ClientForm<TranscriptionRequest, Transcript, TranscriptChunk
       task: 'transcribe',
       format: format === 'diarized_json' ? format : granularities.length > 0 ? 'verbose_json' : 'json',
       wantsTimesIfFree: true,
-      readsWords: header(VERSION) !== '3',
+      wantsWordTimes: header(VERSION) !== '3',
       language: findFirst(options, (one) => one.string('language') ?? one.string('languageCode')),
       prompt: findFirst(options, (one) => one.string('prompt')),
       keywords: findFirst(options, (one) => one.strings('keywords') ?? one.strings('keyterms')) ?? [],
@@ -44,13 +44,13 @@ export const aiSdk: ClientForm<TranscriptionRequest, Transcript, TranscriptChunk
   },
   write(response, context) {
     const { text, usage, language, segments = [], words = [] } = response
-    const { file, readsWords } = context.request
+    const { file, wantsWordTimes } = context.request
     const seconds = response.duration ?? usage?.units?.second ?? getDuration(file.bytes)
     const hasTimes = segments.length > 0 || words.length > 0
     return {
       text,
       segments: hasTimes ? getSegments(response, seconds).map((one) => writeTimes(one.text, one)) : [],
-      ...(readsWords && words.length > 0 && { words: words.map((one) => writeTimes(one.word, one)) }),
+      ...(wantsWordTimes && words.length > 0 && { words: words.map((one) => writeTimes(one.word, one)) }),
       ...(language !== undefined && { language: getLanguageCode(language) }),
       ...(seconds !== undefined && { durationInSeconds: seconds }),
       ...writeFacts(context, usage),
@@ -71,10 +71,10 @@ function readFile(
   audio: string,
   { mediaType, files: [file], warnings }: { mediaType: string; files: readonly FormFile[]; warnings: Warnings },
 ): TranscriptionRequest['file'] {
-  if (audio === '' && !file) return warnings.refuse('file', 'is required: audio in base64.')
+  if (audio === '' && !file) return warnings.reject('file', 'is required: audio in base64.')
   try {
     return nameRecording({ bytes: file?.bytes ?? fromBase64(audio), type: mediaType, fileName: '' })
   } catch {
-    return warnings.refuse('file', 'must be audio in base64.')
+    return warnings.reject('file', 'must be audio in base64.')
   }
 }

@@ -60,7 +60,7 @@ const createForm = (
   const isOpen = ({ format, isStream }: TranscriptionRequest) => formats.includes(format) && (streams || !isStream)
   return {
     ...own,
-    textAs: 'text',
+    textField: 'text',
     passThrough: [
       createPassThrough('openai', 'transcribe', { isOpen, streams }),
       createPassThrough('openai-translation', 'translate', { isOpen, streams }),

@@ -87,14 +87,14 @@ function readRequest(body: JsonObject, { warnings }: ClientReadContext): FetchRe
 function readUrls(fields: Fields, warnings: Warnings): Pick<FetchRequest, 'urls' | 'isList' | 'spellings'> {
   const one = fields.string('url')
   const several = fields.strings('urls')
-  if (one !== undefined && several) warnings.refuse('urls', 'cannot be combined with "url". Send only one of them.')
+  if (one !== undefined && several) warnings.reject('urls', 'cannot be combined with "url". Send only one of them.')
   const urls = several ?? (one === undefined ? [] : [one])
   if (urls.length === 0 || urls.length > MAX_URLS)
-    warnings.refuse(several ? 'urls' : 'url', `is required: a page URL, or 1 to ${MAX_URLS} of them in "urls".`)
+    warnings.reject(several ? 'urls' : 'url', `is required: a page URL, or 1 to ${MAX_URLS} of them in "urls".`)
   const spelling = new Map<string, string>()
-  urls.forEach((text, at) => {
+  urls.forEach((text, index) => {
     const found = checkPageUrl(text.trim())
-    if (found.problem !== undefined) warnings.refuse(several ? `urls[${at}]` : 'url', found.problem)
+    if (found.problem !== undefined) warnings.reject(several ? `urls[${index}]` : 'url', found.problem)
     else spelling.set(found.href, text)
   })
   return { urls: [...spelling.keys()], isList: several !== undefined, spellings: spelling }

@@ -50,10 +50,10 @@ export const exa: VendorForm<FetchRequest, FetchResponse> = {
     const list = getList(json, 'results')
     if (!list) return 'a list of results'
     const failures = readFailures(json, urls)
-    const pages = list.filter(isObject).map((item, at) => {
+    const pages = list.filter(isObject).map((item, index) => {
       const extras = getObject(item, 'extras')
       return {
-        url: matchUrl(getText(item.id) ?? getText(item.url), urls, at),
+        url: matchUrl(getText(item.id) ?? getText(item.url), urls, index),
         title: getText(item.title),
         text: getText(item.text) ?? '',
         links: filterStrings(getList(extras, 'links')),
@@ -78,9 +78,9 @@ function readFailures(json: JsonObject, urls: readonly string[]): PageFailures {
   const all = (getList(json, 'statuses') ?? [])
     .filter(isObject)
     .filter(({ status }) => status === 'error')
-    .map((item, at) => {
+    .map((item, index) => {
       const { tag, httpStatusCode } = getObject(item, 'error')
-      const url = matchUrl(getText(item.id), urls, at)
+      const url = matchUrl(getText(item.id), urls, index)
       const status = tag === 'CRAWL_NOT_FOUND' ? 404 : (getAmount(httpStatusCode) ?? 500)
       return { url, status, error: getText(tag) ?? 'It gave no reason.' }
     })

@@ -70,8 +70,8 @@ export const firecrawl: VendorForm<FetchRequest, FetchResponse> = {
   },
   findError(json, { isPart }) {
     const status = getAmount(getObject(getObject(json, 'data'), 'metadata').statusCode)
-    const isRefused = status !== undefined && !isPageStatus(status) && !isPart
-    return findFirecrawlError(json) ?? (isRefused ? createPageError(writeStatusError(status)) : undefined)
+    const isRejected = status !== undefined && !isPageStatus(status) && !isPart
+    return findFirecrawlError(json) ?? (isRejected ? createPageError(writeStatusError(status)) : undefined)
   },
 }
 

@@ -80,8 +80,8 @@ export const jina: VendorForm<FetchRequest, FetchResponse> = {
   findError(json, { isPart }) {
     const data = getObject(json, 'data')
     const status = readStatus(data, data.content)
-    const isRefused = status !== undefined && !isPageStatus(status) && !isPart
-    return findJinaError(json) ?? (isRefused ? createPageError(writeStatusError(status)) : undefined)
+    const isRejected = status !== undefined && !isPageStatus(status) && !isPart
+    return findJinaError(json) ?? (isRejected ? createPageError(writeStatusError(status)) : undefined)
   },
 }
 

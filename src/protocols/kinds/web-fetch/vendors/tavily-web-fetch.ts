@@ -61,8 +61,8 @@ export const tavily: VendorForm<FetchRequest, FetchResponse> = {
     const list = getList(json, 'results')
     if (!list) return 'a list of results'
     const failures = readFailures(json, urls)
-    const pages = list.filter(isObject).map((item, at) => ({
-      url: matchUrl(getText(item.url), urls, at),
+    const pages = list.filter(isObject).map((item, index) => ({
+      url: matchUrl(getText(item.url), urls, index),
       title: getText(item.title),
       text: getText(item.raw_content) ?? '',
       images: filterStrings(getList(item, 'images')),
@@ -80,8 +80,8 @@ export const tavily: VendorForm<FetchRequest, FetchResponse> = {
 }
 
 function readFailures(json: JsonObject, urls: readonly string[]): PageFailures {
-  const all: FailedPage[] = (getList(json, 'failed_results') ?? []).filter(isObject).map((item, at) => ({
-    url: matchUrl(getText(item.url), urls, at),
+  const all: FailedPage[] = (getList(json, 'failed_results') ?? []).filter(isObject).map((item, index) => ({
+    url: matchUrl(getText(item.url), urls, index),
     error: getText(item.error) ?? 'It gave no reason.',
   }))
   const isGone = ({ error }: FailedPage) => MISSING_STATUS.test(error)

@@ -25,8 +25,12 @@ export const searchClient: ClientForm<SearchRequest, SearchResponse> = {
       model: `${provider}/${model}`,
       results: removeDuplicates(results)
         .slice(0, request.maxResults)
-        .map((result, at) =>
-          writeResult(result, at + 1, request.page && { ...request.page, ...(pageFormat && { format: pageFormat }) }),
+        .map((result, index) =>
+          writeResult(
+            result,
+            index + 1,
+            request.page && { ...request.page, ...(pageFormat && { format: pageFormat }) },
+          ),
         ),
       server_time: serverTime,
       usage: omitUndefined({
@@ -107,12 +111,12 @@ function readQueries(fields: Fields, warnings: Warnings): readonly string[] {
   const value = fields.any('query')
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   if (list.length === 0 || list.length > MAX_QUERIES)
-    return warnings.refuse('query', `must be a string or an array of 1 to ${MAX_QUERIES} strings.`)
+    return warnings.reject('query', `must be a string or an array of 1 to ${MAX_QUERIES} strings.`)
   return list.map((query) => {
     if (typeof query !== 'string' || query.trim() === '')
-      return warnings.refuse('query', 'is required: a non-blank string, or an array of them.')
+      return warnings.reject('query', 'is required: a non-blank string, or an array of them.')
     if (query.length > MAX_QUERY_LENGTH)
-      return warnings.refuse('query', `must be at most ${MAX_QUERY_LENGTH} characters.`)
+      return warnings.reject('query', `must be at most ${MAX_QUERY_LENGTH} characters.`)
     return query
   })
 }
@@ -121,7 +125,7 @@ function readCountry(fields: Fields, warnings: Warnings): string | undefined {
   const country = fields.string('country')?.trim()
   if (!country) return undefined
   if (!/^[a-z]{2}$/i.test(country))
-    return warnings.refuse('country', 'must be a two-letter country code (ISO 3166-1), such as "US".')
+    return warnings.reject('country', 'must be a two-letter country code (ISO 3166-1), such as "US".')
   return country.toUpperCase()
 }
 
@@ -131,7 +135,7 @@ function readLanguages(fields: Fields, warnings: Warnings): readonly string[] | 
   const list = several ?? (one ? [one] : [])
   for (const language of list)
     if (!/^[a-z]{2,3}(?:[-_][a-z\d]{2,8})?$/i.test(language))
-      warnings.refuse('languages', 'must be language codes, such as "en" or "pt-BR" (ISO 639-1).')
+      warnings.reject('languages', 'must be language codes, such as "en" or "pt-BR" (ISO 639-1).')
   return list.length === 0 ? undefined : list.map((language) => language.replace('_', '-'))
 }
 
@@ -143,7 +147,7 @@ function readDay(fields: Fields, name: string, warnings: Warnings): string | und
   const [, iso] = /^(\d{4}-\d{2}-\d{2})(?:$|T)/.exec(text) ?? []
   const found = year === undefined ? iso : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   if (found !== undefined && isDay(found)) return found
-  return warnings.refuse(name, 'must be a day, such as "2026-11-24" or "11/24/2026".')
+  return warnings.reject(name, 'must be a day, such as "2026-11-24" or "11/24/2026".')
 }
 
 /** Whether this day exists. `Date` parses June 31 as July 1. */
@@ -157,10 +161,10 @@ function readDomains(fields: Fields, warnings: Warnings): Pick<SearchRequest, 'i
     const value = fields.strings(name)
     return value ? [value] : []
   })
-  if (list.length > MAX_DOMAINS) warnings.refuse('include', `must contain at most ${MAX_DOMAINS} domains.`)
+  if (list.length > MAX_DOMAINS) warnings.reject('include', `must contain at most ${MAX_DOMAINS} domains.`)
   for (const domain of list)
     if (!DOMAIN.test(domain))
-      warnings.refuse('include', 'must be domains, such as "example.com"; a leading "-" excludes a domain.')
+      warnings.reject('include', 'must be domains, such as "example.com"; a leading "-" excludes a domain.')
   return {
     include: list.filter((domain) => !domain.startsWith('-')),
     exclude: list.filter((domain) => domain.startsWith('-')).map((domain) => domain.slice(1)),

@@ -21,8 +21,8 @@ export const perplexity: VendorForm<SearchRequest, SearchResponse> = {
   keyHeader: 'bearer',
   providers: ['perplexity', 'perplexity-agent'],
   writeRequest(request, { target, warnings }) {
-    const isOfPeople = request.type === 'people'
-    noteUnsupported(request, isOfPeople ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
+    const searchesPeople = request.type === 'people'
+    noteUnsupported(request, searchesPeople ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
     readVendorOptions(request.options, { names: ['perplexity', 'pplx', target.provider], shapes: {}, warnings })
     const { queries } = request
     const domains = [...request.include, ...request.exclude.map((domain) => `-${domain}`)]
@@ -44,7 +44,7 @@ export const perplexity: VendorForm<SearchRequest, SearchResponse> = {
         max_tokens_per_page: request.maxTokensPerPage,
         search_mode: request.mode,
         search_context_size: request.contextSize,
-        search_type: isOfPeople ? 'people' : undefined,
+        search_type: searchesPeople ? 'people' : undefined,
         display_server_time: request.serverTime,
       }),
     }
