@@ -113,7 +113,7 @@ export async function cleanUp(): Promise<void> {
 }
 
 /** The admin token that the first start has printed. */
-export const tokenIn = ({ stdout }: Command): string =>
+export const findToken = ({ stdout }: Command): string =>
   /SIGNALBOX_ADMIN_TOKEN=(sbx_admin_\S{43})\n/.exec(stdout)?.[1] ?? ''
 
 /** A call of the management API. */

@@ -47,7 +47,7 @@ export async function write(folder: string, name: string, content: string): Prom
 }
 
 /** The message of the problem that the work rejects with. */
-export async function problemOf(work: Promise<unknown>): Promise<string> {
+export async function findProblem(work: Promise<unknown>): Promise<string> {
   const error: unknown = await work.then(
     () => undefined,
     (thrown: unknown) => thrown,

@@ -1,6 +1,6 @@
 import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
 import { assert } from '../support/suite.ts'
-import { configSuite, openData, problemOf, write } from './config-files.ts'
+import { configSuite, findProblem, openData, write } from './config-files.ts'
 
 const test = configSuite('anchors and merges in the file of --config')
 
@@ -63,10 +63,10 @@ connections:
   openai: { apiKey: "\${OPENAI_KEY}" }
   groq: { <<: *b }`
   const config = await readConfigFile(await write(folder, 'merged.yaml', text), env)
-  assert.match(await problemOf(applyConfig(config, data)), /merged\.yaml: connections\.groq: Unknown field "apikey"/)
+  assert.match(await findProblem(applyConfig(config, data)), /merged\.yaml: connections\.groq: Unknown field "apikey"/)
   const missing = text.replace('*b', '*a')
   assert.match(
-    await problemOf(readConfigFile(await write(folder, 'merged.yaml', missing), env)),
+    await findProblem(readConfigFile(await write(folder, 'merged.yaml', missing), env)),
     /connections\.groq\.priority needs the environment variable UNUSED_HERE/,
   )
 })
@@ -91,6 +91,6 @@ const unreadable: ReadonlyArray<[name: string, content: string, says: RegExp]> =
 
 for (const [name, content, says] of unreadable) {
   test(`rejects ${name}: ${says.source}`, async ({ folder }) => {
-    assert.match(await problemOf(readConfigFile(await write(folder, name, content), env)), says)
+    assert.match(await findProblem(readConfigFile(await write(folder, name, content), env)), says)
   })
 }

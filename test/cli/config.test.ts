@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { applyConfig, listConfigWarnings, readConfigFile } from '../../src/cli/config-file.ts'
 import { withManagement } from '../../src/cli/data-folder.ts'
 import { assert } from '../support/suite.ts'
-import { configSuite, openData, problemOf, write } from './config-files.ts'
+import { configSuite, findProblem, openData, write } from './config-files.ts'
 
 const test = configSuite('the file of --config')
 
@@ -186,7 +186,7 @@ const unreadable: ReadonlyArray<[name: string, content: string, says: RegExp]> =
 
 for (const [name, content, says] of unreadable) {
   test(`rejects ${name}: ${says.source}`, async ({ folder }) => {
-    assert.match(await problemOf(readConfigFile(await write(folder, name, content), env)), says)
+    assert.match(await findProblem(readConfigFile(await write(folder, name, content), env)), says)
   })
 }
 
@@ -212,7 +212,7 @@ for (const [content, says] of refused) {
     const first = content.startsWith('combos') ? 'aliases: { z: openai/gpt-5 }' : 'combos: { z: [openai/gpt-5] }'
     const whole = [first, content, ''].join('\n')
     const config = await readConfigFile(await write(folder, 'refused.yaml', whole), env)
-    assert.match(await problemOf(applyConfig(config, data)), says)
+    assert.match(await findProblem(applyConfig(config, data)), says)
     assert.equal(written(), [])
   })
 }
@@ -224,7 +224,7 @@ test('considers existing records when it checks a file', async ({ folder }) => {
     await write(folder, 'other.yaml', 'connections: { main: { provider: openai } }'),
     env,
   )
-  assert.match(await problemOf(applyConfig(config, data)), /connections\.main: "provider" cannot be changed/)
+  assert.match(await findProblem(applyConfig(config, data)), /connections\.main: "provider" cannot be changed/)
 })
 
 test('keeps escaped variables, and accepts an empty file', async ({ folder }) => {
@@ -236,11 +236,11 @@ test('keeps escaped variables, and accepts an empty file', async ({ folder }) =>
 
 test('names a missing file or a directory', async ({ folder }) => {
   assert.match(
-    await problemOf(readConfigFile(join(folder, 'none.yaml'), env)),
+    await findProblem(readConfigFile(join(folder, 'none.yaml'), env)),
     /Cannot read the config file .*none\.yaml: no such file\./,
   )
   await mkdir(join(folder, 'folder.yaml'))
-  assert.match(await problemOf(readConfigFile(join(folder, 'folder.yaml'), env)), /folder\.yaml: it is a directory\./)
+  assert.match(await findProblem(readConfigFile(join(folder, 'folder.yaml'), env)), /folder\.yaml: it is a directory\./)
 })
 
 test('reports unresolved names with their paths once the file is applied, and writes nothing for them', async ({

@@ -14,13 +14,13 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const dockerfile = read('Dockerfile').replaceAll('\\\n', ' ')
 /** The arguments of the last such instruction. */
 const instruction = (name: string) => [...dockerfile.matchAll(new RegExp(`^${name} (.+)$`, 'gm'))].at(-1)?.[1] ?? ''
-const listOf = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')))
+const readList = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')))
 
 const test = suite('the container')
 test.after(cleanUp)
 
 test('the image runs the CLI as an unprivileged user, with options that exist', async () => {
-  const options = parseOptions(listOf(instruction('CMD')))
+  const options = parseOptions(readList(instruction('CMD')))
   assert.equal([options.host, options.data, options.metrics, options.log], ['0.0.0.0', '/data', true, 'json'])
   assert.is(instruction('VOLUME'), options.data)
   assert.is(instruction('EXPOSE'), String(options.port))
@@ -30,7 +30,7 @@ test('the image runs the CLI as an unprivileged user, with options that exist', 
     'the user "node", by a number, so that Kubernetes sees that it is not root',
   )
   assert.is(instruction('STOPSIGNAL'), 'SIGTERM')
-  assert.equal(listOf(instruction('ENTRYPOINT')), ['node', 'node_modules/signalbox/dist/cli.js'])
+  assert.equal(readList(instruction('ENTRYPOINT')), ['node', 'node_modules/signalbox/dist/cli.js'])
   for (const [, image = ''] of dockerfile.matchAll(/^FROM (\S+)/gm))
     assert.match(image, /^node:24\.\d+\.\d+-slim@sha256:[0-9a-f]{64}$/)
   assert.match(
@@ -52,10 +52,10 @@ test('the container becomes healthy, serves metrics only with their token, and e
     '0.0.0.0': '127.0.0.1',
     '4000': '0',
   }
-  const args = listOf(instruction('CMD')).map((arg) => inImage[arg] ?? arg)
+  const args = readList(instruction('CMD')).map((arg) => inImage[arg] ?? arg)
   const running = signalbox(args, { env: { SIGNALBOX_METRICS_TOKEN: token } })
   const url = await running.baseUrl()
-  const [, , check = ''] = listOf(instruction('HEALTHCHECK'))
+  const [, , check = ''] = readList(instruction('HEALTHCHECK'))
   const port = new URL(url).port
   const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' } // the check asks no proxy
   const health = (at: string) =>

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { assert, suite } from '../support/suite.ts'
-import { type Command, chat, cleanUp, manage, signalbox, temporaryFolder, tokenIn } from './command.ts'
+import { type Command, chat, cleanUp, findToken, manage, signalbox, temporaryFolder } from './command.ts'
 
 const demo = suite('signalbox --demo', { data: '', baseUrl: '', token: '', command: undefined as Command | undefined })
 
@@ -9,7 +9,7 @@ demo.before(async (context) => {
   context.data = await temporaryFolder()
   context.command = signalbox(['--demo', '--data', context.data])
   context.baseUrl = await context.command.baseUrl()
-  context.token = tokenIn(context.command)
+  context.token = findToken(context.command)
 })
 
 demo.after(cleanUp)
@@ -31,7 +31,7 @@ demo('signalbox --demo streams an answer after a failed target', async ({ baseUr
   }
   assert.match(text, /^data: \{.*"role":"assistant"/)
   assert.match(text, /"finish_reason":"stop"[^\n]*\n\ndata: \[DONE\]\n\n$/)
-  assert.match(wordsIn(text), /^A train stops .* gentle curve\.$/)
+  assert.match(listWords(text), /^A train stops .* gentle curve\.$/)
   assert.ok(arrivals.length > 30, `it came in ${arrivals.length} pieces`)
   assert.ok((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > 1_000, 'word by word')
 })
@@ -165,7 +165,7 @@ demo(
 demo('signalbox --demo hides a combo of the same name, says so, and shows it again without --demo', async () => {
   const data = await temporaryFolder()
   const before = signalbox(['--data', data])
-  const token = await before.baseUrl().then(() => tokenIn(before))
+  const token = await before.baseUrl().then(() => findToken(before))
   const combo = { name: 'demo', models: ['openai/gpt'] }
   await manage(`${await before.baseUrl()}/api/combos`, token, { body: combo })
   await before.stop()
@@ -186,4 +186,4 @@ demo('signalbox --demo hides a combo of the same name, says so, and shows it aga
 const names = async (url: string, token: string, list: string) =>
   ((await manage(url, token)).body[list] as Array<{ name: string }>).map(({ name }) => name)
 
-const wordsIn = (text: string) => [...text.matchAll(/"content":"([^"]*)"/g)].map(([, word]) => word).join('')
+const listWords = (text: string) => [...text.matchAll(/"content":"([^"]*)"/g)].map(([, word]) => word).join('')

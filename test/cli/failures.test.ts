@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { formerStore } from '../storage/support/former-store.ts'
 import { assert, suite } from '../support/suite.ts'
-import { cleanUp, signalbox, temporaryFolder, tokenIn } from './command.ts'
+import { cleanUp, findToken, signalbox, temporaryFolder } from './command.ts'
 
 interface Failure {
   args: string[]
@@ -80,7 +80,7 @@ failures(
     assert.match(fresh.stderr, says)
     const next = signalbox(['--data', data])
     await next.baseUrl()
-    assert.is(tokenIn(next).length, 53, 'the token is still to be shown')
+    assert.is(findToken(next).length, 53, 'the token is still to be shown')
     await next.stop()
   },
 )
@@ -113,7 +113,7 @@ failures(
     assert.not.ok(existsSync(data))
     const next = signalbox(['--data', data])
     await next.baseUrl()
-    assert.is(tokenIn(next).length, 53)
+    assert.is(findToken(next).length, 53)
     await next.stop()
   },
 )

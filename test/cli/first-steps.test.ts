@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { FIRST_MODEL } from '../../src/cli/welcome.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, skip, suite } from '../support/suite.ts'
-import { cleanUp, manage, signalbox, temporaryFolder, tokenIn } from './command.ts'
+import { cleanUp, findToken, manage, signalbox, temporaryFolder } from './command.ts'
 
 const run = promisify(execFile)
 const sh = async (script: string) =>
@@ -28,7 +28,7 @@ steps('the first steps lead from a fresh start to a streamed answer, pasted unch
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
   const command = signalbox(['--host', '0.0.0.0', '--open', '--log', '--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
-  const [token = '', connect = '', makeKey = '', ask = '', requireKeys = ''] = commandsIn(command.stdout)
+  const [token = '', connect = '', makeKey = '', ask = '', requireKeys = ''] = listCommands(command.stdout)
 
   const connection = JSON.parse(await sh(`${token}\n${connect}`))
   assert.match(connection.apiKey, '…6789')
@@ -36,7 +36,7 @@ steps('the first steps lead from a fresh start to a streamed answer, pasted unch
   assert.is(JSON.parse(await sh(`${token}\n${requireKeys}`)).requireApiKey, true)
 
   const address = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1` // in place of the provider's own
-  await manage(`${baseUrl}/api/connections/${connection.id}`, tokenIn(command), {
+  await manage(`${baseUrl}/api/connections/${connection.id}`, findToken(command), {
     method: 'PUT',
     body: { apiKey: 'sk-canary-0123456789', providerSpecificData: { baseUrl: address } },
   })
@@ -62,26 +62,26 @@ steps('the first steps show the demo at once, and on later starts the available 
   const data = await temporaryFolder()
   const demo = signalbox(['--demo', '--data', data])
   const baseUrl = await demo.baseUrl()
-  const [, ask = ''] = commandsIn(demo.stdout)
+  const [, ask = ''] = listCommands(demo.stdout)
   assert.match(
     await sh(ask),
     /^HTTP\/1\.1 200 OK\r\n[\s\S]*x-signalbox-attempts: demo\/broken=503:server;via=demo:fallback, demo\/storyteller=200\r\n[\s\S]*\[DONE\]\n\n$/,
   )
-  await manage(`${baseUrl}/api/connections`, tokenIn(demo), { body: { provider: 'openai' } })
-  await manage(`${baseUrl}/api/settings`, tokenIn(demo), { method: 'PATCH', body: { requireApiKey: true } })
-  const { body } = await manage(`${baseUrl}/api/keys`, tokenIn(demo), { body: { name: 'app' } })
+  await manage(`${baseUrl}/api/connections`, findToken(demo), { body: { provider: 'openai' } })
+  await manage(`${baseUrl}/api/settings`, findToken(demo), { method: 'PATCH', body: { requireApiKey: true } })
+  const { body } = await manage(`${baseUrl}/api/keys`, findToken(demo), { body: { name: 'app' } })
   await demo.stop()
 
   const later = signalbox(['--host', '0.0.0.0', '--data', data])
   await later.baseUrl()
-  const commands = commandsIn(later.stdout)
+  const commands = listCommands(later.stdout)
   assert.is(commands.length, 1, later.stdout)
   assert.match(await sh(`SIGNALBOX_KEY=${body.key}\n${commands[0]}`), `"${FIRST_MODEL}"`)
   await later.stop()
 })
 
 /** What stands indented by two blanks and is no address, each with the lines that continue it. */
-const commandsIn = (text: string) =>
+const listCommands = (text: string) =>
   [...text.matchAll(/^ {2}((?:curl|SIGNALBOX_KEY=|export SIGNALBOX_ADMIN_TOKEN=)[\s\S]*?[^\\|])$/gm)].map(
     ([, command]) => command ?? '',
   )

@@ -1,6 +1,6 @@
 import { VERSION } from '../../src/lib/version.ts'
 import { assert, suite } from '../support/suite.ts'
-import { type Command, cleanUp, signalbox, temporaryFolder, tokenIn } from './command.ts'
+import { type Command, cleanUp, findToken, signalbox, temporaryFolder } from './command.ts'
 
 const test = suite('GET / of the CLI', { baseUrl: '', command: undefined as Command | undefined, data: '' })
 
@@ -25,7 +25,7 @@ test('returns text with the program name, the base URLs, and the first commands'
   assert.match(text, `OpenAI clients     ${baseUrl}/v1\n`)
   assert.match(text, `curl ${baseUrl}/api/connections`)
   assert.match(text, `GET ${baseUrl}/health`)
-  for (const secret of [tokenIn(command as Command), data]) assert.not.match(text, secret)
+  for (const secret of [findToken(command as Command), data]) assert.not.match(text, secret)
 })
 
 test('returns browsers the same text as a page without scripts', async ({ baseUrl }) => {

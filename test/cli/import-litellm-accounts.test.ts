@@ -172,7 +172,7 @@ test('replaces each Vertex AI key file by a variable for its JSON', async ({ fol
   ]
   const path = await written(folder, '.yaml', JSON.stringify(litellmConfig(models)))
   const names = ['VERTEX_CREDENTIALS_2', 'VERTEX_CREDENTIALS_3', 'TEAM_ACCOUNT', 'VERTEX_CREDENTIALS']
-  const accountOf = (name: string) => ({
+  const planSampleAccount = (name: string) => ({
     ...{
       type: 'service_account',
       project_id: 'p-1',
@@ -180,7 +180,7 @@ test('replaces each Vertex AI key file by a variable for its JSON', async ({ fol
     },
     client_email: `${name}@p-1.iam.gserviceaccount.com`,
   })
-  const env = Object.fromEntries(names.map((name) => [name, JSON.stringify(accountOf(name), undefined, 2)]))
+  const env = Object.fromEntries(names.map((name) => [name, JSON.stringify(planSampleAccount(name), undefined, 2)]))
   const { said, api, warnings } = await started(folder, ['litellm', path], env)
   const what = 'the JSON key of a service account (the contents of the key file, not its path)'
   for (const name of names) assert.ok(said.includes(`  ${name}: ${what}\n`), said)

@@ -191,7 +191,7 @@ const NINE_ROUTER_ENV = {
   LAB_API_KEY: 'lab-key-1234567',
 }
 
-async function folderOf(folder: string): Promise<string> {
+async function createFolder(folder: string): Promise<string> {
   const path = fresh(folder, '')
   await mkdir(join(path, 'db'), { recursive: true })
   return path
@@ -199,7 +199,7 @@ async function folderOf(folder: string): Promise<string> {
 
 for (const kind of ['db.json', 'db/data.sqlite'] as const) {
   test(`converts 9router data in ${kind} to a file that starts and routes`, async ({ folder }) => {
-    const path = await folderOf(folder)
+    const path = await createFolder(folder)
     if (kind === 'db.json') await writeFile(join(path, kind), JSON.stringify(NINE_ROUTER))
     else writeSqlite(join(path, kind))
     const before = await readFile(join(path, kind))
@@ -271,7 +271,7 @@ test('says what is wrong with a file without quoting it', async ({ folder }) => 
 })
 
 test('rejects a file that is not SQLite, and suggests exporting the data', async ({ folder }) => {
-  const path = await folderOf(folder)
+  const path = await createFolder(folder)
   await writeFile(join(path, 'db/data.sqlite'), 'no database')
   const { code, err } = await run('9router', path)
   assert.is(code, 1)

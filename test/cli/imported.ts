@@ -32,7 +32,7 @@ export async function written(folder: string, end: string, content: string): Pro
 export const run = (...args: string[]) => runHere('http://nowhere.test', ['import', ...args])
 
 /** What an upstream answers at the end of its path. */
-function answerAt(pathname: string): object {
+function requestModel(pathname: string): object {
   if (pathname.endsWith('/embeddings'))
     return {
       object: 'list',
@@ -82,7 +82,7 @@ export async function started(folder: string, args: string[], env: Record<string
             status: 503,
             headers: { 'content-type': 'application/json' },
           })
-        : Response.json(answerAt(new URL(request.url).pathname))
+        : Response.json(requestModel(new URL(request.url).pathname))
     },
   })
   const failing = new Set<string>()

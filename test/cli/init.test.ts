@@ -24,7 +24,7 @@ async function init(folder: string, ...args: string[]) {
 
 const read = (folder: string, name: string) => readFile(join(folder, name), 'utf8')
 
-async function variablesIn(folder: string): Promise<Record<string, string>> {
+async function listVariables(folder: string): Promise<Record<string, string>> {
   const lines = (await read(folder, '.env')).split('\n').filter((line) => /^\w+=/.test(line))
   return Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
 }
@@ -36,7 +36,7 @@ test('creates a config file and secrets with which the gateway starts', async ({
   assert.match(out, 'npx signalbox --config signalbox.yaml')
   assert.equal((await readdir(folder)).sort(), ['.env', 'signalbox.yaml'])
   assert.is((await stat(join(folder, '.env'))).mode & 0o777, 0o600)
-  const env = await variablesIn(folder)
+  const env = await listVariables(folder)
   assert.equal(Object.keys(env), ['SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'SIGNALBOX_METRICS_TOKEN', 'APP_KEY'])
   for (const value of Object.values(env)) assert.match(value, /^(?:sbx_)?[0-9a-f]{64}$/)
   assert.is(new Set(Object.values(env)).size, 4)

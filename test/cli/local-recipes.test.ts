@@ -14,7 +14,7 @@ const page = await readFile(new URL('../../examples/local/README.md', import.met
 const sections = new Map(
   page.split(/^## /m).map((section): [string, string] => [section.slice(0, section.indexOf('\n')), section]),
 )
-const blocksOf = (title: string, language: string) =>
+const listBlocks = (title: string, language: string) =>
   Array.from(
     sections.get(title)?.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'gm')) ?? [],
     ([, code = '']) => code,
@@ -102,7 +102,7 @@ for (const [title, hello, listed, embeddings] of [
   test(`the recipe for ${title} lists the server's models and gets a response`, async (context) => {
     const gateway = await start(context)
     const url = await gateway.baseUrl()
-    const [first = '', ...others] = blocksOf(title, 'sh')
+    const [first = '', ...others] = listBlocks(title, 'sh')
     assert.match(await sh(context, first, url), hello)
     assert.equal(await ids(url), [...listed])
     assert.equal(await ids(url, '/v1/models/embedding'), [...embeddings])
@@ -119,7 +119,7 @@ for (const [title, hello, listed, embeddings] of [
 test('the recipe for llama.cpp connects while the model loads, and retries as it says', async (context) => {
   const gateway = await start(context)
   const url = await gateway.baseUrl()
-  const [create = ''] = blocksOf('llama.cpp', 'sh').join('').split('\n')
+  const [create = ''] = listBlocks('llama.cpp', 'sh').join('').split('\n')
   const again = /`(npx signalbox connections discover [^`]+)`/.exec(sections.get('llama.cpp') ?? '')?.[1] ?? ''
   context.servers.isLoading = true
   const { stderr } = await runBlock(context, create, url)
@@ -134,7 +134,7 @@ test('the recipe for llama.cpp connects while the model loads, and retries as it
 
 test('the file with all servers connects them, and its combo responds', async (context) => {
   const config = join(context.folder, 'signalbox.yaml')
-  await writeFile(config, blocksOf('Use a config file', 'yaml').join(''))
+  await writeFile(config, listBlocks('Use a config file', 'yaml').join(''))
   const gateway = await start(context, ['--config', config])
   const url = await gateway.baseUrl()
   assert.is(gateway.stderr, '')
@@ -163,7 +163,7 @@ test('the code for your own program prints the models', async ({ servers }) => {
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as new (
     ...args: string[]
   ) => (gateway: Gateway, console: { log(...values: unknown[]): void }) => Promise<void>
-  const program = new AsyncFunction('gateway', 'console', blocksOf('Use your own code', 'js').join(''))
+  const program = new AsyncFunction('gateway', 'console', listBlocks('Use your own code', 'js').join(''))
   await program(gateway, { log: (...values) => printed.push(...values) })
   assert.equal(printed, [['llama3.2:latest', 'nomic-embed-text:latest'], undefined])
   await gateway.close()

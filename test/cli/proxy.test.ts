@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { assert, suite } from '../support/suite.ts'
-import { type CommandOptions, chat, cleanUp, signalbox, temporaryFolder, tokenIn } from './command.ts'
+import { type CommandOptions, chat, cleanUp, findToken, signalbox, temporaryFolder } from './command.ts'
 import { written } from './imported.ts'
 
 const test = suite('the proxy between the gateway and its providers', { port: 0, proxied: [] as string[] })
@@ -119,7 +119,7 @@ test("never sends local requests, or a command's admin token, to the proxy", asy
   const url = await gateway.baseUrl()
   const answer = await chat(url, 'own/m')
   assert.is(answer.status, 200, await answer.text())
-  const keys = signalbox(['keys', 'list', '--url', url], { env: { ...env, SIGNALBOX_ADMIN_TOKEN: tokenIn(gateway) } })
+  const keys = signalbox(['keys', 'list', '--url', url], { env: { ...env, SIGNALBOX_ADMIN_TOKEN: findToken(gateway) } })
   assert.is((await keys.ended).code, 0, keys.stderr)
   await gateway.stop()
   assert.equal(proxied, [])
@@ -151,7 +151,7 @@ test("keeps prompts and a command's admin token from the proxy by networks and w
     assert.is(answer.status, 200, await answer.text())
     assert.equal([...new Set(proxied)], calls, NO_PROXY)
     const keys = signalbox(['keys', 'list', '--url', url.replace('127.0.0.1', '0.0.0.0')], {
-      env: { ...env, NO_PROXY, SIGNALBOX_ADMIN_TOKEN: tokenIn(gateway) },
+      env: { ...env, NO_PROXY, SIGNALBOX_ADMIN_TOKEN: findToken(gateway) },
     })
     await keys.ended
     assert.equal(proxied.includes(new URL(url).host.replace('127.0.0.1', '0.0.0.0')), calls.length > 0, NO_PROXY)

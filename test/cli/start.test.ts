@@ -5,7 +5,7 @@ import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chat, cleanUp, manage, signalbox, temporaryFolder, tokenIn } from './command.ts'
+import { chat, cleanUp, findToken, manage, signalbox, temporaryFolder } from './command.ts'
 
 const start = suite('signalbox')
 
@@ -17,7 +17,7 @@ start(
     const data = await temporaryFolder()
     const first = signalbox(['--data', data])
     const baseUrl = await first.baseUrl()
-    const token = tokenIn(first)
+    const token = findToken(first)
     assert.match(first.stdout, `OpenAI clients     ${baseUrl}/v1\n`)
     assert.match(token, /^sbx_admin_[\w-]{43}$/)
     assert.match(first.stdout, `\n  ${baseUrl}/admin/#token=${token}\n`)
@@ -51,7 +51,7 @@ start('signalbox stores the digest of the token, and nothing from which the toke
   const command = signalbox(['--data', data])
   await command.baseUrl()
   await command.stop()
-  const token = tokenIn(command)
+  const token = findToken(command)
   const names = await readdir(data)
   for (const name of names) {
     const text = await readFile(join(data, name), 'latin1')
@@ -67,7 +67,7 @@ start('signalbox stores the digest of the token, and nothing from which the toke
 start('signalbox cannot be managed without the token', async () => {
   const command = signalbox(['--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
-  const token = tokenIn(command)
+  const token = findToken(command)
   const { body } = await manage(`${baseUrl}/api/keys`, token, { body: { name: 'app' } })
   const wrong = ['', 'x', `${token}x`, token.slice(0, -1), `sbx_admin_${'A'.repeat(43)}`, String(body.key)]
   for (const credential of wrong) {
@@ -141,13 +141,13 @@ start('signalbox replaces the token with --new-token, also for a running gateway
   const data = await temporaryFolder()
   const first = signalbox(['--data', data])
   const baseUrl = await first.baseUrl()
-  assert.is((await manage(`${baseUrl}/api/settings`, tokenIn(first))).status, 200)
+  assert.is((await manage(`${baseUrl}/api/settings`, findToken(first))).status, 200)
   const second = signalbox(['--data', data, '--new-token'])
   const secondUrl = await second.baseUrl()
-  assert.not.equal(tokenIn(second), tokenIn(first))
+  assert.not.equal(findToken(second), findToken(first))
   for (const url of [baseUrl, secondUrl]) {
-    assert.is((await manage(`${url}/api/settings`, tokenIn(first))).status, 401)
-    assert.is((await manage(`${url}/api/settings`, tokenIn(second))).status, 200)
+    assert.is((await manage(`${url}/api/settings`, findToken(first))).status, 401)
+    assert.is((await manage(`${url}/api/settings`, findToken(second))).status, 200)
   }
   await Promise.all([first.stop(), second.stop()])
 })
@@ -170,7 +170,7 @@ start('signalbox has everything again after a restart, sealed with the secret of
   const env = { SIGNALBOX_SECRET: 'a secret of the operator, long enough' }
   const first = signalbox(['--data', data], { env })
   const baseUrl = await first.baseUrl()
-  const token = tokenIn(first)
+  const token = findToken(first)
   const connection = { provider: 'openai', apiKey: 'sk-canary-0123456789' }
   await manage(`${baseUrl}/api/connections`, token, { body: connection })
   await manage(`${baseUrl}/api/keys`, token, { body: { name: 'app' } })
@@ -190,7 +190,7 @@ start('signalbox reports a key that cannot be opened, and starts', async () => {
   const data = await temporaryFolder()
   const first = signalbox(['--data', data])
   const baseUrl = await first.baseUrl()
-  const token = tokenIn(first)
+  const token = findToken(first)
   await manage(`${baseUrl}/api/keys`, token, { body: { name: 'team' } })
   await first.stop()
   const storage = fileStorage({ path: data, logger: false })
@@ -245,7 +245,7 @@ start('connects the providers of the usual variables, shows them, and forgets th
   const data = await temporaryFolder()
   const env = { OPENAI_API_KEY: 'sk-canary-0123456789', ANTHROPIC_API_KEY: 'sk-ant-canary-0123456789' }
   const first = signalbox(['--data', data], { env })
-  const token = await first.baseUrl().then(() => tokenIn(first))
+  const token = await first.baseUrl().then(() => findToken(first))
   const shown = JSON.stringify(await manage(`${await first.baseUrl()}/api/connections`, token))
   assert.match(shown, /"id":"env-openai".*"name":"OpenAI from OPENAI_API_KEY"/)
   assert.match(first.stdout, /OPENAI_API_KEY: connected "openai" as "env-openai"$/m)
@@ -283,7 +283,7 @@ start('signalbox says after a demo where the admin token was printed', async () 
   const data = await temporaryFolder()
   const demo = signalbox(['--demo', '--data', data])
   await demo.baseUrl()
-  assert.is(tokenIn(demo).length, 53)
+  assert.is(findToken(demo).length, 53)
   await demo.stop()
   const plain = signalbox(['--data', data])
   await plain.baseUrl()

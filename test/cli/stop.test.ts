@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { assert, suite } from '../support/suite.ts'
-import { chat, cleanUp, manage, signalbox, temporaryFolder, tokenIn } from './command.ts'
+import { chat, cleanUp, findToken, manage, signalbox, temporaryFolder } from './command.ts'
 
 const stop = suite('stopping the CLI')
 
@@ -52,7 +52,7 @@ stop('signalbox ends at once when the signal to stop comes again a second later'
   const { port } = silent.address() as AddressInfo
   const command = signalbox(['--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
-  await manage(`${baseUrl}/api/connections`, tokenIn(command), {
+  await manage(`${baseUrl}/api/connections`, findToken(command), {
     body: { provider: 'mine', providerSpecificData: { baseUrl: `http://127.0.0.1:${port}/v1` } },
   })
   const asked = new Promise((resolve) => silent.once('request', resolve))

@@ -7,11 +7,11 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
 /** A client of a server that answers in this way. */
-const clientOf = (fetch: ClientOptions['fetch'], options: Partial<ClientOptions> = {}) =>
+const createTestClient = (fetch: ClientOptions['fetch'], options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: 'http://gateway.test/ai/', token: TOKEN, ...(fetch && { fetch }), ...options })
 
 /** The error that a call rejects with. */
-async function errorOf(call: Promise<unknown>): Promise<ClientError> {
+async function catchError(call: Promise<unknown>): Promise<ClientError> {
   const error = await call.then(
     () => assert.unreachable('it was answered'),
     (thrown: unknown) => thrown,
@@ -22,7 +22,7 @@ async function errorOf(call: Promise<unknown>): Promise<ClientError> {
 
 /** The same as plain data, with the message as it is. */
 async function failure(call: Promise<unknown>) {
-  const { name, status, code, message } = await errorOf(call)
+  const { name, status, code, message } = await catchError(call)
   assert.is(name, 'ClientError')
   return [status, code, message]
 }
@@ -40,7 +40,7 @@ refusals('refusals of a gateway reject with their status and text, and without a
     undefined,
     'Send the admin token as "Authorization: Bearer <token>".',
   ])
-  const error = await errorOf(stranger.keys.list())
+  const error = await catchError(stranger.keys.list())
   assert.not.ok('code' in error)
 })
 
@@ -70,7 +70,7 @@ const strange: Array<[name: string, answer: () => Response, says: string]> = [
 
 for (const [name, answer, says] of strange) {
   answers(`${name} is an error that names the address`, async () => {
-    const [status, code, message] = await failure(clientOf(async () => answer()).keys.list())
+    const [status, code, message] = await failure(createTestClient(async () => answer()).keys.list())
     assert.equal([status, code], [answer().status, 'UNEXPECTED_ANSWER'])
     assert.is(message, `http://gateway.test/ai returned ${says}. Check that it is the URL of a gateway.`)
   })
@@ -105,7 +105,7 @@ redirects('a redirect is an error also as pages see it', async () => {
     type: { value: 'opaqueredirect' },
     status: { value: 0 },
   })
-  const [status, code, message] = await failure(clientOf(async () => opaque).keys.list())
+  const [status, code, message] = await failure(createTestClient(async () => opaque).keys.list())
   assert.equal([status, code], [0, 'REDIRECTED'])
   assert.match(String(message), /^http:\/\/gateway\.test\/ai redirects\. Redirects/)
 })
@@ -135,7 +135,7 @@ network('a connection that ends within the response is an error of status 0', as
     })
     return new Response(body, { headers: { 'content-type': 'application/json' } })
   }
-  assert.equal(await failure(clientOf(async () => cut()).keys.list()), [
+  assert.equal(await failure(createTestClient(async () => cut()).keys.list()), [
     0,
     'UNREACHABLE',
     'The connection to http://gateway.test/ai closed before the whole response arrived (terminated).',
@@ -143,7 +143,7 @@ network('a connection that ends within the response is an error of status 0', as
 })
 
 network('a fetch that throws at once is an error of status 0', async () => {
-  const call = clientOf(() => {
+  const call = createTestClient(() => {
     throw new TypeError('Failed to fetch')
   }).keys.list()
   assert.equal((await failure(call)).slice(0, 2), [0, 'UNREACHABLE'])
@@ -167,7 +167,7 @@ for (const [name, ms, call] of times) {
   timeouts(`${name} ends after ${ms / 1000} s as status 408`, async () => {
     const clock = fakeClock()
     let end: unknown
-    const running = failure(call(clientOf(hangs, { clock }))).then((found) => {
+    const running = failure(call(createTestClient(hangs, { clock }))).then((found) => {
       end = found
     })
     await clock.untilPending()
@@ -186,7 +186,7 @@ for (const [name, ms, call] of times) {
 
 timeouts('cloud.disable ends after 15 s, its sync included, of which that has 6 s', async () => {
   const clock = fakeClock()
-  const call = failure(clientOf(hangs, { clock }).cloud.disable())
+  const call = failure(createTestClient(hangs, { clock }).cloud.disable())
   await clock.untilPending()
   await clock.advance(6_000)
   await clock.untilPending()
@@ -201,7 +201,7 @@ timeouts('the time-outs of a client hold for the body as well, and end the reque
   const clock = fakeClock()
   let signal: AbortSignal | null | undefined
   const call = failure(
-    clientOf(
+    createTestClient(
       async (_, init) => {
         signal = init?.signal
         return new Response(new ReadableStream({}), { headers: { 'content-type': 'application/json' } })
@@ -217,14 +217,14 @@ timeouts('the time-outs of a client hold for the body as well, and end the reque
 
 timeouts('the time-outs of a client end with the response, and use the timers of a clock that has them', async () => {
   const clock = fakeClock()
-  await clientOf(async () => Response.json({ keys: [] }), { clock }).keys.list()
+  await createTestClient(async () => Response.json({ keys: [] }), { clock }).keys.list()
   assert.is(clock.pending(), 0)
   const events: unknown[] = []
   const setTimer = (ms: number) => {
     events.push(ms)
     return () => void events.push('cancelled')
   }
-  await clientOf(async () => Response.json({ keys: [] }), { clock: { ...clock, setTimer } }).keys.list()
+  await createTestClient(async () => Response.json({ keys: [] }), { clock: { ...clock, setTimer } }).keys.list()
   assert.equal(events, [30_000, 'cancelled'])
 })
 
@@ -237,7 +237,7 @@ const never: ClientOptions['fetch'] = async () => {
 
 for (const id of ['', '.', '..', '\ud800', undefined, null, 7]) {
   inputs(`an id of ${JSON.stringify(id)}`, async () => {
-    const { keys, health, customModels } = clientOf(never)
+    const { keys, health, customModels } = createTestClient(never)
     const untyped = id as string // callers need not have types
     const calls = [keys.delete(untyped), customModels.delete('a', untyped), customModels.delete(untyped, 'a')]
     if (id !== undefined) calls.push(health.reset(untyped)) // without one, all are meant
@@ -252,7 +252,7 @@ for (const id of ['', '.', '..', '\ud800', undefined, null, 7]) {
 inputs('an input that is no JSON', async () => {
   const input: Record<string, unknown> = { name: 'x' }
   input.self = input
-  const call = clientOf(never).keys.create(input as { name: string })
+  const call = createTestClient(never).keys.create(input as { name: string })
   assert.equal(await failure(call), [400, 'INVALID_ARGUMENT', 'The input cannot be serialized as JSON.'])
 })
 

@@ -28,11 +28,11 @@ function open(options: Parameters<typeof openDoor>[0] = {}) {
 const table = suite('the operations of a client')
 
 /** Of a client or an api: its functions by their paths, such as `keys.list`. */
-function functionsOf(tree: object, prefix = ''): Map<string, Call> {
+function listFunctions(tree: object, prefix = ''): Map<string, Call> {
   const found = new Map<string, Call>()
   for (const [name, value] of Object.entries(tree)) {
     if (typeof value === 'function') found.set(prefix + name, value)
-    else for (const [path, call] of functionsOf(value, `${prefix}${name}.`)) found.set(path, call)
+    else for (const [path, call] of listFunctions(value, `${prefix}${name}.`)) found.set(path, call)
   }
   return found
 }
@@ -41,12 +41,12 @@ table('the operations of a client are those that a gateway serves, and no others
   const { client } = open()
   const served = servedOperations().map(({ names }) => names.join('.'))
   const { live: _, ...operations } = client // which is no operation, as it has no answer that ends
-  assert.equal([...functionsOf(operations).keys()].sort(), served.sort())
+  assert.equal([...listFunctions(operations).keys()].sort(), served.sort())
 })
 
 table('the operations of a client go out by the method and the path of the gateway', async () => {
   const { client, requests } = recordingClient()
-  const calls = functionsOf(client)
+  const calls = listFunctions(client)
   for (const row of servedOperations()) {
     const { names, method, path, action } = row
     const hasQuery = takesQuery(row)
@@ -215,7 +215,7 @@ for (const basePath of ['', '/tools/ai']) {
           () => 'done',
           ({ status, message }) => ({ status, message }),
         )
-      const cloudOf = ({ cloud }: Pick<Client, 'cloud'>) => [
+      const openCloud = ({ cloud }: Pick<Client, 'cloud'>) => [
         refusal(cloud.enable()),
         refusal(cloud.sync()),
         refusal(cloud.disable()),
@@ -223,8 +223,8 @@ for (const basePath of ['', '/tools/ai']) {
         refusal(cloud.sessions.list()),
         refusal(cloud.sessions.revoke('x')),
       ]
-      const refused = await Promise.all(cloudOf(client))
-      assert.equal(refused, await Promise.all(cloudOf(api)))
+      const refused = await Promise.all(openCloud(client))
+      assert.equal(refused, await Promise.all(openCloud(api)))
       assert.not.ok(refused.includes('done'))
 
       for (const { method, path } of servedOperations()) {
@@ -337,7 +337,7 @@ guarded('the types of the client name the operations of the table', () => {
 
 guarded('every operation that changes one record sends its revision, and no other does', async () => {
   const { client, requests } = recordingClient()
-  const calls = functionsOf(client)
+  const calls = listFunctions(client)
   const record = { id: 'x', name: 'as it was', hint: 'not part of it' }
   for (const { names, method, path, ifMatch } of servedOperations()) {
     if (method === 'GET' || path === '/api/sync/cloud') continue

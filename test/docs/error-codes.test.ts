@@ -6,7 +6,7 @@ import { readPages } from './pages.ts'
 const test = suite('the table of error codes')
 
 /** The rows without the spaces that align them. */
-const rowsIn = (text: string) =>
+const readRows = (text: string) =>
   text
     .split('\n')
     .filter((line) => /^\| `[A-Z_]+` +\| \d{3} /.test(line))
@@ -15,10 +15,10 @@ const rowsIn = (text: string) =>
 
 test('the page on API errors has every code with its status, cause, and fix', () => {
   const page = readPages().find(({ path }) => path === 'src/features/limits/ERRORS.md')
-  assert.equal(rowsIn(page?.text ?? ''), errorRows().sort())
+  assert.equal(readRows(page?.text ?? ''), errorRows().sort())
 })
 
 test('the OpenAPI document has the same table', async () => {
   const { info } = await openDoor().gateway.api.openapi()
-  assert.equal(rowsIn(String(info.description)), errorRows().sort())
+  assert.equal(readRows(String(info.description)), errorRows().sort())
 })

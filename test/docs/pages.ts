@@ -58,12 +58,12 @@ export function readPages(): Page[] {
       repositoryLinks: targets
         .filter((target = '') => target.startsWith(REPOSITORY))
         .map((target = '') => target.slice(REPOSITORY.length)),
-      anchors: [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)),
+      anchors: [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => toAnchor(heading)),
     }
   })
 }
 
-const anchorOf = (heading: string) =>
+const toAnchor = (heading: string) =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}_ -]/gu, '')

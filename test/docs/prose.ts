@@ -36,7 +36,7 @@ export function passagesOfCode(): Passage[] {
     const passages: Passage[] = []
     const visit = (node: ts.Node): void => {
       if (ts.isImportDeclaration(node) || ts.isTypeNode(node)) return
-      for (const text of textOf(node).split(NEXT_ITEM).map(cleaned)) {
+      for (const text of readText(node).split(NEXT_ITEM).map(cleaned)) {
         const words = text.match(/(?<=^|[\s"(])[A-Za-z][a-z']*(?=$|[\s.,:;")])/g) ?? []
         const isMessage = isDashboard
           ? /[a-z]{3}/.test(text) && !isApiValue.test(text)
@@ -58,7 +58,7 @@ const isApiValue = /^(?:refused?|outrun)$/
 
 const isQuery = /^(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH|PRAGMA|DROP|BEGIN|ON|WHERE|LISTEN|VALUES) /i
 
-function textOf(node: ts.Node): string {
+function readText(node: ts.Node): string {
   if (ts.isStringLiteralLike(node) || ts.isJsxText(node)) return node.text
   if (!ts.isTemplateExpression(node)) return ''
   return node.head.text + node.templateSpans.map(({ literal }) => `x${literal.text}`).join('')

@@ -4,19 +4,19 @@ import { type Passage, passagesOfCode, passagesOfPages } from './prose.ts'
 
 const MAX_WORDS = 30
 
-const faultsOf = ({ file, text }: Passage): string[] => [
+const findFaults = ({ file, text }: Passage): string[] => [
   ...PATTERNS.flatMap(([pattern, instead]) => {
     const found = pattern.exec(text)
     const around = found && text.slice(Math.max(0, found.index - 40), found.index + found[0].length + 40)
     return found ? [`${file}: "${found[0]}" in "…${around}…": ${instead}`] : []
   }),
-  ...sentencesOf(text)
+  ...splitSentences(text)
     .map((sentence) => sentence.split(/\s+/).length)
     .filter((length) => length > MAX_WORDS)
     .map((length) => `${file}: a sentence of ${length} words in "${text.slice(0, 60)}…": ${MAX_WORDS} at most`),
 ]
 
-const sentencesOf = (text: string) => text.split(/(?<=[.!?:]["')]*)\s+(?=["'(]*[`A-Zx\d])/)
+const splitSentences = (text: string) => text.split(/(?<=[.!?:]["')]*)\s+(?=["'(]*[`A-Zx\d])/)
 
 /** Is a file meant by an entry of the list? */
 const isMeant = (entry: string, file: string) =>
@@ -32,12 +32,12 @@ for (const [what, read, fewest] of [
   test(`${what} have no banned word, British spelling, or long sentence`, () => {
     const passages = read()
     assert.ok(passages.length > fewest, `only ${passages.length} passages were found`)
-    const faults = passages.filter(({ file }) => !isWaiting(file) && !NO_TEXT.includes(file)).flatMap(faultsOf)
+    const faults = passages.filter(({ file }) => !isWaiting(file) && !NO_TEXT.includes(file)).flatMap(findFaults)
     assert.is(faults.length, 0, `${faults.length} faults:\n${faults.join('\n')}`)
   })
 
 test('each text on the to-do list still has a fault', () => {
-  const faulty = [...passagesOfPages(), ...passagesOfCode()].filter((passage) => faultsOf(passage).length > 0)
+  const faulty = [...passagesOfPages(), ...passagesOfCode()].filter((passage) => findFaults(passage).length > 0)
   const done = NOT_YET.filter((entry) => !faulty.some(({ file }) => isMeant(entry, file)))
   assert.equal(
     done,
@@ -59,5 +59,5 @@ for (const [text, isFault] of [
   [`One ${'word '.repeat(20)}. One ${'word '.repeat(20)}.`, false],
 ] as const)
   test(`the wording test ${isFault ? 'rejects' : 'accepts'}: ${text.slice(0, 60)}`, () => {
-    assert.is(faultsOf({ file: 'a.md', text }).length > 0, isFault)
+    assert.is(findFaults({ file: 'a.md', text }).length > 0, isFault)
   })

@@ -29,25 +29,25 @@ test('trims alias and model', async () => {
 
 test("sets an alias that doesn't resolve yet, with a warning", async () => {
   const { expect, gateway } = openDoor()
-  const warningsOf = async (model: string) => {
+  const listWarnings = async (model: string) => {
     const answer: object = await expect(200, 'PUT', PATH, { alias: 'a', model })
     return (answer as { warnings?: string[] }).warnings // absent in most bodies
   }
   await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
-  assert.equal(await warningsOf('openai/gpt-5'), [
+  assert.equal(await listWarnings('openai/gpt-5'), [
     'The alias doesn\'t resolve yet: it points to "openai/gpt-5", but there is no active connection to "openai".',
   ])
-  assert.equal(await warningsOf('nothing'), [
+  assert.equal(await listWarnings('nothing'), [
     'The alias doesn\'t resolve yet: it points to "nothing", but no model, combo, or alias has this name.',
   ])
-  assert.equal(await warningsOf('none'), ['The combo "none" has no models.'])
+  assert.equal(await listWarnings('none'), ['The combo "none" has no models.'])
   const list: object = await expect(200, 'GET', PATH)
   assert.equal(list, { aliases: { a: 'none' } })
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', isActive: false })
-  assert.is((await warningsOf('openai/gpt-5'))?.length, 1, 'a paused connection does not count')
+  assert.is((await listWarnings('openai/gpt-5'))?.length, 1, 'a paused connection does not count')
   await expect(200, 'PUT', `/api/connections/${id}`, { isActive: true })
   assert.equal(await gateway.api.aliases.set({ alias: 'b', model: 'a' }), { alias: 'b', model: 'a' })
-  assert.is(await warningsOf('openai/gpt-5'), undefined)
+  assert.is(await listWarnings('openai/gpt-5'), undefined)
 })
 
 test('accepts any name for an alias, and deletes it by its path, encoded or not', async () => {

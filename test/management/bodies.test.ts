@@ -122,16 +122,16 @@ const encodePart = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu,
 
 test('hides the details of an internal error from the client, and passes it to onError', () => {
   const errors: unknown[] = []
-  const bodyOf = (error: unknown) => managementErrorReply(error, (told) => errors.push(told)).body
+  const readBody = (error: unknown) => managementErrorReply(error, (told) => errors.push(told)).body
   const broken = new TypeError('secret')
   const named = gatewayError('STORAGE_FAILED', { message: 'keys/secret cannot be read', cause: broken })
-  assert.is(bodyOf(broken), '{"error":"Internal server error"}')
-  assert.is(bodyOf(named), '{"error":"The gateway cannot read its storage."}')
+  assert.is(readBody(broken), '{"error":"Internal server error"}')
+  assert.is(readBody(named), '{"error":"The gateway cannot read its storage."}')
   assert.is(
-    bodyOf(gatewayError('INTERNAL', { message: 'Failed to fetch keys', cause: named })),
+    readBody(gatewayError('INTERNAL', { message: 'Failed to fetch keys', cause: named })),
     '{"error":"Failed to fetch keys"}',
   )
-  assert.is(bodyOf(gatewayError('NOT_FOUND', { cause: broken })), '{"error":"Not found"}')
+  assert.is(readBody(gatewayError('NOT_FOUND', { cause: broken })), '{"error":"Not found"}')
   assert.equal(errors, [broken, named, named])
 })
 

@@ -128,14 +128,14 @@ test('an id is not a name, and an unknown id gets a 404', async () => {
 test('creates a combo without models, with a warning', async () => {
   const { expect, gateway } = await openDoorTo(['openai/x'])
   const warnings = ['The combo has no models, so requests for it fail with a 404.']
-  const warningsOf = (body: { warnings?: string[] }) => body.warnings
+  const listWarnings = (body: { warnings?: string[] }) => body.warnings
   const made = await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
-  assert.equal(warningsOf(made), warnings)
+  assert.equal(listWarnings(made), warnings)
   const path = `/api/combos/${made.id}`
-  assert.is(warningsOf(await expect(200, 'GET', path)), undefined)
-  assert.equal(warningsOf(await gateway.api.combos.put({ name: 'none' })), warnings)
-  assert.is(warningsOf(await expect(200, 'PUT', path, { models: ['openai/x'] })), undefined)
-  assert.equal(warningsOf(await expect(200, 'PUT', path, { models: [] })), warnings)
+  assert.is(listWarnings(await expect(200, 'GET', path)), undefined)
+  assert.equal(listWarnings(await gateway.api.combos.put({ name: 'none' })), warnings)
+  assert.is(listWarnings(await expect(200, 'PUT', path, { models: ['openai/x'] })), undefined)
+  assert.equal(listWarnings(await expect(200, 'PUT', path, { models: [] })), warnings)
 })
 
 test("keeps a combo whose models don't resolve, and says why whenever it is created or changed", async () => {

@@ -11,7 +11,7 @@ const test = suite('gateway.api')
 const openGateway = () => createGateway({ storage: memoryStorage(), logger: false })
 
 /** The error of a call, which must be one of the gateway's. */
-async function errorOf(call: Promise<unknown>) {
+async function catchError(call: Promise<unknown>) {
   try {
     await call
   } catch (error) {
@@ -58,28 +58,31 @@ test('gateway.api validates like HTTP, and rejects with an error that has a code
   const invalid = (message: string) => ({ code: 'INVALID_REQUEST', status: 400, message })
   const untyped = (value: unknown) => value as { name: string; models: string[] } // as from JavaScript
   assert.equal(
-    await errorOf(api.keys.create(untyped({ nam: 'a' }))),
+    await catchError(api.keys.create(untyped({ nam: 'a' }))),
     invalid('Unknown field "nam". Did you mean "name"?'),
   )
   for (const input of [undefined, null, 'a', [], 5]) {
     assert.equal(
-      await errorOf(api.keys.create(untyped(input))),
+      await catchError(api.keys.create(untyped(input))),
       invalid(`Send an object with ${listFields(keyFields, 'create')}.`),
     )
   }
-  assert.equal(await errorOf(api.combos.create(untyped({ name: 'a b', models: ['x'] }))), {
+  assert.equal(await catchError(api.combos.create(untyped({ name: 'a b', models: ['x'] }))), {
     code: 'NAME_INVALID',
     status: 400,
     message: 'Name can only contain letters, numbers, -, _ and .',
   })
   await api.combos.create({ name: 'a', models: ['x'] })
-  assert.is((await errorOf(api.combos.create({ name: 'a', models: ['x'] }))).code, 'NAME_TAKEN')
+  assert.is((await catchError(api.combos.create({ name: 'a', models: ['x'] }))).code, 'NAME_TAKEN')
   const missing = { code: 'NOT_FOUND', status: 404 }
-  assert.equal(await errorOf(api.combos.get('nobody')), { ...missing, message: 'Combo not found' })
-  assert.equal(await errorOf(api.keys.delete('nobody')), { ...missing, message: 'Key not found' })
-  assert.equal(await errorOf(api.connections.get('\ud800')), { ...missing, message: 'Connection not found' })
-  assert.equal(await errorOf(api.aliases.delete('\ud800')), { ...missing, message: 'Alias not found' })
-  assert.equal(await errorOf(api.customModels.delete('\ud800', 'm')), { ...missing, message: 'Custom model not found' })
+  assert.equal(await catchError(api.combos.get('nobody')), { ...missing, message: 'Combo not found' })
+  assert.equal(await catchError(api.keys.delete('nobody')), { ...missing, message: 'Key not found' })
+  assert.equal(await catchError(api.connections.get('\ud800')), { ...missing, message: 'Connection not found' })
+  assert.equal(await catchError(api.aliases.delete('\ud800')), { ...missing, message: 'Alias not found' })
+  assert.equal(await catchError(api.customModels.delete('\ud800', 'm')), {
+    ...missing,
+    message: 'Custom model not found',
+  })
 })
 
 test("an id that is not a string doesn't exist", async () => {
@@ -95,7 +98,7 @@ test("an id that is not a string doesn't exist", async () => {
       () => api.providers.get(id),
       () => api.providers.update(id, { strategy: 'random' }),
     ]) {
-      assert.is((await errorOf(call())).code, 'NOT_FOUND', `${call} ${String(id)}`)
+      assert.is((await catchError(call())).code, 'NOT_FOUND', `${call} ${String(id)}`)
     }
   }
 })
@@ -107,11 +110,11 @@ test('an undefined field counts as absent', async () => {
   type KeyChange = Parameters<typeof api.keys.update>[1]
   assert.is((await api.keys.update(id, untyped<KeyChange>({ name: undefined, isActive: false }))).key.isActive, false)
   assert.is(
-    (await errorOf(api.keys.update(id, untyped<KeyChange>({ name: undefined })))).message,
+    (await catchError(api.keys.update(id, untyped<KeyChange>({ name: undefined })))).message,
     'Send "isActive" or "name".',
   )
   const required = '"name" is required and must not be blank'
-  assert.is((await errorOf(api.keys.create(untyped<{ name: string }>({ name: undefined })))).message, required)
+  assert.is((await catchError(api.keys.create(untyped<{ name: string }>({ name: undefined })))).message, required)
   const providerSpecificData = untyped<object>({ prefix: undefined, baseUrl: 'https://up.example' })
   const connection = await api.connections.create({ provider: 'openai', providerSpecificData })
   assert.equal(connection.providerSpecificData, { baseUrl: 'https://up.example' })

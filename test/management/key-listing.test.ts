@@ -15,7 +15,7 @@ async function withKeys(names: readonly string[]) {
   return { ...door, list }
 }
 
-const namesOf = ({ keys }: Page) => keys.map(({ name }) => name)
+const listNames = ({ keys }: Page) => keys.map(({ name }) => name)
 
 test('lists keys with their values by default, and nothing besides the keys', async () => {
   const { list, gateway } = await withKeys(['one'])
@@ -44,25 +44,25 @@ test('continues pages after a key that was deleted in the meantime', async () =>
   const names = ['a', 'b', 'c', 'd', 'e']
   const { list, gateway } = await withKeys(names)
   const first = await list('?limit=2&values=none')
-  assert.equal(namesOf(first), ['a', 'b'])
+  assert.equal(listNames(first), ['a', 'b'])
   const { after = '', keys } = first
-  assert.equal(namesOf(await list(`?limit=2&after=${encodeURIComponent(after)}`)), ['c', 'd'])
+  assert.equal(listNames(await list(`?limit=2&after=${encodeURIComponent(after)}`)), ['c', 'd'])
   await gateway.api.keys.delete(keys[1]?.id ?? '')
   const second = await list(`?limit=3&after=${encodeURIComponent(after)}`)
-  assert.equal(namesOf(second), ['c', 'd', 'e'])
+  assert.equal(listNames(second), ['c', 'd', 'e'])
   assert.is(second.after, undefined)
-  assert.equal(namesOf(await list(`?after=${encodeURIComponent('99:gone')}`)), [])
+  assert.equal(listNames(await list(`?after=${encodeURIComponent('99:gone')}`)), [])
 })
 
 test('finds keys by a part of their name or id, in pages, too', async () => {
   const { list } = await withKeys(['Team A', 'team b', 'other', 'my TEAM'])
-  assert.equal(namesOf(await list('?q=team')), ['Team A', 'team b', 'my TEAM'])
+  assert.equal(listNames(await list('?q=team')), ['Team A', 'team b', 'my TEAM'])
   const { after = '', ...first } = await list('?q=team&limit=2')
-  assert.equal(namesOf(first), ['Team A', 'team b'])
-  assert.equal(namesOf(await list(`?q=team&limit=2&after=${encodeURIComponent(after)}`)), ['my TEAM'])
+  assert.equal(listNames(first), ['Team A', 'team b'])
+  assert.equal(listNames(await list(`?q=team&limit=2&after=${encodeURIComponent(after)}`)), ['my TEAM'])
   const all = await list('')
-  assert.equal(namesOf(await list(`?q=${all.keys[2]?.id.toUpperCase()}`)), ['other'])
-  assert.equal(namesOf(await list('?q=12345678901234567890')), [])
+  assert.equal(listNames(await list(`?q=${all.keys[2]?.id.toUpperCase()}`)), ['other'])
+  assert.equal(listNames(await list('?q=12345678901234567890')), [])
 })
 
 test('rejects an unknown parameter by name', async () => {

@@ -20,13 +20,13 @@ async function world(options: object = {}) {
   ]
   const send = async ({ key }: { key: string }) =>
     (await chat({ model: 'one/m', messages: [] }, { headers: { 'x-api-key': key } })).text()
-  const usageOf = async (...ids: string[]) =>
+  const readUsage = async (...ids: string[]) =>
     new Map((await api.usage.keys({ ids })).keys.map(({ id, ...usage }) => [id, usage]))
-  return { ...opened, clock, busy, old, never, send, usageOf }
+  return { ...opened, clock, busy, old, never, send, usageOf: readUsage }
 }
 
 test("shows a key's costs this month, how much of each limit is used, and the time of its latest request", async () => {
-  const { api, clock, busy, old, never, send, usageOf } = await world()
+  const { api, clock, busy, old, never, send, usageOf: readUsage } = await world()
   await send(busy) // in the month before
   await send(old)
   const oldAt = clock.now()
@@ -36,7 +36,7 @@ test("shows a key's costs this month, how much of each limit is used, and the ti
   const busyAt = clock.now()
   await clock.advance(90_000)
 
-  const found = await usageOf(busy.id, old.id, never.id, 'unknown')
+  const found = await readUsage(busy.id, old.id, never.id, 'unknown')
   assert.equal([...found.keys()].sort(), [busy.id, old.id, never.id].sort())
   const { totals } = await api.usage.summary({ from: '2026-02-01', keyId: busy.id })
   const { limits, ...spent } = found.get(busy.id) ?? { limits: [] }
@@ -61,21 +61,21 @@ test("shows a key's costs this month, how much of each limit is used, and the ti
 })
 
 test('the time of the latest request is exact days later, whether or not its requests were aggregated', async () => {
-  const { clock, gateway, busy, send, usageOf } = await world()
+  const { clock, gateway, busy, send, usageOf: readUsage } = await world()
   await clock.advance(5 * DAY + 12_345_678)
   await send(busy)
   const at = clock.now()
   await clock.advance(150_000) // requests are folded every two minutes
-  assert.is((await usageOf(busy.id)).get(busy.id)?.lastUsedAt, new Date(at).toISOString())
+  assert.is((await readUsage(busy.id)).get(busy.id)?.lastUsedAt, new Date(at).toISOString())
   await clock.advance(3 * DAY)
-  assert.is((await usageOf(busy.id)).get(busy.id)?.lastUsedAt, new Date(at).toISOString())
+  assert.is((await readUsage(busy.id)).get(busy.id)?.lastUsedAt, new Date(at).toISOString())
   await gateway.close()
 })
 
 test('a gateway without stored usage still shows how much of the limits is used', async () => {
-  const { busy, send, usageOf } = await world({ usage: false })
+  const { busy, send, usageOf: readUsage } = await world({ usage: false })
   await send(busy)
-  const { limits, ...spent } = (await usageOf(busy.id)).get(busy.id) ?? { limits: [] }
+  const { limits, ...spent } = (await readUsage(busy.id)).get(busy.id) ?? { limits: [] }
   assert.equal(spent, {})
   assert.equal(limits.find(({ scope, unit }) => scope === 'key' && unit === 'requests')?.used, 1)
 })

@@ -25,7 +25,7 @@ async function open(options: WorldOptions = {}) {
       headers: { authorization: `Bearer ${token}`, ...headers },
     })
     assert.is(response.status, 200)
-    return eventsOf(response, world.clock)
+    return readEvents(response, world.clock)
   }
   const ask = async (more: object = {}) => {
     const answer = await world.chat({ model: 'fast', messages: [{ role: 'user', content: SECRET }], ...more })
@@ -43,7 +43,7 @@ interface Seen {
 }
 
 /** The events of a stream; time goes on while one is waited for. */
-function eventsOf(response: Response, clock: FakeClock) {
+function readEvents(response: Response, clock: FakeClock) {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
 
@@ -89,16 +89,16 @@ function eventsOf(response: Response, clock: FakeClock) {
   return { next, until, cancel: () => reader?.cancel() }
 }
 
-const typesOf = (events: readonly Seen[]) => events.map(({ type }) => type)
+const listTypes = (events: readonly Seen[]) => events.map(({ type }) => type)
 
 test('reports when a request begins, fails at a target, gets its first token from another, and ends', async () => {
   const { follow, ask, api } = await open()
   const events = await follow()
-  assert.equal(typesOf(await events.until('running')), ['running'])
+  assert.equal(listTypes(await events.until('running')), ['running'])
   const id = await ask({ stream: true })
   const seen = await events.until('finished')
   assert.equal(
-    typesOf(seen).filter((type) => type !== 'health'),
+    listTypes(seen).filter((type) => type !== 'health'),
     ['began', 'attempt', 'attempt', 'attempt', 'attempt', 'first-word', 'finished'],
   )
   assert.equal(new Set(seen.map(({ data }) => data.id ?? id)), new Set([id]))
@@ -166,15 +166,15 @@ test('a reader that reconnects continues after its last event, or learns that th
   for (const again of [await follow('', { 'last-event-id': first?.id ?? '' }), await follow(`?after=${first?.id}`)]) {
     const missed = await again.until('finished')
     assert.equal(missed.slice(0, seen.length), seen)
-    assert.equal(typesOf((await again.until('finished')).slice(-2)), ['first-word', 'finished'])
+    assert.equal(listTypes((await again.until('finished')).slice(-2)), ['first-word', 'finished'])
     await again.cancel()
   }
   const elsewhere = await follow('?after=00000000-7')
-  assert.equal(typesOf(await elsewhere.until('running')), ['lost', 'running'])
+  assert.equal(listTypes(await elsewhere.until('running')), ['lost', 'running'])
   await elsewhere.cancel()
   await clock.advance(60_000)
   const late = await follow(`?after=${first?.id}`)
-  assert.equal(typesOf(await late.until('running')), ['lost', 'running'])
+  assert.equal(listTypes(await late.until('running')), ['lost', 'running'])
   await late.cancel()
 })
 

@@ -11,7 +11,7 @@ const test = suite('many keys')
 
 const open = (storage: Storage) => createGateway({ storage, logger: false, secret: 'many-keys-'.repeat(5) }).api.keys
 
-const namesOf = async ({ list }: ReturnType<typeof open>) => (await list()).keys.map(({ name }) => name)
+const listNames = async ({ list }: ReturnType<typeof open>) => (await list()).keys.map(({ name }) => name)
 
 /** Counts the reads, and the lists of keys: former values of keys are few, and listed once. */
 function counting(inner: Storage) {
@@ -37,16 +37,16 @@ test('creating a key costs the same however many there are', async () => {
   const before = { ...counts }
   for (let made = 0; made < 50; made++) await keys.create({ name: String(made) })
   assert.equal({ list: counts.list - before.list, get: counts.get - before.get }, { list: 0, get: 50 })
-  assert.equal(await namesOf(keys), ['first', ...Array.from({ length: 50 }, (_, made) => String(made))])
+  assert.equal(await listNames(keys), ['first', ...Array.from({ length: 50 }, (_, made) => String(made))])
 })
 
 test('every process lists each of many concurrently created keys once', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
-  await Promise.all([namesOf(here), namesOf(elsewhere)])
+  await Promise.all([listNames(here), listNames(elsewhere)])
   const names = Array.from({ length: 200 }, (_, made) => String(made))
   await Promise.all(names.map((name, at) => (at % 3 === 0 ? elsewhere : here).create({ name })))
-  for (const keys of [here, elsewhere, open(storage)]) assert.equal((await namesOf(keys)).sort(), [...names].sort())
+  for (const keys of [here, elsewhere, open(storage)]) assert.equal((await listNames(keys)).sort(), [...names].sort())
 })
 
 test('lists keys that two gateways with a watched storage create alternately in the order of creation', async () => {
@@ -54,7 +54,7 @@ test('lists keys that two gateways with a watched storage create alternately in 
   const [here, elsewhere] = [open(storage), open(storage)]
   const names = Array.from({ length: 20 }, (_, made) => String(made))
   for (const [at, name] of names.entries()) await (at % 2 === 0 ? elsewhere : here).create({ name })
-  for (const keys of [here, elsewhere, open(storage)]) assert.equal(await namesOf(keys), names)
+  for (const keys of [here, elsewhere, open(storage)]) assert.equal(await listNames(keys), names)
 })
 
 test('notices a change by another process at any moment of an insertion', async () => {
@@ -92,9 +92,9 @@ test('lists a key whose write failed if it was written anyway', async () => {
     () => {},
   )
   fails = false
-  assert.equal(await namesOf(keys), ['good', 'lost'])
+  assert.equal(await listNames(keys), ['good', 'lost'])
   await keys.create({ name: 'next' })
-  assert.equal(await namesOf(keys), ['good', 'lost', 'next'])
+  assert.equal(await listNames(keys), ['good', 'lost', 'next'])
 })
 
 test('pausing, renaming, and deleting a key reads no others if the storage reports changes', async () => {

@@ -40,7 +40,7 @@ test('every change ends with an error with a code if the storage rejects each wr
     'a new alias': () => api.aliases.set({ alias: 'new', model: 'a/y' }),
     'a provider': () => api.providers.update('openai', { strategy: 'random' }),
     'a vault that nobody has made': () =>
-      openDoor({ storage: emptyOf(storage) }).gateway.api.keys.create({ name: 'a' }),
+      openDoor({ storage: createEmpty(storage) }).gateway.api.keys.create({ name: 'a' }),
   }
   for (const [what, change] of Object.entries(changes)) {
     const thrown = await change().catch((error: unknown) => error)
@@ -56,4 +56,4 @@ test('a hundred concurrent writers all succeed on a normal storage', async () =>
   for (const { cloudUrl } of await Promise.all(writers)) assert.match(cloudUrl, /^https:/)
 })
 
-const emptyOf = (storage: Storage): Storage => ({ ...storage, get: async () => undefined, list: async () => [] })
+const createEmpty = (storage: Storage): Storage => ({ ...storage, get: async () => undefined, list: async () => [] })

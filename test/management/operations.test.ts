@@ -12,7 +12,7 @@ test('gateway.api has exactly the operations of the table', () => {
     assert.type(of, isOperation ? 'function' : 'object', names.join('.'))
     if (isOperation) return
     assert.equal(Object.keys(of as object).sort(), Object.keys(rows as object).sort(), names.join('.'))
-    for (const [name, inner] of Object.entries(rows as object)) compare(memberOf(of, [name]), inner, [...names, name])
+    for (const [name, inner] of Object.entries(rows as object)) compare(getMember(of, [name]), inner, [...names, name])
   }
   compare(openDoor().gateway.api, operations)
 })
@@ -34,7 +34,7 @@ test('each operation validates its input with the schema in the table', async ()
   const withInput = servedOperations().filter(({ input }) => input)
   assert.ok(withInput.length >= 15, `${withInput.length} operations have a schema`)
   for (const { names, path, input } of withInput) {
-    const call = memberOf(api, names) as Call
+    const call = getMember(api, names) as Call
     const ids = Array.from(path.matchAll(/:/g), () => 'x')
     const refusal = await call(...ids, { zzzzzzzzzzzzzzzz: 1 }).then(
       () => '',
@@ -46,5 +46,5 @@ test('each operation validates its input with the schema in the table', async ()
   }
 })
 
-const memberOf = (value: unknown, path: readonly string[]): unknown =>
+const getMember = (value: unknown, path: readonly string[]): unknown =>
   path.reduce((inner, name) => Reflect.get(inner as object, name), value)

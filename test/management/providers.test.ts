@@ -5,7 +5,7 @@ import { openDoor } from './door.ts'
 
 const test = suite('providers')
 
-async function providersOf(options: Parameters<typeof openDoor>[0] = {}) {
+async function listProviders(options: Parameters<typeof openDoor>[0] = {}) {
   const body: object = await openDoor(options).expect(200, 'GET', '/api/providers')
   assert.ok('providers' in body && Array.isArray(body.providers))
   const providers: Array<Record<string, unknown>> = body.providers
@@ -28,7 +28,7 @@ test('shows the catalog with the defaults that its definitions omit', async () =
     bare: {},
     half: { alias: 'h' },
   }
-  assert.equal(await providersOf({ catalog }), [
+  assert.equal(await listProviders({ catalog }), [
     { id: 'full', ...catalog.full },
     {
       id: 'bare',
@@ -59,7 +59,7 @@ const ofClouds: Record<string, object> = {
 }
 
 test('shows every built-in provider, and can connect to it', async () => {
-  const providers = await providersOf()
+  const providers = await listProviders()
   assert.equal(
     providers.map(({ id }) => id),
     Object.keys(defaultCatalog),

@@ -43,7 +43,7 @@ function open() {
   return { ...door, api: door.gateway.api, storage, written, status }
 }
 
-async function errorOf(work: Promise<unknown>): Promise<string> {
+async function catchError(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'it was accepted',
     (error: Error) => error.message,
@@ -99,7 +99,7 @@ test('two gateways that start concurrently put one key with a given value', asyn
 test('rejects a key whose value belongs to another key', async () => {
   const { api } = open()
   await api.keys.put({ name: 'app', key: VALUE })
-  assert.match(await errorOf(api.keys.put({ name: 'other', key: VALUE })), 'must not be the value of another key')
+  assert.match(await catchError(api.keys.put({ name: 'other', key: VALUE })), 'must not be the value of another key')
 })
 
 test('two gateways that start concurrently on one storage create one record each', async () => {
@@ -154,7 +154,7 @@ for (const [input, error] of [
     const { api, written } = open()
     await api.connections.put({ id: 'taken', provider: 'openai' })
     written()
-    assert.match(await errorOf(api.connections.put(input as never)), error)
+    assert.match(await catchError(api.connections.put(input as never)), error)
     assert.equal(written(), [])
   })
 }
@@ -174,10 +174,13 @@ test('finds a combo by its id, or by its name, and keeps omitted fields', async 
     [made.id, 'own'],
   )
   written()
-  assert.is(await errorOf(api.combos.put({ id: 'third', name: 'fast', models: [] })), 'Combo name already exists')
-  assert.is(await errorOf(api.combos.put({ name: 'new' })), '"models" is required and must be an array of model names')
-  assert.match(await errorOf(api.combos.put({ name: 'a b', models: [] })), 'Name can only contain')
-  assert.match(await errorOf(api.combos.put({ name: 'fast', models: ['fast'] })), 'must not lead back')
+  assert.is(await catchError(api.combos.put({ id: 'third', name: 'fast', models: [] })), 'Combo name already exists')
+  assert.is(
+    await catchError(api.combos.put({ name: 'new' })),
+    '"models" is required and must be an array of model names',
+  )
+  assert.match(await catchError(api.combos.put({ name: 'a b', models: [] })), 'Name can only contain')
+  assert.match(await catchError(api.combos.put({ name: 'fast', models: ['fast'] })), 'must not lead back')
   assert.equal(written(), [])
 })
 
@@ -260,13 +263,13 @@ test('the value of a key must have the right form, and belong to no other key', 
     mistyped,
   ])
     assert.match(
-      await errorOf(api.keys.put({ name: 'app', key: value })),
+      await catchError(api.keys.put({ name: 'app', key: value })),
       '"key" must be "sbx_" followed by 32 to 196 letters',
       value,
     )
-  assert.is(await errorOf(api.keys.put({ name: 'app', key: key.key })), '"key" must not be the value of another key')
+  assert.is(await catchError(api.keys.put({ name: 'app', key: key.key })), '"key" must not be the value of another key')
   await api.keys.put({ name: 'app', key: VALUE })
-  assert.is(await errorOf(api.keys.put({ name: 'made', key: VALUE })), '"key" must not be the value of another key')
+  assert.is(await catchError(api.keys.put({ name: 'made', key: VALUE })), '"key" must not be the value of another key')
 })
 
 const unset: Record<string, string | undefined> = {} // as process.env; these lines compile with exactOptionalPropertyTypes
@@ -288,7 +291,7 @@ for (const [member, put] of puts) {
   test(`rejects a put whose field ${member} is undefined, and writes nothing: ${put.toString().slice(0, 60)}`, async () => {
     const { api, written } = open()
     assert.is(
-      await errorOf(put(api)),
+      await catchError(put(api)),
       `"${member}" must not be undefined. Check that the variable it comes from is set, or omit it to keep the stored value`,
     )
     assert.equal(written(), [])
@@ -315,14 +318,14 @@ test("a put without isActive doesn't confirm a record that was changed in the st
   const [row] = await storage.list('keys/')
   const { order, record } = JSON.parse(row?.value ?? '')
   await storage.set(row?.key ?? '', JSON.stringify({ order, record: { ...record, isActive: true } }))
-  assert.match(await errorOf(api.keys.put({ name: 'app' })), 'was not written by a gateway with this secret')
-  assert.match(await errorOf(api.keys.put({ name: 'app', key: `${VALUE}-2` })), 'was not written by a gateway')
+  assert.match(await catchError(api.keys.put({ name: 'app' })), 'was not written by a gateway with this secret')
+  assert.match(await catchError(api.keys.put({ name: 'app', key: `${VALUE}-2` })), 'was not written by a gateway')
   assert.is((await api.keys.put({ name: 'app', isActive: false })).key.isActive, false)
   assert.is(await status(key.key), 403)
 
   const settings = JSON.parse((await storage.get('settings'))?.value ?? '')
   await storage.set('settings', JSON.stringify({ ...settings, requireApiKey: false }))
-  assert.match(await errorOf(api.settings.update({ cloudUrl: '' })), 'were not written by a gateway')
+  assert.match(await catchError(api.settings.update({ cloudUrl: '' })), 'were not written by a gateway')
   assert.is((await api.settings.update({ requireApiKey: true })).requireApiKey, true)
   assert.is((await api.settings.get()).requireApiKey, true)
 })
@@ -332,7 +335,7 @@ test('a connection can move to another host if its key is sent again', async () 
   const put = (baseUrl: string, apiKey?: string) =>
     api.connections.put({ id: 'main', provider: 'lab', baseUrl, ...(apiKey && { apiKey }) })
   await put('https://one.test/v1', SECRET)
-  assert.match(await errorOf(put('https://two.test/v1')), "changes where the connection's key is sent")
+  assert.match(await catchError(put('https://two.test/v1')), "changes where the connection's key is sent")
   const moved = await put('https://two.test/v1', SECRET)
   assert.equal(
     [moved.providerSpecificData?.baseUrl, moved.apiKey, moved.error],

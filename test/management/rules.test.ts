@@ -4,11 +4,11 @@ import { defaultRules, openDoor } from './door.ts'
 
 const test = suite('rules for requests in settings and combos')
 
-const rulesOf = ({ health, maxAttempts, timeouts }: typeof defaultRules) => ({ health, maxAttempts, timeouts })
+const readRules = ({ health, maxAttempts, timeouts }: typeof defaultRules) => ({ health, maxAttempts, timeouts })
 
 test("the settings show the effective rules: the gateway's limits if none are set", async () => {
   const { expect } = openDoor({ limits: { maxAttempts: 4, idleTimeoutMs: 7_000 } })
-  assert.equal(rulesOf(await expect(200, 'GET', '/api/settings')), {
+  assert.equal(readRules(await expect(200, 'GET', '/api/settings')), {
     health: defaultRules.health,
     maxAttempts: 4,
     timeouts: { ...defaultRules.timeouts, idleMs: 7_000 },
@@ -17,7 +17,7 @@ test("the settings show the effective rules: the gateway's limits if none are se
 
 test('a patch of the settings changes rules field by field, and null restores the default', async () => {
   const { expect } = openDoor()
-  const patched = async (change: object) => rulesOf(await expect(200, 'PATCH', '/api/settings', change))
+  const patched = async (change: object) => readRules(await expect(200, 'PATCH', '/api/settings', change))
   const { health, timeouts } = defaultRules
   assert.equal(await patched({ health: { minCalls: 20 }, maxAttempts: 2 }), {
     ...defaultRules,
@@ -31,7 +31,7 @@ test('a patch of the settings changes rules field by field, and null restores th
     idleMs: 5_000,
     totalMs: 9_000,
   })
-  assert.equal(rulesOf(await expect(200, 'GET', '/api/settings')).health, both)
+  assert.equal(readRules(await expect(200, 'GET', '/api/settings')).health, both)
   assert.equal((await patched({ health: { minCalls: null } })).health, { ...health, failureShare: 0.25 })
   assert.equal(
     await patched({ health: null, maxAttempts: null, timeouts: { idleMs: null, totalMs: null } }),
@@ -64,18 +64,18 @@ test('ignores stored rules that no release would write', async () => {
   }
   await storage.set('settings', JSON.stringify(odd))
   const shown = await openDoor({ storage }).expect(200, 'GET', '/api/settings')
-  assert.equal(rulesOf(shown), { ...defaultRules, health: { ...defaultRules.health, windowMs: 5_000 } })
+  assert.equal(readRules(shown), { ...defaultRules, health: { ...defaultRules.health, windowMs: 5_000 } })
 })
 
 test('a combo shows its own rules; each is replaced as a whole, and null removes it', async () => {
   const { expect } = openDoor()
   const rules = { health: { minCalls: 3 }, maxAttempts: 5, timeouts: { headersMs: 4_000 } }
   const { id, ...made } = await expect(201, 'POST', '/api/combos', { name: 'own', models: ['x/y'], ...rules })
-  assert.equal(rulesOf(made), rules)
+  assert.equal(readRules(made), rules)
   const path = `/api/combos/${id}`
   const changed = await expect(200, 'PUT', path, { health: { cooldownMs: 1_000 }, maxAttempts: null })
-  assert.equal(rulesOf(changed), { health: { cooldownMs: 1_000 }, maxAttempts: undefined, timeouts: rules.timeouts })
-  assert.equal(rulesOf(await expect(200, 'PUT', path, { name: 'own' })), rulesOf(changed))
+  assert.equal(readRules(changed), { health: { cooldownMs: 1_000 }, maxAttempts: undefined, timeouts: rules.timeouts })
+  assert.equal(readRules(await expect(200, 'PUT', path, { name: 'own' })), readRules(changed))
   const bare = await expect(200, 'PUT', path, { health: null, timeouts: null })
   assert.equal(
     ['health', 'maxAttempts', 'timeouts'].filter((name) => name in bare),
@@ -109,7 +109,7 @@ for (const [rules, error] of refusals)
   test(`the settings and combos reject ${JSON.stringify(rules)}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['PATCH', '/api/settings', rules])
-    assert.equal(rulesOf(await expect(200, 'GET', '/api/settings')), defaultRules)
+    assert.equal(readRules(await expect(200, 'GET', '/api/settings')), defaultRules)
     await refuses(400, error, ['POST', '/api/combos', { name: 'own', models: [], ...rules }])
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'own', models: [] })
     await refuses(400, error, ['PUT', `/api/combos/${id}`, rules])

@@ -22,13 +22,13 @@ async function describe() {
   const document = await createGateway({ storage: memoryStorage(), logger: false }).api.openapi()
   const operations = describedOperations(document)
   const whole = describedOperations(closeObjects(document))
-  const all = operations.map((one, at) => Object.assign(one, { pattern: patternOf(one.path), whole: whole[at] ?? one }))
+  const all = operations.map((one, at) => Object.assign(one, { pattern: toPattern(one.path), whole: whole[at] ?? one }))
   return all.sort((a, b) => b.path.length - a.path.length) // a parameter may hold slashes
 }
 
 const served = servedOperations().map((one) => ({
   ...one,
-  pattern: patternOf(
+  pattern: toPattern(
     one.path
       .replace(/\/:\w+\?$/, '(?:/[^/]+)?')
       .replace(/:\w+\+/g, '.+')
@@ -45,7 +45,7 @@ export async function checkAnswer({ method, path, sent, status, body }: Exchange
   described ??= describe()
   const plain = path.replace(/\?.*/, '')
   const operation = (await described).find((one) => one.method === method && one.pattern.test(plain))
-  const row = operationOf(method, plain, Object(sent).action)
+  const row = findOperation(method, plain, Object(sent).action)
   if (!operation || !row || WITHOUT_ROUTE.test(JSON.stringify(body))) return undefined
   const what = `${method} ${path} ${JSON.stringify(sent)?.slice(0, 500)} answered ${status} ${JSON.stringify(body)?.slice(0, 500)}`
   assert.ok(operation.statuses.includes(`${status}`), `${what}; described are ${operation.statuses}`)
@@ -72,11 +72,11 @@ export async function checkAnswer({ method, path, sent, status, body }: Exchange
 /** The text for a path or a method that no route has. */
 const WITHOUT_ROUTE = /"There is no [A-Z]+ \/|"[A-Z]+ is not allowed here/
 
-function patternOf(path: string): RegExp {
+function toPattern(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/g, '.+')}$`)
 }
 
-const operationOf = (method: string, path: string, action: unknown) =>
+const findOperation = (method: string, path: string, action: unknown) =>
   served.find(
     (one) =>
       (one.method === method || (one.method === 'PUT' && method === 'PATCH')) &&

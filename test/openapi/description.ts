@@ -56,7 +56,7 @@ export const closeObjects = (document: OpenApiDocument): OpenApiDocument =>
   })
 
 /** The check of a named schema of a description. */
-export const checkOf = (document: OpenApiDocument, name: string): ValidateFunction =>
+export const createCheck = (document: OpenApiDocument, name: string): ValidateFunction =>
   new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
     .addSchema(document, 'description')
     .compile({ $ref: `description#/components/schemas/${name}` })

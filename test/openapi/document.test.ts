@@ -11,13 +11,13 @@ const test = suite('the OpenAPI document')
 const describe = () => openDoor().gateway.api.openapi()
 
 /** Every object within a value, the value included. */
-function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
+function* listObjects(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield value as Record<string, unknown>
-  for (const inner of Object.values(value)) yield* objectsIn(inner)
+  for (const inner of Object.values(value)) yield* listObjects(inner)
 }
 
-const operationsOf = ({ paths }: OpenApiDocument) => Object.values(paths).flatMap((methods) => Object.values(methods))
+const listOperations = ({ paths }: OpenApiDocument) => Object.values(paths).flatMap((methods) => Object.values(methods))
 
 test('is valid OpenAPI 3.1', async () => {
   const validator = new Validator()
@@ -35,14 +35,14 @@ test('every reference has a component, and every component is referenced', async
   const refs = new Set(Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref))
   assert.equal([...refs].sort(), components.sort())
   const schemes = new Set(
-    operationsOf(document).flatMap(({ security }) => [...objectsIn(security)].flatMap(Object.keys)),
+    listOperations(document).flatMap(({ security }) => [...listObjects(security)].flatMap(Object.keys)),
   )
   assert.equal([...schemes].sort(), Object.keys(document.components.securitySchemes ?? {}).sort())
 })
 
 test('each operation has a unique id, a summary, and a declared tag', async () => {
   const document = await describe()
-  const operations = operationsOf(document)
+  const operations = listOperations(document)
   const ids = operations.map(({ operationId }) => String(operationId))
   assert.equal(
     ids.filter((id, at) => ids.indexOf(id) !== at),
@@ -118,6 +118,6 @@ test('requires a credential if the management API does', async () => {
 test('each caller gets a copy', async () => {
   const { api } = openDoor().gateway
   const one = await api.openapi()
-  for (const inner of [...objectsIn(one)]) inner.changed = true
+  for (const inner of [...listObjects(one)]) inner.changed = true
   assert.not.match(JSON.stringify(await api.openapi()), /changed":true/)
 })

@@ -177,9 +177,9 @@ test('`action` is one of the known actions', async () => {
 })
 
 /** The paths to all values within a value. */
-function placesIn(value: unknown, before: readonly string[] = []): (readonly string[])[] {
+function listPaths(value: unknown, before: readonly string[] = []): (readonly string[])[] {
   const inner = Object.entries(typeof value === 'object' && value !== null ? value : {})
-  return [before, ...inner.flatMap(([name, member]) => placesIn(member, [...before, name]))]
+  return [before, ...inner.flatMap(([name, member]) => listPaths(member, [...before, name]))]
 }
 
 function withValue(target: unknown, [first, ...rest]: readonly string[], value: unknown): unknown {
@@ -216,7 +216,7 @@ test('the gateway rejects inputs that their schemas reject', async () => {
     if (!schema) continue
     const sample = samples[name] ?? {}
     fc.assert(
-      fc.property(fc.constantFrom(...placesIn(sample).slice(1), ['more']), odd, (place, value) => {
+      fc.property(fc.constantFrom(...listPaths(sample).slice(1), ['more']), odd, (place, value) => {
         const input = withValue(sample, place, value) as object
         if (takes(request, input, action)) return true
         refusals++

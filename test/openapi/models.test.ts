@@ -10,7 +10,7 @@ import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { checkOf, closeObjects, describedOperations } from './description.ts'
+import { closeObjects, createCheck, describedOperations } from './description.ts'
 
 const test = suite('responses to model clients, and their descriptions')
 
@@ -24,11 +24,11 @@ const senders: Record<WireFormat, Record<string, string>> = {
 
 const document = await createGateway({ storage: memoryStorage(), logger: false }).api.openapi()
 const whole = closeObjects(document)
-const checks = new Map<string, ReturnType<typeof checkOf>>()
+const checks = new Map<string, ReturnType<typeof createCheck>>()
 
 function check(description: typeof document, name: string, value: unknown): void {
   const id = `${name}${description === whole}`
-  const isValid = checks.get(id) ?? checkOf(description, name)
+  const isValid = checks.get(id) ?? createCheck(description, name)
   checks.set(id, isValid)
   assert.ok(isValid(value), `${name} ${JSON.stringify(value)} ${JSON.stringify(isValid.errors)}`)
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root } from '../dist/built.ts'
-import { type Check, consumer, npmInstall, runProgram, versionOf } from './installed.ts'
+import { type Check, consumer, npmInstall, readVersion, runProgram } from './installed.ts'
 import { expect, PROGRAM, SAMPLE } from './sample.ts'
 
 /* The installed package through each bundler: the bundle holds all of it, and answers as the package does. */
@@ -39,7 +39,7 @@ function next(flag: string): Check {
       env: { NEXT_TELEMETRY_DISABLED: '1', CI: '1' },
     })
     expect(await readFile(join(place, '.next/server/app/ask.body'), 'utf8')) // the route ran while it was built
-    return versionOf(place, 'next')
+    return readVersion(place, 'next')
   }
 }
 
@@ -52,7 +52,7 @@ export const bundlers: Readonly<Record<string, Check>> = {
       ['program.mjs', '--bundle', '--splitting', '--format=esm', '--platform=node', '--outdir=out'],
       { cwd: place },
     )
-    return `${await versionOf(root, 'esbuild')}, ${await runBundle(join(place, 'out'), 'program.js')}`
+    return `${await readVersion(root, 'esbuild')}, ${await runBundle(join(place, 'out'), 'program.js')}`
   },
   Vite: async (installed) => {
     const config = `export default {
@@ -62,7 +62,7 @@ export const bundlers: Readonly<Record<string, Check>> = {
     const place = await consumer(installed, { 'program.mjs': PROGRAM, 'vite.config.mjs': config })
     await npmInstall(place, await hostVersion('vite'))
     await runProgram(process.execPath, ['node_modules/vite/bin/vite.js', 'build'], { cwd: place })
-    return `${await versionOf(place, 'vite')}, ${await runBundle(join(place, 'out'), 'program.mjs')}`
+    return `${await readVersion(place, 'vite')}, ${await runBundle(join(place, 'out'), 'program.mjs')}`
   },
   Rspack: async (installed) => {
     const script = `import { rspack } from '@rspack/core'
@@ -77,7 +77,7 @@ compiler.run((error, stats) => {
     const place = await consumer(installed, { 'program.mjs': PROGRAM, 'build.mjs': script })
     await npmInstall(place, '@rspack/core@2.3.3')
     await runProgram(process.execPath, ['build.mjs'], { cwd: place })
-    return `${await versionOf(place, '@rspack/core')}, ${await runBundle(join(place, 'out'), 'program.mjs')}`
+    return `${await readVersion(place, '@rspack/core')}, ${await runBundle(join(place, 'out'), 'program.mjs')}`
   },
   'Next with Turbopack': next('--turbopack'),
   'Next with webpack': next('--webpack'),

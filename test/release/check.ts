@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { manifest, root } from '../dist/built.ts'
 import { bundlers } from './bundlers.ts'
-import { machineTraces, misstated, notesOf, overBudget, packageSbom, sbomFaults, strangeFiles } from './contents.ts'
+import { machineTraces, misstated, overBudget, packageSbom, readNotes, sbomFaults, strangeFiles } from './contents.ts'
 import { type Check, type Installed, npmInstall, runProgram } from './installed.ts'
 import { runtimes } from './runtimes.ts'
 import { sourceFaults } from './source.ts'
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     })
   let notes = ''
   await step('notes', async () => {
-    notes = notesOf(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version, tag)
+    notes = readNotes(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version, tag)
     return `${notes.length} characters for ${version}`
   })
   throwIfFailed() // before minutes are spent on what cannot be released
@@ -98,7 +98,7 @@ async function packAndInstall(out: string, work: string): Promise<Installed> {
 }
 
 /** The names of the files in the tarball, from the package's folder. */
-async function filesIn({ folder, tarball }: Installed): Promise<string[]> {
+async function listFiles({ folder, tarball }: Installed): Promise<string[]> {
   const listed = await runProgram('tar', ['-tzf', tarball], { cwd: folder })
   return listed
     .trim()
@@ -107,7 +107,7 @@ async function filesIn({ folder, tarball }: Installed): Promise<string[]> {
 }
 
 /** The bytes of the tarball, of the package's files, and of all that is installed with it. */
-const bytesOf = async ({ folder, tarball }: Installed) => ({
+const countBytes = async ({ folder, tarball }: Installed) => ({
   packed: (await stat(tarball)).size,
   unpacked: await bytesBelow(join(folder, 'node_modules', manifest.name)),
   installed: await bytesBelow(join(folder, 'node_modules')),
@@ -117,10 +117,10 @@ const bytesOf = async ({ folder, tarball }: Installed) => ({
 export function packageChecks(out: string): Record<string, Check> {
   return {
     'files and bytes': async (installed) => {
-      const names = await filesIn(installed)
+      const names = await listFiles(installed)
       const strange = strangeFiles(names)
       if (strange.length > 0) throw new Error(`should not be in the package: ${strange.join(', ')}`)
-      const sizes = { files: names.length, ...(await bytesOf(installed)) }
+      const sizes = { files: names.length, ...(await countBytes(installed)) }
       const over = overBudget(sizes)
       if (over.length > 0) throw new Error(over.join('; '))
       return Object.entries(sizes)
@@ -128,7 +128,7 @@ export function packageChecks(out: string): Record<string, Check> {
         .join(', ')
     },
     'bytes on the front page': async (installed) => {
-      const wrong = misstated(await readFile(join(root, 'README.md'), 'utf8'), await bytesOf(installed))
+      const wrong = misstated(await readFile(join(root, 'README.md'), 'utf8'), await countBytes(installed))
       if (wrong.length > 0) throw new Error(wrong.join('; '))
       return ''
     },

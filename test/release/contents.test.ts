@@ -5,10 +5,10 @@ import {
   type Component,
   machineTraces,
   misstated,
-  notesOf,
   overBudget,
   PACKAGE_BUDGETS,
   packageSbom,
+  readNotes,
   type Sbom,
   sbomFaults,
   strangeFiles,
@@ -57,11 +57,11 @@ test('finds a wrong size on the front page', () => {
 test('rejects a version without notes or a date, or with another tag', () => {
   const log =
     '# Changelog\n\n## [0.3.0] - unreleased\n\n- New.\n\n## [0.2.0] - 2027-01-31\n\n### Added\n\n- A word.\n\n## [0.1.0] - 2026-12-01\n\nNothing.\n'
-  assert.is(notesOf(log, '0.2.0', 'v0.2.0'), '### Added\n\n- A word.')
-  assert.is(notesOf(log, '0.3.0'), '- New.')
-  assert.throws(() => notesOf(log, '0.3.0', 'v0.3.0'), /has no day/)
-  assert.throws(() => notesOf(log, '0.2.0', 'v0.2.1'), /is not of version 0\.2\.0/)
-  for (const version of ['0.1.0', '0.4.0', '0.2']) assert.throws(() => notesOf(log, version), /says nothing of/)
+  assert.is(readNotes(log, '0.2.0', 'v0.2.0'), '### Added\n\n- A word.')
+  assert.is(readNotes(log, '0.3.0'), '- New.')
+  assert.throws(() => readNotes(log, '0.3.0', 'v0.3.0'), /has no day/)
+  assert.throws(() => readNotes(log, '0.2.0', 'v0.2.1'), /is not of version 0\.2\.0/)
+  for (const version of ['0.1.0', '0.4.0', '0.2']) assert.throws(() => readNotes(log, version), /says nothing of/)
 })
 
 const component = (name: string, more: Partial<Component> = {}): Component => ({

@@ -32,7 +32,7 @@ export function misstated(page: string, sizes: { packed: number; installed: numb
  * The notes of a version in the changelog. Throws when there are none; with `tag`, the name of what is released, also when it is of another version, or when
  * the heading has no day yet.
  */
-export function notesOf(changelog: string, version: string, tag?: string): string {
+export function readNotes(changelog: string, version: string, tag?: string): string {
   const sections = changelog.split(/^## /m).slice(1)
   const section = sections.find((one) => one.startsWith(`[${version}]`)) ?? ''
   const [heading = '', ...lines] = section.split('\n')

@@ -36,7 +36,7 @@ export const npmInstall = (cwd: string, ...packages: string[]) =>
   })
 
 /** The version of a package that is installed in a folder. */
-export async function versionOf(folder: string, name: string): Promise<string> {
+export async function readVersion(folder: string, name: string): Promise<string> {
   return JSON.parse(await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
 }
 

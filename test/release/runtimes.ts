@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { manifest, root } from '../dist/built.ts'
 import { portable } from '../dist/portable.ts'
-import { type Check, consumer, npmInstall, runProgram, versionOf } from './installed.ts'
+import { type Check, consumer, npmInstall, readVersion, runProgram } from './installed.ts'
 import { expect, PROGRAM, SAMPLE } from './sample.ts'
 
 /* The installed package on each runtime. */
@@ -91,6 +91,6 @@ export const runtimes: Readonly<Record<string, Check>> = {
         cwd: join(root, 'test/runtimes'),
       }),
     )
-    return versionOf(join(root, 'test/runtimes'), 'workerd')
+    return readVersion(join(root, 'test/runtimes'), 'workerd')
   },
 }

@@ -6,12 +6,13 @@ import { runProgram } from './installed.ts'
  */
 export async function sourceFaults(folder: string, tag: string): Promise<string[]> {
   const git = async (...args: string[]) => (await runProgram('git', args, { cwd: folder })).trim()
-  const commitOf = (name: string) => git('rev-parse', '--verify', '--quiet', `${name}^{commit}`).catch(() => undefined)
+  const readCommit = (name: string) =>
+    git('rev-parse', '--verify', '--quiet', `${name}^{commit}`).catch(() => undefined)
   const changed = (await git('status', '--porcelain')).split('\n').filter((line) => line !== '')
   const [head, tagged, main] = [
-    await commitOf('HEAD'),
-    await commitOf(`refs/tags/${tag}`),
-    await commitOf('refs/remotes/origin/main'),
+    await readCommit('HEAD'),
+    await readCommit(`refs/tags/${tag}`),
+    await readCommit('refs/remotes/origin/main'),
   ]
   const isOnMain =
     head !== undefined &&

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifest } from '../dist/built.ts'
-import { type Check, consumer, npmInstall, runProgram, versionOf } from './installed.ts'
+import { type Check, consumer, npmInstall, readVersion, runProgram } from './installed.ts'
 
 /* The types of the installed package, read by each TypeScript with all declarations checked (`skipLibCheck: false`). */
 
@@ -43,7 +43,7 @@ function withTypeScript(version: string): Check {
     })
     await npmInstall(place, `typescript@${version}`, '@types/node@24')
     for (const project of ['nodenext.json', 'bundler.json']) await compile(place, project)
-    return `${await versionOf(place, 'typescript')}, ${entryNames.length} entries`
+    return `${await readVersion(place, 'typescript')}, ${entryNames.length} entries`
   }
 }
 
@@ -77,7 +77,7 @@ function asModelsOf(version: string, specification: 'v3' | 'v4'): Check {
     const place = await consumer(installed, { 'consumer.ts': lines.join('\n'), 'bundler.json': bundler })
     await npmInstall(place, `@ai-sdk/provider@${version}`, 'typescript@5.9', '@types/node@24', '@types/json-schema@7')
     await compile(place, 'bundler.json')
-    return `${await versionOf(place, '@ai-sdk/provider')}, a provider of ${MODELS.length} kinds of models`
+    return `${await readVersion(place, '@ai-sdk/provider')}, a provider of ${MODELS.length} kinds of models`
   }
 }
 

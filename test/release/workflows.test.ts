@@ -43,7 +43,7 @@ const ON_NODE_24: Readonly<Record<string, number>> = {
 const test = suite('the workflows')
 
 /** What is wrong with a workflow, a line each. */
-function faultsOf(text: string): string[] {
+function findFaults(text: string): string[] {
   const { on, permissions, env = {}, jobs }: Workflow = parse(text)
   const faults: string[] = []
   if (JSON.stringify(permissions) !== '{}') faults.push('without a job, something is permitted')
@@ -90,7 +90,7 @@ function faultsOf(text: string): string[] {
 
 for (const { name, text } of files) {
   test(`${name} has no token, only the permissions it needs, and actions pinned by hash`, () => {
-    assert.equal(faultsOf(text), [])
+    assert.equal(findFaults(text), [])
   })
 }
 
@@ -114,7 +114,7 @@ test('the rules find violations', () => {
   for (const [from, to, fault] of changes) {
     const changed = text.replace(from, () => to)
     assert.is.not(changed, text, String(from))
-    assert.match(faultsOf(changed).join('\n'), fault)
+    assert.match(findFaults(changed).join('\n'), fault)
   }
 })
 
@@ -128,16 +128,16 @@ test('the release stages only what has passed all tests and checks, and a person
     const cloned = job?.steps.find(({ uses }) => uses?.includes('/checkout@'))
     assert.is(cloned?.with?.['fetch-depth'], 0, 'whether the tag is a part of main is seen in the history')
   }
-  const scriptsOf = (job?: Job) => (job?.steps ?? []).flatMap(({ run }) => run ?? [])
-  const release = (job?: Job) => scriptsOf(job).filter((run) => run.startsWith('npm run release'))
+  const listScripts = (job?: Job) => (job?.steps ?? []).flatMap(({ run }) => run ?? [])
+  const release = (job?: Job) => listScripts(job).filter((run) => run.startsWith('npm run release'))
   assert.equal(release(jobs.check), ['npm run release -- --check --tag "$GITHUB_REF_NAME" --out release'])
   assert.equal(
     release(jobs.pack),
     ['npm run release -- --check --files --tag "$GITHUB_REF_NAME" --out release'],
     'what is published was made where only locked code ran',
   )
-  assert.ok(scriptsOf(jobs.stage).some((run) => run.includes('echo "$CHECKED" | sha256sum --check --strict')))
-  const scripts = Object.values(jobs).flatMap(scriptsOf)
+  assert.ok(listScripts(jobs.stage).some((run) => run.includes('echo "$CHECKED" | sha256sum --check --strict')))
+  const scripts = Object.values(jobs).flatMap(listScripts)
   assert.is(scripts.filter((run) => /\bnpm (?:stage )?publish\b/.test(run)).length, 1)
   assert.match(scripts.join('\n'), /npm stage publish .* --provenance/)
   for (const file of ['signalbox-*.tgz', 'sbom.cdx.json', 'SHA256SUMS', '--notes-file notes.md'])

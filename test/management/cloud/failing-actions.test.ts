@@ -30,7 +30,7 @@ async function open(action: Action) {
 }
 
 /** Each call that the action makes, by name and number, in their order; the one that verifies the mirror may fail. */
-async function callsOf(action: Action): Promise<[name: CallName, nth: number][]> {
+async function listCalls(action: Action): Promise<[name: CallName, nth: number][]> {
   const { proxy, act } = await open(action)
   const before = proxy.names().length
   assert.is((await act()).status, 200)
@@ -47,7 +47,7 @@ async function turns(count = 40) {
 
 for (const action of ['enable', 'sync', 'disable'] as const) {
   test(`a failing "${action}" returns 502 or 504 within 15 s, whichever call fails and how, and can be repeated`, async () => {
-    const calls = await callsOf(action)
+    const calls = await listCalls(action)
     assert.ok(calls.length >= 4, `${calls.length} calls`)
     for (const [at, [name, nth]] of calls.entries()) {
       for (const [what, fault] of Object.entries(faults).filter((_, kind) => isCi || kind % 3 === at % 3)) {
@@ -82,7 +82,7 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
 }
 
 test('a cloud action changes nothing if its response arrives after the timeout', async () => {
-  for (const [name, nth] of await callsOf('enable')) {
+  for (const [name, nth] of await listCalls('enable')) {
     const { proxy, act, storage, clock, isOn } = await open('enable')
     const met = proxy.failAt(
       name,

@@ -53,11 +53,11 @@ export function fakeProxy() {
   const tenants = new Map<string, Tenant>()
   const seen: { name: CallName; body: string; plain?: unknown }[] = []
   const faults: { name: CallName; nth: number; answer: Answering; isAfter: boolean; met(): void }[] = []
-  let verdictOf: (state: RecordState) => Verdict = () => 'taken'
+  let judge: (state: RecordState) => Verdict = () => 'taken'
   let serial = 0
   const uses = new Map<CallName, number>()
 
-  const tenantOf = (id: string) => {
+  const findTenant = (id: string) => {
     const tenant: Tenant = tenants.get(id) ?? { states: new Map(), changes: [] }
     tenants.set(id, tenant)
     return tenant
@@ -79,7 +79,7 @@ export function fakeProxy() {
   }
 
   function act(name: CallName, tenant: string, plain: unknown): Response | object {
-    const of = tenantOf(tenant)
+    const of = findTenant(tenant)
     if (name === 'GET /cloud/1/sessions') {
       const at = '2026-01-01T00:00:00.000Z'
       return { sessions: [...sessions.keys()].map((id) => ({ id, createdAt: at, lastUsedAt: at })) }
@@ -99,7 +99,7 @@ export function fakeProxy() {
     if (!of.mirror || (!create && of.mirror.id !== mirror)) return refuse(409, 'MIRROR_GONE')
     if (of.mirror.id === mirror && stamp !== of.mirror.stamp && !full) return refuse(409, 'HISTORY_DIVERGED')
     const verdicts = changes.map((state) => {
-      const verdict = verdictOf(state)
+      const verdict = judge(state)
       if (verdict === 'taken') of.states.set(`${state.collection} ${state.id}`, state)
       return verdict
     })
@@ -193,8 +193,8 @@ export function fakeProxy() {
       return new Promise((met) => void faults.push({ name, nth: (uses.get(name) ?? 0) + nth, answer, isAfter, met }))
     },
     /** What the proxy does with changes. */
-    judge(verdict: typeof verdictOf) {
-      verdictOf = verdict
+    judge(verdict: typeof judge) {
+      judge = verdict
     },
     /** Forgets everything. */
     reset() {
