@@ -41,3 +41,19 @@ export function awsCredentials(apiKey: string): AwsCredentials | undefined {
 }
 
 const SHAPE = /^([A-Z0-9]{16,128}):([A-Za-z0-9/+=]{16,128})(?::([A-Za-z0-9/+=]+))?$/
+
+/** Whether a trimmed credential can be sent: one word in ASCII, or a key file in JSON. */
+export const isBareCredential = (credential: string): boolean => /^[\x21-\x7e]+$|^\{/.test(credential)
+
+/** Shorter credentials are placeholders for providers that need none. */
+export const SHORTEST_SECRET = 8
+
+/**
+ * The forms in which a provider may quote a credential: whole, as JSON escapes it, and the secret parts of AWS access keys. Short ones, which are
+ * placeholders, are omitted.
+ */
+export function listQuotableForms(apiKey: string): string[] {
+  const { secretAccessKey, sessionToken } = awsCredentials(apiKey) ?? {}
+  const forms = [apiKey, JSON.stringify(apiKey).slice(1, -1), secretAccessKey ?? '', sessionToken ?? '']
+  return forms.filter((form) => form.length >= SHORTEST_SECRET)
+}

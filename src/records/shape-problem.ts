@@ -1,4 +1,5 @@
 import { assertNever } from '../lib/assert-never.ts'
+import { isBareCredential } from '../lib/credential-shapes.ts'
 import { isObject } from '../lib/json.ts'
 import type { NumberShape, Shape, TextShape } from '../types/records/shapes.ts'
 
@@ -81,7 +82,7 @@ function findTextProblem({ isFilled, most, pattern, rules }: TextShape, value: u
   if (rules === 'address') return findAddressProblem(value)
   if (rules === 'credential' && value.trim() === '')
     return 'must not be blank. If it comes from an environment variable, check that the variable is set'
-  if (rules === 'credential') return /^[\x21-\x7e]+$|^\{/.test(value.trim()) ? undefined : 'must be the bare credential'
+  if (rules === 'credential') return isBareCredential(value.trim()) ? undefined : 'must be the bare credential'
   if (isFilled && value.trim() === '') return 'must not be blank'
   if (most !== undefined && value.length > most) return `must not be longer than ${most} characters`
   return pattern && !pattern.test(value.trim()) ? `must match ${pattern.source}` : undefined

@@ -191,18 +191,22 @@ export class AttemptLog {
   }
 
   /**
-   * `isEmpty`: the response is valid but empty; `emptyAnswerUsed` or `emptyAnswerDropped` follows. `isOwnAccount`: the credential belongs to the
+   * `isEmpty`: the response is valid but empty; `emptyAnswerUsed` or `emptyAnswerDropped` follows. `isOwnCredential`: the credential belongs to the
    * caller, so its failures don't count for others.
    */
   failed(
     failure: Failure,
-    { sentStatus, isEmpty, isOwnAccount }: { sentStatus: number | undefined; isEmpty: boolean; isOwnAccount: boolean },
+    {
+      sentStatus,
+      isEmpty,
+      isOwnCredential,
+    }: { sentStatus: number | undefined; isEmpty: boolean; isOwnCredential: boolean },
   ): void {
     const { class: outcome, message, upstreamStatus = failure.status } = failure
     if (outcome === 'internal') {
       this.#permit.drop()
       this.#log.context.onError(failure.cause)
-    } else if (isOwnAccount && failureRules[outcome].fault === 'account') this.#permit.drop()
+    } else if (isOwnCredential && failureRules[outcome].fault === 'account') this.#permit.drop()
     else if (!isEmpty) this.#permit.fail({ ...failure, owner: this.#log.caller.owner })
     this.#outcome({ outcome, status: outcome === 'content' ? sentStatus || 200 : upstreamStatus, message })
     this.#settle()

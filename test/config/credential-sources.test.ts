@@ -195,3 +195,140 @@ test('rejects values that are no credential, without quoting them', async () => 
     assert.match(String(errors[0]), /must return a string, \{ apiKey \}/)
   }
 })
+
+test('rejects a credential that no header can have, without a call', async () => {
+  for (const value of ['two words', 'two\nlines', 'schlüssel']) {
+    const { ask, calls, errors } = open(() => value)
+    assert.is((await ask()).status, 502)
+    assert.is(calls.length, 0)
+    assert.match(String(errors[0]), /must return the bare credential/)
+    assert.not.match(String(errors[0]), new RegExp(value))
+  }
+})
+
+test('rejects an expiresAt that is not a number, and takes null as none', async () => {
+  for (const expiresAt of [Number.NaN, '2030-01-01', new Date()]) {
+    const { ask, errors } = open((() => ({ apiKey: 'a-key-that-expires', expiresAt })) as never)
+    assert.is((await ask()).status, 502)
+    assert.match(String(errors[0]), /must return "expiresAt" in epoch milliseconds/)
+  }
+  let times = 0
+  const { ask } = open((() => ({ apiKey: `key-number-${++times}`, expiresAt: null })) as never)
+  assert.equal([(await ask()).status, (await ask()).status, times], [200, 200, 1])
+})
+
+test('calls the function again for the next request after it has returned nothing', async () => {
+  const reasons: string[] = []
+  const { ask } = open(({ reason }) => (reasons.push(reason) === 1 ? undefined : 'a-key-that-was-added'))
+  assert.equal([(await ask()).status, (await ask()).status], [502, 200])
+  assert.equal(reasons, ['first', 'first'])
+})
+
+test('renews a rejected credential once for concurrent requests, even if the function returns the same one', async () => {
+  for (const renewed of ['the-first-key', 'another-key']) {
+    const reasons: string[] = []
+    const renewal = Promise.withResolvers<string>()
+    const { ask, calls, clock } = open(
+      ({ reason }) => (reasons.push(reason) === 1 ? 'the-first-key' : renewal.promise),
+      ({ authorization }) => (authorization === 'Bearer the-first-key' ? unauthorized() : undefined),
+    )
+    await ask('openai-compatible-second/m') // loads all modules
+    const asking = Promise.all(Array.from({ length: 50 }, () => ask()))
+    await clock.advance(1_000) // all of them have been rejected
+    renewal.resolve(renewed)
+    assert.ok((await asking).every(({ ok }) => ok === (renewed === 'another-key')))
+    assert.equal(reasons, ['first', 'rejected'])
+    assert.is(calls.length, renewed === 'another-key' ? 101 : 51)
+  }
+})
+
+test('renews the credential once for a request that is divided into several calls', async () => {
+  let times = 0
+  const { gateway, calls } = open(
+    () => `key-number-${++times}`,
+    () => (times < 20 ? unauthorized() : new Response('too many', { status: 400 })),
+  )
+  const response = await gateway.fetch('http://gateway/v1/embeddings', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-user': 'alice' },
+    body: JSON.stringify({
+      model: 'openai-compatible-first/m',
+      input: Array.from({ length: 5_000 }, (_, nth) => `text ${nth}`),
+    }),
+  })
+  assert.is(response.status, 502)
+  assert.is(times, 2)
+  assert.ok(calls.length > 2 && calls.length <= 8)
+})
+
+test("one key's rejected credential doesn't cool the target for other keys", async () => {
+  const calls: Array<string | null> = []
+  const { api, fetch } = createGateway({
+    storage: memoryStorage(),
+    connections: {
+      first: {
+        provider: 'openai-compatible-first',
+        baseUrl: 'http://first.test/v1',
+        apiKey: ({ keyId }) => `the-key-of-${keyId}`,
+      },
+    },
+    fetch: async (_, init) => {
+      const authorization = new Headers(init?.headers).get('authorization')
+      calls.push(authorization)
+      return authorization === `Bearer the-key-of-${bad.id}` ? unauthorized() : Response.json(answer)
+    },
+    logger: false,
+  })
+  const [bad, good] = [await api.keys.create({ name: 'bad' }), await api.keys.create({ name: 'good' })]
+  const ask = (key: string) =>
+    fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: 'openai-compatible-first/m', messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+  for (let nth = 0; nth < 10; nth++) assert.not((await ask(bad.key)).ok)
+  assert.is((await ask(good.key)).status, 200)
+  assert.is(calls.at(-1), `Bearer the-key-of-${good.id}`)
+})
+
+test("removes the parts of AWS access keys from errors, and leaves the placeholder of a local server's error", async () => {
+  const credential = {
+    accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+    secretAccessKey: 'wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY',
+    sessionToken: 'FwoGZXIvYXdzEBYaDsession',
+  }
+  const quoting = open(
+    () => credential,
+    () => Response.json({ error: { message: `bad: ${Object.values(credential).join(' ')}` } }, { status: 400 }),
+  )
+  const text = await (await quoting.ask()).text()
+  for (const part of [credential.secretAccessKey, credential.sessionToken]) assert.not(text.includes(part))
+  const local = open(
+    () => 'e',
+    () => Response.json({ error: { message: 'there were errors here' } }, { status: 400 }),
+  )
+  assert.match(await (await local.ask()).text(), /there were errors here/)
+})
+
+test('reports no error if the client leaves while the credential is renewed', async () => {
+  const client = new AbortController()
+  let times = 0
+  const { gateway, calls, errors } = open(
+    () => {
+      if (++times === 1) return 'the-first-key'
+      queueMicrotask(() => client.abort())
+      return new Promise(() => {})
+    },
+    () => unauthorized(),
+  )
+  const response = await gateway
+    .fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-user': 'alice' },
+      body: JSON.stringify({ model: 'both', messages: [{ role: 'user', content: 'Hi' }] }),
+      signal: client.signal,
+    })
+    .catch(() => undefined)
+  assert.ok(response === undefined || response.status === 499)
+  assert.equal([times, calls.length, errors], [2, 1, []])
+})

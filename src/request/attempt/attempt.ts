@@ -1,4 +1,5 @@
 import { type GatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
+import { listQuotableForms } from '../../lib/credential-shapes.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { getSettledValue } from '../../lib/promises.ts'
 import { Scope } from '../../lib/scope.ts'
@@ -35,6 +36,7 @@ export class Attempt {
   /** The credentials of functions, if the target's connection has one. */
   #sourced: SourcedCredentials | undefined = undefined
   #apiKey: string | undefined = undefined
+  #hasRenewed = false
   #onCalled: () => void = () => {}
   #hasBegun = false // its credential is available, and its provider is called next
 
@@ -116,7 +118,7 @@ export class Attempt {
         this.#log.failed(outcome.failure, {
           sentStatus: outcome.head?.status,
           isEmpty: outcome.empty !== undefined,
-          isOwnAccount: this.#sourced?.isOfAccount(this.#use) === true,
+          isOwnCredential: this.#sourced?.isOfCaller(this.#use) === true,
         })
       return outcome
     } catch (thrown) {
@@ -228,14 +230,12 @@ export class Attempt {
   /** The same call with another credential, once, if the provider rejects the one that a function has returned. */
   async #renewCall(sourced: SourcedCredentials, response: ReceivedResponse | FailedResponse, codec: Codec) {
     const { status } = response.head ?? {}
-    if (response.kind !== 'failure' || (status !== 401 && status !== 403) || this.#apiKey === undefined)
-      return undefined
     const rejected = this.#apiKey
-    this.#apiKey = undefined
-    const renewed = await this.#scope.race(sourced.renew(this.#use, rejected)).catch(this.#request.context.onError)
-    this.#unlessEnded()
-    const prepared = renewed === undefined ? undefined : await this.#prepare(codec.request)
-    this.#apiKey = undefined // so that a second rejection counts
+    if (response.kind !== 'failure' || (status !== 401 && status !== 403) || rejected === undefined || this.#hasRenewed)
+      return undefined
+    this.#hasRenewed = true // so that a second rejection counts
+    const renewing = sourced.renew(this.#use, rejected).catch(this.#request.context.onError)
+    const prepared = (await this.#scope.race(renewing)) === undefined ? undefined : await this.#prepare(codec.request)
     return prepared && !('kind' in prepared) ? prepared : undefined
   }
 
@@ -325,8 +325,9 @@ export class Attempt {
     const secrets = [
       ...getSecrets(call),
       ...(await this.#scope.race(knownKeys.list())),
-      ...(this.#sourced?.list() ?? []),
-    ]
+      ...(this.#sourced && this.#apiKey !== undefined ? listQuotableForms(this.#apiKey) : []),
+      ...(this.#sourced?.listQuotable() ?? []),
+    ].sort((one, other) => other.length - one.length)
     const failed = codec.readFailure(redactFailure(received, { provider: this.route.target.provider, secrets }))
     const { empty } = failed
     return this.#failedOutcome(failed, empty && this.#answeredOutcome(empty, codec, call, { isRead: false }))

@@ -1,5 +1,5 @@
 import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
-import { awsCredentials, withoutCredentialShapes } from '../../lib/credential-shapes.ts'
+import { listQuotableForms, SHORTEST_SECRET, withoutCredentialShapes } from '../../lib/credential-shapes.ts'
 import { settlesWithin } from '../../lib/deadline.ts'
 import { withoutEncoded } from '../../lib/encoded-texts.ts'
 import type { UpstreamCall, UpstreamResponse } from '../../lib/exchange.ts'
@@ -27,9 +27,6 @@ const CREDENTIALS = [
   'x-subscription-token',
   'x-amz-security-token',
 ]
-
-/** Shorter credentials are placeholders for providers that need none. */
-export const SHORTEST_SECRET = 8
 
 /** The source of the credentials. */
 export interface KnownKeysDependencies {
@@ -61,9 +58,7 @@ export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDepe
   async function open(all: readonly ConnectionRecord[]): Promise<readonly string[]> {
     const opened = await Promise.allSettled(all.map(getApiKey))
     const keys = opened.flatMap((one) => (one.status === 'fulfilled' && one.value ? listQuotableForms(one.value) : []))
-    const secrets = [...new Set(keys.filter((key) => key.length >= SHORTEST_SECRET))].sort(
-      (one, other) => other.length - one.length,
-    )
+    const secrets = [...new Set(keys)].sort((one, other) => other.length - one.length)
     if (from === all) ready = { from: all, find: createKeyFinder(secrets) }
     return secrets
   }
@@ -82,12 +77,6 @@ export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDepe
     },
     getFinder: (connections) => (ready?.from === connections ? ready.find : undefined),
   }
-}
-
-/** The forms in which a provider may quote a credential: whole, as JSON escapes it, and the secret parts of AWS access keys. */
-function listQuotableForms(apiKey: string): string[] {
-  const { secretAccessKey, sessionToken } = awsCredentials(apiKey) ?? {}
-  return [apiKey, JSON.stringify(apiKey).slice(1, -1), secretAccessKey ?? '', sessionToken ?? '']
 }
 
 /** The number of last characters by which keys are found: the ends of keys are random, the beginnings are not. */

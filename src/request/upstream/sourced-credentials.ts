@@ -1,9 +1,10 @@
 import { gatewayError } from '../../errors.ts'
+import { isBareCredential, listQuotableForms } from '../../lib/credential-shapes.ts'
 import { runWithDeadline } from '../../lib/deadline.ts'
 import { isObject } from '../../lib/json.ts'
 import { evictOldest } from '../../lib/maps.ts'
 import type { ConnectionRecord } from '../../records/record-collections.ts'
-import type { Clock, Credential, CredentialRequest, CredentialSource, SharedCredentialSource } from '../../types.ts'
+import type { Clock, CredentialRequest, CredentialSource, SharedCredentialSource } from '../../types.ts'
 
 /** The caller that a credential may belong to. */
 interface CredentialOwner {
@@ -23,8 +24,9 @@ export interface CredentialUse {
 interface KnownCredential {
   /** The credential as text; `undefined` if the function returned none. */
   text: Promise<string | undefined>
-  /** Epoch ms; infinite while the function runs. */
-  until: number
+  reason: CredentialRequest['reason']
+  /** Set when the function has returned. `until`: epoch ms. */
+  settled?: { text: string | undefined; until: number }
 }
 
 const DEFAULT_MS = 5 * 60_000
@@ -32,15 +34,15 @@ const EARLY_MS = 60_000
 const TIMEOUT_MS = 5_000
 /** Beyond this, the oldest credentials are forgotten. */
 const MAX_KNOWN = 20_000
-const MAX_TEXTS = 1_000
+const MAX_QUOTABLE = 1_000
 
 /** The credentials of connections whose `apiKey` is a function. They stay in memory only. */
 export class SourcedCredentials {
   readonly #sources: ReadonlyMap<string, CredentialSource | SharedCredentialSource>
   readonly #clock: Clock
   readonly #known = new Map<string, KnownCredential>()
-  /** The latest credentials, the oldest first. */
-  readonly #texts = new Set<string>()
+  /** The forms in which a provider may quote the latest credentials, the oldest first. */
+  readonly #quotable = new Set<string>()
 
   constructor(sources: ReadonlyMap<string, CredentialSource | SharedCredentialSource>, clock: Clock) {
     this.#sources = sources
@@ -52,32 +54,31 @@ export class SourcedCredentials {
     return this.#sources.has(id)
   }
 
-  /** Whether the credential is that of the caller's account. */
-  isOfAccount({ connection, caller }: CredentialUse): boolean {
-    return caller.account !== undefined && typeof this.#sources.get(connection.id) === 'function'
+  /** Whether the credential is that of the caller's account or key only. */
+  isOfCaller({ connection, caller }: CredentialUse): boolean {
+    return caller.owner !== '' && typeof this.#sources.get(connection.id) === 'function'
   }
 
   /** Rejects if the function does. Resolves to `undefined` if it returns nothing. */
   async get(use: CredentialUse): Promise<string | undefined> {
-    const id = this.#getId(use)
-    const known = this.#known.get(id)
-    if (known && known.until > this.#clock.now()) return known.text
+    const known = this.#known.get(this.#getId(use))
+    if (known && (!known.settled || known.settled.until > this.#clock.now())) return known.text
     return this.#call(use, known ? 'expired' : 'first')
   }
 
   /** The credential after the provider has rejected this one; `undefined` if there is no other. */
   async renew(use: CredentialUse, rejected: string): Promise<string | undefined> {
-    const id = this.#getId(use)
-    const known = this.#known.get(id)
-    const current = known && (await known.text.catch(() => undefined))
-    if (current !== undefined && current !== rejected) return current // another request has renewed it
-    const renewed = await this.#call(use, 'rejected')
-    return renewed === rejected ? undefined : renewed
+    const known = this.#known.get(this.#getId(use))
+    if (known?.settled?.text !== undefined && known.settled.text !== rejected) return known.settled.text // another request has renewed it
+    if (!known || known.settled) return withoutRejected(await this.#call(use, 'rejected'), rejected)
+    if (known.reason === 'rejected') return withoutRejected(await known.text.catch(() => undefined), rejected)
+    await known.text.catch(() => undefined)
+    return this.renew(use, rejected)
   }
 
-  /** The latest credentials, for removal from errors. */
-  list(): readonly string[] {
-    return [...this.#texts]
+  /** The forms in which a provider may quote the latest credentials, for removal from errors. */
+  listQuotable(): readonly string[] {
+    return [...this.#quotable]
   }
 
   #getId({ connection: { id, providerSpecificData }, caller }: CredentialUse): string {
@@ -85,23 +86,26 @@ export class SourcedCredentials {
     return JSON.stringify([id, providerSpecificData?.region, isShared ? '' : caller.owner])
   }
 
-  #noteText(text: string): void {
-    this.#texts.delete(text)
-    this.#texts.add(text)
-    const [oldest] = this.#texts
-    if (this.#texts.size > MAX_TEXTS && oldest !== undefined) this.#texts.delete(oldest)
+  #note(credential: string): void {
+    for (const form of listQuotableForms(credential)) {
+      this.#quotable.delete(form)
+      this.#quotable.add(form)
+      const [oldest] = this.#quotable
+      if (this.#quotable.size > MAX_QUOTABLE && oldest !== undefined) this.#quotable.delete(oldest)
+    }
   }
 
   #call(use: CredentialUse, reason: CredentialRequest['reason']): Promise<string | undefined> {
     const id = this.#getId(use)
     const calling = this.#resolve(use, reason)
-    const known: KnownCredential = { text: calling.then(({ text }) => text), until: Number.POSITIVE_INFINITY }
+    const known: KnownCredential = { text: calling.then(({ text }) => text), reason }
     this.#known.delete(id)
     this.#known.set(id, known)
     evictOldest(this.#known, MAX_KNOWN)
     calling.then(
-      ({ until }) => {
-        known.until = until
+      (settled) => {
+        known.settled = settled
+        if (settled.text === undefined && this.#known.get(id) === known) this.#known.delete(id) // the next request calls it again
       },
       () => {
         if (this.#known.get(id) === known) this.#known.delete(id)
@@ -134,11 +138,15 @@ export class SourcedCredentials {
       },
     )
     const text = toText(found, connectionId)
-    if (text !== undefined) this.#noteText(text)
-    const { expiresAt = this.#clock.now() + DEFAULT_MS + EARLY_MS } = isObject(found) ? (found as Credential) : {}
+    if (text !== undefined) this.#note(text)
+    const expiresAt = (isObject(found) ? found.expiresAt : undefined) ?? this.#clock.now() + DEFAULT_MS + EARLY_MS
+    if (typeof expiresAt !== 'number' || Number.isNaN(expiresAt))
+      throw createSourceError(connectionId, 'must return "expiresAt" in epoch milliseconds, as a number')
     return { text, until: expiresAt - EARLY_MS }
   }
 }
+
+const withoutRejected = (text: string | undefined, rejected: string) => (text === rejected ? undefined : text)
 
 /** The form in which credentials are stored and sent. Throws an error without the value, which may be a secret. */
 function toText(found: unknown, connectionId: string): string | undefined {
@@ -150,8 +158,15 @@ function toText(found: unknown, connectionId: string): string | undefined {
     typeof accessKeyId === 'string' && typeof secretAccessKey === 'string'
       ? [accessKeyId, secretAccessKey, sessionToken].filter(Boolean).join(':')
       : (apiKey ?? accessToken)
-  if (typeof text === 'string' && text.trim() !== '') return text.trim()
-  throw gatewayError('UPSTREAM_CREDENTIALS', {
-    message: `The credential function of "${connectionId}" must return a string, { apiKey }, { accessToken }, or { accessKeyId, secretAccessKey }.`,
-  })
+  if (typeof text !== 'string' || text.trim() === '')
+    throw createSourceError(
+      connectionId,
+      'must return a string, { apiKey }, { accessToken }, or { accessKeyId, secretAccessKey }',
+    )
+  if (!isBareCredential(text.trim()))
+    throw createSourceError(connectionId, 'must return the bare credential, without spaces or line breaks')
+  return text.trim()
 }
+
+const createSourceError = (connectionId: string, problem: string) =>
+  gatewayError('UPSTREAM_CREDENTIALS', { message: `The credential function of "${connectionId}" ${problem}.` })
