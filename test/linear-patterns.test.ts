@@ -133,7 +133,7 @@ const built: Record<string, string | [use: (text: string) => unknown, like: RegE
     parseWait,
     /(?:try again|retry(?: your requests?)?) in (?:\d+(?:\.\d+)?\s*s,? ?(?:and )?)+/,
   ],
-  'src/protocols/formats/errors/refused-fields.ts': 'its repeats have upper bounds',
+  'src/protocols/formats/errors/rejected-fields.ts': 'its repeats have upper bounds',
   'src/protocols/formats/errors/context-window.ts': [
     readContextWindow,
     /(?:context length is |tokens > |context limit: [^>]+> ?)(?:\d+,?)+/,

@@ -1,6 +1,11 @@
 import { tryParseJson } from '../lib/json.ts'
 import { didYouMean, findNearest } from '../lib/spelling.ts'
-import { getCatalogAlias, getDefinition, getProviderNames, type NamedConnection } from '../protocols/providers/names.ts'
+import {
+  getCatalogAlias,
+  getDefinition,
+  getProviderNames,
+  type NamedConnection,
+} from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import { cloudRules, cloudSettings } from '../request/upstream/clouds/cloud-rules.ts'
 import type { Catalog, CatalogModel, Connection, ProviderSpecificData } from '../types.ts'

@@ -1,5 +1,5 @@
 import type { UpstreamFetch } from '../lib/exchange.ts'
-import { getDefinition, type NamedConnection } from '../protocols/providers/names.ts'
+import { getDefinition, type NamedConnection } from '../protocols/providers/provider-names.ts'
 import type { ConnectionRecord } from '../records/record-collections.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { Catalog, Clock, ProviderSpecificData } from '../types.ts'

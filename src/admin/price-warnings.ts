@@ -1,7 +1,7 @@
 import { isObject } from '../lib/json.ts'
 import { didYouMean, findNearest } from '../lib/spelling.ts'
 import { formatPlainUsd } from '../lib/usd.ts'
-import { getDefinition, getProviderNames, stripName } from '../protocols/providers/names.ts'
+import { getDefinition, getProviderNames, stripName } from '../protocols/providers/provider-names.ts'
 import type { ConnectionRecord } from '../records/store.ts'
 import { tokenPriceNames } from '../types/records/price-fields.ts'
 import type { Catalog, CustomModel, Price } from '../types.ts'

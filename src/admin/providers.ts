@@ -1,4 +1,4 @@
-import { getCatalogAlias, getDefinition } from '../protocols/providers/names.ts'
+import { getCatalogAlias, getDefinition } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import type { ProviderRecord } from '../records/store.ts'
 import type { WritableStore } from '../records/writable-store.ts'

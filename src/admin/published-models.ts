@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { LookupCache } from '../features/listing/model-lookup.ts'
 import { getCatalogModel } from '../protocols/providers/catalog-model.ts'
-import { getCatalogAlias } from '../protocols/providers/names.ts'
+import { getCatalogAlias } from '../protocols/providers/provider-names.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
 import type { Integer } from '../types/plain-types.ts'
 import { kinds } from '../types/unions.ts'

@@ -1,6 +1,6 @@
 import type { TopLevel } from '../admin/connection-input.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { getDefinition } from '../protocols/providers/names.ts'
+import { getDefinition } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import type { CodeRecords } from '../records/code-records.ts'
 import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS } from '../records/record-collections.ts'

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { getProviderNames } from '../../src/protocols/providers/names.ts'
+import { getProviderNames } from '../../src/protocols/providers/provider-names.ts'
 import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 

@@ -148,7 +148,7 @@ test('audio in base64 is reserved by its size', async () => {
 })
 
 test('durations are read from file headers, wherever the file is truncated or starts', async () => {
-  const { getDuration: secondsOf } = await import('../../src/protocols/kinds/sound/length.ts')
+  const { getDuration: secondsOf } = await import('../../src/protocols/kinds/sound/audio-duration.ts')
   for (const [format, bytes] of Object.entries(files)) {
     assert.ok(Math.abs((secondsOf(bytes) ?? 0) - 60) < 0.1, `${format}: ${secondsOf(bytes)}`)
     assert.is(secondsOf(concatBytes([new Uint8Array(7), bytes]).subarray(7)), secondsOf(bytes), format)

@@ -1,4 +1,4 @@
-import { getCatalogAlias } from '../../src/protocols/providers/names.ts'
+import { getCatalogAlias } from '../../src/protocols/providers/provider-names.ts'
 import type { Catalog, CatalogProvider } from '../../src/types.ts'
 
 /** How each format is called in the table. */

@@ -1,5 +1,5 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { catalogProviders } from '../../src/protocols/providers/traits/followers.ts'
+import { catalogProviders } from '../../src/protocols/providers/traits/openai-compatible-traits.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Expected, hold, SAMPLING, traitsOf } from './expected-traits.ts'
 
@@ -233,6 +233,10 @@ test('exactly the catalog providers are treated as vendors', () => {
     serviceKinds.includes('llm'),
   )
   const unknown = answering.map(([id]) => id).filter((id) => id !== 'openai' && !catalogProviders.test(id))
-  assert.equal(unknown, [], 'Add them to catalogProviders in src/protocols/providers/traits/followers.ts.')
+  assert.equal(
+    unknown,
+    [],
+    'Add them to catalogProviders in src/protocols/providers/traits/openai-compatible-traits.ts.',
+  )
   assert.not(catalogProviders.test('openai-compatible-home'))
 })

@@ -1,4 +1,4 @@
-import { getProviderNames } from '../../protocols/providers/names.ts'
+import { getProviderNames } from '../../protocols/providers/provider-names.ts'
 import type { Caller } from '../../request/caller.ts'
 import type { Group, RouteTarget } from '../../request/routing/group.ts'
 import type { RouteTable } from '../../request/routing/route-table.ts'

@@ -1,4 +1,9 @@
-import { getDefinition, getProviderNames, type ProviderNames, stripName } from '../../protocols/providers/names.ts'
+import {
+  getDefinition,
+  getProviderNames,
+  type ProviderNames,
+  stripName,
+} from '../../protocols/providers/provider-names.ts'
 import type { AliasRecord, ConnectionRecord } from '../../records/store.ts'
 import type { Catalog, CatalogProvider, CustomModel, Kind } from '../../types.ts'
 import {

@@ -1,4 +1,4 @@
-import { type ProviderNames, stripName } from '../../protocols/providers/names.ts'
+import { type ProviderNames, stripName } from '../../protocols/providers/provider-names.ts'
 import type { CatalogModel, CatalogProvider, CustomModel, Kind, ModelEntry } from '../../types.ts'
 
 /** A listed model: its ID, its owner's alias (`combo` for combos), and the kind of a web entry. */

@@ -1,4 +1,4 @@
-import type { NamedConnection } from '../../protocols/providers/names.ts'
+import type { NamedConnection } from '../../protocols/providers/provider-names.ts'
 import { getCompatibleFormat, isLocal } from '../../protocols/providers/target.ts'
 import type { CatalogProvider } from '../../types.ts'
 

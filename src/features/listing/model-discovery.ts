@@ -1,7 +1,7 @@
 import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
 import { getDefaultAuth } from '../../protocols/formats/formats.ts'
 import { NAME_PREFIX } from '../../protocols/formats/gemini/client/gemini-client-models.ts'
-import type { NamedConnection } from '../../protocols/providers/names.ts'
+import type { NamedConnection } from '../../protocols/providers/provider-names.ts'
 import { createTarget, getCompatibleFormat } from '../../protocols/providers/target.ts'
 import type { Catalog, Clock, Connection } from '../../types.ts'
 import { fetchJson, parseModelIds, toModelsUrl } from './model-lookup.ts'

@@ -1,5 +1,5 @@
 import type { Catalog, CatalogModel, Kind, Price, ServiceConfig } from '../../types.ts'
-import { getDefinition } from './names.ts'
+import { getDefinition } from './provider-names.ts'
 
 /** A model of a provider. */
 export interface ModelReference {

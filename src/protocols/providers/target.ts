@@ -11,7 +11,7 @@ import type {
   ProviderFormat,
   WireFormat,
 } from '../../types.ts'
-import { getDefinition } from './names.ts'
+import { getDefinition } from './provider-names.ts'
 
 /** Returns the wire format of a compatible provider, whose base URL the user sets; `undefined` for any other provider ID. */
 export function getCompatibleFormat(provider: string): WireFormat | undefined {

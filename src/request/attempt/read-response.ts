@@ -6,7 +6,7 @@ import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
 import { updateUsage } from '../../protocols/formats/canonical/reported-usage.ts'
 import { readUnnamedError } from '../../protocols/formats/errors/embedded-errors.ts'
-import { endsTurn, hasText } from '../../protocols/formats/errors/empty-answers.ts'
+import { endsTurn, hasText } from '../../protocols/formats/errors/empty-responses.ts'
 import type { AnswerReader, EmbeddedError, StreamState } from '../../protocols/formats/format.ts'
 import {
   createMissingContentFailure,

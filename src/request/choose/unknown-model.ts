@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
-import { getCatalogAlias, getDefinition, getProviderNames } from '../../protocols/providers/names.ts'
+import { getCatalogAlias, getDefinition, getProviderNames } from '../../protocols/providers/provider-names.ts'
 import { getCompatibleFormat, isLocal } from '../../protocols/providers/target.ts'
 import type { Catalog, Kind } from '../../types.ts'
 import type { Group } from '../routing/group.ts'

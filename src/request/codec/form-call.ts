@@ -3,7 +3,7 @@ import { isMultipart } from '../../lib/http-headers.ts'
 import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
 import { type FormPart, isFile, readForm } from '../../lib/multipart.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
-import { getDuration } from '../../protocols/kinds/sound/length.ts'
+import { getDuration } from '../../protocols/kinds/sound/audio-duration.ts'
 import { isStreamRequested, type ModelCall, parseModelCall, type RouteFields, readModelName } from './model-call.ts'
 
 /**

@@ -5,7 +5,7 @@ import { createWarnings } from '../../protocols/formats/canonical/canonical-warn
 import { getSharedFormat, loadUpstreamFormat } from '../../protocols/formats/formats.ts'
 import { hasForms } from '../../protocols/kinds/endpoint.ts'
 import type { KindCall, PreparedCall, PreparedPart } from '../../protocols/kinds/kind-forms.ts'
-import { getDefinition } from '../../protocols/providers/names.ts'
+import { getDefinition } from '../../protocols/providers/provider-names.ts'
 import type { Catalog } from '../../types.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { copyNeutralHeaders, copyRequestHeaders } from '../upstream/upstream-headers.ts'

@@ -1,7 +1,7 @@
 import { decodeUtf8Lenient } from '../../lib/bytes.ts'
 import { tryParseShallow } from '../../lib/json.ts'
 import { createExpiringMap } from '../../lib/maps.ts'
-import { findRejectedFields } from '../../protocols/formats/errors/refused-fields.ts'
+import { findRejectedFields } from '../../protocols/formats/errors/rejected-fields.ts'
 import type { OptionName, Traits } from '../../traits.ts'
 import type { Clock } from '../../types.ts'
 import type { RouteTarget } from '../routing/group.ts'

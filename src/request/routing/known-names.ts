@@ -1,4 +1,9 @@
-import { getCatalogAlias, getDefinition, getProviderNames, stripName } from '../../protocols/providers/names.ts'
+import {
+  getCatalogAlias,
+  getDefinition,
+  getProviderNames,
+  stripName,
+} from '../../protocols/providers/provider-names.ts'
 import type { ConnectionRecord } from '../../records/store.ts'
 import type { Catalog, CustomModel } from '../../types.ts'
 import type { RouteTable } from './route-table.ts'

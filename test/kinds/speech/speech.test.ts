@@ -1,5 +1,5 @@
 import { concatBytes, encodeUtf8, fromBase64, toBase64 } from '../../../src/lib/bytes.ts'
-import { getDuration } from '../../../src/protocols/kinds/sound/length.ts'
+import { getDuration } from '../../../src/protocols/kinds/sound/audio-duration.ts'
 import { writeWavHeader } from '../../../src/protocols/kinds/sound/wav.ts'
 import { bodyOf, type Call, fakeUpstream, json, never, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'

@@ -1,7 +1,7 @@
 import { createFinder } from '../../../lib/bytes.ts'
 import { isObject } from '../../../lib/json.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
-import { isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
+import { isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import {
   type AnswerReader,
   createFixedEndpoint,

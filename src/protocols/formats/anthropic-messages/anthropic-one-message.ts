@@ -1,7 +1,7 @@
 import { concatBytes, createFinder, decodeUtf8Lenient, encodeUtf8 } from '../../../lib/bytes.ts'
 import { isObject, tryParseJson } from '../../../lib/json.ts'
 import { createSseParser, eventText, type SseEvent, splitEvents } from '../../../lib/sse.ts'
-import { RESTARTED } from '../answer-starts.ts'
+import { RESTARTED } from '../restart-detector.ts'
 import { messageErrors } from './anthropic-errors.ts'
 import { createMessageStarts } from './anthropic-stream-state.ts'
 

@@ -1,7 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
-import { RESTARTED, RestartDetector } from '../answer-starts.ts'
 import type { Iteration, TokenUsage } from '../canonical/canonical-answer.ts'
 import { hasTokenCount, readString, readTokenCount } from '../canonical/canonical-values.ts'
 import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
@@ -10,6 +9,7 @@ import { isBlank } from '../canonical/reported-usage.ts'
 import { readServedTier } from '../canonical/tiers.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { createStreamProgress, type StreamState } from '../format.ts'
+import { RESTARTED, RestartDetector } from '../restart-detector.ts'
 
 /** An event that clients of the format ignore. */
 export const KEEP_ALIVE = 'event: ping\ndata: {"type": "ping"}\n\n'

@@ -2,7 +2,7 @@ import { createFinder } from '../../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { replaceSpans, scanTopLevel, withMember } from '../../../lib/json-scan.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
-import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
+import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import {
   type AnswerReader,
   type Endpoint,

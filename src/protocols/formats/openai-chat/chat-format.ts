@@ -2,7 +2,7 @@ import { createFinder } from '../../../lib/bytes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import { insertFirstMember, withMember } from '../../../lib/json-scan.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
-import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
+import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import {
   type AnswerReader,
   createFixedEndpoint,

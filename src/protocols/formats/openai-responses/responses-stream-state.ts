@@ -1,7 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
-import { RESTARTED, RestartDetector } from '../answer-starts.ts'
 import type { TokenUsage } from '../canonical/canonical-answer.ts'
 import type { CompactionMode } from '../canonical/canonical-request.ts'
 import { hasTokenCount, readTokenCount } from '../canonical/canonical-values.ts'
@@ -11,6 +10,7 @@ import { addCharges, readCost } from '../canonical/reported-cost.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { createStreamProgress, type StreamPosition, type StreamState } from '../format.ts'
+import { RESTARTED, RestartDetector } from '../restart-detector.ts'
 import type { WireOutcome } from './responses-wire.ts'
 
 /** An SSE comment, which clients ignore. */

@@ -1,6 +1,6 @@
 import { assignToMedium } from '../../formats/canonical/media-tokens.ts'
 import { createKindForms } from '../create-kind-forms.ts'
-import { estimateDuration, getDuration } from '../sound/length.ts'
+import { estimateDuration, getDuration } from '../sound/audio-duration.ts'
 import { aiSdk } from './clients/ai-sdk-transcription-client.ts'
 import { clients } from './transcription-clients.ts'
 import { transcriptionVendors } from './transcription-vendors.ts'

@@ -10,7 +10,7 @@ import { perplexity } from './vendors/perplexity-web-search.ts'
 import { searxng } from './vendors/searxng-web-search.ts'
 import { serper } from './vendors/serper-web-search.ts'
 import { tavily } from './vendors/tavily-web-search.ts'
-import { queryDivision } from './web-search-given.ts'
+import { queryDivision } from './web-search-results.ts'
 
 /** The forms for web search. */
 export const webSearchForms: KindForms = createKindForms({

@@ -1,5 +1,5 @@
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
-import { type PageFormat, pickFormat } from '../web/web-answers.ts'
+import { type PageFormat, pickFormat } from '../web/web-responses.ts'
 import type { Recency, SearchRequest } from './web-search.ts'
 
 /** Returns the number of results, up to the vendor's limit. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Synonyms, Warnings } from '../../formats/canonical/canonical-warnings.ts'
-import type { PageFormat } from '../web/web-answers.ts'
+import type { PageFormat } from '../web/web-responses.ts'
 
 /** A search request, independent of the vendor's form. */
 export interface SearchRequest {

@@ -1,4 +1,4 @@
-import { anthropic } from './anthropic.ts'
+import { anthropic } from './anthropic-traits.ts'
 import type { TargetDifference } from './difference.ts'
 
 /** How the models on Converse differ. Sources: its reference by model, October 2026, and the profiles of https://github.com/pydantic/pydantic-ai. */

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts'
 import type { SseEvent } from '../../../../lib/sse.ts'
-import { restartError } from '../../answer-starts.ts'
 import { stringifyObject } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart } from '../../canonical/canonical-parts.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
@@ -14,6 +13,7 @@ import {
   createTextPart,
   type PartEvents,
 } from '../../canonical/stream-reader.ts'
+import { restartError } from '../../restart-detector.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
 import { parseCitation } from '../anthropic-citations.ts'
 import { parseStreamError } from '../anthropic-errors.ts'

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts'
 import type { SseEvent } from '../../../../lib/sse.ts'
-import { RestartDetector, restartError } from '../../answer-starts.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
 import { readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import { addCharges } from '../../canonical/reported-cost.ts'
@@ -12,6 +11,7 @@ import {
   createTextPart,
   type PartEvents,
 } from '../../canonical/stream-reader.ts'
+import { RestartDetector, restartError } from '../../restart-detector.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
 import { parseStreamError, readException } from '../converse-errors.ts'
 import { parseStop, readConverseUsage } from '../converse-fields.ts'

@@ -1,4 +1,4 @@
-import { createOpenaiForm } from './openai-shaped-embedding.ts'
+import { createOpenaiForm } from './openai-compatible-embedding.ts'
 
 /** https://api.jina.ai/redoc#tag/embeddings */
 export const jina = createOpenaiForm({

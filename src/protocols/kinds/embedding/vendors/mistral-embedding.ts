@@ -1,5 +1,5 @@
 import { MISTRAL_TOKENS } from '../embedding-bounds.ts'
-import { createOpenaiForm } from './openai-shaped-embedding.ts'
+import { createOpenaiForm } from './openai-compatible-embedding.ts'
 
 /** https://docs.mistral.ai/api/#tag/embeddings */
 export const mistral = createOpenaiForm({

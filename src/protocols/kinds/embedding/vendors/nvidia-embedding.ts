@@ -1,4 +1,4 @@
-import { createOpenaiForm } from './openai-shaped-embedding.ts'
+import { createOpenaiForm } from './openai-compatible-embedding.ts'
 
 /** https://docs.api.nvidia.com/nim/reference. Its retrieval models require a task. */
 export const nvidia = createOpenaiForm({

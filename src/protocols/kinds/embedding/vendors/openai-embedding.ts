@@ -1,5 +1,5 @@
 import { getModelTokens, OPENAI_TOKENS } from '../embedding-bounds.ts'
-import { createOpenaiForm, type Dialect } from './openai-shaped-embedding.ts'
+import { createOpenaiForm, type Dialect } from './openai-compatible-embedding.ts'
 
 const shared = {
   dimensions: 'dimensions',

@@ -1,5 +1,5 @@
 import { getModelTokens } from '../embedding-bounds.ts'
-import { createOpenaiForm } from './openai-shaped-embedding.ts'
+import { createOpenaiForm } from './openai-compatible-embedding.ts'
 
 /** https://openrouter.ai/docs/api-reference/embeddings. Some of its models return nothing if base64 is requested. */
 export const openrouter = createOpenaiForm({

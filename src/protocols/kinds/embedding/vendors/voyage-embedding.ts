@@ -1,5 +1,5 @@
 import { getVoyageTokens } from '../embedding-bounds.ts'
-import { createOpenaiForm } from './openai-shaped-embedding.ts'
+import { createOpenaiForm } from './openai-compatible-embedding.ts'
 
 /** https://docs.voyageai.com/reference/embeddings-api. Voyage truncates the end of long texts unless that is disabled. */
 export const voyage = createOpenaiForm({

@@ -5,7 +5,7 @@ import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
 import type { ClientForm, ClientReadContext } from '../../kind-forms.ts'
 import { readInteger } from '../../web/web-fields.ts'
 import { truncateText } from '../../web/web-text.ts'
-import { checkPageUrl } from '../page-address.ts'
+import { checkPageUrl } from '../page-url.ts'
 import type { FetchedPage, FetchRequest, FetchResponse } from '../web-fetch.ts'
 
 const MAX_URLS = 20

@@ -1,8 +1,8 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorForm } from '../../kind-forms.ts'
 import { findFirecrawlError } from '../../web/firecrawl-web.ts'
-import { createPageError, getList, getObject, isPageStatus, pickFormat, toUsage } from '../../web/web-answers.ts'
 import { isFlag, isInteger, isLineList, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { createPageError, getList, getObject, isPageStatus, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import { chooseFormat, type FetchRequest, type FetchResponse, filterStrings } from '../web-fetch.ts'
 

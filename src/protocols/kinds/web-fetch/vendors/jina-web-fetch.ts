@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import type { VendorForm } from '../../kind-forms.ts'
 import { findJinaError } from '../../web/jina-web.ts'
-import { createPageError, getObject, isPageStatus, toUsage } from '../../web/web-answers.ts'
 import {
   isFlag,
   isInteger,
@@ -11,6 +10,7 @@ import {
   type OptionChecks,
   readVendorOptions,
 } from '../../web/web-options.ts'
+import { createPageError, getObject, isPageStatus, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import type { FetchRequest, FetchResponse } from '../web-fetch.ts'
 

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorForm } from '../../kind-forms.ts'
-import { getList, getObject, pickFormat, toUsage } from '../../web/web-answers.ts'
 import { isInteger, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import {
   chooseFormat,

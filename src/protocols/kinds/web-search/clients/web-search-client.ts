@@ -6,7 +6,7 @@ import type { ClientForm, ClientReadContext } from '../../kind-forms.ts'
 import { readInteger } from '../../web/web-fields.ts'
 import { truncateText } from '../../web/web-text.ts'
 import { featureNames, type Recency, type SearchRequest } from '../web-search.ts'
-import type { SearchResponse, SearchResult } from '../web-search-given.ts'
+import type { SearchResponse, SearchResult } from '../web-search-results.ts'
 
 const MAX_QUERIES = 5
 const MAX_RESULTS = 100

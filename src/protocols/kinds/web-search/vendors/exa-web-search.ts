@@ -1,11 +1,11 @@
 import { isObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorForm } from '../../kind-forms.ts'
-import { getList, getObject, pickFormat, toUsage } from '../../web/web-answers.ts'
 import { isFlag, isLineList, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
-import { readResults, type SearchResponse } from '../web-search-given.ts'
+import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { chooseCount, choosePageFormat, getStartTime } from '../web-search-terms.ts'
 
 const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([

@@ -2,11 +2,11 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorForm } from '../../kind-forms.ts'
 import { findFirecrawlError } from '../../web/firecrawl-web.ts'
-import { getList, getObject, pickFormat, toUsage } from '../../web/web-answers.ts'
 import { isFlag, isInteger, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
-import { readResults, type SearchResponse } from '../web-search-given.ts'
+import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { addSites, chooseCount, choosePageFormat, writeGoogleTimes } from '../web-search-terms.ts'
 
 const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([

@@ -1,6 +1,6 @@
 import type { VendorForm } from '../../kind-forms.ts'
 import type { SearchRequest } from '../web-search.ts'
-import type { SearchResponse } from '../web-search-given.ts'
+import type { SearchResponse } from '../web-search-results.ts'
 import { perplexity } from './perplexity-web-search.ts'
 
 /** Other gateways have the same API as this one: Perplexity's, with a model. */

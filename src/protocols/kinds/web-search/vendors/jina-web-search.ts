@@ -2,11 +2,11 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorForm } from '../../kind-forms.ts'
 import { findJinaError } from '../../web/jina-web.ts'
-import { getList, getObject, toUsage } from '../../web/web-answers.ts'
 import { isFlag, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getAmount } from '../../web/web-text.ts'
 import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
-import { readResults, type SearchResponse } from '../web-search-given.ts'
+import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { addSites, chooseCount, chooseLanguage, choosePage } from '../web-search-terms.ts'
 
 const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([

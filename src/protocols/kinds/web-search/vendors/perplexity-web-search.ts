@@ -1,11 +1,11 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import { readCost } from '../../../formats/canonical/reported-cost.ts'
 import type { VendorForm } from '../../kind-forms.ts'
-import { getList, getObject, toUsage } from '../../web/web-answers.ts'
 import { readVendorOptions } from '../../web/web-options.ts'
+import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getText } from '../../web/web-text.ts'
 import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
-import { readResults, type SearchResponse } from '../web-search-given.ts'
+import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { chooseCount, stripRegion, toUsDate } from '../web-search-terms.ts'
 
 const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([

@@ -1,9 +1,9 @@
 import { isObject } from '../../../../lib/json.ts'
 import type { VendorForm } from '../../kind-forms.ts'
-import { getList, toUsage } from '../../web/web-answers.ts'
 import { isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { getList, toUsage } from '../../web/web-responses.ts'
 import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
-import { readResults, type SearchResponse } from '../web-search-given.ts'
+import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { addSites, chooseLanguage, choosePage } from '../web-search-terms.ts'
 
 const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([

@@ -1,10 +1,10 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { VendorForm } from '../../kind-forms.ts'
-import { getList, toUsage } from '../../web/web-answers.ts'
 import { isFlag, isLine, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { getList, toUsage } from '../../web/web-responses.ts'
 import { getAmount } from '../../web/web-text.ts'
 import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
-import { readResults, type SearchResponse } from '../web-search-given.ts'
+import { readResults, type SearchResponse } from '../web-search-results.ts'
 import { addSites, chooseCount, chooseLanguage, choosePage, writeGoogleTimes } from '../web-search-terms.ts'
 
 const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([

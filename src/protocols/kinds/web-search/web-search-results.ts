@@ -1,6 +1,6 @@
 import { isObject } from '../../../lib/json.ts'
 import type { Division, KindResponse } from '../kind-forms.ts'
-import { addCharges, type PageFormat, type VendorCharge } from '../web/web-answers.ts'
+import { addCharges, type PageFormat, type VendorCharge } from '../web/web-responses.ts'
 import { getAmount, getText, parseDate, toPlainText } from '../web/web-text.ts'
 import type { SearchRequest } from './web-search.ts'
 
