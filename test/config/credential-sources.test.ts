@@ -263,6 +263,7 @@ test('renews the credential once for a request that is divided into several call
 
 test("one key's rejected credential doesn't cool the target for other keys", async () => {
   const calls: Array<string | null> = []
+  let badId = ''
   const { api, fetch } = createGateway({
     storage: memoryStorage(),
     connections: {
@@ -272,14 +273,15 @@ test("one key's rejected credential doesn't cool the target for other keys", asy
         apiKey: ({ keyId }) => `the-key-of-${keyId}`,
       },
     },
-    fetch: async (_, init) => {
+    fetch: async (_, init): Promise<Response> => {
       const authorization = new Headers(init?.headers).get('authorization')
       calls.push(authorization)
-      return authorization === `Bearer the-key-of-${bad.id}` ? unauthorized() : Response.json(answer)
+      return authorization === `Bearer the-key-of-${badId}` ? unauthorized() : Response.json(answer)
     },
     logger: false,
   })
   const [bad, good] = [await api.keys.create({ name: 'bad' }), await api.keys.create({ name: 'good' })]
+  badId = bad.id
   const ask = (key: string) =>
     fetch('http://gateway/v1/chat/completions', {
       method: 'POST',

@@ -8,7 +8,7 @@ const storage = memoryStorage()
 
 const refused: Array<[options: unknown, says: RegExp]> = [
   [undefined, /takes an options object/],
-  [{}, /storage is missing.*memoryStorage/],
+  [{ storage: undefined }, /storage is undefined.*memoryStorage/],
   [{ storage: { get() {}, set() {}, list() {} } }, /storage must have get\(\), set\(\), delete\(\), and list\(\)/],
   [{ storage, basepath: '/x' }, /basepath is not an option.*basePath/],
   [{ storage, basePath: 5 }, /basePath must be a string/],
