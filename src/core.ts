@@ -54,7 +54,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     upstream: (exchange?: Exchange): UpstreamFetch => options.fetch ?? exchange?.upstream ?? platformFetch,
     startTimer: (ms: number, onTime: () => void) =>
       clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime),
-    /** How long request bodies may take. */
+    /** How long a client may take to send the request body. */
     bodyTime: { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd },
     isStrict: options.strict ?? false,
     fetchesMedia: options.fetchMedia ?? true,

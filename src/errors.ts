@@ -1,6 +1,6 @@
 import { Boom, isBoom } from '@hapi/boom'
 
-/** Every error of the gateway: its HTTP status, and the message used when no better one is given; none where each place gives one. */
+/** All gateway errors, each with its HTTP status and default message. Errors without one get their message where they are thrown. */
 const table = {
   INVALID_REQUEST: [400, 'The request is invalid.'],
   INVALID_JSON: [400, 'The request body is not valid JSON.'],

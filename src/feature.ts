@@ -27,7 +27,7 @@ export interface Feature {
   aroundAttempt?(attempt: GatewayAttempt, next: () => Promise<AttemptRecord>): Promise<unknown>
   /** Path prefixes of your own: with routes that need a client key, or with a function that serves every request. */
   readonly areas?: ReadonlyArray<FeatureArea | ServedArea>
-  /** Routes beside the model endpoints, below `/v1` or `/v1beta`, such as `/v1/account`. They need a client key. */
+  /** Routes next to the model endpoints, below `/v1` or `/v1beta`, such as `/v1/account`. They need a client key. */
   readonly routes?: readonly FeatureRoute[]
   /**
    * Operations of the management API, by resource and name: served under `/api`, callable as `gateway.api.<resource>.<name>`, and described in

@@ -34,7 +34,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
     const call = new AbortController()
     const background: Promise<unknown>[] = []
     const waitUntil = (work: Promise<unknown>) => void background.push(work)
-    stream.on('error', () => {}) // `close` follows and is handled
+    stream.on('error', () => {}) // the `close` event follows, and its handler deals with this
     stream.on('close', () => call.abort(new Error('Lambda stopped accepting the response.')))
     const time = alarm(context.getRemainingTimeInMillis() - RESERVE_MS)
     void time.over.then(() => call.abort(new Error(OVER)))

@@ -14,7 +14,7 @@ export interface PostgresPool {
   /** A `pg` pool emits `error` when it loses an idle connection; without a listener, that crashes the process. */
   on?(event: 'error', listener: () => void): unknown
   off?(event: 'error', listener: () => void): unknown
-  /** Of a `pg` pool: the maximum number of connections. */
+  /** The maximum number of connections of a `pg` pool. */
   options?: { max?: number }
 }
 
@@ -84,7 +84,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     }
   }
 
-  function warn([why, remedy]: typeof DEAF | typeof SINGLE): void {
+  function warn([why, remedy]: typeof NO_NOTIFICATIONS | typeof SINGLE): void {
     if (logger && !isWarned)
       logger.warn(
         `The pool of the table ${table} ${why}. Changes by other instances are seen within ${pollMs} ms. ${remedy}`,
@@ -200,8 +200,8 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       if (hasArrived || isOver || listener !== client) return
       lose()
       if (isListening) return // the pool can listen, so only the connection has failed
-      deafUntil = performance.now() + DEAF_MS
-      warn(DEAF)
+      deafUntil = performance.now() + NO_NOTIFICATIONS_MS
+      warn(NO_NOTIFICATIONS)
     }
 
     if (isSingle) warn(SINGLE)
@@ -290,7 +290,7 @@ const MOST_OWN = 10_000
 /** A poll that takes longer may have silently lost its connection, so the next one starts. */
 const SILENCE_MS = 2_000
 /** When to try a pool again that received no notification, because the server may have been slow. */
-const DEAF_MS = 60_000
+const NO_NOTIFICATIONS_MS = 60_000
 /** The number of polls between two removals of rows that were deleted or expired an hour ago. */
 const SWEEP_EVERY = 300
 
@@ -302,7 +302,7 @@ function createNames(name = 'signalbox_records'): { table: string; channel: stri
 }
 
 /** The warning about a pool that receives no notifications: why, and what to do. */
-const DEAF = [
+const NO_NOTIFICATIONS = [
   'receives no notifications, perhaps because of a transaction-mode pooler',
   'Pass `listen: false`, or a pool without the pooler: `listen: directPool`.',
 ] as const

@@ -133,8 +133,8 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   const read = (...args: Command) => send(() => args, deadline())
 
   /**
-   * Makes one write, exactly once however often it is sent, and never after this has rejected: the script compares the server's clock, which each
-   * reply contains, with the write's deadline.
+   * Applies a write exactly once, no matter how often it is sent, and never after this function has rejected. The script compares the server's
+   * clock, which each reply contains, with the write's deadline.
    */
   async function write(
     operation: 'set' | 'delete' | 'increment',

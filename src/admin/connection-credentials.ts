@@ -46,7 +46,7 @@ export class ConnectionCredentials {
         `"providerSpecificData.${moved}" changes where the connection's key is sent, so send "apiKey" again as well, or null for none`,
       )
     const stored = await this.read(was)
-    return stored === undefined ? undefined : this.encrypt(next, stored) // one that can't be decrypted stays as it is
+    return stored === undefined ? undefined : this.encrypt(next, stored) // a credential that can't be decrypted is left unchanged
   }
 
   /**

@@ -30,7 +30,7 @@ export interface ConnectionDependencies {
 export interface WrittenConnection {
   record: ConnectionRecord
   discovered: Discovery | undefined
-  /** Whether the record was left as it is, because nothing would change. */
+  /** Whether the record was left alone because nothing would change. */
   isUnchanged?: boolean
 }
 

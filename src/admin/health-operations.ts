@@ -42,7 +42,7 @@ export function createHealthOperations({ store, health }: { store: WritableStore
   }
 }
 
-/** Stored records that can't be read as they are. `key` is the storage key, as listed by `GET /api/health`. */
+/** Damaged records in the storage. `key` is the storage key, as listed by `GET /api/health`. */
 export interface DamagedRecordOperations<Input = never> {
   /** Rejects with `NOT_FOUND` if the record is missing or not damaged. */
   get(key: string): Promise<ShownDamage>

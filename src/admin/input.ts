@@ -179,7 +179,7 @@ export const fields = {
   ),
 }
 
-/** A whole number, both ends included. */
+/** A whole number from `least` to `most`, inclusive. */
 export function wholeNumber(least: number, most: number, message = `must be a whole number from ${least} to ${most}`) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message))
 }

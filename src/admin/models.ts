@@ -82,7 +82,10 @@ export interface Names {
   aliases: readonly AliasRecord[]
 }
 
-/** The names by which `start` resolves to itself, both ends included. A combo precedes an alias with the same name, as in routing. */
+/**
+ * Finds the chain of names through which `start` resolves to itself; it begins and ends with `start`. A combo precedes an alias with the same
+ * name, as in routing.
+ */
 export function findCycle(start: string, { combos, aliases }: Names): string[] | undefined {
   const next = new Map<string, readonly string[]>()
   for (const { alias, model } of aliases) if (alias !== model || !isDirect(model)) next.set(alias, [model])

@@ -13,7 +13,7 @@ import { createEdit, isSameJson } from './record-operations.ts'
 import { changeRules, checkCooldowns, mergeFields } from './rules.ts'
 import { inputSchema, listInnerFields } from './schemas.ts'
 
-/** The settings. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
+/** The settings. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
 export interface SettingsOperations<Input = never> {
   get(): Promise<Settings>
   /**

@@ -297,7 +297,7 @@ function refuse(path: string, place: string, cause: unknown): never {
   throw problem(`${path}: ${place}: ${withCommands(cause.message).replace(/[^.!?]$/, '$&.')}`, { cause })
 }
 
-/** Copies all records except client keys to memory. There can be very many keys, and no other record depends on them. */
+/** Copies all records except client keys to memory. There can be a huge number of keys, and no other record depends on them. */
 async function copyRecords(storage: Storage): Promise<Storage> {
   const copy = memoryStorage()
   const { keys: _, ...copied } = recordKinds

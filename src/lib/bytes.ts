@@ -13,7 +13,7 @@ export const decodeUtf8 = (bytes: Uint8Array): string => strictDecoder.decode(by
 /** Replaces invalid UTF-8 with U+FFFD. */
 export const decodeUtf8Lenient = (bytes: Uint8Array): string => lenientDecoder.decode(bytes)
 
-/** Concatenates chunks. A single chunk is returned as it is, without a copy. */
+/** Concatenates chunks. A single chunk is returned without copying it. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [first] = parts
   if (first && parts.length === 1) return first

@@ -4,7 +4,7 @@
  */
 export interface ByteStream {
   next(): Promise<Uint8Array | undefined>
-  /** Reads the whole stream in one step instead of the first `next()`; `undefined` if that isn't cheaper. */
+  /** Reads the whole stream in one step. Call it before the first `next()`. Returns `undefined` if that isn't cheaper. */
   whole?(): Promise<Uint8Array> | undefined
   /** Stops the source immediately. Safe to call at any time, more than once. */
   cancel(reason?: unknown): void
@@ -26,7 +26,7 @@ export interface Exchange {
   copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void
   /**
    * Reads the body; call it once. Rejects with `PAYLOAD_TOO_LARGE` as soon as the body exceeds `maxBytes`. If the client disconnects, it
-   * rejects sooner or later, depending on the platform; `onAbort` reports that, too.
+   * also rejects, but how soon depends on the platform; use `onAbort` to detect disconnects.
    */
   body(maxBytes: number): Promise<Uint8Array>
   /**
@@ -59,7 +59,7 @@ export interface Reply {
   status: number
   /** Names are lowercase. */
   headers: Record<string, string>
-  /** Values of `set-cookie`; each is sent as a header of its own. */
+  /** Values of `set-cookie`; each is sent as a separate header. */
   cookies?: readonly string[]
   body?: string | Uint8Array | ByteStream
 }

@@ -31,7 +31,7 @@ export function rememberByName<R>(find: (name: string) => R): (name: string) => 
 const MAX_NAMES = 1_000
 const LONGEST_NAME = 100
 
-/** Memoizes a function by object, for as long as the object lives. Results must not be `undefined`. */
+/** Memoizes a function by object; entries live as long as the object. Results must not be `undefined`. */
 export function rememberByObject<K extends object, R>(find: (key: K) => R): (key: K) => R {
   const known = new WeakMap<K, R>()
   return (key) => {

@@ -45,7 +45,7 @@ export function createInputEstimate(call: InputRequest, { provider, model }: Mod
   return createTextEstimate(endpoint, text, target)
 }
 
-/** A function of its own, so that its closure doesn't hold the parsed body. */
+/** A separate function, so that its closure doesn't hold the parsed body. */
 const createTextEstimate = (endpoint: Endpoint, text: string, target: ModelReference) => () =>
   estimateInput({ endpoint, body: JSON.parse(text) }, target)
 

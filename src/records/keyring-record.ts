@@ -41,7 +41,7 @@ const damagedError = () =>
     message: 'The vault record in the storage cannot be read. Restore it from a backup.',
   })
 
-/** The context of the wrapped keys, so that the fields beside them can't be changed without the secret. */
+/** The context of the wrapped keys, so that the other fields of the record can't be changed without the secret. */
 export const getKeysContext = ({ schema, isTakenOver }: Pick<KeyringRecord, 'schema' | 'isTakenOver'>) =>
   `${KEYRING}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
 

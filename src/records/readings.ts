@@ -37,7 +37,7 @@ interface ReadRecord<T> {
 
 /**
  * Reads a record that a restore, another program, another release, or a bug may have written. Replaces invalid fields as their descriptions
- * say (types/records), and keeps unknown fields. Returns the problem in words if the record has no usable identity or models: it is skipped.
+ * say (types/records), and keeps unknown fields. Returns a description of the problem if the record has no usable identity or models: it is skipped.
  */
 export type Reader<T> = (stored: JsonObject, id: string) => ReadRecord<T> | string
 
@@ -79,7 +79,7 @@ function isEntry(entry: unknown): boolean {
   return isName(model) && (weight === undefined || isNumber(weight)) && areObjects
 }
 
-/** Reads the fields of a record, or of an object in it; returns the problem in words if it lacks an essential field. */
+/** Reads the fields of a record, or of an object in it; returns a description of the problem if it lacks an essential field. */
 function readFields(stored: JsonObject, fields: RecordFields, slot = '', where = ''): ReadRecord<JsonObject> | string {
   const record = { ...stored }
   const problems: string[] = []

@@ -51,7 +51,7 @@ export interface Store {
   groupCache: GroupCache
   /** With a timeout for each operation. */
   storage: Storage
-  /** The records that can't be read as they are. */
+  /** The log of damaged records. */
   damage: DamageLog
   /** Whether the storage reports changes of other writers. */
   isWatched: boolean
@@ -79,7 +79,7 @@ export interface StoreOptions {
   digestsSha256?: boolean | undefined
   /** Yields to other work during a long task. */
   turnEnd(): Promise<void>
-  /** Called with an error for each record that can't be read as it is. */
+  /** Called with an error for each damaged record. */
   onError(error: unknown): void
 }
 

@@ -4,7 +4,7 @@ import type { Storage, Stored } from '../types.ts'
 import type { Reader } from './readings.ts'
 import { handleStorageError } from './storage-access.ts'
 
-/** A record as it is stored, with its position in the order of creation. */
+/** A stored record, with its position in the order of creation. */
 export interface Envelope<T> {
   order: number
   record: T
@@ -126,7 +126,7 @@ export function decodeId(encoded: string): string | undefined {
   }
 }
 
-/** A stored record that can't be read as it is. */
+/** A damaged record in the storage. */
 export interface DamagedRecord {
   /** Its storage key. */
   key: string

@@ -40,7 +40,7 @@ export interface WritableStore extends Store {
   isSignedKey(digest: string, record: KeyRecord): Promise<boolean>
   /** Whether a gateway with this secret wrote the group's record. */
   isSignedGroup(id: string, record: GroupRecord): Promise<boolean>
-  /** Repairs records that can't be read as they are. */
+  /** Repairs damaged records. */
   repair: Repair
   runExclusive: RunExclusive
 }

@@ -74,7 +74,7 @@ function changeBody(call: ModelCall, body: JsonObject, model: string): ModelCall
   return { ...parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {}), stream }
 }
 
-/** Returns the parts of a form whose fields have changed. Files, and fields of lists, stay. */
+/** Returns the parts of a form whose fields have changed. Files and list fields are unchanged. */
 function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonObject): FormPart[] {
   const kept = form.flatMap((part): FormPart[] => {
     if ('bytes' in part || !Object.hasOwn(before, part.name)) return [part]

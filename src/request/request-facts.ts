@@ -41,7 +41,7 @@ function getMessages(body: JsonObject): readonly unknown[] {
   return Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]
 }
 
-/** Deep enough for a part of a tool result in a message. */
+/** How deep to search: enough for an image in a tool result in a message. */
 const MAX_DEPTH = 8
 
 const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image', 'image-url']) // the last one is AI SDK 6's

@@ -13,7 +13,7 @@ export function isValidInput(shape: Shape, value: unknown): boolean {
       return typeof value === 'string' && shape.of.includes(value)
     case 'list':
       if (!Array.isArray(value) || value.length > shape.most || (shape.isFilled && value.length === 0)) return false
-      return Array.from<unknown>(value).every((item) => isValidInput(shape.of, item)) // it may have holes and methods of its own
+      return Array.from<unknown>(value).every((item) => isValidInput(shape.of, item)) // it may be sparse or override array methods
     case 'map':
       return isValidMap(shape, value)
     case 'object':

@@ -4,7 +4,7 @@ import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openApp } from './support/app.ts'
 
-const test = suite('every route of clients')
+const test = suite('accounts on every client route')
 
 /** A step's body of one route of a feature. */
 const hello = { name: 'hello', areas: [{ path: '/hello', routes: [greeting('GET'), greeting('POST')] }] }
@@ -59,7 +59,7 @@ test('the API description has no client route that these tests lack', async () =
 })
 
 for (const [method, path] of routes)
-  test(`check 12: ${method} ${path} asks who it is once, before the body, and serves nobody else`, async () => {
+  test(`${method} ${path} asks who it is once, before the body, and serves nobody else`, async () => {
     const app = await openApp({ extend: [hello] })
     for (const as of [undefined, 'alice']) {
       app.asked.length = 0
@@ -106,7 +106,7 @@ test('an account has no access to the management API', async () => {
   assert.is(app.asked.length, 0)
 })
 
-test('identify gets the facts about the request', async () => {
+test('identify gets the details of the request', async () => {
   const seen: object[] = []
   const app = await openApp({
     identify: (request, { endpoint, kind, format, requestId }) => {

@@ -36,7 +36,7 @@ interface Filled {
 }
 
 test(
-  `check 30: a process for a million accounts stays within ${MAX_MIB} MiB, and starts as fast as with none`,
+  `a process for a million accounts stays within ${MAX_MIB} MiB, and starts as fast as with none`,
   slowly,
   ({ program }) =>
     inFolder((full) =>
@@ -89,7 +89,7 @@ async function store(path: string, count: number): Promise<void> {
   await storage.close?.()
 }
 
-test(`check 27: ${REJECTED} random ids that are rejected leave the storage as it is`, slowly, async () => {
+test(`${REJECTED} random rejected ids don't change the storage`, slowly, async () => {
   const { accounts, dump } = openAccounts({ options: { newPerMinute: 1 } })
   await accounts.getAccount({ account: 'first' })
   const before = await dump()

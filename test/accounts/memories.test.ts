@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 import { byCookie } from './support/app.ts'
 import { SECRET } from './support/token-world.ts'
 
-const test = suite('what the gateway remembers for an account')
+const test = suite('state that the gateway keeps per account')
 
 const storage = memoryStorage()
 
@@ -51,7 +51,7 @@ async function openCallers(gateway: Gateway) {
   }
 }
 
-test('check 51 (bug B8): a session belongs to its account, whoever else names it', async () => {
+test('a session belongs to its account, even if another account uses its name', async () => {
   const { gateway, up, down } = await open()
   const { alice, ...others } = await openCallers(gateway)
   const pick = async (ask: Send) => {
@@ -75,7 +75,7 @@ test('check 51 (bug B8): a session belongs to its account, whoever else names it
   assert.equal(second.up.providers, [moved, home])
 })
 
-test("check 80: an account can't refer to an item of a response that another account got", async () => {
+test("an account can't refer to an item of a response that another account got", async () => {
   const { gateway } = await open()
   const { alice, ...others } = await openCallers(gateway)
   const question = { role: 'user', content: 'Hi' }

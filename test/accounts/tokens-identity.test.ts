@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 import { byCookie, outcomeOf } from './support/app.ts'
 import { SECRET } from './support/token-world.ts'
 
-const test = suite('tokens beside what the app says')
+const test = suite('tokens combined with the identify function')
 
 async function openApp(identify: Identify = byCookie) {
   const clock = fakeClock()
@@ -62,7 +62,7 @@ test('an identity and a token of the same account work together, and the limits 
   ])
 })
 
-test('check 7: an identity and a token of two accounts are rejected', async () => {
+test('an identity and a token of two accounts are rejected', async () => {
   const { api, chat, up } = await openApp()
   const { token } = await api.tokens.mint({ account: 'bob' })
   assert.is(await chat({ cookie: 's=alice', 'x-api-key': token }), '400 identity_conflict')
@@ -80,7 +80,7 @@ test('a token and a key of the same account work together', async () => {
   assert.equal(seen, [['alice', id]])
 })
 
-test('7. keys or tokens of two accounts are rejected together, in whatever headers', async () => {
+test('keys or tokens of two accounts are rejected together, in whatever headers', async () => {
   const { api, chat, seen } = await openApp(() => undefined)
   const [alice, bob, none] = await Promise.all([
     api.keys.create({ name: 'of-alice', account: 'alice' }),

@@ -29,7 +29,7 @@ interface Context {
   ports: string
 }
 
-const test = suite<Context>('the recipes for servers of one’s own', {
+const test = suite<Context>('the recipes for self-hosted servers', {
   servers: Object(undefined),
   folder: '',
   ports: '',

@@ -206,7 +206,7 @@ const problems: Array<[GatewayOptions, RegExp]> = [
 ]
 
 for (const [options, message] of problems)
-  test(`says at once what is wrong: ${message.source.slice(1, 50)}`, () => {
+  test(`reports the problem immediately: ${message.source.slice(1, 50)}`, () => {
     assert.throws(
       () => createGateway({ storage: memoryStorage(), logger: false, ...options }),
       (error: Error) => {

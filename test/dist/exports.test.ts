@@ -45,7 +45,7 @@ test('built files import Node modules with their prefix, as `node:sqlite` and ot
   }
 })
 
-test('the types need no runtime package', () => {
+test("the types don't need any runtime package", () => {
   for (const name of Object.keys(entries).filter((entry) => entry !== 'cli')) {
     const { packages, text } = readTypes(`${name}.d.ts`)
     const strange = packages.filter((each) => !typePackages[name]?.includes(each))

@@ -49,7 +49,7 @@ test('each link points to an existing file, and each anchor to a heading', () =>
   assert.equal(broken, [])
 })
 
-test('each link to a file on GitHub points to an existing one', () => {
+test('every link to a file on GitHub points to an existing file', () => {
   const links = pages.flatMap(({ path, repositoryLinks }) => repositoryLinks.map((to) => ({ path, to })))
   assert.ok(links.length > 2, `only ${links.length} were found`)
   assert.equal(

@@ -273,7 +273,7 @@ for (const name of ['openai-chat', 'anthropic-messages', 'openai-responses'])
     assert.not.match(text, /there|world|\[DONE\]/)
   })
 
-test('responses of other kinds and errors stay as they are', async () => {
+test('other kinds of responses, and errors, are unchanged', async () => {
   const up = fakeUpstream(({ url }) =>
     /embeddings/.test(url.href) ? json({ data: [] }, 200) : json({ error: { message: WORD } }, 400),
   )

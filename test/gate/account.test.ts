@@ -2,7 +2,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openGate } from './support/world.ts'
 
-const test = suite('what the holder of a key reads of its own limits')
+const test = suite("reading your own key's limits")
 
 async function world(options: Parameters<typeof openGate>[0]) {
   const opened = await openGate(options)

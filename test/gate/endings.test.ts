@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered.ts'
 import { type GateWorld, messages, openGate } from './support/world.ts'
 
-const test = suite('whatever becomes of a request, nothing stays held')
+const test = suite('reservations are released however a request ends')
 
 const LIMITS = { requests: { total: 50 }, tokens: { total: 100_000 }, usd: { total: 10 }, parallel: 1 }
 

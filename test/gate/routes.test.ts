@@ -42,7 +42,7 @@ for (const endpoint of endpoints)
       assert.is(await used('requests'), 1)
     })
 
-test('listings, preflights, and unknown paths need no budget', async () => {
+test("listings, preflights, and unknown paths don't use any budget", async () => {
   const { gateway, key, chat } = await openGate({ limits: { requests: { total: 1 } } })
   assert.is((await chat()).status, 200)
   const headers = { authorization: `Bearer ${key}` }

@@ -117,7 +117,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([shown.length, up.calls.length], [25, 3])
   })
 
-  test("each image has the facts about its call, and a call's cost appears once", async () => {
+  test("each image has its call's metadata, and a call's cost appears once", async () => {
     const { models, up } = await images()
     const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 3, maxRetries: 0 }
     const {

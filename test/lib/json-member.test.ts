@@ -1,7 +1,7 @@
 import { withoutMember } from '../../src/lib/json-scan.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a JSON text without one of its members')
+const test = suite('removing a field from JSON text')
 
 /** A text, and the same without its member `x`. */
 const table: Record<string, [given: string, expected: string]> = {

@@ -185,7 +185,7 @@ test('counts a settlement in the windows of its reservation, and not in later on
   )
 })
 
-test('check 79: never opens a window again when a clock goes back, and goes on when it comes to a later one', async () => {
+test('never opens a window again when a clock goes back, and goes on when it comes to a later one', async () => {
   const { world, a, one } = open()
   const scope = key({ requests: { day: 1 } })
   const ask = () => one.reserve([scope], { fixed: { requests: 1 } })
@@ -198,7 +198,7 @@ test('check 79: never opens a window again when a clock goes back, and goes on w
   assert.is((await ask()).kind, 'reserved')
 })
 
-test('spending under earlier limits counts under changed ones', async () => {
+test('usage under old limits counts toward changed limits', async () => {
   const { one } = open()
   reserved(await one.reserve([key({ requests: { day: 9 } })], { fixed: { requests: 1, tokens: 70 } })).settle({
     requests: 1,

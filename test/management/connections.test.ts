@@ -206,7 +206,7 @@ for (const [baseUrl, path, provider] of [
   ['https://up.example/v1/responses', '/responses', 'openai'],
   ['https://up.example/v1/embeddings', '/embeddings', 'anthropic-compatible'],
 ] as const) {
-  test(`rejects the base URL ${baseUrl} of ${provider}, with the one to send`, async () => {
+  test(`rejects the base URL ${baseUrl} of ${provider}, and suggests a valid one`, async () => {
     const { refuses } = openDoor()
     const error = `"providerSpecificData.baseUrl" must not include "${path}", which the gateway appends. Use "https://up.example/v1"`
     await refuses(400, error, ['POST', '/api/connections', { provider, providerSpecificData: { baseUrl } }])

@@ -21,7 +21,7 @@ async function catchError(call: Promise<unknown>) {
   throw new Error('it was accepted')
 }
 
-test('gateway.api needs no credential and returns the body that HTTP sends', async () => {
+test('gateway.api works without a credential and returns the body that HTTP sends', async () => {
   const { gateway, expect } = openDoor()
   const { api } = gateway
   const key = await api.keys.create({ name: 'a' })

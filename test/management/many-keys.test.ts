@@ -30,7 +30,7 @@ function counting(inner: Storage) {
   return { storage, counts }
 }
 
-test('creating a key costs the same however many there are', async () => {
+test('creating a key takes the same time, however many keys there are', async () => {
   const { storage, counts } = counting(memoryStorage())
   const keys = open(storage)
   await keys.create({ name: 'first' })
@@ -164,7 +164,7 @@ test('listing many keys yields to other work', async () => {
   assert.ok((await turnsDuring(() => keys.list())) >= 4)
 })
 
-test('streams many keys over HTTP, as they are in process', async () => {
+test('streams many keys over HTTP, the same as in process', async () => {
   const management = { dangerouslyAllowUnauthenticated: true } as const
   const gateway = createGateway({ storage: memoryStorage(), logger: false, management })
   for (const count of [0, 1, 499, 1, 499, 1]) {

@@ -19,7 +19,7 @@ async function open(options: WorldOptions = {}) {
   return { ...world, fetch, attempt, try: chat }
 }
 
-test('the operator needs no key, and gets the response with its headers', async () => {
+test("the operator doesn't need a key, and gets the response with its headers", async () => {
   for (const basePath of ['', '/ai']) {
     const world = await open({ basePath, combos: { fast: ['three/m', 'one/m'] } })
     const answer = await world.try({}, { model: 'fast' })

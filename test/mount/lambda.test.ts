@@ -76,7 +76,7 @@ test('the handler of a function URL converts the event to a request', async () =
   assert.equal(await request.json(), { name: 'Zoë' })
 })
 
-test('the handler of a function URL uses a path as it is, including one with two leading slashes or a question mark', async () => {
+test('the handler of a function URL uses the path unchanged, including one with two leading slashes or a question mark', async () => {
   assert.is(
     (await requestFor(eventOf('GET', { rawPath: '//evil.example/x' }))).url,
     'https://fn.example//evil.example/x',

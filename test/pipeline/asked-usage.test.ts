@@ -187,7 +187,7 @@ test("the usage of a stream doesn't hide that the stream breaks off after it", a
   assert.is(world.told.requests[0]?.status, 502)
 })
 
-test("the usage of a stream doesn't hide that a stream ends before its response is complete", async () => {
+test('a stream that ends early is an error even if it has reported its usage', async () => {
   const said = [chatChunk({ content: 'Hi' }), usageEvent]
   const { world } = await open(() => sse(said))
   const text = await (await world.post(chat, sent())).text()

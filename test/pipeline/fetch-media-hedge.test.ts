@@ -5,7 +5,7 @@ import { ADDRESS, asked, catalog, connections, geminiAnswer, image, media, PNG }
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('media fetched for a second attempt beside a slow one')
+const test = suite('media fetched for a hedged attempt')
 
 const P95 = 20
 

@@ -6,7 +6,7 @@ import { chatAnswer, messageAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token, type World } from './support/world.ts'
 
-const test = suite('whatever a client sends')
+const test = suite('arbitrary client input')
 /** As many for each route as make a figure in CI; a twentieth of them at a desk. */
 const RUNS = isCi ? 10_000 : 200
 

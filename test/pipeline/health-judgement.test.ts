@@ -250,7 +250,7 @@ for (const [code, takes] of [
 
 const flagged = () => json({ error: { message: 'Your input was flagged as violating our usage policy' } }, 403)
 
-test('a 403 about the prompt is the fault of the client and does not affect the key, in any words and however often', async () => {
+test("a 403 about the prompt is the client's fault and does not affect the key, however it is worded and however often it occurs", async () => {
   const { down, ask, world } = await failing()
   down.one = flagged
   for (let times = 0; times < 6; times++) assert.is(await ask(), '403 one/m=403:client')

@@ -5,7 +5,7 @@ import { chatAnswer } from './support/answers.ts'
 import { answer, hedging, P95 } from './support/hedging.ts'
 import { json } from './support/upstream.ts'
 
-const test = suite('a second attempt beside a slow one')
+const test = suite('hedging a slow attempt')
 
 for (const stream of [false, true]) {
   const what = stream ? 'a stream' : 'a whole answer'

@@ -143,7 +143,7 @@ test('a Responses provider gets the items themselves if another one created them
   assert.match(JSON.stringify(sentTo(opened, 1)), 'Paris')
 })
 
-test('a reference needs no type', async () => {
+test('the type of a reference is optional', async () => {
   const opened = await open()
   const items = await outputOf(await opened.respond({ model: 'messages/m', input: [question] }))
   const input = [question, ...items.map(({ id }) => ({ id })), ...resultsOf(items)]

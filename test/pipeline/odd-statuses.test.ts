@@ -5,7 +5,7 @@ import { questions } from './support/questions.ts'
 import { chunksOf, rawUpstream } from './support/raw.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('a status that HTTP does not have')
+const test = suite('statuses outside the HTTP range')
 
 const catalog: Catalog = {
   'openai-chat': { baseUrl: 'http://chat.test/v1' },

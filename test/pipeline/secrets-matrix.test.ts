@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { forms, OTHER, OWN, openQuoting, questions, SHAPE, shown, starts } from './support/quoting.ts'
 import { type End, json } from './support/upstream.ts'
 
-const test = suite('no error of any kind shows a key, whatever the client and the provider speak')
+const test = suite('no error shows a key, whatever the formats of the client and the provider')
 
 const data = (value: unknown, event?: string) =>
   `${event ? `event: ${event}\n` : ''}data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`
@@ -128,7 +128,7 @@ function assertHidden(all: string, keys: readonly string[], what: string) {
 }
 
 for (const [name, spelt] of Object.entries(forms)) {
-  test(`a key in ${name}, in answers, hooks, logs and health`, async () => {
+  test(`a key in ${name} never appears in responses, hooks, logs, or health`, async () => {
     const world = await openQuoting()
     for (const key of [OWN, OTHER, SHAPE]) {
       const quoted = spelt(key)

@@ -71,7 +71,7 @@ test('the stream limit counts text that a translation holds back, in bytes', asy
   assert.ok(up.pulled < 2 * MOST, `${up.pulled} bytes`)
 })
 
-const busy = suite('the limit of requests at once')
+const busy = suite('the limit on concurrent requests')
 
 for (const format of wireFormats)
   busy(

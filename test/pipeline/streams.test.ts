@@ -38,7 +38,7 @@ test("streams have the right content type, and aren't stored or buffered", async
   assert.is(headers.get('x-accel-buffering'), 'no')
 })
 
-test('the end needs no blank line, and no end mark after a finish reason', async () => {
+test('a stream may end without a blank line, and without an end marker after a finish reason', async () => {
   const events = chatEvents()
   for (const [sent, received] of [
     [events.join('').trimEnd(), events.join('')],

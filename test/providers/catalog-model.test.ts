@@ -16,7 +16,7 @@ test('catalog models are found by provider and ID; the first of several entries 
     assert.is(getCatalogModel(catalog, { provider, model: 'c' }), undefined)
 })
 
-test('catalog models without a context window have an unknown one', () => {
+test("the context window is undefined if the catalog doesn't list one", () => {
   const windowOf = (model: string) => getContextWindow(catalog, { provider: 'one', model })
   assert.equal(['a', 'b', 'c'].map(windowOf), [8, undefined, undefined])
 })

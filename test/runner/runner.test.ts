@@ -149,7 +149,7 @@ test('the test runner lists a file all of whose tests were skipped with the reas
   assert.match(output, /^– \S+it\.test\.ts \(recordings: none on this machine, [\d.]+ m?s\)$/m)
 })
 
-test('the summary says again why each test failed, of long texts the beginning', () => {
+test('the summary repeats why each test failed, and truncates long messages', () => {
   const lines: string[] = []
   const { fail, close } = createTally({ isCi: false, write: (line) => void lines.push(line) })
   fail('short', 'Expected: 1')

@@ -50,18 +50,18 @@ function wrappedFetchesAreGuarded() {
 
 /** Bun reads how many calls it makes at once when it starts. */
 function waitingCallsAreReported() {
-  const test = suite('300 streams at once under serveBun')
+  const test = suite('300 concurrent streams under serveBun')
   const run = async (command: string, ...args: string[]) =>
     JSON.parse(await runScript(command, [...args, 'apps/bun-many.mjs']))
 
-  test('300 streams at once under serveBun are begun as far as Bun makes calls at once, and the logger is told once that the others wait', async () => {
+  test('serveBun starts as many of 300 concurrent streams as Bun allows calls, and logs once that the others wait', async () => {
     const { begun, calls, warnings } = await run(bun)
     assert.equal([begun, calls], [256, 256])
     assert.is(warnings.length, 1)
     assert.match(warnings[0], /at most 256 concurrent calls.*BUN_CONFIG_MAX_HTTP_REQUESTS/)
   })
 
-  test('300 streams at once under serveBun are all begun, without a word, when Bun was started with room for them', async () => {
+  test('serveBun starts all 300 concurrent streams, without a log line, if Bun allows enough calls', async () => {
     const said = await run('env', 'BUN_CONFIG_MAX_HTTP_REQUESTS=1000', bun)
     assert.equal(said, { begun: 300, calls: 300, warnings: [] })
   })

@@ -157,7 +157,7 @@ for (const [store, options] of Object.entries(stores)) {
     assert.is(await models(), 200)
   })
 
-  test('ends the mirror, its sessions and keys when it is disabled, and makes it anew', async ({ world }) => {
+  test('deletes the replica with its sessions and keys when it is disabled, and can recreate it', async ({ world }) => {
     const { home, sent, models } = world
     assert.equal(await home.api.cloud.disable(), { success: true, conflicts: [] })
     assert.is(await models(), 401)

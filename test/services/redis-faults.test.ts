@@ -11,7 +11,7 @@ import { startRedis } from './redis-server.ts'
 if (!existsSync(new URL('node_modules/redis', import.meta.url))) skip('services: the clients are not installed')
 
 const server = await startRedis()
-const test = suite('Redis that fails')
+const test = suite('Redis failures')
 test.after(() => server.remove())
 let stores = 0
 

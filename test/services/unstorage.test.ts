@@ -56,7 +56,7 @@ test.after(async () => {
   await remove()
 })
 
-test('unstorage adapter: each key is a file below the base, with a short lowercase name, whatever the key', async () => {
+test('unstorage adapter: each key is stored as a file below the base, always with a short lowercase name', async () => {
   const folder = join(root, next())
   const storage = unstorageStorage(open('fs', { base: folder }), { base: 'app:ai', longestKeyBytes: 1_000 })
   const keys = [

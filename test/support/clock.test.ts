@@ -44,7 +44,7 @@ test('an aborted sleep rejects with the reason of its signal and is not pending 
   assert.is(await clock.sleep(10, abort.signal).catch((reason: unknown) => reason), 'enough')
 })
 
-test('the fake clock waits for code that has not come to its sleep yet', async () => {
+test("the fake clock waits for code that hasn't reached its sleep yet", async () => {
   const clock = fakeClock()
   const slow = new Promise((resolve) => setTimeout(resolve, 5)).then(() => clock.sleep(10))
   await clock.untilPending()

@@ -123,7 +123,7 @@ test(
     }),
 )
 
-test('the recipe for Codex makes it change from a WebSocket to HTTP at once', { timeoutMs: RUN_MS + 10_000 }, () =>
+test('the Codex recipe makes it switch from WebSocket to HTTP immediately', { timeoutMs: RUN_MS + 10_000 }, () =>
   follow(
     'Codex',
     ({ output }, { refused }) => {

@@ -18,7 +18,7 @@ const price: Price = {
 const used = (inputTokens: number, more: object = {}) => ({ inputTokens, outputTokens: 1_000_000, ...more })
 const cost = (...given: Parameters<typeof used>) => Number(calculateCost(price, used(...given))?.toFixed(9))
 
-test('a whole request costs the price of the highest tier that its input exceeds', () => {
+test('an entire request is billed at the highest tier that its input exceeds', () => {
   assert.is(cost(200_000), 0.4 + 12)
   assert.is(cost(200_001), Number((0.800004 + 18).toFixed(9)))
   assert.is(cost(600_000), Number((4.8 + 12).toFixed(9))) // a tier stands for itself

@@ -99,7 +99,7 @@ export class ChunkQueue implements ByteStream {
   }
 }
 
-/** Copies into memory of its own. `Buffer.concat` uses Node's pool of buffers, where a small chunk that is kept would keep a whole block alive. */
+/** Copies into newly allocated memory. `Buffer.concat` uses Node's buffer pool, where a small chunk that is kept would keep a whole block alive. */
 function concatChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const bytes = Buffer.allocUnsafeSlow(size)
   let at = 0

@@ -11,7 +11,7 @@ export interface Folder {
   readonly database: string
   /** A complete database that still has to be moved to its place. */
   readonly staged: string
-  /** The data of releases without a database; now a line that makes those releases reject the folder. */
+  /** The data file of releases without a database. It now contains one line that makes those releases reject the folder. */
   readonly store: string
   /** The version before `store`, from releases without a database. */
   readonly previous: string

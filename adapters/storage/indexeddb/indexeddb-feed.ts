@@ -104,7 +104,7 @@ export function createFeed(name: string, database: Database): Feed {
       look()
       return () => {
         watchers.delete(watcher)
-        if (watchers.size === 0) rest()
+        if (watchers.size === 0) stopPolling()
       }
     },
 
@@ -122,12 +122,12 @@ export function createFeed(name: string, database: Database): Feed {
 
     close() {
       watchers.clear()
-      rest()
+      stopPolling()
       channel?.close()
     },
   }
 
-  function rest(): void {
+  function stopPolling(): void {
     clearTimeout(timer)
     if (isPage) for (const type of WAKING) removeEventListener(type, onWake, true)
   }

@@ -10,7 +10,7 @@ export interface OrderedKeys {
 
 const MOST = 512
 
-/** Keeps the keys in short runs, so that a change moves few of them, however many there are. */
+/** Keeps the keys in short runs, so a change moves only a few keys, regardless of the total. */
 export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
   const sorted = [...keys].sort()
   const runs: string[][] = []

@@ -81,7 +81,7 @@ function tokenGuard(
   }
 }
 
-/** The error of a page that has a token of its own. */
+/** The error for a page that has its own token. */
 const wrongPageToken = () =>
   gatewayError('MANAGEMENT_UNAUTHORIZED', {
     message: 'Send this page\'s token as "Authorization: Bearer <token>".',

@@ -66,7 +66,7 @@ export async function createExportReply(
       isPaged ? { ...query, limit: PAGE, ...(before !== undefined && { before }) } : query,
     )
     const content: unknown = Reflect.get(answer, exported)
-    const { before: next, missing } = answer as { before?: unknown; missing?: unknown } // lists of requests have them
+    const { before: next, missing } = answer as { before?: unknown; missing?: unknown } // only request lists have these fields
     return { list: Array.isArray(content) ? content : [content], before: next, missing }
   }
   const first = await read(undefined)

@@ -11,7 +11,7 @@ import type { Field } from './input-options.ts'
 export interface CliCommand {
   help: string
   /**
-   * By their words, such as `list` and `sessions revoke`; the first one is the default. A command that does one thing has one action without
+   * The actions by name, such as `list` and `sessions revoke`; the first one is the default. A command that does one thing has one action without
    * words.
    */
   actions: Readonly<Record<string, CliAction>>
@@ -81,7 +81,7 @@ export async function findId(
   noun: string,
   list: () => Promise<readonly NamedRecord[]>,
 ): Promise<string> {
-  if (UUID.test(given)) return given // not looked up, since there may be very many records; the gateway checks the id
+  if (UUID.test(given)) return given // not looked up, because the list can be very long; the gateway checks the id
   const all = await list()
   if (all.some(({ id }) => id === given)) return given
   const [first, ...others] = all.filter(({ name }) => name === given)

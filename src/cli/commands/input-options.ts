@@ -216,7 +216,7 @@ interface Assignment {
   value: unknown
 }
 
-/** The path of the first number or string in an object with an example of it, if there is nothing else in the object. */
+/** Returns `path=example` for an object's first field, if all of its fields are numbers, strings, or objects of those. */
 function findFirstPath({ properties }: JsonObject): string | undefined {
   const paths = Object.entries(Object(properties) as Record<string, JsonObject>).map(([name, inner]) => {
     const [type] = listTypes(inner)

@@ -62,7 +62,7 @@ const padCell = (cell: string, width: number) => cell + ' '.repeat(width - measu
 
 /** The width of a text in columns of a terminal: East Asian characters and emoji take two, combining marks none. */
 function measureWidth(text: string): number {
-  if (NARROW.test(text)) return text.length // a quick check, since most texts are narrow and there may be very many
+  if (NARROW.test(text)) return text.length // fast path: most cells are narrow, and tables can be long
   let width = 0
   for (const character of text) width += MARK.test(character) ? 0 : WIDE.test(character) ? 2 : 1
   return width

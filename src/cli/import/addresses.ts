@@ -4,7 +4,7 @@ import { definitions } from '../../protocols/providers/definitions.ts'
 import { type ImportPlan, type PlannedValue, Reference } from './plan.ts'
 import { slug } from './plan-names.ts'
 
-/** The end of a URL that Signalbox appends itself, but that some files include. */
+/** The path suffixes that Signalbox appends to base URLs; some configuration files already include them. */
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
 
 const withoutEndpoint = (given: string): string =>

@@ -102,7 +102,7 @@ export class ImportPlan {
     this.#clientNames.set(place, name)
   }
 
-  /** Reports a part of the other program's configuration that is not imported, or was changed, and why. */
+  /** Reports part of the other program's configuration that was changed or not imported, with the reason. */
   reportUnmapped(from: string, why: string): void {
     const name = this.#clientNames.get(/^[^.:]+\[\d+\]/.exec(from)?.[0] ?? '')
     this.unmapped.push({

@@ -66,7 +66,7 @@ export function listAccountFields(target: JsonObject, provider: string): readonl
   ]
 }
 
-/** The known names: from the integrations in the `conf.json` of a self-hosted gateway, and from `providers`, where the user gives `name=provider`. */
+/** Reads the known names from the integrations in a self-hosted gateway's `conf.json`, and from the user's `name=provider` arguments. */
 export function readKnownNames(config: JsonObject, told: readonly string[]): KnownNames {
   const integrations = toList(config.integrations).map(toObject)
   return new Map([

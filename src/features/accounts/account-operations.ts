@@ -108,7 +108,7 @@ interface AccountOperationsDependencies {
   revokeTokens(ref: string): Promise<void>
 }
 
-/** The operations, and functions for keys and usage that have an account. */
+/** Creates the account operations, and lookup functions for keys and usage that belong to an account. */
 export function createAccountOperations(deps: AccountOperationsDependencies): {
   operations: AccountOperations<unknown>
   names: AccountNames

@@ -153,7 +153,7 @@ function createKeysTable({ keys }: WritableStore, form: RecordForm & Pick<SyncTa
   const { readSlot, list, fresh, write, remove } = createSlots(
     keys,
     ({ id }) => id,
-    ({ account, actsFor }) => account === undefined && actsFor === undefined, // the cloud proxy knows no accounts
+    ({ account, actsFor }) => account === undefined && actsFor === undefined, // the cloud proxy doesn't support accounts
   )
   /** The slots of the keys in memory by ID, and the IDs with several slots. */
   const slots = new Map<string, string>()

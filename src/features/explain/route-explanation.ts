@@ -48,7 +48,7 @@ interface CallerAccess {
 
 const known = endpoints.map(({ path }) => `"${path}"`).join(', ')
 
-/** A combo may have very many targets. */
+/** Combos can have thousands of targets, so the explanation is capped. */
 const MAX_TARGETS = 1_000
 
 /**

@@ -13,7 +13,7 @@ import { findScarcest } from './limit-headers.ts'
 /** The caller's account, key, and limits, as `GET /v1/account` returns them. */
 export interface Account {
   object: 'account'
-  /** Your app's id of the account that the request runs as; absent without one, as are the next two. */
+  /** Your app's id of the account that the request runs as; absent if there is none, as are the next two fields. */
   id?: string
   name?: string | null
   /** The name of its plan. */

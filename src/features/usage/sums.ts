@@ -64,7 +64,7 @@ async function addToSums(
   { baseKey, instance, ttlMs }: { baseKey: string; instance: string; ttlMs: number },
   batches: readonly BatchSums[],
 ): Promise<void> {
-  const key = storage.atomic ? baseKey : `${baseKey}/${instance}` // without conditional writes, each instance has a value of its own
+  const key = storage.atomic ? baseKey : `${baseKey}/${instance}` // without conditional writes, each instance has its own value
   await retryLostRace(async () => {
     const stored = await storage.get(key)
     const decoded = stored && decodeTotals(stored.value)

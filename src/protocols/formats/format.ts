@@ -216,7 +216,7 @@ export interface UsageRequest {
 
 /** Detects that a request comes from one of the format's clients if its endpoint doesn't show it. */
 interface ClientDetection {
-  /** Paths that only these clients request, existing or not. */
+  /** Paths that only these clients request, whether or not the gateway serves them. */
   readonly paths?: RegExp
   /** Headers, of which these clients send at least one, for paths that several formats share. */
   readonly headers: readonly string[]

@@ -110,7 +110,7 @@ export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
   readonly passThrough?: readonly PassThrough<Req>[]
   /** Writes a request. Notes unsupported fields (`warnings.noteDropped`) or rejects them. */
   writeRequest(request: Req, context: VendorContext): VendorRequest
-  /** Reads a response. If the body isn't one, returns what is missing, in words: "an embedding for each input". */
+  /** Reads a response. If the body isn't one, returns a description of what is missing: "an embedding for each input". */
   readResponse(json: JsonObject, request: Req): Res | string
   /** The field that holds a response that is an array. */
   readonly arrayField?: string
@@ -230,8 +230,8 @@ export interface Division<Req, Res extends KindResponse> {
   /** Set if successful parts count even when others fail. Default: all fail. */
   readonly isPartial?: true
   /**
-   * Creates a check that gets the response to each part in turn. It returns what a response lacks compared with earlier ones, in words, or
-   * `undefined`.
+   * Creates a check that gets the response to each part in turn. It returns a description of what a response lacks
+   * compared with earlier ones, or `undefined`.
    */
   createCheck?(): (response: Res) => string | undefined
 }

@@ -44,7 +44,7 @@ export interface PassedRequest<Req> {
   request: Req
   text: string
   context: VendorContext
-  /** The field that replaces the whole list in one part of a divided request. */
+  /** For one part of a divided request: the list field with only this part's items. */
   list: JsonObject
 }
 

@@ -155,7 +155,7 @@ export class Targets {
     if (isRetry) this.#paidFor = route
     this.#attempts += 1
     this.#progress.tried.push(route.target)
-    this.#found?.selection?.releaseLoad() // the target's load now counts by itself
+    this.#found?.selection?.releaseLoad() // from now on, the request itself counts as load
     return target
   }
 

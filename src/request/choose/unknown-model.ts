@@ -43,7 +43,7 @@ async function createUnknownNameError(model: string, table: RouteTable): Promise
   const others = names.filter((name) => name !== unknown && !passed.includes(name))
   const hint =
     didYouMean(findNearest(unknown, others)) ??
-    filedHint(unknown, providers, table) ??
+    catalogHint(unknown, providers, table) ??
     providerHint(unknown, providers, table.catalog) ??
     unconnectedHint(unknown, table)
   const what = passed.length > 0 ? `is an alias of "${unknown}", which does not exist` : 'does not exist'
@@ -70,7 +70,7 @@ function listAliases(model: string, aliases: ReadonlyMap<string, string>): strin
 }
 
 /** Returns a hint for a catalog model that was requested without its provider, which has no connection yet. */
-function filedHint(
+function catalogHint(
   model: string,
   providers: readonly string[],
   { catalog, basePath }: MountedCatalog,

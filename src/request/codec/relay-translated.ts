@@ -195,7 +195,7 @@ class TranslatedStream implements RelayedStream {
     this.#stopReading()
     const { message, code, param, ...rest } = error
     const clean: CanonicalError = { ...rest, message: maskSecrets(message, secrets) }
-    // A code that quotes a credential names no kind of error, and clients would search for it in vain.
+    // A code that quotes a credential isn't a real error code, so clients can't use it.
     if (code !== undefined && maskSecrets(code, secrets) === code) clean.code = code
     if (param !== undefined && maskSecrets(param, secrets) === param) clean.param = param
     send(clean)

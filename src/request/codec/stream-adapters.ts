@@ -33,7 +33,7 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
   const read = { origin, traits, newId, responseWarnings }
 
   function parseRequest() {
-    const warnings = createWarnings({ isStrict: false }) // the request was sent as it is
+    const warnings = createWarnings({ isStrict: false }) // the request was sent unchanged
     return client.parseRequest(
       parseExactObject(call.text, call.body),
       createParseContext(request, { warnings, stream: false }),

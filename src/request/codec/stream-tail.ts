@@ -65,7 +65,7 @@ export class StreamTail {
   }
 }
 
-/** The start of the last events, at least `LAST_EVENTS` with `LAST_BYTES`; 0 if there are fewer. */
+/** Returns the offset of the last events: at least `LAST_EVENTS` events and `LAST_BYTES` bytes. Returns 0 if the stream is shorter. */
 function findLastEvents(events: Uint8Array): number {
   let count = 0
   for (const end of findEventEnds(events, events.length - 2))

@@ -250,7 +250,7 @@ function translateFailure(
   const { failure, head } = failed
   if (!head || !failure.body) return failed
   const text = decodeUtf8Lenient(failure.body)
-  const sent = head.status < 300 ? failure.status : toSendableStatus(head.status) // an error in a 200 has a status of its own
+  const sent = head.status < 300 ? failure.status : toSendableStatus(head.status) // an error inside a 200 response has its own status
   const body = tryParseShallow(text) ?? text
   const error = upstream.parseError({ status: sent, body, header: (name) => head.header(name), now })
   const written = client.writeError(error)

@@ -188,7 +188,7 @@ const SIGN_IN_OR_KEY = 'Sign in, or send an API key. The credential in this requ
 function withoutCookies(request: Request): Request {
   const headers = new Headers(request.headers)
   headers.delete('cookie')
-  return new Request(request, { headers, signal: request.signal }) // a subclass may have a signal of its own
+  return new Request(request, { headers, signal: request.signal }) // a subclass may have its own signal
 }
 
 /** Hides the platform's own request, which also has the cookies; bindings of Workers stay. */

@@ -29,7 +29,7 @@ export function retryWaitMs(
 /** The retry budget is renewed each second. */
 const BUDGET_MS = 1_000
 
-/** Returns when another request would reach a route that wasn't tried, unless it would retry the failed ones first. */
+/** Returns when a new request would reach an untried route; `undefined` if it would retry the failed routes first. */
 function getReachTime(route: Route, failed: readonly Failed[], context: PipelineContext): number | undefined {
   const { health, clock } = context
   if (!failed.every(({ route: { target } }) => health.getCooldown(target))) return undefined

@@ -32,7 +32,7 @@ export interface GroupSelection {
   releaseLoad(): void
   /**
    * Ends the selection. If a route answered, this moves the turns of its groups to it, and moves the session if its own entry led to one of the
-   * routes in `failed`. Groups that were tried in vain get their turns back.
+   * routes in `failed`. Groups whose targets all failed get their turns back.
    */
   settle(route: Route | undefined, failed: readonly Route[]): Promise<void>
   /** Whether the request's session was moved to this route, or answered by its connection on this instance, within the last hour. */

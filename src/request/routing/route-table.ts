@@ -143,7 +143,7 @@ export interface RouteTable {
   readonly callableNames: WeakMap<RouteTarget, string>
   /** Finds the combo of a name, directly or through aliases. */
   findCombo(model: string): Group | undefined
-  /** Like `findCombo`, but only a combo with rules of its own for its requests. */
+  /** Like `findCombo`, but only returns a combo with its own request rules. */
   findRuledCombo(model: string): Group | undefined
   /** Rejects with `STORAGE_FAILED`. */
   customModels(): Promise<readonly CustomModel[]>

@@ -15,7 +15,7 @@ export interface TargetStats {
   watch(onChange: (key: string, what: MeasureName) => void): void
 }
 
-/** The name of a measure. */
+/** What is measured: a target's load or its average latency. */
 export type MeasureName = 'load' | 'average'
 
 /** One in-flight request to a target. */

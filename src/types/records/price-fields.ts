@@ -2,7 +2,7 @@ import type { Price, PricedUnit, PriceTier } from '../catalog-types.ts'
 import { listMembers } from '../unions.ts'
 import { integer, list, map, type ObjectOf, object, type Shape, text } from './shapes.ts'
 
-const amount = { shape: { type: 'number', least: 0 } as Shape<number>, isOptional: true } as const // `least` has no type of its own
+const amount = { shape: { type: 'number', least: 0 } as Shape<number>, isOptional: true } as const // the cast keeps `least` from narrowing the type
 
 const units = listMembers<PricedUnit>({
   search: true,

@@ -24,7 +24,7 @@ export interface RecordField<T = unknown> {
   readonly isEssential?: true
   /** Whether it is the record's storage key. */
   readonly isSlot?: true
-  /** The required field whose value replaces an invalid one; `slot`: the storage key. */
+  /** If this field's value is invalid, the required field to copy the value from; `slot`: the storage key. */
   readonly readFrom?: string
   /**
    * The first version of the signature that covers it. A new field gets the next version: records without it keep their signature, and earlier

@@ -83,7 +83,7 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   gemini: [geminiChunk([{ functionCall: { name: 'f', args } }], 'STOP')],
 }
 
-test('integers keep their digits if a Messages vendor sends all arguments at once', async () => {
+test('integers keep their digits if a Messages vendor sends all arguments in one event', async () => {
   const events = [messageStart(), ...block(0, use), ...messageEnd('tool_use')]
   const { response } = await ask({
     ...{ client: 'openai-chat', model: 'messages/m', stream: true },

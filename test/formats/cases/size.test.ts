@@ -4,7 +4,7 @@ import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { bytesAnswer, delta, getEvents, openDoor, request } from './support.ts'
 
-const test = suite('cases: responses of many megabytes, or of very many events')
+const test = suite('cases: responses with many megabytes or events')
 
 const MANY = isCi ? 150_000 : 60_000
 
@@ -53,7 +53,7 @@ test('a call that is named in each piece takes linear time', async () => {
 /** In one piece they are just below the 16 MiB of the largest event. */
 const CALLS = 60_000
 
-test('very many parallel calls take linear time', async () => {
+test('large numbers of parallel calls take linear time', async () => {
   const events = Array.from({ length: CALLS }, (_, index) =>
     call({ index, id: `call_${index}`, function: { name: 'f', arguments: '{}' } }),
   )

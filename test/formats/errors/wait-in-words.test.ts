@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { parseWait } from '../../../src/protocols/formats/errors/retry-after.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('a wait in words')
+const test = suite('a retry delay in an error message')
 
 for (const [text, ms] of [
   ['Rate limit reached for m on tokens per min (TPM). Please try again in 20s. Visit https://x to learn more.', 20_000],
@@ -25,9 +25,9 @@ for (const [text, ms] of [
   ['Limit 30000 per 20s', undefined],
   ['', undefined],
 ] as const)
-  test(`a wait in words is parsed: ${text}`, () => assert.is(parseWait(text), ms))
+  test(`a retry delay is parsed from an error message: ${text}`, () => assert.is(parseWait(text), ms))
 
-test('a wait in words is a nonnegative number or absent, whatever the text', () => {
+test('the retry delay from any error message is a nonnegative number or undefined', () => {
   const piece = fc.constantFrom(
     'try again in ',
     'retry after ',

@@ -31,7 +31,7 @@ test('the queue of a body returns chunks that arrived together as one, to a wait
   assert.is(await text(body.next()), '(end)')
 })
 
-test('the queue of a body returns everything at once if it has ended', async () => {
+test('a body queue returns everything in one chunk if the body has ended', async () => {
   const { body, push } = queue()
   push('a')
   assert.is(body.whole(), undefined)
@@ -41,7 +41,7 @@ test('the queue of a body returns everything at once if it has ended', async () 
   assert.is(await text(body.next()), '(end)')
 })
 
-test('the queue of a body returns nothing at once if it was cut off or never arrived', async () => {
+test('a body queue returns no whole body if it was cut off, and an empty one if nothing arrived', async () => {
   const cut = queue()
   cut.push('half')
   cut.body.end(new Error('cut'))

@@ -55,7 +55,7 @@ for (const [name, encode] of encodings) {
   })
 }
 
-test('decompressed responses have no header about the compressed bytes', async () => {
+test('decompressed responses drop the headers that describe the compressed body', async () => {
   const bytes = gzipSync(TEXT)
   const upstream = await httpUpstream((_, res) => {
     res.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bytes.length, 'x-a': '1' }).end(bytes)

@@ -106,7 +106,7 @@ test("a Host that isn't a host name gets a 400", async () => {
     assert.match(await ask('/v1/models', host), /^HTTP\/1\.1 400 /, host)
 })
 
-test("a rejection doesn't cost the connection", async () => {
+test("a rejected request doesn't close the connection", async () => {
   const dialled = lab.dial(port, 'GET //evil HTTP/1.1\r\nHost: a\r\n\r\n')
   assert.match(await dialled.until(/\}$/), /connection: keep-alive/i)
 })

@@ -20,7 +20,7 @@ import { formatWords, ifMatchWords, liveWords, routeWords } from './operation-wo
 /** The operations of a route of the management API: one, or several with different values of the body field `action`. */
 export type ManagementRoute = readonly [NamedOperation, ...NamedOperation[]]
 
-/** The bodies of errors: of any, and of a change that was based on an older revision of the record. */
+/** Error bodies: the general one, and the one for a change based on an outdated revision of the record. */
 export const managementTypes = {
   Error: '{error: string}',
   ChangedMeanwhile: '{error: string, current?: Record<unknown>}',

@@ -293,7 +293,7 @@ export function createCloudOperations(
   }
 }
 
-/** Requests the cloud's model list with one of the active keys. Resolves to why the response doesn't prove that the mirror works; `undefined` if it does. */
+/** Requests the cloud's model list with one of the active keys. Resolves to the reason why the response doesn't prove that the mirror works; `undefined` if it does. */
 async function findMirrorProblem(
   { store, clock, fetch }: Pick<MirrorDependencies, 'store' | 'clock' | 'fetch'>,
   { cloudUrl, signal }: ProxyContext,

@@ -93,7 +93,7 @@ export interface EnabledCloud extends SyncedCloud {
   verifyError?: string
   /** The key that was created because there was none. */
   createdKey?: CreatedKey
-  /** What won't work at the proxy, such as connections to private addresses; absent if there is nothing. */
+  /** What won't work at the proxy, such as connections to private addresses; absent if everything works. */
   warnings?: string[]
 }
 

@@ -134,7 +134,7 @@ export function createFront(deps: {
   }
 }
 
-/** The routes that each tenant's gateway has beside the model endpoints. */
+/** The routes of each tenant's gateway other than the model endpoints. */
 const otherRoutes = [
   ...accountRoutes(rejectUnserved),
   ...createListingRoutes({ listing: rejectUnserved, getReader: rejectUnserved, upstream: () => rejectUnserved }),

@@ -49,7 +49,7 @@ const MAX_CONFLICTS = 200
 const EAGER = 3
 
 /**
- * One account in the storage. Everything that waits goes into one write, conditional on the version that was last read or written. As long as no
+ * One account in the storage. All pending changes go into one write, conditional on the version that was last read or written. As long as no
  * other instance writes, each write takes one round trip; after a conflict, the account is reread and everything is decided again. A decision is
  * returned once the write it is based on was made, or, if there is nothing to write, once a read has shown that nothing has changed.
  */
@@ -80,7 +80,7 @@ export class Account {
   #retryMs = RETRY_AFTER_MS
   #cancelTimer: (() => void) | undefined
   usedAt = 0
-  /** Whether its record stays in the storage, however long it isn't used. */
+  /** Whether its record stays in the storage even if it is never used again. */
   #isKept: boolean
 
   constructor(deps: AccountDependencies, name: AccountName) {
@@ -175,12 +175,12 @@ export class Account {
     this.#start()
   }
 
-  /** Resolves when everything that waits has been written, or has failed. */
+  /** Resolves when all pending changes have been written or have failed. */
   async flushed(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }
 
-  /** Writes everything that waits, and retries once if that fails; then writes nothing more on its own. */
+  /** Writes all pending changes, retrying once on failure, and stops background writes. */
   async close(): Promise<void> {
     await this.flushed()
     if (this.#queue.length > 0 || this.#mustWrite) this.#start()
@@ -285,7 +285,7 @@ export class Account {
     return true
   }
 
-  /** Reads the account as it is now. If a write without a result was made after all, counts it as made. */
+  /** Reads the account's current state. If a write without a result was made after all, counts it as made. */
   async #read(): Promise<Book> {
     const { storage, clock, instance } = this.#deps
     const stored = await storage.get(this.#key).catch(handleStorageError('read', this.#key))

@@ -101,7 +101,7 @@ export function rollUsed(used: readonly number[], from: Minute, minute: Minute):
   return next
 }
 
-/** Adds a slot to the windows at `minute` that contain it, or subtracts it. */
+/** Adds a slot to, or subtracts it from, each window at `minute` that contains it. */
 export function count(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | -1 = 1): void {
   if (isEmptySlot(slot)) return
   const starts = windowStarts(minute)

@@ -86,7 +86,7 @@ function readObjectSchema(original: JsonObject, search: Search, depth: number): 
   return combined.reduce(intersect, own)
 }
 
-/** Resolves the references of a schema, keeping the keywords beside each reference. */
+/** Resolves the references of a schema, keeping the keywords next to each reference. */
 function followReferences(schema: JsonObject, root: JsonObject): JsonObject | undefined {
   let found = schema
   for (let depth = 0; typeof found.$ref === 'string'; depth++) {

@@ -30,7 +30,7 @@ export interface AssistantTurn {
   name?: string
 }
 
-/** The results of the calls in the previous assistant turn. User content beside them follows as a user turn. */
+/** The results of the calls in the previous assistant turn. User content sent with them follows as a separate user turn. */
 export interface ToolTurn {
   role: 'tool'
   results: ToolResult[]

@@ -19,7 +19,7 @@ export function readMediaTokens(input: unknown, output: unknown): Partial<TokenU
   return tokens
 }
 
-/** Counts all tokens of the input or output as one medium, for endpoints that only have that medium, unless the provider separates them. */
+/** Assigns all input or output tokens to one medium unless the provider breaks them down. For endpoints that only have that medium. */
 export function assignToMedium(
   usage: TokenUsage,
   all: 'inputTokens' | 'outputTokens',

@@ -7,7 +7,7 @@ export function readContextWindow(message: string): number | undefined {
   return undefined
 }
 
-/** The patterns for the limit. They must not match the size of the request beside it. */
+/** The patterns for the limit. They must not match the request size that appears next to it. */
 const WINDOW = [
   '(?:context|prompt|model|input) (?:length|window|size|limit) (?:is|of)(?: only)? #', // OpenAI, vLLM, xAI, LM Studio
   'tokens > # maximum', // Anthropic

@@ -192,7 +192,7 @@ export function noteMissing(
   if (!request.wantsUrl && images.some(({ base64 }) => base64 === undefined)) warnings.noteDropped('b64_json')
 }
 
-/** Writes the format and size from the first image's header, and the vendor's facts about all images. */
+/** Writes the format and size from the first image's header, and the vendor's metadata for all images. */
 function writeFacts({ images: [first], facts }: ImageResponse): JsonObject {
   const header = first?.base64 === undefined ? undefined : readBase64Header(first.base64)
   const type = header?.type ?? first?.type

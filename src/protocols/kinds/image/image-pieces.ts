@@ -12,11 +12,11 @@ export interface ImageChunk {
   image: OutputImage
   /** From 0; absent: the image is complete. */
   partialIndex?: number
-  /** The vendor's facts about it, by OpenAI's names. */
+  /** The vendor's metadata for the image, under OpenAI's field names. */
   facts?: JsonObject | undefined
 }
 
-/** Reads the facts that OpenAI-compatible vendors share from a response or an event. */
+/** Reads the image metadata that OpenAI-compatible vendors share from a response or an event. */
 export function readImageFacts(json: JsonObject): JsonObject {
   const names = ['background', 'output_format', 'quality', 'size', 'safety_identifier']
   return Object.fromEntries(names.flatMap((name) => (typeof json[name] === 'string' ? [[name, json[name]]] : [])))

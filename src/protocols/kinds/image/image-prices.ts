@@ -27,7 +27,7 @@ export function addPriceNames(
   return imageNames.length > 0 ? { ...usage, imageNames } : usage
 }
 
-/** Returns the price names for a vendor's facts about an image. */
+/** Returns the price names for a vendor's image metadata. */
 export const getPriceNames = (facts: JsonObject): string[] => listPriceNames(readFacts(facts))
 
 interface Facts {

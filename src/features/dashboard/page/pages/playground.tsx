@@ -203,7 +203,7 @@ function ResponseView({ progress }: { progress: Progress }) {
   )
 }
 
-/** A read-only field, which shows anything only as text. */
+/** A read-only field that shows any value as plain text. */
 const Pane = ({ label, text }: { label: string; text: string }) => (
   <TextArea label={label} class="mono" rows={14} readOnly of={{ value: text }} />
 )

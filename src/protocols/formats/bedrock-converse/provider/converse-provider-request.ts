@@ -181,7 +181,7 @@ const getBaseModel = (model: string): string =>
 /** The ID prefix of profiles that span regions: `us.`, `apac.`, `global.`. */
 const REGIONS = /^(?:[a-z]{2}|us-gov|apac|global)\.(?=[a-z])/
 
-/** Sets the smallest reasoning budget, because a count request has no output limit, without which a large budget is rejected. */
+/** Sets the smallest reasoning budget. Count requests have no output limit, and without one, a large budget is rejected. */
 function lowerBudget(fields: JsonObject): JsonObject {
   const { thinking } = fields
   const isBudget = isObject(thinking) && typeof thinking.budget_tokens === 'number'

@@ -12,7 +12,7 @@ import { toJsonSchema } from './gemini-client-schema.ts'
 import { toCamelCase } from './gemini-client-spelling.ts'
 import { parseToolChoice, parseTools } from './gemini-client-tools.ts'
 
-/** Parses a client's request to generate content. The path has the model and whether to stream. */
+/** Parses a client's request to generate content. The URL path contains the model and determines whether to stream. */
 export function parseRequest(json: JsonObject, { warnings, route }: ParseContext): CanonicalRequest {
   const spelling = new Map<string, string>()
   const body = readFields(toCamelCase(json, spelling), '', warnings)

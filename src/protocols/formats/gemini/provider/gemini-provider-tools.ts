@@ -51,7 +51,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
   return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
 }
 
-/** Writes `toolConfig`. With a search beside functions, the Gemini API must be allowed to report searches, and rejects the mode `AUTO`. */
+/** Writes `toolConfig`. If search is combined with functions, the Gemini API must be allowed to report searches, and rejects the mode `AUTO`. */
 export function writeToolConfig(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

@@ -61,7 +61,7 @@ export interface EventWriter {
   createDeltaWriter(type: string, before: string, after?: string): (text: string) => void
 }
 
-/** The methods of an item without further parts, citations, and state. */
+/** No-op methods for items that don't support additional parts, citations, or state. */
 export const unsupported = {
   open: () => false,
   cite() {},
