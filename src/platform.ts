@@ -159,7 +159,7 @@ interface NodeCrypto {
   }
 }
 
-/** Node's `crypto` module; `undefined` on other runtimes, which only have a part of it. */
+/** Node's `crypto` module; `undefined` on other runtimes, which only implement part of it. */
 function loadNodeCrypto(): NodeCrypto | undefined {
   const { process } = globalThis as {
     process?: { versions?: { node?: string }; getBuiltinModule?(name: string): unknown }

@@ -121,7 +121,7 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
 const withoutUndefined = (value: JsonObject) =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined))
 
-/** Before the order of stored records, which start at 1. */
+/** Sorts before stored records, whose order starts at 1. */
 const FIRST = -1_000_000
 
 function readSection(config: CodeConfig, section: (typeof configSections)[number]): Array<[string, unknown]> {

@@ -164,7 +164,7 @@ export function withMember(text: string, name: string, valueFor: (current?: stri
   return insertFirstMember(text, `${JSON.stringify(name)}:${valueFor()}`)
 }
 
-/** Adds a field that a JSON object lacks, before the others. Keeps every other character. */
+/** Adds a missing field at the start of a JSON object. All other text is unchanged. */
 export function insertFirstMember(text: string, member: string): string {
   const open = text.indexOf('{') + 1
   const rest = text.slice(open)

@@ -5,7 +5,7 @@ import { BACKSLASH, exceedsDepth, QUOTE, scanTopLevel } from './json-scan.ts'
 /** A JSON object whose fields haven't been checked. */
 export type JsonObject = { [name: string]: unknown }
 
-/** Whether it is an object, not null or an array. */
+/** Whether a value is an object other than null or an array. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -74,6 +74,6 @@ export function createExpiringMap<V>({
   }
 }
 
-/** The own entry of a table, not an inherited one such as `constructor`. For names from clients or providers. */
+/** Returns a table's own entry, never an inherited one such as `constructor`. For names from clients or providers. */
 export const getEntry = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined

@@ -6,7 +6,7 @@ import type { Management } from './operations.ts'
 export const deferManagement = (
   load: () => Promise<Management<unknown>>,
   added: FeatureOperations = {},
-): Management<unknown> => defer({ ...operationNames, ...added }, load) as Management<unknown> // the names are those of all operations
+): Management<unknown> => defer({ ...operationNames, ...added }, load) as Management<unknown> // it has the names of all operations
 
 interface NameTree {
   readonly [name: string]: 1 | FeatureOperation | NameTree

@@ -51,7 +51,7 @@ const createTextEstimate = (endpoint: Endpoint, text: string, target: ModelRefer
 
 /** In characters: bodies up to this length are kept while they are streamed. */
 const MAX_KEPT_LENGTH = 8_192
-/** Fewer than in most texts, so that the estimate is never too low. */
+/** Lower than in most text, so the estimate is never too low. */
 const BYTES_PER_TOKEN = 3
 const HAS_MEDIA = /;base64,|"(?:data|bytes|file_data)"\s*:/
 

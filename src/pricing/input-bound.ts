@@ -242,7 +242,7 @@ const VALUE = 1
 const MEMBER = 0.3
 const MESSAGE = 3
 
-/** The most tokens of an image of any size at most vendors. */
+/** The maximum number of tokens that most vendors count for an image, whatever its size. */
 const IMAGE = 2_600
 /** A page counts as text and as an image. The numbers per kilobyte assume dense pages, audio at 16 kbit/s, and WAV at 16 kHz. */
 const PDF = 4_300

@@ -3,12 +3,12 @@ import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { byCookie, openApp, outcomeOf } from './support/app.ts'
 
-const test = suite('identities that are kept for a moment')
+const test = suite('caching identities')
 
 const cacheBy = ({ headers }: Request) => headers.get('cookie') ?? undefined
 const open = (resolve: Identify = byCookie, ttlMs = 30_000) => openApp({ identify: { resolve, cacheBy, ttlMs } })
 
-test('without a cache, a user who signs out is a stranger with the next request', async () => {
+test('without a cache, a user who signs out is unknown on the next request', async () => {
   const signedIn = new Set(['alice'])
   const app = await openApp({
     identify: async (request, about) => {
@@ -57,7 +57,7 @@ test('a change of the account drops its cached identity, even one that is being 
   assert.is(app.asked.length, 5, 'an answer from before the change is not kept')
 })
 
-test('a paused account is rejected although its identity is cached', async () => {
+test('a paused account is rejected even if its identity is cached', async () => {
   const app = await open()
   await app.chat({ as: 'alice' })
   app.paused.add('alice')
@@ -78,7 +78,7 @@ test('rejections and failures are not cached', async () => {
   }
 })
 
-test('a request without a cache key is identified each time', async () => {
+test('requests without a cache key are identified every time', async () => {
   for (const text of [undefined, '', '\ud800']) {
     const app = await openApp({
       identify: { resolve: () => ({ account: 'alice' }), cacheBy: () => text, ttlMs: 60_000 },

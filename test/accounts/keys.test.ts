@@ -5,7 +5,7 @@ import { openWorld, type World } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('API keys of accounts')
+const test = suite('account API keys')
 
 async function open(options: Parameters<typeof openWorld>[0] = {}) {
   const up = fakeUpstream(() => json(chatAnswer()))

@@ -105,7 +105,7 @@ test('a plan is found by its id or its name, and its limits for each account app
   }
 })
 
-test('an unknown plan is an error of the app, and a paused one rejects requests', async () => {
+test('an unknown plan is an app error, and a paused plan rejects requests', async () => {
   const { tell, putPlan } = openAccounts()
   assert.is(await tell({ account: 'alice', plan: 'nope' }), '500 IDENTITY_INVALID')
   await putPlan({ id: 'nope' })

@@ -8,7 +8,7 @@ import type { Caller } from '../../src/request/caller.ts'
 import { key, open, reserved, whyOf } from '../limits/support/ledgers.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('limits of accounts')
+const test = suite('account limits')
 
 const REF = 'a_aaaqeayeaudaocajbifqydiob4'
 const account = (limits: LimitedScope['limits'], id = REF): LimitedScope => ({ scope: 'account', id, limits })

@@ -4,7 +4,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the management of accounts')
+const test = suite('managing accounts')
 
 async function open(storage = memoryStorage()) {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), connections: ['one'], storage })

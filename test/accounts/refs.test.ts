@@ -3,7 +3,7 @@ import { isAccountId, isAccountRef } from '../../src/lib/account-ids.ts'
 import { createKeyring, KEYRING_BYTES } from '../../src/records/keyring.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('refs of accounts')
+const test = suite('account refs')
 
 const createRefs = async (fill: number) => {
   const keyring = await createKeyring(new Uint8Array(KEYRING_BYTES).fill(fill))

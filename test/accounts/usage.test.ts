@@ -76,7 +76,7 @@ test('what the storage has of them survives folding and a restart, without an id
   assert.is((await api.usage.summary({ account: 'alice@example.com' })).totals.requests, 1)
 })
 
-test("a key's request counts for both its account and the key", async () => {
+test('a request with a key counts for both the key and its account', async () => {
   const { api, ask, requests } = await open()
   const key = await api.keys.create({ name: 'app', account: 'alice', metadata: { team: 'y' } })
   await ask(undefined, { authorization: `Bearer ${key.key}` })

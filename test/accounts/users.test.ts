@@ -111,7 +111,7 @@ async function openWithPlan(day: number, options: Parameters<typeof open>[0] = {
   return opened
 }
 
-test("a user's cookie and a key of the same account go together, and a request counts for both", async () => {
+test("a user's cookie and a key of the same account can be combined, and the request counts for both", async () => {
   const { gateway, ask, fetch } = await openWithPlan(9)
   const { api } = gateway
   const { key, id } = await api.keys.create({ name: 'app', account: 'alice', limits: { requests: { day: 2 } } })

@@ -3,9 +3,7 @@ import { importedLiteLlm, importSuite, lab, litellmConfig } from './imported.ts'
 
 const test = importSuite('the prices in a configuration of LiteLLM')
 
-test('takes the price of each model from the catalog, and reports models without one if there is a budget', async ({
-  folder,
-}) => {
+test('uses catalog prices, and reports models without a price if there is a budget', async ({ folder }) => {
   const azure = (deployment: string) => ({
     model: `azure/${deployment}`,
     api_base: 'https://one.openai.azure.com',

@@ -318,7 +318,7 @@ gateways('the fetch of the platform is called when none is given', async () => {
   }
 })
 
-const guarded = suite('a change with the revision of the record it is meant for')
+const guarded = suite("a change that is conditional on the record's revision")
 
 type Table = typeof operations
 /** By the resource, the names of its operations with `ifMatch`. */

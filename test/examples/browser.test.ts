@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const PROVIDER_KEY = 'sk-lab-4f1d9b7a35'
 
 /** The example in a folder of its own, on the packed package, as its README says; and a browser whose profile stays. */
-const test = suite<{ folder: string; profile: string }>('the example of a browser', { folder: '', profile: '' })
+const test = suite<{ folder: string; profile: string }>('the browser example', { folder: '', profile: '' })
 let provider: Awaited<ReturnType<typeof startProvider>>
 let server: Awaited<ReturnType<typeof startServer>> | undefined
 let context: BrowserContext | undefined

@@ -193,7 +193,7 @@ test('held text follows a ping, is sent before the end of its block, and the eve
   assert.equal(numbers, Array.from(numbers.keys()))
 })
 
-test('texts of choices, reasoning, and tool calls are edited apart, and names and ids stay', async () => {
+test('texts of choices, reasoning, and tool calls are edited separately, and names and ids are unchanged', async () => {
   const choice = (index: number, delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ id: 'SESAME', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index, delta, finish_reason }] })}\n\n`
   const call = (name: string | undefined, text: string) => ({

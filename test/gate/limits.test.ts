@@ -291,7 +291,7 @@ test('the gateway enforces its own limits on requests without a key', async () =
   assert.is((await post('/v1/chat/completions', { model: 'one/m', messages })).status, 429)
 })
 
-test('a rejected request counts nowhere, and one that fails counts once', async () => {
+test("a rejected request isn't counted, and a failed one is counted once", async () => {
   const { chat, used, clock } = await openGate({
     limits: { requests: { minute: 1, day: 10 }, tokens: { day: 20_000 } },
     combos: { both: ['one/m', 'two/m'] },

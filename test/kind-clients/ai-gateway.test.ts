@@ -60,7 +60,7 @@ for (const generation of generations) {
       assert.equal(shown, [png, png, png])
     })
 
-    test(`${name} speaks and hears through ${path}`, async () => {
+    test(`${name} converts text to speech and speech to text through ${path}`, async () => {
       const sound = await over(await openSounds(soundVendors), generation, async (models) => {
         const model = models.speech(`${name}/voice-model`)
         return (await generateSpeech({ model, text: 'Hello', outputFormat: 'wav', maxRetries: 0 })).audio

@@ -32,7 +32,7 @@ async function open() {
 for (const name of names) {
   const { model } = imageVendors[name]
 
-  test(`OpenAI's client makes and changes images at ${name}`, async () => {
+  test(`OpenAI's client generates and edits images at ${name}`, async () => {
     const { openai, close } = await open()
     try {
       const { data, created } = await openai.images.generate({ model, prompt: 'a walk', size: '1024x1024', n: 2 })

@@ -15,7 +15,7 @@ test('a text buffer returns all pieces in order, even between two additions', ()
   assert.is(buffer.text, expected)
 })
 
-test('a text buffer starts empty and not begun, and an empty piece begins it', () => {
+test('a text buffer starts empty and not started, and an empty piece starts it', () => {
   const buffer = createTextBuffer()
   assert.equal([buffer.isBegun, buffer.text], [false, ''])
   buffer.add('')

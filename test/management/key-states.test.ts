@@ -55,7 +55,7 @@ test('a renamed key stays paused', async () => {
   assert.is(await models(door, key), 403)
 })
 
-test('a deleted key is unknown from the next request on', async () => {
+test('a deleted key is unknown as of the next request', async () => {
   const { door, id, key } = await doorWithKey()
   await door.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is(await models(door, key), 200)

@@ -9,7 +9,7 @@ import { times } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('what an explanation foretells')
+const test = suite('explanations predict what requests do')
 
 /** Those that leave nothing to chance. */
 const strategies: Strategy[] = ['fallback', 'round-robin', 'sticky', 'least-cost', 'least-busy', 'conditional']

@@ -16,7 +16,7 @@ test('fallback: each target is in its listed position', async () => {
   ])
 })
 
-test('round-robin: the explanation shows the entry that has the turn, and takes no turn', async () => {
+test('round-robin: the explanation shows whose turn it is, without taking it', async () => {
   const pool = await open('round-robin')
   await pool.asks(1)
   const wanted = [
@@ -55,7 +55,7 @@ test('least-latency: the reason is the measured average', async () => {
   assert.equal(await linesOf(pool, { body: { stream: true } }), ['one first: pool: latency not measured yet'])
 })
 
-test('least-latency: the reason shows which target is only tried to see whether it is faster', async () => {
+test('least-latency: the reason shows which target is tried only to measure it', async () => {
   const clock = fakeClock()
   const answer = async ({ provider }: Call) => {
     await clock.sleep(provider === 'one' ? 100 : 200)

@@ -49,7 +49,7 @@ async function open() {
   return { storage, api: gateway.api, up, errors, status }
 }
 
-const test = suite('a store that an earlier release has written')
+const test = suite('a store written by an earlier release')
 
 test("a store written by an earlier release opens with all its data, and reading doesn't change it", async () => {
   const { storage, api, up, errors, status } = await open()

@@ -129,7 +129,7 @@ function watchFiles(folder: Folder, identity: FileIdentity | undefined) {
         if (!isFolderFlushed) await syncFolder(folder)
         isFolderFlushed = true
       } catch (cause) {
-        check() // if a file is gone, that is the reason
+        check() // a missing file is the actual cause
         throw folderError('STORAGE_UNWRITABLE', folder.path, cause)
       }
       check()

@@ -35,7 +35,7 @@ export async function enforceAccess(
   const targetRule: TargetRule = (request, target, path) => {
     const name = getRequestedName(path, request)
     return access.allowsTarget(name, target)
-      ? (createKindRefusal(request.call.endpoint) ?? refusalOfBody(request.call)) // by now, its endpoint may be that of its model's kind
+      ? (createKindRefusal(request.call.endpoint) ?? refusalOfBody(request.call)) // may have moved to its model's endpoint
       : createNameRefusal(name)
   }
   const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameRefusal(name))

@@ -10,7 +10,7 @@ import { type ShadowState, withRegisters } from './shadows.ts'
 import type { Content } from './sync-forms.ts'
 import type { Conflict, ReplicaOptions, StateId } from './sync-types.ts'
 
-/** Applies states of the other side. */
+/** Applies record states received from the other side. */
 export interface StateApplier {
   /** Applies a state if it is newer; with `merging`, also if it is concurrent. */
   apply(state: RecordState, merging?: { report(conflict: Conflict): Promise<void> }): Promise<Verdict>

@@ -29,7 +29,7 @@ import type { Kind } from '../../types.ts'
 export interface Question {
   model: string
   body: JsonObject
-  /** By name in lower case. */
+  /** Header values by lowercase name. */
   headers: ReadonlyMap<string, string>
   path: string
   caller: Caller

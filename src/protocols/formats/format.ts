@@ -300,7 +300,7 @@ export interface Endpoint {
   getReferences?(request: { body: JsonObject }): readonly string[]
   /** Gets when to compact the conversation. Only if requests can ask for a compaction. */
   getCompactionMode?(request: JsonObject): CompactionMode | undefined
-  /** Requests the usage of streams. Only if providers don't always report it. */
+  /** Requests usage in streams. Set only if providers don't report it by default. */
   usageRequest?: UsageRequest
   /** Reads and sets the output limit of a request. Absent if there is no output. */
   outputLimit?: OutputLimit

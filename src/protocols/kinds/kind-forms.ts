@@ -281,7 +281,7 @@ export interface KindCall {
 export interface PreparedPart {
   request: Omit<VendorRequest, 'body' | 'form' | 'bytes'> & { body?: string | Uint8Array | undefined }
   answers: AnswerReader
-  /** Waits for the result of a job, and downloads images that the response only links to. Absent if neither can be needed. */
+  /** Waits for the result of a job, and downloads images that the response only links to. Absent if the vendor never needs either. */
   completeResponse?(json: JsonObject, tools: CompletionTools): Promise<JsonObject>
 }
 

@@ -4,7 +4,7 @@ import { eventStreamFraming } from '../../../src/protocols/formats/bedrock-conve
 import { assert, suite } from '../../support/suite.ts'
 import { converseFrames, exceptionFrame, frame, toFrame } from '../support/event-stream.ts'
 
-const test = suite('event streams of AWS')
+const test = suite('AWS event streams')
 
 function read(chunks: Iterable<Uint8Array>): SseEvent[] {
   const events: SseEvent[] = []

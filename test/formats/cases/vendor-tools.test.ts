@@ -199,7 +199,7 @@ test('a request fails with a 400 if the target supports none of its tools', asyn
   assert.is(response.status, 400)
 })
 
-test('a search in the same entry as functions is dropped by its own name', async () => {
+test('a search in the same entry as functions is reported as dropped under its own name', async () => {
   const entry = { ...functionOf.gemini('f'), googleSearch: {}, codeExecution: {} }
   const { response, sent, warned } = await ask({
     client: 'gemini',

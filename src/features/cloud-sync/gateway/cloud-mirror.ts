@@ -159,7 +159,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
   }
 }
 
-/** The reason for cancelling the gateway's own work: its operator requests the same or more. */
+/** Why the gateway cancels its own work: the operator requested the same work, or work that includes it. */
 export const GAVE_WAY = gatewayError('CLOUD_CONFLICT', { message: 'Another sync with the cloud proxy has started.' })
 
 /** Adds a conflict, unless it was reported again because writing its result had failed. */

@@ -74,7 +74,7 @@ export interface CloudConflict {
   id: string
   /** The side whose change won. */
   kept: 'gateway' | 'cloud'
-  /** When it was resolved, in ISO 8601. */
+  /** When the conflict was resolved, in ISO 8601. */
   at: IsoTime
 }
 

@@ -68,7 +68,7 @@ export interface PushDependencies {
   store: WritableStore
   clock: Clock
   mirror: HomeMirror
-  /** A random number in [0, 1), which varies the pauses between attempts. */
+  /** A random number in [0, 1), for jitter between retries. */
   random(): number
   /** Starts a timer that doesn't keep the process alive. */
   startTimer(ms: number, onTime: () => void): CancelDeadline

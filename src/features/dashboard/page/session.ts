@@ -11,7 +11,7 @@ const TOKEN = 'signalbox.token'
 /** The admin token of this tab; may be empty if the host app authenticates visitors. */
 const token = signal(sessionStorage.getItem(TOKEN) ?? '')
 
-/** Returns whether a header can contain the token. Headers can't have control characters, or any beyond Latin-1. */
+/** Returns whether a header can contain the token. Headers can't contain control characters, or characters outside Latin-1. */
 function isSendable(value: string): boolean {
   try {
     return Boolean(new Headers({ authorization: `Bearer ${value}` }))
@@ -136,7 +136,7 @@ export const trackedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, init)
     lostAt.value = undefined
-    const isModelError = response.headers.has('x-signalbox-request-id') // then the model request was rejected, not the visitor
+    const isModelError = response.headers.has('x-signalbox-request-id') // in that case, the model request was rejected, not the visitor
     if (response.status === 401 && !isModelError && access.value.state === 'open') {
       const body: unknown = await response
         .clone()

@@ -88,7 +88,7 @@ export interface UsageSummary {
   /** Ordered by time, then by `order`. */
   rows: SummaryRow[]
   totals: UsageTotals
-  /** The first ten rows by hour or day, and the rest added up with `others`. Ordered by time, without periods that had no requests. */
+  /** The first ten rows by hour or day, and the rest summed in a row with `others`. Ordered by time, without periods that had no requests. */
   series?: SummaryRow[]
   /** The preceding period of the same length, as far as its totals are stored; absent if none are. */
   before?: { from: IsoTime; to: IsoTime; totals: UsageTotals }

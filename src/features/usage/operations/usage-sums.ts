@@ -67,7 +67,7 @@ interface SumsOptions {
   /** The dimensions of the rows. */
   by: ReadonlySet<string>
   order: UsageOrder
-  /** Maximum rows; the rest are added up in one. Default: all. */
+  /** Maximum rows; the rest are summed in one extra row. Default: all. */
   top?: number | undefined
   seriesRows?: SeriesRows
 }

@@ -1,7 +1,7 @@
 import { assert, suite } from '../../../support/suite.ts'
 import { completed, read } from '../support/read-stream.ts'
 
-const test = suite('finding the item that an event is about')
+const test = suite('matching events to items')
 
 const origin = { format: 'openai-responses', account: 'vendor/1' } as const
 
