@@ -40,7 +40,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     store: createStore({
       ...{ storage, clock, logger, digestsSha256, turnEnd, onError },
       secret: options.secret,
-      code: configSections.some((name) => options[name])
+      code: configSections.some((name) => options[name] !== undefined)
         ? readCodeConfig(options, { catalog, now: clock.now() })
         : undefined,
       maxAgeMs: limits.storeMaxAgeMs,

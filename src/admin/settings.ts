@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 import { SETTINGS } from '../records/record-collections.ts'
 import type { SettingsPatch } from '../records/settings-writes.ts'
@@ -46,12 +46,13 @@ export function createSettingsOperations({
     get: async () => shown(await store.settings.read()),
 
     async update(input) {
-      const { cloudUrl, health, maxAttempts, timeouts, onStorageUnavailable, usage, ...plain } = parseInput(
-        settingsInputs.update,
-        input,
-        innerFields,
-      )
-      requireStoredFields(input, store.settings.code)
+      const given = parseInput(settingsInputs.update, input, innerFields)
+      const { code } = store.settings
+      if (Object.keys(code).some((name) => Object.hasOwn(given, name))) {
+        const now = await store.settings.read().then(shown, () => code)
+        requireSameFields(given, [{ ...code }, { ...now }])
+      }
+      const { cloudUrl, health, maxAttempts, timeouts, onStorageUnavailable, usage, ...plain } = pickStored(given, code)
       const base = cloudUrl === undefined ? undefined : normalizeCloudUrl(cloudUrl)
       function createPatch(stored: StoredSettings): SettingsPatch {
         const { rules: before, cloudEnabled: isOn, cloudUrl } = stored
@@ -76,15 +77,21 @@ export function createSettingsOperations({
   }
 }
 
-/** Throws `DEFINED_IN_CODE` for a change of a setting that is defined in code; the same value can be sent back. */
-function requireStoredFields(input: unknown, code: JsonObject): void {
-  if (!isObject(input)) return
-  const name = Object.keys(code).find((one) => Object.hasOwn(input, one) && !isSameJson([input[one]], [code[one]]))
+/** Throws `DEFINED_IN_CODE` for a change of a setting that is defined in code; its value can be sent back as defined or as shown. */
+function requireSameFields(given: JsonObject, [code, now]: readonly [code: JsonObject, now: JsonObject]): void {
+  const isSame = (name: string) => [code, now].some((known) => isSameJson([given[name]], [known[name]]))
+  const name = Object.keys(code).find((one) => Object.hasOwn(given, one) && !isSame(one))
   if (name === undefined) return
   throw gatewayError('DEFINED_IN_CODE', {
     message: `"${name}" is defined in code and cannot be changed here. Change the options of the gateway instead.`,
   })
 }
+
+/** The fields to store: without those defined in code, so that the stored ones are back without the code. `requireApiKey` repairs the settings. */
+const pickStored = <T extends object>(given: T, code: JsonObject) =>
+  Object.fromEntries(
+    Object.entries(given).filter(([name]) => name === 'requireApiKey' || !Object.hasOwn(code, name)),
+  ) as T // none of its fields is required
 
 /** Replaces `null`, which removes a field, with `undefined`. */
 const removeNulls = <T extends object>(change: T) =>

@@ -79,13 +79,15 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
 
   for (const [id, input] of readSection(config, 'connections')) {
     const place = `connections.${id}`
+    requireName(place, id)
     const given = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
     const source = readSource(given.apiKey)
-    const { apiKey: _, ...plain } = given
+    const { apiKey, ...plain } = given
     check(place, findInputProblem(connectionFields, 'create', source ? plain : { ...given }, topLevel))
-    const { provider, apiKey, providerSpecificData, prefix, sharesPrefix, enabledModels, baseUrl, format, ...rest } =
-      given
-    const data = withoutUndefined({ ...providerSpecificData, prefix, sharesPrefix, enabledModels, baseUrl, format })
+    const { provider, providerSpecificData, ...others } = plain
+    const data: JsonObject = { ...providerSpecificData }
+    const rest: JsonObject = {}
+    for (const [name, value] of Object.entries(others)) (name in topLevel ? data : rest)[name] = value
     requireProvider(place, { catalog, provider, hasUrl: data.baseUrl !== undefined })
     if (source) sources.set(id, source)
     else if (typeof apiKey === 'string') credentials.set(id, apiKey.trim())
@@ -96,8 +98,8 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
   for (const [name, input] of readSection(config, 'combos')) {
     const place = `combos.${name}`
     const given = Array.isArray(input) ? { models: input } : requireObject(place, input)
-    if (!/^[\w.-]+$/.test(name)) fail(place, 'must be named with letters, digits, "-", "_", and "."')
-    check(place, findInputProblem(comboFields, 'create', { ...given, name }))
+    requireName(place, name)
+    check(place, findInputProblem(unnamedCombo, 'create', given))
     add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, createdAt: at, updatedAt: at })
   }
   for (const [name, input] of readSection(config, 'models')) {
@@ -118,8 +120,8 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
   return { values, credentials, sources, settings }
 }
 
-const withoutUndefined = (value: JsonObject) =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined))
+/** Its name is its key in the section. */
+const { name: _, ...unnamedCombo } = comboFields
 
 /** Sorts before stored records, whose order starts at 1. */
 const FIRST = -1_000_000
@@ -158,6 +160,10 @@ function requireProvider(
   const similar = Object.keys(catalog).filter((id) => id.slice(0, 2) === provider.slice(0, 2).toLowerCase())
   const hint = similar.length > 0 ? `Known providers that start like it: ${similar.join(', ')}. ` : ''
   throw new TypeError(`${place}: unknown provider "${provider}". ${hint}For any other provider, set "baseUrl".`)
+}
+
+function requireName(place: string, name: string) {
+  if (!/^(?!\.\.?$)[\w.-]{1,200}$/.test(name)) fail(place, 'must be named with letters, digits, "-", "_", and "."')
 }
 
 function requireObject(place: string, input: unknown): JsonObject {

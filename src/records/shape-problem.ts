@@ -28,7 +28,9 @@ export function findShapeProblem(shape: Shape, value: unknown, path = ''): Shape
     case 'number':
       return isWithin(shape, value) ? undefined : fail(describeRange(shape))
     case 'choice':
-      return shape.of.includes(String(value)) ? undefined : fail(`must be one of ${quote(shape.of)}`)
+      return typeof value === 'string' && shape.of.includes(value)
+        ? undefined
+        : fail(`must be one of ${quote(shape.of)}`)
     case 'list':
       if (!Array.isArray(value)) return fail('must be an array')
       if (shape.isFilled && value.length === 0) return fail('must not be empty')
@@ -89,9 +91,9 @@ function findTextProblem({ isFilled, most, pattern, rules }: TextShape, value: u
 }
 
 function findAddressProblem(value: string): string | undefined {
-  return /^https?:\/\/[^\s?#]+$/i.test(value.trim()) && URL.canParse(value.trim())
+  return /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i.test(value.trim()) && URL.canParse(value.trim())
     ? undefined
-    : 'must be a URL that starts with http:// or https://, without a query or a fragment'
+    : 'must be a URL that starts with http:// or https://, without credentials or a query'
 }
 
 function isWithin({ least, above, most, isWhole }: NumberShape, value: unknown): boolean {

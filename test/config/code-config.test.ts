@@ -96,6 +96,16 @@ test('lists what is defined in code first, and says so', async () => {
   ])
 })
 
+test('takes fields of providerSpecificData from there, too', async () => {
+  const providerSpecificData = { baseUrl: 'http://other.test/v1', prefix: 'other', enabledModels: ['m'] }
+  const { api, chat, calls } = open({
+    connections: { mine: { provider: 'openai-compatible-mine', providerSpecificData } },
+  })
+  assert.is((await chat('other/m')).status, 200)
+  assert.is(calls[0]?.url, 'http://other.test/v1/chat/completions')
+  assert.equal((await api.connections.get('mine')).providerSpecificData, providerSpecificData)
+})
+
 test('rejects changes with 409, and stores none of it', async () => {
   const storage = memoryStorage()
   const { api, chat } = open({ storage })
@@ -199,6 +209,17 @@ const problems: Array<[GatewayOptions, RegExp]> = [
     { combos: { fast: { models: ['x/y'], strategy: 'fastest' as never } } },
     /^combos\.fast\.strategy must be one of "fallback"/,
   ],
+  [
+    { combos: { fast: { models: ['x/y'], strategy: ['fallback'] as never } } },
+    /^combos\.fast\.strategy must be one of/,
+  ],
+  [{ combos: { fast: { models: ['x/y'], name: 'slow' } as never } }, /^combos\.fast\.name is not a known field/],
+  [{ connections: null as never }, /^connections must be an object by ID or name/],
+  [{ connections: { 'a/b': { provider: 'openai' } } }, /^connections\.a\/b must be named with letters/],
+  [
+    { connections: { x: { baseUrl: 'https://me:a-password@mine.test/v1' } } },
+    /^connections\.x\.baseUrl must be a URL .* without credentials or a query\.$/,
+  ],
   [{ models: { m: 'llm' } }, /^models\["m"\] must be named <provider>\/<model ID>/],
   [{ aliases: { a: 7 as never } }, /^aliases\.a must be a string/],
   [{ settings: { maxAttempts: 0 } }, /^settings\.maxAttempts must be a whole number of 1 or more, at most 100/],
@@ -216,3 +237,15 @@ for (const [options, message] of problems)
       },
     )
   })
+
+test('keeps stored settings when a change sends back settings that are defined in code', async () => {
+  const storage = memoryStorage()
+  const plain = createGateway({ storage, logger: false })
+  await plain.api.settings.update({ maxAttempts: 7, health: { minCalls: 9 } })
+  const { api } = open({ storage, settings: { maxAttempts: 2, health: { cooldownMs: 1_000 } } })
+  const { cloudEnabled: _, ...shown } = await api.settings.get()
+  await api.settings.update({ ...shown, cloudUrl: 'https://cloud.test' })
+  assert.is(await refusal(api.settings.update({ health: { minCalls: 3 } })), '409 DEFINED_IN_CODE')
+  const after = await createGateway({ storage, logger: false }).api.settings.get()
+  assert.equal([after.maxAttempts, after.health.minCalls, after.cloudUrl], [7, 9, 'https://cloud.test'])
+})

@@ -1,5 +1,4 @@
 import { type GatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
-import { listQuotableForms } from '../../lib/credential-shapes.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { getSettledValue } from '../../lib/promises.ts'
 import { Scope } from '../../lib/scope.ts'
@@ -325,9 +324,8 @@ export class Attempt {
     const secrets = [
       ...getSecrets(call),
       ...(await this.#scope.race(knownKeys.list())),
-      ...(this.#sourced && this.#apiKey !== undefined ? listQuotableForms(this.#apiKey) : []),
-      ...(this.#sourced?.listQuotable() ?? []),
-    ].sort((one, other) => other.length - one.length)
+      ...(this.#sourced?.listQuotable(this.#apiKey) ?? []),
+    ]
     const failed = codec.readFailure(redactFailure(received, { provider: this.route.target.provider, secrets }))
     const { empty } = failed
     return this.#failedOutcome(failed, empty && this.#answeredOutcome(empty, codec, call, { isRead: false }))

@@ -76,9 +76,10 @@ export class SourcedCredentials {
     return this.renew(use, rejected)
   }
 
-  /** The forms in which a provider may quote the latest credentials, for removal from errors. */
-  listQuotable(): readonly string[] {
-    return [...this.#quotable]
+  /** The forms in which a provider may quote this credential and the latest others, longest first, for removal from errors. */
+  listQuotable(apiKey: string | undefined): readonly string[] {
+    const own = apiKey === undefined ? [] : listQuotableForms(apiKey)
+    return [...own, ...this.#quotable].sort((one, other) => other.length - one.length)
   }
 
   #getId({ connection: { id, providerSpecificData }, caller }: CredentialUse): string {
