@@ -40,10 +40,7 @@ const table = {
   MODEL_NOT_FOUND: [404, 'The model does not exist.'],
   METHOD_NOT_ALLOWED: [405, 'This path does not support that HTTP method.'],
   USAGE_NOT_KEPT: [409, 'This gateway does not record usage.'],
-  DEFINED_IN_CODE: [
-    409,
-    'This is defined in code and cannot be changed here. Change the options of the gateway instead.',
-  ],
+  DEFINED_IN_CODE: [409, "This is defined in code and cannot be changed here. Change the gateway's options instead."],
   CLOUD_CONFLICT: [409, 'The current state of cloud sync does not allow this.'],
   REQUEST_TIMEOUT: [408, 'The request body did not arrive in time.'],
   PAYLOAD_TOO_LARGE: [413, 'The request body is too large.'],

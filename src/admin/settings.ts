@@ -83,7 +83,7 @@ function requireSameFields(given: JsonObject, [code, now]: readonly [code: JsonO
   const name = Object.keys(code).find((one) => Object.hasOwn(given, one) && !isSame(one))
   if (name === undefined) return
   throw gatewayError('DEFINED_IN_CODE', {
-    message: `"${name}" is defined in code and cannot be changed here. Change the options of the gateway instead.`,
+    message: `"${name}" is defined in code and cannot be changed here. Change the gateway's options instead.`,
   })
 }
 

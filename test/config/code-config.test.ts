@@ -138,7 +138,7 @@ test('returns 409 over HTTP, with what to change', async () => {
     headers: { authorization: 'Bearer a-token-of-at-least-32-characters' },
   })
   assert.is(response.status, 409)
-  assert.match(((await response.json()) as { error: string }).error, /defined in code.*options of the gateway/)
+  assert.match(((await response.json()) as { error: string }).error, /defined in code.*gateway's options/)
 })
 
 test('applies settings, and lets others be changed', async () => {
