@@ -40,9 +40,9 @@ function callsInProcessEndAtOnce() {
 
 /** Only Bun's own fetch is known to end its calls. */
 function wrappedFetchesAreGuarded() {
-  const test = suite('a fetch that was put in place of Bun\u2019s before the package was loaded, and never ends')
+  const test = suite('a fetch that replaced Bun\u2019s before the package was loaded')
   for (const way of ['plain', 'bound', 'disguised', 'proxy', 'spy'])
-    test(`a fetch that was put in place of Bun\u2019s before the package was loaded, and never ends does not keep the request of a client that has left, put there as: ${way}`, async () => {
+    test(`a replaced fetch that never ends does not keep the request of a disconnected client, replaced by: ${way}`, async () => {
       const said = await runScript(bun, ['apps/bun-wrapped-fetch.mjs', way])
       assert.equal(JSON.parse(said), { status: 499 })
     })

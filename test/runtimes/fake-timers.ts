@@ -8,9 +8,9 @@ export function keepsToFakeTimers(
   program: string,
   ...options: string[]
 ): void {
-  const test = suite(`timers that a test puts in place of those of ${runtime}`)
+  const test = suite(`fake timers in ${runtime}`)
   for (const way of ways)
-    test(`hold up no time-out of another time, put there as: ${way}`, async () => {
+    test(`don't delay other timeouts, replaced by: ${way}`, async () => {
       const said = JSON.parse(await runScript(program, [...options, 'apps/fake-timers.mjs', way]))
       assert.equal(said, { behindFake: 504, behindReal: 504, real: 504 })
     })

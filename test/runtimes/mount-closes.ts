@@ -13,7 +13,7 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Served>)
   })
   test.after(() => served?.stop())
 
-  test('answers only hosts that no foreign page can have', async () => {
+  test("only accepts hosts that a foreign page can't have", async () => {
     const refused = await answerTo('evil.example', served.url)
     assert.is(refused.statusCode, 403)
     assert.is(refused.headers['content-type'], 'application/json')
@@ -23,7 +23,7 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Served>)
     assert.is((await answerTo('127.0.0.1', served.url)).statusCode, 200)
   })
 
-  test('closes, and cuts a stream that does not end in time', async () => {
+  test('closes, and cuts off a stream that does not end in time', async () => {
     const upstream = await startUpstream()
     try {
       const client = clientOf(served.url)

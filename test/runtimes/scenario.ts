@@ -33,7 +33,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     assert.is((await (await client.manage('/connections')).json()).connections.length, 1)
   })
 
-  test('answers /health without a credential', async () => {
+  test('serves /health without a credential', async () => {
     const response = await fetch(`${url}/health`)
     assert.is(response.status, 200)
     assert.is((await response.json()).status, 'ok')
@@ -48,7 +48,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     )
   })
 
-  test('answers a chat completion', async () => {
+  test('returns a chat completion', async () => {
     const response = await client.chat('Hi', false)
     assert.is(response.status, 200, await response.clone().text())
     assert.is((await response.json()).choices[0].message.content, 'Hello')
@@ -78,7 +78,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     await cut
   })
 
-  test('no other stream ends when a client cancels its stream, after any number of answers', async () => {
+  test('when a client cancels its stream, no other stream ends, after any number of responses', async () => {
     for (let i = 0; i < 5; i++) await (await client.chat('Hi', i % 2 === 0)).text()
     const abort = new AbortController()
     const leaving = await client.chat('forever', true, { signal: abort.signal })
@@ -101,7 +101,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     assert.type((await response.json()).error, 'string')
   })
 
-  test('answers a request for a WebSocket with 426 and serves the next request', async () => {
+  test('rejects a WebSocket request with 426 and serves the next request', async () => {
     for (const path of ['/v1/responses', '/v1/realtime?model=m']) {
       const answer = await askForWebSocket(`${url}${path}`)
       assert.match(answer, /^HTTP\/1\.1 426 /)

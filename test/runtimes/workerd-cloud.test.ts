@@ -113,7 +113,7 @@ for (const [store, options] of Object.entries(stores)) {
   })
   test.after(({ world }) => world?.close())
 
-  test('is enabled, verified and answers with a stream', async ({ world }) => {
+  test('is enabled and verified, and streams a response', async ({ world }) => {
     const { home, chat, url } = world
     assert.is(
       await home.api.cloud.enable({ enrollmentToken: 'a-wrong-credential-of-forty-characters--' }).catch(codeOf),

@@ -36,7 +36,7 @@ test('otel makes spans, and jsonLog writes lines', async () => {
   )
 })
 
-test('prometheus answers 501 to a scrape, which would see one of many isolates, and 401 to a stranger', async () => {
+test('prometheus returns 501 to a scrape, which would see only one of many isolates, and 401 without a credential', async () => {
   const authorization = 'Bearer token-of-the-scrape-0123456789abcdef'
   const reply = await fetch(`${url}/metrics`, { headers: { authorization } })
   assert.is(reply.status, 501)

@@ -95,7 +95,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
 
   for (const model of ['lab/cut', 'talk/cut']) {
     for (const client of ['openai', 'anthropic']) {
-      test(`a stream of ${model} that breaks off is an error of the client of ${client}, after what had come`, async () => {
+      test(`a stream of ${model} that breaks off throws in the client of ${client}, after the content that had arrived`, async () => {
         const { pieces, error } = await act<Streamed>(`${client}Stream`, model, `${provider.url}/step`)
         assert.equal(pieces, ['Hel'])
         assert.match(error?.message ?? 'a clean end', /closed the response early/)

@@ -48,7 +48,7 @@ export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('an operator asks a model in the playground, by itself and as a key', async ({ browser }) => {
+  test('an operator calls a model in the playground, without a key and with one', async ({ browser }) => {
     const served = await serveDashboard()
     const { id } = await connect(served)
     await served.gateway.api.settings.update({ requireApiKey: true })
