@@ -37,7 +37,7 @@ function open(options: GatewayOptions = {}) {
   const gateway = createGateway({
     ...config,
     storage: memoryStorage(),
-    fetch: async (url, init) => {
+    fetch: async (url: unknown, init?: RequestInit) => {
       calls.push({ url: String(url), authorization: new Headers(init?.headers).get('authorization') })
       return reply('m')
     },

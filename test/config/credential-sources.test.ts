@@ -40,7 +40,7 @@ function open(
     },
     combos: { both: ['openai-compatible-first/m', 'openai-compatible-second/m'] },
     identify: (request) => ({ account: request.headers.get('x-user') ?? 'nobody' }),
-    fetch: async (url, init) => {
+    fetch: async (url: unknown, init?: RequestInit) => {
       const call = { host: new URL(String(url)).host, authorization: new Headers(init?.headers).get('authorization') }
       calls.push(call)
       return respond(call) ?? Response.json(answer)
@@ -273,7 +273,7 @@ test("one key's rejected credential doesn't cool the target for other keys", asy
         apiKey: ({ keyId }) => `the-key-of-${keyId}`,
       },
     },
-    fetch: async (_, init): Promise<Response> => {
+    fetch: async (_: unknown, init?: RequestInit): Promise<Response> => {
       const authorization = new Headers(init?.headers).get('authorization')
       calls.push(authorization)
       return authorization === `Bearer the-key-of-${badId}` ? unauthorized() : Response.json(answer)

@@ -27,7 +27,7 @@ function run(nth: number, app: Record<string, unknown>, respond: (call: Call) =>
       createGateway({
         ...options,
         ...(options.storage && { storage: memoryStorage() }),
-        fetch: async (url, init) => {
+        fetch: async (url: unknown, init?: RequestInit) => {
           const headers = new Headers(init?.headers)
           const call = { url: String(url), key: headers.get('x-api-key') ?? headers.get('authorization') }
           calls.push(call)
