@@ -119,7 +119,7 @@ test('a Node handler rejects a second way to identify callers', async () => {
   assert.throws(() => toNodeHandler(app.gateway, { identify: 'alice' as unknown as () => null }), /function/)
 })
 
-test('in-process models run as their account, without the rules for browsers', async () => {
+test('check 16: in-process models run as their account, without the rules for browsers', async () => {
   const app = await openApp({ identify: () => null })
   const signalbox = createSignalbox(app.gateway, { account: 'alice' })
   const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
@@ -145,7 +145,7 @@ test('in-process models run as their account, without the rules for browsers', a
   )
 })
 
-test('aborting an in-process model ends the call', async () => {
+test('check 16: aborting an in-process model ends the call', async () => {
   const app = await openApp({ identify: () => null, fetch: () => never() })
   const signalbox = createSignalbox(app.gateway, { account: { account: 'alice', name: 'Alice' } })
   const stop = new AbortController()

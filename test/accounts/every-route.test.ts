@@ -59,7 +59,7 @@ test('the API description has no client route that these tests lack', async () =
 })
 
 for (const [method, path] of routes)
-  test(`${method} ${path} asks who it is once, before the body, and serves nobody else`, async () => {
+  test(`check 12: ${method} ${path} asks who it is once, before the body, and serves nobody else`, async () => {
     const app = await openApp({ extend: [hello] })
     for (const as of [undefined, 'alice']) {
       app.asked.length = 0

@@ -125,7 +125,7 @@ test('every item of a list is checked, whatever methods the list has', () => {
     assert.throws(() => readIdentifyResult({ account: 'a', ...answer }), /"(?:tags|models)" is not valid/)
 })
 
-test('account ids are 1 to 200 visible composed characters', () => {
+test('check 14: account ids are 1 to 200 visible composed characters', () => {
   for (const account of ['x'.repeat(200), 'a b', 'é', '__proto__', '../x', '%2e'])
     assert.ok(readIdentifyResult({ account }))
   const bad = [

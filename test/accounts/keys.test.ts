@@ -21,7 +21,7 @@ const askWith =
 const usedOf = async ({ api }: World, resource: 'keys' | 'accounts', id: string) =>
   (await api[resource].limits.get(id)).limits.map(({ scope, used }) => `${scope} ${used}`)
 
-test("a key's requests count for the key, its account, and the plan", async () => {
+test("check 35: a key's requests count for the key, its account, and the plan", async () => {
   const world = await open()
   const { api, ask } = world
   await api.groups.put({ id: 'pro', name: 'Pro', limits: { requests: { day: 100 } }, each: { requests: { day: 3 } } })
@@ -45,7 +45,7 @@ test('the lower limit of the plan and the account applies', async () => {
   assert.equal([await ask(other), await ask(other), await ask(other)], [200, 200, 429])
 })
 
-test('concurrent first requests of an account never exceed its limit, on any instance', async () => {
+test('check 26 (bug B1): concurrent first requests of an account never exceed its limit, on any instance', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = await open({ storage, clock })
@@ -59,7 +59,7 @@ test('concurrent first requests of an account never exceed its limit, on any ins
   assert.is(statuses.filter((status) => status === 200).length, 5)
 })
 
-test('a paused account rejects its keys and ends its streams', async () => {
+test('check 19: a paused account rejects its keys and ends its streams', async () => {
   const up = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
   const { api, chat } = await openWorld({ fetch: up, connections: ['one'] })
   await api.accounts.put({ id: 'alice' })
@@ -92,7 +92,7 @@ test('models must be allowed by the key, the account, and the plan', async () =>
   assert.equal([await ask(key, { model: 'one/m' }), await ask(key, { model: 'one/other' })], [200, 403])
 })
 
-test('labels of users in a body make no accounts, and all of them share the budget of the key', async () => {
+test('check 5 (bug B4): labels of users in a body make no accounts, and all of them share the budget of the key', async () => {
   const { api, ask, gateway } = await open()
   const { key } = await api.keys.create({ name: 'claude-code', limits: { requests: { day: 100 } } })
   for (let at = 0; at < 100; at++)
@@ -122,7 +122,7 @@ test("a key has either a group or an account, and an account with keys can't be 
   assert.equal(await api.accounts.list(), { accounts: [] })
 })
 
-test('while the storage is unavailable, keys of an account in memory are served, and those of one that was never read get a 503', async () => {
+test('check 34: while the storage is unavailable, keys of an account in memory are served, and those of one that was never read get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   let isAway = false

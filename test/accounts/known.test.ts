@@ -10,7 +10,7 @@ const test = suite('accounts')
 const DAY_MS = 24 * 60 * 60 * 1_000
 const HOSTILE_IDS = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a']
 
-test('each id is a separate account, whatever characters it contains', async () => {
+test('check 13: each id is a separate account, whatever characters it contains', async () => {
   const { use, refsOf } = openAccounts()
   const refs = []
   for (const account of HOSTILE_IDS) refs.push((await use({ account })).ref)
@@ -33,7 +33,7 @@ test('an account is stored with its first attempt, not before, and at most once 
   assert.is.not((await storage.list('accounts/'))[0]?.version, first?.version)
 })
 
-test('an account that is idle for 90 days is forgotten, and use renews it', async () => {
+test('check 29: an account that is idle for 90 days is forgotten, and use renews it', async () => {
   const { use, refsOf, clock } = openAccounts()
   await use({ account: 'alice' })
   await use({ account: 'bob' })
@@ -45,7 +45,7 @@ test('an account that is idle for 90 days is forgotten, and use renews it', asyn
   assert.is((await refsOf()).length, 0)
 })
 
-test('an account that the management API has changed is never forgotten', async () => {
+test('check 29: an account that the management API has changed is never forgotten', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const { api } = createGateway({ storage, clock, logger: false, accounts: { idleDays: 1 } })
@@ -54,7 +54,7 @@ test('an account that the management API has changed is never forgotten', async 
   assert.is((await api.accounts.get('alice')).id, 'alice')
 })
 
-test("rejected ids don't change the storage", async () => {
+test("check 27: rejected ids don't change the storage", async () => {
   const { accounts, dump, tell } = openAccounts({ options: { newPerMinute: 100 } })
   await tell({ account: 'first' })
   const before = await dump()
@@ -62,7 +62,7 @@ test("rejected ids don't change the storage", async () => {
   assert.is(await dump(), before)
 })
 
-test('the 1,001st new account of a minute gets a 503, and known ones are served', async () => {
+test('check 28: the 1,001st new account of a minute gets a 503, and known ones are served', async () => {
   const { accounts, use, tell, errors, clock } = openAccounts()
   await use({ account: 'known' })
   await clock.advance(60_000)
@@ -78,7 +78,7 @@ test('the 1,001st new account of a minute gets a 503, and known ones are served'
   assert.is(await tell({ account: 'one more' }), 'ok')
 })
 
-test('the storage contains no id, name, or email address of an account in plaintext', async () => {
+test('check 31: the storage contains no id, name, or email address of an account in plaintext', async () => {
   const { use, dump } = openAccounts()
   const canary = 'canary-5b1c9d7e'
   await use({
@@ -153,7 +153,7 @@ test("a record that another program changed is rejected, and so is another accou
   assert.is(await tell({ account: 'carol' }), 'ok')
 })
 
-test('while the storage is unavailable, known accounts are served and unknown ones get a 503', async () => {
+test('check 34: while the storage is unavailable, known accounts are served and unknown ones get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   let isAway = false

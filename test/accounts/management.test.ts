@@ -80,7 +80,7 @@ test('an account that was never seen can be paused', async () => {
   assert.is(await message(api.accounts.resume('a_aaaaaaaaaaaaaaaaaaaaaaaaaa')), 'Account not found')
 })
 
-test('after delete with erase, the storage has no trace of the id; with keep, only the sealed id', async () => {
+test('check 32: after delete with erase, the storage has no trace of the id; with keep, only the sealed id', async () => {
   const { api, dump, storage, chat } = await open()
   for (const usage of ['keep', 'erase'] as const) {
     await api.accounts.put({ id: 'alice', name: 'Alice', limits: { requests: { day: 5 } } })

@@ -36,7 +36,7 @@ interface Filled {
 }
 
 test(
-  `a process for a million accounts stays within ${MAX_MIB} MiB, and starts as fast as with none`,
+  `check 30: a process for a million accounts stays within ${MAX_MIB} MiB, and starts as fast as with none`,
   slowly,
   ({ program }) =>
     inFolder((full) =>
@@ -89,7 +89,7 @@ async function store(path: string, count: number): Promise<void> {
   await storage.close?.()
 }
 
-test(`${REJECTED} random rejected ids don't change the storage`, slowly, async () => {
+test(`check 27: ${REJECTED} random rejected ids don't change the storage`, slowly, async () => {
   const { accounts, dump } = openAccounts({ options: { newPerMinute: 1 } })
   await accounts.getAccount({ account: 'first' })
   const before = await dump()

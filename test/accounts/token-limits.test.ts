@@ -25,7 +25,7 @@ test("a caller has its token's limits, models, and kinds", () => {
   assert.not.ok(access.allowsName('b/b') || access.allowsKind('tts'))
 })
 
-test('a token for one request passes once, on two instances with 50 concurrent requests each', async () => {
+test('check 74: a token for one request passes once, on two instances with 50 concurrent requests each', async () => {
   const { one, other } = open()
   const outcomes = await Promise.all(
     Array.from({ length: 100 }, (_, at) => (at % 2 ? one : other).reserve([token('t')], { fixed: { requests: 1 } })),

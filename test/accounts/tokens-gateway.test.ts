@@ -88,7 +88,7 @@ test('a token works at model endpoints in each of the four key headers, and nowh
   assert.is(up.calls.length, headers.length)
 })
 
-test('a token never opens the management API, and mints no tokens', async () => {
+test('check 73: a token never opens the management API, and mints no tokens', async () => {
   const { send, mint, api } = await openGateway()
   const { token } = await mint()
   const body = JSON.stringify({ account: 'bob' })
@@ -105,7 +105,7 @@ test('a token never opens the management API, and mints no tokens', async () => 
   assert.equal((await api.keys.list()).keys, [])
 })
 
-test('a token of another base path, audience, or secret is rejected', async () => {
+test('check 71: a token of another base path, audience, or secret is rejected', async () => {
   const storage = memoryStorage()
   const { token } = await (await openGateway({ storage })).mint()
   for (const options of [{ basePath: '/ai' }, { tokens: { audience: 'other' } }, { secret: `${SECRET} of staging` }]) {
@@ -115,7 +115,7 @@ test('a token of another base path, audience, or secret is rejected', async () =
   }
 })
 
-test("a page of another origin can't use a token", async () => {
+test("check 71: a page of another origin can't use a token", async () => {
   const { chat, mint } = await openGateway()
   const { token } = await mint({ origins: [ORIGIN] })
   assert.is(await chat(token, { origin: ORIGIN }), '200')
@@ -123,7 +123,7 @@ test("a page of another origin can't use a token", async () => {
   assert.is(await chat(token), '403 token_not_allowed')
 })
 
-test('errors tell the client in its format, and say not to retry', async () => {
+test('check 72: errors tell the client in its format, and say not to retry', async () => {
   const { send, mint, clock } = await openGateway()
   const { token } = await mint({ expiresIn: 30 })
   await clock.advance(40_000)
@@ -146,7 +146,7 @@ test('an invalid token is rejected even if no key is required', async () => {
   assert.is(await chat('sbt_x'), '401 token_invalid')
 })
 
-test('a token and a key of no account, or of another one, are rejected together', async () => {
+test('check 7: a token and a key of no account, or of another one, are rejected together', async () => {
   const { api, send, mint, up } = await openGateway()
   const { token } = await mint()
   const { key } = await api.keys.create({ name: 'plain' })
@@ -177,7 +177,7 @@ test('a token allows no more than its plan, and its own models', async () => {
   assert.is(await chat(token), '403 account_paused')
 })
 
-test('pausing, revoking, and deleting an account reject its tokens at all gateways within a second', async () => {
+test('check 75: pausing, revoking, and deleting an account reject its tokens at all gateways within a second', async () => {
   const one = await openGateway()
   const { api, clock, storage, mint, up } = one
   const other = await openGateway({ clock, storage })
@@ -203,7 +203,7 @@ test('pausing, revoking, and deleting an account reject its tokens at all gatewa
   assert.is(await other.chat(untouched.token), '200')
 })
 
-test('a token for one request passes once in 100 concurrent requests to two gateways', async () => {
+test('check 74: a token for one request passes once in 100 concurrent requests to two gateways', async () => {
   const one = await openGateway()
   const { clock, storage } = one
   const other = await openGateway({ clock, storage })
@@ -215,7 +215,7 @@ test('a token for one request passes once in 100 concurrent requests to two gate
   assert.is(await one.chat((await one.mint({ limits: { requests: { total: 1 } } })).token), '200')
 })
 
-test("neither the token nor its claims are in records, logs, errors, and the provider's request", async () => {
+test("check 77: neither the token nor its claims are in records, logs, errors, and the provider's request", async () => {
   const { chat, mint, told, up, storage, clock, gateway, send } = await openGateway()
   const { token, id } = await mint({ account: 'alice-in-the-token', origins: [ORIGIN], expiresIn: 60 })
   const [header = '', payload = '', signature = ''] = token.slice(4).split('.')

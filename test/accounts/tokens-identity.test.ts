@@ -62,7 +62,7 @@ test('an identity and a token of the same account work together, and the limits 
   ])
 })
 
-test('an identity and a token of two accounts are rejected', async () => {
+test('check 7: an identity and a token of two accounts are rejected', async () => {
   const { api, chat, up } = await openApp()
   const { token } = await api.tokens.mint({ account: 'bob' })
   assert.is(await chat({ cookie: 's=alice', 'x-api-key': token }), '400 identity_conflict')

@@ -23,7 +23,7 @@ function countedStorage({ isWatched }: { isWatched: boolean }) {
 
 const readRecord = async (storage: Storage) => JSON.parse((await storage.get(REVOKED))?.value ?? 'null')
 
-test("revoking an account's tokens invalidates all of them, and no other account's", async () => {
+test("check 75: revoking an account's tokens invalidates all of them, and no other account's", async () => {
   const { mint, verify, revoke } = tokenWorld()
   const alice = await mint({ account: 'alice' })
   const bob = await mint({ account: 'bob' })
@@ -33,7 +33,7 @@ test("revoking an account's tokens invalidates all of them, and no other account
   await verify(bob.token)
 })
 
-test('tokens minted after a revocation work immediately', async () => {
+test('check 75: tokens minted after a revocation work immediately', async () => {
   const { mint, verify, revoke } = tokenWorld()
   await revoke('alice')
   const { token } = await mint({ account: 'alice' })
@@ -43,7 +43,7 @@ test('tokens minted after a revocation work immediately', async () => {
   await verify((await mint({ account: 'alice' })).token)
 })
 
-test('another instance rejects them within a second, or immediately if the storage is watched', async () => {
+test('check 75: another instance rejects them within a second, or immediately if the storage is watched', async () => {
   for (const isWatched of [true, false]) {
     const { storage } = countedStorage({ isWatched })
     const one = tokenWorld({ storage })
@@ -56,7 +56,7 @@ test('another instance rejects them within a second, or immediately if the stora
   }
 })
 
-test('minting and verifying tokens reads the storage only once', async () => {
+test('check 75: minting and verifying tokens reads the storage only once', async () => {
   const { storage, reads } = countedStorage({ isWatched: true })
   const { mint, verify } = tokenWorld({ storage })
   for (let at = 0; at < 50; at++) await verify((await mint({ account: `a${at}` })).token)

@@ -149,7 +149,7 @@ test("without the option, the storage's own secret signs, whether it is a string
   }
 })
 
-test('a token with any byte changed is rejected', async () => {
+test('check 70: a token with any byte changed is rejected', async () => {
   const { mint, verify } = tokenWorld()
   const { token } = await mint({ account: 'alice' })
   await verify(token)
@@ -171,7 +171,7 @@ test('a token with any byte changed is rejected', async () => {
     assert.is(await codeOf(verify(other)), 'TOKEN_INVALID', other.slice(0, 20))
 })
 
-test('other algorithms, types, secrets, issuers, and claims are rejected', async () => {
+test('check 70: other algorithms, types, secrets, issuers, and claims are rejected', async () => {
   const world = tokenWorld()
   await world.verify(await forge(world, claims()))
   const [payload] = [base64url(claims())]
@@ -201,14 +201,14 @@ test('other algorithms, types, secrets, issuers, and claims are rejected', async
   for (const [at, token] of tokens.entries()) assert.is(await codeOf(world.verify(token)), 'TOKEN_INVALID', String(at))
 })
 
-test('a token is only valid for its audience and with its secret', async () => {
+test('check 71: a token is only valid for its audience and with its secret', async () => {
   const { token } = await tokenWorld().mint({ account: 'alice' })
   for (const audience of ['signalbox:', 'signalbox:/ai/', 'signalbox:/AI', 'other'])
     assert.is(await codeOf(tokenWorld({ audience }).verify(token)), 'TOKEN_INVALID', audience)
   assert.is(await codeOf(tokenWorld({ secret: `${SECRET} of staging` }).verify(token)), 'TOKEN_INVALID')
 })
 
-test('a token with origins only works on their pages', async () => {
+test('check 71: a token with origins only works on their pages', async () => {
   const { mint, verify } = tokenWorld({ allowedOrigins: ['https://app.example', 'https://b.example'] })
   const { token } = await mint({ account: 'alice', origins: ['https://app.example', 'https://b.example'] })
   const isAllowed = async (headers: Record<string, string>, method = 'POST') => {
@@ -231,7 +231,7 @@ test('a token with origins only works on their pages', async () => {
   await verify(anywhere)
 })
 
-test('a token is accepted up to 5 seconds after it expires and 60 seconds before it was issued', async () => {
+test('check 72: a token is accepted up to 5 seconds after it expires and 60 seconds before it was issued', async () => {
   const { mint, verify, clock } = tokenWorld()
   const { token } = await mint({ account: 'alice', expiresIn: 60 })
   const late = await mint({ account: 'alice', expiresIn: 3_600 })
@@ -250,7 +250,7 @@ test('a token is accepted up to 5 seconds after it expires and 60 seconds before
   await slow.verify(ahead.token)
 })
 
-test('a clock that goes back an hour ends tokens that were accepted before', async () => {
+test('check 72: a clock that goes back an hour ends tokens that were accepted before', async () => {
   let behindMs = 0
   const { mint, verify } = tokenWorld({
     clock: { ...tokenWorld().clock, now: () => (START_S + 3_600) * 1_000 - behindMs },
@@ -265,7 +265,7 @@ test('a clock that goes back an hour ends tokens that were accepted before', asy
   await verify(token)
 })
 
-test('after a rotation, the first secret signs, and old tokens verify until their secret is removed', async () => {
+test('check 76: after a rotation, the first secret signs, and old tokens verify until their secret is removed', async () => {
   const old = await tokenWorld().mint({ account: 'alice' })
   const rotated = [
     { version: 2, value: 'another secret of many characters' },
@@ -281,7 +281,7 @@ test('after a rotation, the first secret signs, and old tokens verify until thei
   await last.verify(token)
 })
 
-test('an old secret that is too short to sign accepts no tokens', async () => {
+test('check 76: an old secret that is too short to sign accepts no tokens', async () => {
   const short = tokenWorld({
     secret: [
       { version: 'first', value: SECRET },
@@ -293,7 +293,7 @@ test('an old secret that is too short to sign accepts no tokens', async () => {
   assert.is(await short.keys.find('short'), undefined)
 })
 
-test('errors of tokens have their id, and neither the token nor its claims', async () => {
+test('check 77: errors of tokens have their id, and neither the token nor its claims', async () => {
   const world = tokenWorld({ allowedOrigins: ['https://app.example'] })
   const { token, id } = await world.mint({ account: 'alice@example.com', origins: ['https://app.example'] })
   const errors: unknown[] = []

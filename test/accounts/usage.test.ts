@@ -64,7 +64,7 @@ test('records and totals have the account, and filters take its id or its ref', 
   assert.is((await api.usage.summary({ account: 'bob' })).totals.requests, 1)
 })
 
-test('what the storage has of them survives folding and a restart, without an id', async () => {
+test('check 31: what the storage has of them survives folding and a restart, without an id', async () => {
   const { api, ask, clock, requests, storage } = await open()
   await ask({ account: 'alice@example.com', tags: ['a', 'b'] })
   await clock.advance(10 * 60_000)
@@ -87,7 +87,7 @@ test('a request with a key counts for both the key and its account', async () =>
   assert.is((await api.keys.list({ account: 'bob', values: 'none' })).keys.length, 0)
 })
 
-test('a record has the id of a token, and nothing else of it', async () => {
+test('check 77: a record has the id of a token, and nothing else of it', async () => {
   const { api, ask, requests, storage } = await open()
   const { token, id } = await api.tokens.mint({ account: 'alice' })
   await ask(undefined, { authorization: `Bearer ${token}` })

@@ -40,7 +40,7 @@ const withLimit = (minute: number) => ({
   }) satisfies Identify,
 })
 
-test('each user has separate limits, from the first request on', async () => {
+test('check 25: each user has separate limits, from the first request on', async () => {
   const { ask } = await open(withLimit(2))
   assert.equal(
     [(await ask('alice')).status, (await ask('alice')).status, (await ask('alice')).status, (await ask('bob')).status],
@@ -94,7 +94,7 @@ test('users can read the limits of their own account', async () => {
   assert.equal(await read('bob'), [[0, 5]])
 })
 
-test('the storage contains no user id in plaintext', async () => {
+test('check 31: the storage contains no user id in plaintext', async () => {
   const { gateway, storage, ask } = await open()
   const secretive = 'user-7c1e'
   await ask(secretive)
@@ -111,7 +111,7 @@ async function openWithPlan(day: number, options: Parameters<typeof open>[0] = {
   return opened
 }
 
-test("a user's cookie and a key of the same account can be combined, and the request counts for both", async () => {
+test("check 6: a user's cookie and a key of the same account can be combined, and the request counts for both", async () => {
   const { gateway, ask, fetch } = await openWithPlan(9)
   const { api } = gateway
   const { key, id } = await api.keys.create({ name: 'app', account: 'alice', limits: { requests: { day: 2 } } })
@@ -128,7 +128,7 @@ test("a user's cookie and a key of the same account can be combined, and the req
   assert.equal([fetch.calls.length, await readUsed('keys', id)], [calls, ['key 2', 'account 3']])
 })
 
-test('models in process have the limits of their account', async () => {
+test('check 16: models in process have the limits of their account', async () => {
   const { gateway, ask } = await openWithPlan(2)
   const model = createSignalbox(gateway, { account: 'alice' })('one/m')
   const generate = () =>
@@ -140,7 +140,7 @@ test('models in process have the limits of their account', async () => {
   assert.is((await ask('alice')).status, 429)
 })
 
-test('the default plan limits a new user on every endpoint, also with the token of an administrator', async () => {
+test('check 25 (bugs B2 and B6): the default plan limits a new user on every endpoint, also with the token of an administrator', async () => {
   const token = 'admin-token-of-thirty-two-characters'
   const { gateway, fetch } = await openWithPlan(3, { management: { token } })
   const ask = async (path: string, user: string, body: object, headers: Record<string, string> = {}) =>
@@ -172,7 +172,7 @@ test('the default plan limits a new user on every endpoint, also with the token 
   assert.is(concurrent.filter(({ status }) => status === 200).length, 3)
 })
 
-test('a clock that goes back a day gives a user nothing back, and one that goes ahead a month does', async () => {
+test('check 79: a clock that goes back a day gives a user nothing back, and one that goes ahead a month does', async () => {
   const fake = fakeClock(Date.UTC(2026, 4, 20))
   let movedMs = 0
   const { ask } = await openWithPlan(1, { clock: { ...fake, now: () => fake.now() + movedMs } })

@@ -5,7 +5,7 @@ import { getSession, openApp, outcomeOf } from './support/app.ts'
 
 const test = suite('who is asking')
 
-test('a header cannot name another account', async () => {
+test('check 1 (bug B3): a header cannot name another account', async () => {
   const app = await openApp()
   assert.is(
     await outcomeOf(await app.chat({ as: 'alice', headers: { 'x-signalbox-account': 'bob' } })),
@@ -17,7 +17,7 @@ test('a header cannot name another account', async () => {
   assert.is(await outcomeOf(await app.chat({ headers })), '403 account_not_allowed')
 })
 
-test('other headers and fields that look like user names have no effect', async () => {
+test('check 2 (bug B3): other headers and fields that look like user names have no effect', async () => {
   const seen: Array<string | undefined> = []
   const app = await openApp({
     extend: [
@@ -47,7 +47,7 @@ test('other headers and fields that look like user names have no effect', async 
   assert.is(seen.length, names.length + 2)
 })
 
-test("the AI SDK's quota entity must be the own account", async () => {
+test("check 3: the AI SDK's quota entity must be the own account", async () => {
   const app = await openApp()
   const withEntity = (quotaEntityId: unknown) =>
     app.chat({ as: 'alice', body: { providerOptions: { gateway: { quotaEntityId } } } })
@@ -57,7 +57,7 @@ test("the AI SDK's quota entity must be the own account", async () => {
   assert.is((await app.chat({ as: 'alice', body: { providerOptions: { gateway: { order: ['x'] } } } })).status, 200)
 })
 
-test("a key that belongs to no account, or to another one, doesn't work with an identity", async () => {
+test("check 6: a key that belongs to no account, or to another one, doesn't work with an identity", async () => {
   const app = await openApp()
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ as: 'alice', headers: { 'x-api-key': key } })
@@ -71,7 +71,7 @@ test("a key that belongs to no account, or to another one, doesn't work with an 
   )
 })
 
-test('without an identity, a request needs a known key even if keys are not required', async () => {
+test('check 8: without an identity, a request needs a known key even if keys are not required', async () => {
   const app = await openApp()
   await app.api.settings.update({ requireApiKey: false })
   const response = await app.chat()
@@ -91,7 +91,7 @@ test('without an identity, a request needs a known key even if keys are not requ
   assert.is((await app.chat({ headers: { authorization: `Bearer ${key}` } })).status, 200)
 })
 
-test('returning null rejects a request, whatever its key', async () => {
+test('check 9: returning null rejects a request, whatever its key', async () => {
   const app = await openApp({ identify: () => null })
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ headers: { authorization: `Bearer ${key}` } })
@@ -121,7 +121,7 @@ test("a refusal rejects a request with its own status and message, in the client
   assert.equal([slow.response.headers.get('retry-after'), slow.response.headers.get('x-should-retry')], ['7', null])
 })
 
-test('an identify that throws, rejects, or hangs causes a 503, and only onError gets the reason', async () => {
+test('check 10: an identify that throws, rejects, or hangs causes a 503, and only onError gets the reason', async () => {
   const secret = new Error('connect to session-db.internal failed')
   const failures: Record<string, Identify> = {
     throws: () => {
@@ -150,7 +150,7 @@ test('an identify that throws, rejects, or hangs causes a 503, and only onError 
   }
 })
 
-test('an identify that hangs is abandoned after 5 s, and its signal aborts', async () => {
+test('check 10: an identify that hangs is abandoned after 5 s, and its signal aborts', async () => {
   const signals: AbortSignal[] = []
   const app = await openApp({
     identify: (_, { signal }) => {
@@ -185,7 +185,7 @@ test("when a client disconnects, its identify call is aborted, which doesn't cou
   assert.equal([signals.length, app.errors.length], [2, 0])
 })
 
-test('an invalid identity returns a bare 500, and onError gets the field', async () => {
+test('check 11: an invalid identity returns a bare 500, and onError gets the field', async () => {
   const wrong: Array<[unknown, RegExp]> = [
     [{}, /"account"/],
     [{ account: 7 }, /"account"/],
@@ -205,7 +205,7 @@ test('an invalid identity returns a bare 500, and onError gets the field', async
   }
 })
 
-test('hostile ids are accounts like any other', async () => {
+test('check 13: hostile ids are accounts like any other', async () => {
   const ids = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a', 'toString', 'null', 'undefined']
   const seen = new Set<string>()
   const app = await openApp({
@@ -224,7 +224,7 @@ test('hostile ids are accounts like any other', async () => {
   assert.is(seen.size, ids.length)
 })
 
-test("the platform's arguments are not an identity", async () => {
+test("check 15: the platform's arguments are not an identity", async () => {
   const platforms: unknown[] = []
   const app = await openApp({
     identify: (_, { platform }) => {

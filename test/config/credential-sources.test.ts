@@ -60,7 +60,7 @@ function open(
 
 const unauthorized = (text = 'no') => Response.json({ error: { message: text } }, { status: 401 })
 
-test('100 concurrent requests call the function once, and again after the credential expires', async () => {
+test('check 61: 100 concurrent requests call the function once, and again after the credential expires', async () => {
   const asked: CredentialRequest[] = []
   const { ask, calls, clock } = open(async (about) => {
     asked.push(about)
@@ -84,7 +84,7 @@ test('100 concurrent requests call the function once, and again after the creden
   assert.is(calls.at(-1)?.authorization, 'Bearer key-number-2')
 })
 
-test('a 401 renews the credential once, and the client gets the answer', async () => {
+test('check 61: a 401 renews the credential once, and the client gets the answer', async () => {
   const reasons: string[] = []
   const { ask, calls } = open(
     ({ reason }) => `a-key-for-${reasons.push(reason)}`,
@@ -145,7 +145,7 @@ test('a function that throws or hangs is a failure of its target, with the cause
   assert.ok(signal?.aborted)
 })
 
-test('each account gets its own credential, unless it is shared', async () => {
+test('check 62: each account gets its own credential, unless it is shared', async () => {
   const byAccount = open(({ account }) => `the-key-of-${account}`)
   const users = Array.from({ length: 50 }, (_, nth) => `user-${nth % 5}`)
   await Promise.all(users.map((user) => byAccount.ask(undefined, user)))
@@ -160,7 +160,7 @@ test('each account gets its own credential, unless it is shared', async () => {
   assert.is(shared.calls[0]?.authorization, 'Bearer shared-key-1-undefined')
 })
 
-test("one account's rejected credential doesn't cool the target for others", async () => {
+test("check 64: one account's rejected credential doesn't cool the target for others", async () => {
   const { ask, calls } = open(
     ({ account }) => `the-key-of-${account}`,
     ({ authorization }) => (authorization?.endsWith('mallory') ? unauthorized() : undefined),
@@ -170,7 +170,7 @@ test("one account's rejected credential doesn't cool the target for others", asy
   assert.equal(calls.at(-1), { host: 'first.test', authorization: 'Bearer the-key-of-alice' })
 })
 
-test('the credential is in no record, error, header, or log', async () => {
+test('check 65: the credential is in no record, error, header, or log', async () => {
   const secret = 'a-very-secret-credential-of-a-vault'
   const { gateway, ask, errors, storage } = open(
     () => ({ accessToken: secret }),

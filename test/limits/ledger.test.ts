@@ -185,7 +185,7 @@ test('counts a settlement in the windows of its reservation, and not in later on
   )
 })
 
-test('never opens a window again when a clock goes back, and goes on when it comes to a later one', async () => {
+test('check 79: never opens a window again when a clock goes back, and goes on when it comes to a later one', async () => {
   const { world, a, one } = open()
   const scope = key({ requests: { day: 1 } })
   const ask = () => one.reserve([scope], { fixed: { requests: 1 } })

@@ -29,7 +29,7 @@ export function appConformance(
 ): void {
   const test = openSuite(`an app in ${PROCESSES} processes on ${store}`, end)
 
-  test('all processes know within a second that an account is revoked', slowly, async ({ program }) => {
+  test('check 18: all processes know within a second that an account is revoked', slowly, async ({ program }) => {
     const latest = await roundsUntil(KNOWN_WITHIN_MS, () =>
       inPlace(create, async (place) => {
         const app = await startApp(program, place)
@@ -54,27 +54,31 @@ export function appConformance(
     assert.ok(Math.min(...latest) <= KNOWN_WITHIN_MS, `ms until all knew: ${latest}`)
   })
 
-  test('streams in all processes end with an error within a second after a pause', slowly, async ({ program }) => {
-    const latest = await roundsUntil(KNOWN_WITHIN_MS, () =>
-      inPlace(create, async (place) => {
-        const app = await startApp(program, place)
-        const [first] = app.processes
-        assert.equal(await app.all('stream alice'), repeat('200'))
-        const ending = app.all('streamEnd')
-        const pausedAt = Number(await first?.('pause alice'))
-        const ends = (await ending).map((line) => JSON.parse(line))
-        for (const { text } of ends) {
-          assert.match(text, /Once/)
-          assert.match(text, /data: \{"error":\{[^\n]*"account_paused"/)
-        }
-        assert.equal(await app.all('ask alice'), repeat('403'))
-        assert.equal(await app.all('ask bob'), repeat('200'))
-        await app.all('close')
-        return Math.max(...ends.map(({ endedAt }) => endedAt - pausedAt))
-      }),
-    )
-    assert.ok(Math.min(...latest) <= KNOWN_WITHIN_MS, `ms until all streams ended: ${latest}`)
-  })
+  test(
+    'check 19: streams in all processes end with an error within a second after a pause',
+    slowly,
+    async ({ program }) => {
+      const latest = await roundsUntil(KNOWN_WITHIN_MS, () =>
+        inPlace(create, async (place) => {
+          const app = await startApp(program, place)
+          const [first] = app.processes
+          assert.equal(await app.all('stream alice'), repeat('200'))
+          const ending = app.all('streamEnd')
+          const pausedAt = Number(await first?.('pause alice'))
+          const ends = (await ending).map((line) => JSON.parse(line))
+          for (const { text } of ends) {
+            assert.match(text, /Once/)
+            assert.match(text, /data: \{"error":\{[^\n]*"account_paused"/)
+          }
+          assert.equal(await app.all('ask alice'), repeat('403'))
+          assert.equal(await app.all('ask bob'), repeat('200'))
+          await app.all('close')
+          return Math.max(...ends.map(({ endedAt }) => endedAt - pausedAt))
+        }),
+      )
+      assert.ok(Math.min(...latest) <= KNOWN_WITHIN_MS, `ms until all streams ended: ${latest}`)
+    },
+  )
 }
 
 /** How the storage of processes becomes unavailable. */
@@ -94,7 +98,7 @@ export function outageConformance(
   const test = openSuite(`an app in ${PROCESSES} processes that lose ${store}`, end)
 
   test(
-    'known accounts are served by onStorageUnavailable, unknown ones get a 503, and all is counted once',
+    'check 34: known accounts are served by onStorageUnavailable, unknown ones get a 503, and all is counted once',
     slowly,
     ({ program }) =>
       inPlace(create, async (place) => {

@@ -57,7 +57,7 @@ export function firstRequestsConformance(
   }
 
   test(
-    `of 1,000 first requests at once, exactly those that the account can pay for are served`,
+    `check 26 (bug B1): of 1,000 first requests at once, exactly those that the account can pay for are served`,
     slowly,
     async ({ program }) => {
       const { place, remove } = await create()
@@ -75,7 +75,7 @@ export function firstRequestsConformance(
     },
   )
 
-  test('a token for one request serves one of 1,000 at once', slowly, async ({ program }) => {
+  test('check 74: a token for one request serves one of 1,000 at once', slowly, async ({ program }) => {
     const { place, remove } = await create()
     try {
       const token = await prepare(place)
