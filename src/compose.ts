@@ -107,7 +107,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   }
 }
 
-/** A hook that never ends must not keep the process. */
+/** A hook that never ends must not keep the process alive. */
 const LAST_WORK_MS = 10_000
 
 const bindSteps = (feature: Feature): PipelineSteps =>

@@ -21,7 +21,7 @@ import { createStore, type StoreOptions } from './records/store.ts'
 import { normalizeBasePath } from './request/door/app.ts'
 import { RequestEvents } from './request/request-events.ts'
 
-/** The options of a gateway with their defaults, and everything that its features share: the store, events, and in-flight requests. */
+/** A gateway's options with defaults applied, and everything that its features share: the store, events, and in-flight requests. */
 export type Core = ReturnType<typeof createCore>
 
 export function createCore(options: GatewayOptions, { digestsSha256 = false }: Pick<StoreOptions, 'digestsSha256'>) {

@@ -93,7 +93,7 @@ function checkDistinct(claims: readonly Claim[]): void {
 
 const listRoutes = (area: FeatureArea | ServedArea): readonly FeatureRoute[] => ('routes' in area ? area.routes : [])
 
-/** Binds a feature's methods, and converts what its steps return to replies. */
+/** Binds a feature's methods, and converts the results of its steps to replies. */
 export function withReplies(feature: Feature): Feature {
   const { name, areas, routes, operations, events } = feature
   const aroundRequest = feature.aroundRequest?.bind(feature)
@@ -123,7 +123,7 @@ export function withReplies(feature: Feature): Feature {
   }
 }
 
-/** Few gateways have features that reply. */
+/** Loaded on demand, because few gateways have features that reply. */
 const loadReplies = once(() => import('./request/feature-requests.ts'))
 
 interface AreaTerms extends FeatureRouteTerms {
@@ -134,7 +134,7 @@ interface AreaTerms extends FeatureRouteTerms {
   onError(error: unknown): void
 }
 
-/** The areas of features. */
+/** Creates the areas of all features. */
 export const createAreas = (features: readonly Feature[], terms: AreaTerms): Area[] =>
   features.flatMap(({ name, areas = [] }) =>
     areas.map((area) => ('routes' in area ? createRouteArea(name, area, terms) : createServedArea(name, area, terms))),

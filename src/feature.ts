@@ -10,22 +10,22 @@ import type { ClientFormat, Kind } from './types.ts'
  * If a step throws, the request fails with a 500, unless the error comes from `reject`.
  */
 export interface Feature {
-  /** For messages; unique among the features of a gateway. */
+  /** Used in messages; must be unique within a gateway. */
   readonly name: string
-  /** Around each request to a model endpoint or to a route of a feature, before its body is read. Call `next` once, or reply yourself. */
+  /** Wraps each request to a model endpoint or a feature's route, before its body is read. Call `next` once, or reply yourself. */
   aroundRequest?(request: GatewayRequest, next: () => Promise<Reply>): Promise<Reply | Response>
   /**
-   * Around each model call, after its body was read and before a target is chosen; once per request, whatever the number of attempts. Call `next`,
-   * with another model or body to change the call, or reply yourself in the client's format, with a whole reply or a stream.
+   * Wraps each model call, after its body is read and before a target is chosen. Runs once per request, however many attempts it takes. Call
+   * `next`, with another model or body to change the call, or reply yourself in the client's format, with a complete response or a stream.
    */
   aroundCall?(call: GatewayCall, next: (change?: GatewayCallChange) => Promise<Reply>): Promise<Reply | Response>
   /**
-   * Around each attempt at a target, before the request is written for it. `next` makes the attempt, and resolves to its record when it has settled,
-   * after the last byte of a stream; it never rejects. Call `reject` instead of `next` to skip the target; the gateway then tries the
-   * next one.
+   * Wraps each attempt at a target, before the request is written for it. `next` makes the attempt, and resolves to its record once it has
+   * settled (for a stream, after the last byte). It never rejects. Call `reject` instead of `next` to skip the target; the gateway then
+   * tries the next one.
    */
   aroundAttempt?(attempt: GatewayAttempt, next: () => Promise<AttemptRecord>): Promise<unknown>
-  /** Path prefixes of your own: with routes that need a client key, or with a function that serves every request. */
+  /** Your own path prefixes, with routes that need a client key or with a function that serves every request. */
   readonly areas?: ReadonlyArray<FeatureArea | ServedArea>
   /** Routes next to the model endpoints, below `/v1` or `/v1beta`, such as `/v1/account`. They need a client key. */
   readonly routes?: readonly FeatureRoute[]
@@ -34,9 +34,9 @@ export interface Feature {
    * the OpenAPI document.
    */
   readonly operations?: Readonly<Record<string, Readonly<Record<string, ManagementOperation>>>>
-  /** Called with the events of each request. Errors are reported to `onError` and change nothing; promises are awaited by `close`. */
+  /** Called with the events of each request. Errors go to `onError` and don't affect the request. `close` awaits returned promises. */
   readonly events?: FeatureEvents
-  /** Called when the gateway has closed, and awaited. */
+  /** Called and awaited when the gateway has closed. */
   close?(): unknown
 }
 
@@ -45,9 +45,9 @@ export interface GatewayRequest {
   /** The same as in the response header `x-signalbox-request-id`. */
   readonly id: string
   readonly method: string
-  /** As requested, with the base path. */
+  /** The requested path, including the base path. */
   readonly path: string
-  /** The route that it leads to. `kind` is absent for routes of features. */
+  /** The matched route. `kind` is absent for routes of features. */
   readonly route: {
     readonly path: string
     readonly format: ClientFormat
@@ -62,7 +62,7 @@ export interface GatewayRequest {
         readonly metadata?: Readonly<Record<string, string>> | undefined
       }
     | undefined
-  /** The account of the request: one of your users; absent if your app names none. */
+  /** The account that the request runs as: one of your users. Absent if your app names none. */
   readonly account?:
     | {
         readonly id: string
@@ -74,7 +74,7 @@ export interface GatewayRequest {
     | undefined
   /** Aborts when the client disconnects or its timeout ends, and when the request is over. */
   readonly signal: AbortSignal
-  /** Who makes the reply, for records; set it to `cache` or `guard` when your step replies itself. */
+  /** The source of the reply, for records. Set it to `cache` or `guard` when your step replies itself. */
   servedBy: ServedBy
   /** The value of a header; `name` is lowercase. */
   header(name: string): string | undefined
@@ -99,7 +99,7 @@ export interface GatewayCall extends GatewayRequest {
   readonly body: JsonObject
 }
 
-/** What a step changes in a model call. The client's choice of a stream stays. */
+/** A step's changes to a model call. Only the client decides whether the response is a stream. */
 export interface GatewayCallChange {
   model?: string
   body?: JsonObject
@@ -129,11 +129,11 @@ export interface FeatureArea {
   readonly routes: readonly FeatureRoute[]
 }
 
-/** A path prefix whose requests need no client key, such as a page: `serve` checks who may call it, with one of the `guards` or by itself. */
+/** A path prefix that needs no client key, such as a page. `serve` checks who may call it, with one of the `guards` or its own check. */
 export interface ServedArea {
   /** Below the base path, with a leading slash. */
   readonly path: string
-  /** Whether all paths below it belong to it, too; default `true`. */
+  /** Whether it includes all paths below it; default `true`. */
   readonly hasFolder?: boolean
   /** Errors are returned as `{ "error": "…" }`. */
   serve(request: ServedAreaRequest): Promise<Reply>
@@ -161,7 +161,7 @@ interface RouteParts {
   readonly summary?: string
 }
 
-/** A route whose requests count: steps, limits, usage records, hooks, and metrics apply to them. */
+/** A route whose requests are recorded: steps, limits, usage records, hooks, and metrics apply to them. */
 export interface RecordedRoute extends RouteParts {
   readonly isRecorded?: true
   run(request: FeatureRouteRequest): Promise<Reply | Response> | Response
@@ -178,7 +178,7 @@ export interface FeatureRouteRequest extends GatewayRequest {
   /** The parameters of the path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** Reads the JSON body. Rejects with a 400, 408, 413, or 415 that the client gets. */
+  /** Reads the JSON body. Rejects with a 400, 408, 413, or 415, which the client receives. */
   json(): Promise<JsonObject>
   /** Reads the body; at most `limits.maxBodyBytes`. */
   bytes(): Promise<Uint8Array>
@@ -199,15 +199,15 @@ export interface ManagementOperation {
   readonly summary: string
   /** Completes the internal error message "Failed to …", for example `fetch notes`. */
   readonly failure: string
-  /** A valibot object schema of the last argument: of the query of a GET, and of the body of other methods. Absent: no input. */
+  /** A valibot object schema for the last argument: the query of a GET, or the body of other methods. Omit it if there is no input. */
   readonly input?: object
   /** A valibot schema of the result, which is the body of the response. */
   readonly output: object
-  /** Gets the parameters of the path, then the input, which has been validated. */
+  /** Receives the path parameters, then the validated input. */
   run(...args: never[]): Promise<object>
 }
 
-/** The operations of features as `gateway.api` has them: those of a feature whose type names them, as without an annotation or with `satisfies Feature`. */
+/** Features' operations in `gateway.api`. A feature's type must name them, so declare it without an annotation or with `satisfies Feature`. */
 export type FeatureApi<Features extends readonly Feature[]> = Intersect<ApiOf<Features[number]>>
 
 type ApiOf<One> = One extends { readonly operations: infer Operations }
@@ -240,7 +240,7 @@ export interface FeatureEvents {
   ended?(request: FollowedRequest): unknown
 }
 
-/** A request as its events show it. */
+/** A request, as passed to event listeners. */
 export interface FollowedRequest extends Pick<GatewayRequest, 'id' | 'key' | 'route'> {
   /** Epoch ms. */
   readonly startedAt: number
@@ -251,7 +251,7 @@ export interface FollowedRequest extends Pick<GatewayRequest, 'id' | 'key' | 'ro
   readonly record: RequestRecord
 }
 
-/** An attempt as its events show it. */
+/** An attempt, as passed to event listeners. */
 export interface FollowedAttempt {
   /** Counts from 1, in the order in which providers are called. */
   readonly number: number

@@ -45,28 +45,28 @@ export interface Gateway<Operations = unknown> {
    */
   matches(request: Request | URL | string): boolean
   /**
-   * The management operations in process, without a credential. They resolve to what the HTTP API returns, and reject with a `GatewayError`
-   * where it returns an error. Includes the operations of the features in `extend`.
+   * The management operations, callable in process without a credential. They resolve to the HTTP API's results, and reject with a
+   * `GatewayError` where it returns an error. Includes the operations of the features in `extend`.
    */
   readonly api: Management & Operations
   /**
    * Responds to new requests with a 503, gives in-flight ones `graceMs` (default 10,000) to finish, aborts the rest, and waits up to ten
-   * seconds for background work, such as your hooks. Doesn't close `storage`: you do.
+   * seconds for background work, such as your hooks. Doesn't close `storage`; close it yourself.
    */
   close(options?: { graceMs?: number }): Promise<void>
   /** The path it is mounted at, without a trailing slash; empty for the root. */
   readonly basePath: string
   /**
    * For framework adapters: takes an exchange and resolves to a reply without building Fetch objects; `undefined` if the path isn't the
-   * gateway's. `asker` says who is asking, in place of the option `identify`. Never rejects.
+   * gateway's. `asker` identifies the caller, in place of the `identify` option. Never rejects.
    */
   exchange(exchange: Exchange, asker?: Asker): Promise<Reply | undefined>
   /**
-   * The same gateway for requests of one account, which your app has authenticated: `gateway.as({ account: user.id }).fetch(request)`. It doesn't call
-   * `identify`. Throws a TypeError if the identity is invalid.
+   * Returns this gateway for the requests of one account that your app has authenticated: `gateway.as({ account: user.id }).fetch(request)`. It
+   * doesn't call `identify`. Throws a TypeError if the identity is invalid.
    */
   as(identity: Identity): AccountGateway
-  /** What `fetch` replies for a path that isn't the gateway's: 200 at the root, which tools probe, otherwise 404. */
+  /** Returns the reply of `fetch` for a path that isn't the gateway's: 200 at the root, which tools probe, otherwise 404. */
   elsewhere(exchange: Exchange): Reply
 }
 

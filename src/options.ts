@@ -25,7 +25,7 @@ export interface Limits extends PipelineLimits {
   maxManagementBodyBytes: number
   /** How long to wait for a provider's model list, in the listing and for `discover`; default 5,000. */
   lookupTimeoutMs: number
-  /** How long `identify` may take; default 5,000. Later, requests get a 503. */
+  /** How long `identify` may take; default 5,000. After that, requests get a 503. */
   identifyTimeoutMs: number
   /** How long to cache data from a storage without `watch`; default 1,000. */
   storeMaxAgeMs: number
@@ -68,18 +68,18 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   basePath?: string
   /**
    * Origins whose pages may call `/v1` and `/v1beta`, such as `https://app.example.com`. Default: none, but any page may list the models.
-   * Client keys are still required where they otherwise are, and `/api` stays closed to these origins. Requests of these pages have no cookies for
+   * Client keys are still required as usual, and `/api` stays closed to these origins. Requests from these pages carry no cookies for
    * `identify`, unless the origin is listed as `{ origin, credentials: true }`.
    */
   allowedOrigins?: readonly AllowedOrigin[]
   /** The origin at which browsers reach the gateway, such as `https://app.example`, behind a proxy that changes `Host`. Default: by `Host`. */
   publicOrigin?: string
   /**
-   * Says which of your users or customers is asking: a function, or `{ resolve, cacheBy, ttlMs }` to keep its results for a moment
+   * Identifies which of your users or customers is calling: a function, or `{ resolve, cacheBy, ttlMs }` to cache its results briefly
    * (src/features/accounts/README.md). With it, a request without an identity needs an API key, whatever `requireApiKey` says. Default: none.
    */
   identify?: Identify | CachedIdentify
-  /** Terms for the accounts that `identify` and `gateway.as` name. */
+  /** Options for the accounts that `identify` and `gateway.as` name. */
   accounts?: AccountOptions
   /** Who may call `/api`; default: no one. `gateway.api` is always available in process. */
   management?: ManagementOptions
@@ -124,7 +124,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    * stored unencrypted.
    */
   secret?: Secret
-  /** Tokens for browsers and devices, which `gateway.api.tokens.mint` makes. */
+  /** Options for the tokens that `gateway.api.tokens.mint` creates for browsers and devices. */
   tokens?: TokenOptions
   /** The provider definitions; default: `defaultCatalog`. Extend it with `{ ...defaultCatalog, mine }`. */
   catalog?: Catalog
@@ -135,7 +135,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   /** Your features: steps around requests, model calls, and attempts, routes, and listeners. Default: none. */
   extend?: Extend
   /**
-   * Observers of each model request while it runs: `otel(api)` from `signalbox/otel`, `prometheus()` from `signalbox/prometheus`,
+   * Observers that follow each model request while it runs: `otel(api)` from `signalbox/otel`, `prometheus()` from `signalbox/prometheus`,
    * `jsonLog(write)` from `signalbox/log`, or your own. Default: none.
    */
   observe?: readonly GatewayObserver[]
@@ -143,7 +143,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   logger?: Logger | false
 }
 
-/** Throws a TypeError that says what to pass instead, for the first option that cannot work. */
+/** Throws a TypeError for the first option that can't work. Its message says what to pass instead. */
 export function checkOptions(options: GatewayOptions, maker = 'createGateway', known: readonly string[] = names): void {
   const hint = `Call ${maker}({ storage: memoryStorage() }), or choose another storage from signalbox/storage/*.`
   const given: unknown = options

@@ -55,7 +55,7 @@ export const platformRandom = (): number => Math.random()
 
 const silentLogger: Logger = { warn() {}, error() {} }
 
-/** The logger of the option `logger`. */
+/** Returns the logger for the `logger` option. */
 export const getLogger = (option: Logger | false | undefined): Logger =>
   option === false ? silentLogger : (option ?? console)
 
@@ -81,7 +81,7 @@ export function turnEnd(): Promise<void> {
 /** Resolves when a batch of requests starts. Only set on Bun, which delivers requests one by one, but handles batches faster. */
 export const requestTurn: typeof turnEnd | undefined = isBun ? turnEnd : undefined
 
-/** Whether the global `fetch` is Bun's own. The source of bound functions, proxies, and Bun's mocks is native code, too. */
+/** Whether the global `fetch` is Bun's own. Bound functions, proxies, and Bun's mocks also show native code as their source. */
 const isBunFetch = () =>
   fetch.name === 'fetch' &&
   /^function fetch\(\)\s*\{\s*\[native code\]/.test(Function.prototype.toString.call(fetch)) &&
@@ -90,13 +90,13 @@ const isBunFetch = () =>
 /** Bun's own `fetch`, unless the app replaced it earlier. */
 const bunFetch = isBun && isBunFetch() ? fetch : undefined
 
-/** How many concurrent calls Bun's `fetch` makes. Bun reads the variable when it starts. */
+/** How many concurrent calls Bun's `fetch` allows. Bun reads the variable when it starts. */
 const bunCalls = Number(bun?.env?.BUN_CONFIG_MAX_HTTP_REQUESTS) || 256
 
 /** The number of calls that the warning suggests. */
 const MORE_CALLS = 4_096
 
-/** Creates a function that warns once if more requests are in flight than Bun's `fetch` makes calls, because the others wait silently. */
+/** Creates a function that warns once if more requests are in flight than Bun's `fetch` can send concurrently, because the rest wait silently. */
 export function createBusyWarning(logger: Logger): ((requests: number) => void) | undefined {
   let hasWarned = false
   if (!isBun) return undefined
@@ -120,7 +120,7 @@ export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { ra
 /** Whether this is Cloudflare Workers, which treats every exported function as a Durable Object class, even one with a property `fetch`. */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
 
-/** The runtime and its version, such as `Node.js 24.3.0`. */
+/** Returns the runtime and its version, such as `Node.js 24.3.0`. */
 export function runtimeName(): string {
   const { Deno, process } = globalThis as {
     Deno?: { version?: { deno?: string } }
@@ -134,7 +134,7 @@ export function runtimeName(): string {
   return node === undefined ? 'browser' : `Node.js ${node}`
 }
 
-/** Whether instances come and go with the load: on Workers, AWS Lambda, Deno Deploy, or in a service worker. */
+/** Whether instances start and stop with the load: on Workers, AWS Lambda, Deno Deploy, or in a service worker. */
 export function isShortLived(): boolean {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } } // the runtime's global
   const { AWS_LAMBDA_FUNCTION_NAME: lambda, DENO_DEPLOYMENT_ID: deploy } = isDeno ? {} : (process?.env ?? {})
@@ -159,7 +159,7 @@ interface NodeCrypto {
   }
 }
 
-/** Node's `crypto` module; `undefined` on other runtimes, which only implement part of it. */
+/** Returns Node's `crypto` module; `undefined` on other runtimes, which only implement part of it. */
 function loadNodeCrypto(): NodeCrypto | undefined {
   const { process } = globalThis as {
     process?: { versions?: { node?: string }; getBuiltinModule?(name: string): unknown }

@@ -29,7 +29,7 @@ export type OptionName =
   | 'topP'
   | 'verbosity'
 
-/** What a conversation may contain in addition to text. */
+/** The content that a conversation may have in addition to text. */
 export type InputKind = MediaKind | AddressKind | 'search-result'
 
 export type MediaKind = 'image' | 'file' | 'audio' | 'video'
@@ -48,10 +48,10 @@ export interface Alphabet {
   isExact?: boolean
 }
 
-/** How to ask a provider for reasoning, and what it does with it. */
+/** How to request reasoning from a provider, and how the provider handles it. */
 export interface ReasoningTraits {
   /**
-   * How a request sets it: an effort, a token budget, Anthropic's adaptive style, Google's levels, or a vendor's own field. `none`: it
+   * How a request sets reasoning: with an effort, a token budget, Anthropic's adaptive style, Google's levels, or a vendor's own field. `none`: it
    * can't be set.
    */
   by: 'none' | 'effort' | 'budget' | 'adaptive' | 'level' | VendorSwitch
@@ -107,7 +107,7 @@ export interface Traits {
   assistantImages: boolean
   /** Whether the first part and the images of an assistant turn are rejected without a signature. */
   signsAnswers: boolean
-  /** What a tool result may contain in addition to text. */
+  /** The content that a tool result may have in addition to text. */
   toolResultInputs: readonly InputKind[]
   maxTemperature: number
   maxStopSequences: number
@@ -156,7 +156,7 @@ export interface Traits {
   /** Whether a history with tool calls is rejected unless tools are declared. */
   declaresTools: boolean
   webSearch: boolean
-  /** Whether conversations are compacted if a request asks for it with `context_management` or a `compaction_trigger`. */
+  /** Whether conversations are compacted if a request says so with `context_management` or a `compaction_trigger`. */
   compacts: boolean
   /** The schema dialect. `openapi`: Google's older subset, which rejects unknown keywords. */
   schema: 'json-schema' | 'openapi'
@@ -169,6 +169,6 @@ export interface Traits {
   maxCacheMarks: number
   /** Items that can't have a marker although others can; a marker on part of a result moves to the whole result. */
   unmarkable: readonly ('tools' | 'assistant' | 'result-parts')[]
-  /** Whether a stream reports its tokens if `stream_options` asks for them. */
+  /** Whether a stream reports its tokens if `stream_options` requests them. */
   streamUsage: boolean
 }

@@ -62,11 +62,11 @@ async function readChunks(
   return concatBytes(parts)
 }
 
-/** Lowercase, two digits per byte. */
+/** Returns lowercase hex, two digits per byte. */
 export const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** The standard alphabet, padded. */
+/** Uses the standard alphabet, with padding. */
 export function toBase64(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += STEP) {
@@ -76,14 +76,14 @@ export function toBase64(bytes: Uint8Array): string {
   return text
 }
 
-/** Bytes per step: a multiple of three, so that only the end is padded, and no more than the arguments that every platform allows. */
+/** Bytes per step: a multiple of three, so that only the end is padded, and few enough to pass as arguments on every platform. */
 const STEP = 24_576
 
-/** The URL-safe alphabet, without padding. */
+/** Uses the URL-safe alphabet, without padding. */
 export const toBase64Url = (bytes: Uint8Array): string =>
   toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
-/** Throws for invalid base64. */
+/** Decodes the standard alphabet. Throws for invalid base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text)
   const bytes = new Uint8Array(binary.length)
@@ -91,7 +91,7 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** Random bytes from the platform's cryptographic source; at most 65,536. */
+/** Returns random bytes from the platform's cryptographic source; at most 65,536. */
 export const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length))
 
 /** Creates a function that returns whether bytes contain one of the strings. It searches for each one's rarest byte, at native speed. */
@@ -148,7 +148,7 @@ function findRarestIndex(bytes: Uint8Array): number {
 
 let table: Uint32Array | undefined
 
-/** CRC-32, the checksum of zip, PNG, and Ethernet. */
+/** Computes CRC-32, the checksum of zip, PNG, and Ethernet. */
 export function crc32(bytes: Uint8Array): number {
   table ??= Uint32Array.from({ length: 256 }, getCrcRemainder)
   let sum = 0xffffffff

@@ -49,8 +49,8 @@ export const isBareCredential = (credential: string): boolean => /^[\x21-\x7e]+$
 export const SHORTEST_SECRET = 8
 
 /**
- * The forms in which a provider may quote a credential: whole, as JSON escapes it, and the secret parts of AWS access keys. Short ones, which are
- * placeholders, are omitted.
+ * Lists the forms in which a provider may quote a credential: unchanged, escaped as in JSON, and the secret parts of AWS access keys. Omits short
+ * ones, which are placeholders.
  */
 export function listQuotableForms(apiKey: string): string[] {
   const { secretAccessKey, sessionToken } = awsCredentials(apiKey) ?? {}

@@ -2,7 +2,7 @@ import type { Clock } from '../types.ts'
 
 const CANCELLED = Symbol('cancelled')
 
-/** The longest time of a platform's timer (25 days). A longer one fires immediately. */
+/** The longest delay of a platform's timer (25 days). A longer one fires immediately. */
 const MAX_MS = 2 ** 31 - 1
 
 /** Keeps a deadline from expiring. */

@@ -1,5 +1,5 @@
 /**
- * Replaces each word that contains an encoded secret with `[credential]`: in base64 (either alphabet), hex, or percent-encoding, also if the
+ * Replaces each word that contains an encoded secret with `[credential]`: in base64 (either alphabet), hex, or percent-encoding, even if the
  * encoded part starts within the word. Calls `isSecret` with decoded text. Linear time; returns text over 1 MiB unchanged.
  */
 export function withoutEncoded(text: string, isSecret: (decoded: string) => boolean): string {

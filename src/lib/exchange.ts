@@ -40,7 +40,7 @@ export interface Exchange {
   waitUntil?(work: Promise<unknown>): void
   /** The runtime's own way to call providers, used unless the `fetch` option is set. */
   readonly upstream?: UpstreamFetch
-  /** What the platform passes besides the request, for `identify`. */
+  /** Additional values that the platform passes with the request, for `identify`. */
   readonly platform?: unknown
   /** Set only by code in this process, never by a bridge: the request needs no client key. */
   readonly actsAs?: Acting

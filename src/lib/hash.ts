@@ -1,14 +1,14 @@
 const BASIS = 0x811c9dc5
 const PRIME = 0x01000193
 
-/** FNV-1a over UTF-16 units: a number in [0, 2^32), the same everywhere. Not for secrets. */
+/** Hashes UTF-16 units with FNV-1a. Returns a number in [0, 2^32), the same on every platform. Not for secrets. */
 export function fnv(text: string, seed = BASIS, factor = PRIME): number {
   let hash = seed
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), factor)
   return hash >>> 0
 }
 
-/** `fnv` with MurmurHash3's final mixing, for an even distribution. Strings that collide with one odd `factor` don't with another. */
+/** Like `fnv`, but with MurmurHash3's final mixing, for an even distribution. Strings that collide with one odd `factor` don't with another. */
 export function hashText(text: string, factor = PRIME): number {
   let hash = fnv(text, BASIS, factor)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -1,7 +1,7 @@
 import type { Clock } from '../types.ts'
 import { startDeadline } from './deadline.ts'
 
-/** An entry of a list, as `add` returns it. */
+/** An entry of a list, returned by `add`. */
 export interface Slot<T> {
   readonly value: T
   /** Its index in the list. */
@@ -42,7 +42,7 @@ class SlotList<T> {
 
 /** A request in flight. */
 export interface Work {
-  /** Who it runs as, once that is known. */
+  /** The key and account that it runs as, once they are known. */
   readonly caller: {
     readonly key: { readonly digest: string; readonly group?: { readonly id: string } } | undefined
     readonly account: { readonly ref: string; readonly plan?: { readonly id: string } | undefined } | undefined

@@ -107,7 +107,7 @@ export function replaceSpans(text: string, spans: readonly Span[], value: string
   return out + text.slice(at)
 }
 
-/** The index after the closing quote of the string that opens at `open`. */
+/** Returns the index after the closing quote of the string that opens at `open`. */
 function findStringEnd(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0

@@ -102,7 +102,7 @@ interface Node {
   metadata?: object
 }
 
-/** The keywords for an action of a pipe whose schema has this type. */
+/** Returns the keywords for an action of a pipe whose schema has this type. */
 function getKeywords({ type: action, requirement, metadata }: Node, type: string): JsonObject {
   switch (action) {
     case 'non_empty':
@@ -130,7 +130,7 @@ function getKeywords({ type: action, requirement, metadata }: Node, type: string
   }
 }
 
-/** The schema, which also allows `null`. */
+/** Returns the schema, extended to allow `null`. */
 export function makeNullable(schema: JsonObject): JsonObject {
   const { type, enum: values } = schema
   if (typeof type !== 'string') return { anyOf: [schema, { type: 'null' }] }

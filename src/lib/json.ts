@@ -33,7 +33,7 @@ const MAX_SAFE_DEPTH = 500
  */
 export const MAX_PARSED_DEPTH = 10_000
 
-/** Whether the text is JSON that nests too deep for a client's JSON. */
+/** Whether the text is JSON that nests deeper than a client's JSON may. */
 export const isTooDeep = (text: string): boolean =>
   exceedsDepth(text, MAX_DEPTH) && (isUnparsablyDeep(text) ? isClosed(text) : tryParseJson(text) !== undefined)
 
@@ -95,7 +95,7 @@ export function tryStringify(value: unknown): string | undefined {
 
 /**
  * Escapes text for a JSON string, without the quotes. Short plain texts, such as most deltas of a stream, take a third of the time of `JSON.stringify`:
- * the loop is compiled with the code around it, which for so few characters is faster than any call.
+ * the loop is compiled inline, which is faster than any call for so few characters.
  */
 export function escapeJson(text: string): string {
   if (text.length > SHORT) return JSON.stringify(text).slice(1, -1)

@@ -69,11 +69,11 @@ export function writeForm(parts: readonly FormPart[]): { contentType: string; by
   }
 }
 
-/** A name for a file without one: some vendors detect a file's format by its extension. */
+/** Creates a name for a file without one, because some vendors detect a file's format by its extension. */
 const createFileName = ({ name, type }: FormFile): string =>
   `${name.replace(/\W+/g, '') || 'file'}.${getFileExtension(type)}`
 
-/** The file extension of a media type; `bin` if it is unknown. */
+/** Returns the file extension of a media type; `bin` if it is unknown. */
 export function getFileExtension(type: string): string {
   const subtype = type.slice(type.indexOf('/') + 1).replace(/^x-/, '')
   return EXTENSIONS[subtype] ?? (/^[a-z\d]{2,5}$/.test(subtype) ? subtype : 'bin')
@@ -136,7 +136,7 @@ const MAX_NAME = 300
 
 const sanitizeType = (type: string) => (/^[\w.+-]{1,80}\/[\w.+-]{1,80}$/.test(type) ? type : '')
 
-/** A parameter of a content disposition. Browsers and libraries escape quotes differently. */
+/** Reads a parameter of a content disposition. Browsers and libraries escape quotes differently. */
 function readParameter(disposition: string, name: keyof typeof PARAMETERS): string | undefined {
   const [, quoted, plain] = PARAMETERS[name].exec(disposition) ?? []
   return quoted === undefined ? plain : quoted.replace(/\\(["\\])/g, '$1').replace(/%22/g, '"')
@@ -147,7 +147,7 @@ const PARAMETERS = {
   filename: /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
 }
 
-/** RFC 5987, which some libraries use for non-ASCII names. */
+/** Reads the RFC 5987 form, which some libraries use for non-ASCII names. */
 function readExtendedFileName(disposition: string): string | undefined {
   const [, encoded] = /;\s*filename\*\s*=\s*utf-8''([^\s;]+)/i.exec(disposition) ?? []
   if (encoded === undefined) return undefined
@@ -176,7 +176,7 @@ const findAfter = (bytes: Uint8Array, wanted: Uint8Array, from: number): number 
   return found === -1 ? -1 : found + wanted.length
 }
 
-/** The index of `wanted`, which starts with a line break, at or after `from` and before `before`; otherwise -1. */
+/** Returns the index of `wanted`, which starts with a line break, at or after `from` and before `before`; otherwise -1. */
 function findBytes(bytes: Uint8Array, wanted: Uint8Array, from: number, before = bytes.length): number {
   for (let at = bytes.indexOf(CR, from); at !== -1 && at < before; at = bytes.indexOf(CR, at + 1))
     if (startsWith(bytes, wanted, at)) return at

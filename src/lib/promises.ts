@@ -2,7 +2,7 @@ import { isObject } from './json.ts'
 
 const settledValues = new WeakMap<Promise<unknown>, unknown>()
 
-/** Makes the value of a promise available to `settledValue` once it resolves, and returns the promise. For promises that are often awaited. */
+/** Makes the value of a promise available to `getSettledValue` once it resolves, and returns the promise. For promises that are often awaited. */
 export function keepValue<T>(promise: Promise<T>): Promise<T> {
   promise.then(
     (value) => settledValues.set(promise, value),
@@ -11,7 +11,7 @@ export function keepValue<T>(promise: Promise<T>): Promise<T> {
   return promise
 }
 
-/** A promise that has resolved to this value. */
+/** Returns a promise that has resolved to this value. */
 export function settledPromise<T>(value: T): Promise<T> {
   const promise = Promise.resolve(value)
   settledValues.set(promise, value)
@@ -19,8 +19,8 @@ export function settledPromise<T>(value: T): Promise<T> {
 }
 
 /**
- * The value of a promise that resolved after `keepValue`; otherwise `undefined`. A request reads a dozen values that are already in memory, and
- * an `await` costs more than reading them: `settledValue(reading) ?? (await reading)`.
+ * Returns the value of a promise that resolved after `keepValue`; otherwise `undefined`. A request reads a dozen values that are already in memory,
+ * and an `await` costs more than reading them: `getSettledValue(reading) ?? (await reading)`.
  */
 export function getSettledValue<T>(promise: Promise<T>): T | undefined {
   return settledValues.get(promise) as T | undefined // set by the two functions above, with the promise's type

@@ -10,13 +10,13 @@ const renamed: Readonly<Record<string, string>> = {
   requestModels: 'allowRequestModels',
 }
 
-/** The current name of a renamed option or field, if it is one of `known`. */
+/** Returns the current name of a renamed option or field, if it is one of `known`. */
 export function toCurrentName(name: string, known: readonly string[]): string | undefined {
   const current = Object.hasOwn(renamed, name) ? renamed[name] : undefined
   return current !== undefined && known.includes(current) ? current : undefined
 }
 
-/** Like `currentName`, for CLI options: `when-price-unknown`, `no-allow-request-models`. */
+/** Like `toCurrentName`, for CLI options: `when-price-unknown`, `no-allow-request-models`. */
 export function toCurrentFlag(flag: string, known: readonly string[]): string | undefined {
   const [, no = '', word = ''] = /^(no-)?(.*)$/.exec(flag) ?? []
   const current = Object.entries(renamed).find(([former]) => toFlag(former) === word)?.[1]
@@ -24,7 +24,7 @@ export function toCurrentFlag(flag: string, known: readonly string[]): string | 
   return found !== undefined && known.includes(found) ? found : undefined
 }
 
-/** A field's name as the name of a CLI option: `when-price-unknown`. */
+/** Converts a field's name to the name of a CLI option: `when-price-unknown`. */
 export const toFlag = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 /** Throws a TypeError with the first option that isn't in `known`; `path`, such as `limits.`, precedes its name. */

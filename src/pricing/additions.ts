@@ -1,23 +1,23 @@
 import type { JsonObject } from '../lib/json.ts'
 
-/** The tokens that a family of models counts in addition to the text of a request; absent: none. */
+/** The tokens that a family of models counts in addition to the text of a request. Absent counts add none. */
 export interface Additions {
   /** Matches the names of the models, in lower case. */
   readonly models: RegExp
-  /** The family's tokens of a text, relative to `countMaxTokens`; default: 1. */
+  /** How many times `countMaxTokens` the family counts for a text; default: 1. */
   readonly factor?: number
-  /** In each request: the chat template and the vendor's instructions. */
+  /** Added to each request, for the chat template and the vendor's instructions. */
   readonly base: number
-  /** The instructions for tools, if there are any. */
+  /** Added if there are tools, for their instructions. */
   readonly tools?: number
   readonly perTool?: number
-  /** If the response must be JSON or match a schema. */
+  /** Added if the response must be JSON or match a schema. */
   readonly schema?: number
-  /** If citations are enabled. */
+  /** Added if citations are enabled. */
   readonly citations?: number
-  /** For each `$ref` in a schema, because some vendors inline its definition. */
+  /** Added for each `$ref` in a schema, because some vendors inline its definition. */
   readonly perReference?: number
-  /** For each image; default `IMAGE`. */
+  /** Added for each image; default `IMAGE`. */
   readonly image?: number
 }
 

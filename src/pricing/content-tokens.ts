@@ -61,10 +61,10 @@ const isImage = (value: object): boolean =>
   ('image_url' in value && isObject(value.image_url)) ||
   ('type' in value && value.type === 'image_generation_call' && 'result' in value && typeof value.result === 'string')
 
-/** The output tokens of an image of common size. Larger ones have more. */
+/** The output tokens of an image of common size. Larger ones take more. */
 export const TOKENS_PER_IMAGE = 1_290
 
-/** Estimates the output tokens in whole server-sent events. `countMore`: counts additional tokens of each. */
+/** Estimates the output tokens in complete server-sent events. `countMore` counts additional tokens of each event. */
 export function countStreamTokens(
   events: Uint8Array,
   names: readonly string[],

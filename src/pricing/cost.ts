@@ -30,7 +30,7 @@ interface SpendingContext {
   isPremium?: boolean
 }
 
-/** Calculates the usage and cost of a call to the target. `isPremium`: the request asks for a tier with an unknown price (`findSurchargeField`). */
+/** Calculates the usage and cost of a call to the target. `isPremium`: the request selects a tier with an unknown price (`findSurchargeField`). */
 export function calculateSpending(reported: TokenUsage, context: SpendingContext): Spending {
   const { iterations = [], ...counts } = reported
   if (iterations.length > 0) return calculateIterationSpending(iterations, counts, context)
@@ -95,7 +95,7 @@ export function addIterations({ iterations = [], ...usage }: TokenUsage): TokenU
   }
 }
 
-/** The tokens that the top-level counts have in excess of an incomplete list of runs. */
+/** Returns the tokens in the top-level counts that an incomplete list of runs doesn't include. */
 function findMissingTokens(iterations: readonly Iteration[], { inputTokens, outputTokens }: TokenUsage): Iteration[] {
   const missing = {
     inputTokens: iterations.reduce((rest, one) => Math.max(0, rest - one.inputTokens), inputTokens),
@@ -104,7 +104,7 @@ function findMissingTokens(iterations: readonly Iteration[], { inputTokens, outp
   return isBlank(missing) ? [] : [missing]
 }
 
-/** For estimates of both tokens and units, when the model may have a price for only one of them. */
+/** Calculates the cost of an estimate in both tokens and units, when the model may have a price for only one of them. */
 const calculateEitherCost = (price: Price | undefined, { units, ...tokens }: TokenUsage): number | undefined =>
   calculateCost(price, tokens) ?? (units && calculateCost(price, { inputTokens: 0, outputTokens: 0, units }))
 
@@ -161,8 +161,8 @@ function addUnits(one: Units, other: Units): Units {
 const listUnits = (units: Units) => Object.entries(units) as Array<[PricedUnit, number]> // it has no other keys
 
 /**
- * The cost in US dollars; `undefined`, never 0, if a required price is unknown. Without prices of their own, cached tokens cost as much as other input,
- * and tokens that are cached for an hour twice as much, as at Anthropic.
+ * Calculates the cost in US dollars; `undefined`, never 0, if a required price is unknown. Without separate prices, cached tokens cost as much as
+ * other input, and tokens cached for an hour cost twice as much, as Anthropic charges.
  */
 export function calculateCost(plainPrice: Price | undefined, usage: TokenUsage): number | undefined {
   if (!plainPrice) return undefined
@@ -190,7 +190,7 @@ export function calculateCost(plainPrice: Price | undefined, usage: TokenUsage):
   return tokenCost === undefined || unitCost === undefined ? undefined : tokenCost / 1_000_000 + unitCost
 }
 
-/** The price of a request with this many input tokens: the one of the highest tier that they exceed. */
+/** Returns the price of a request with this many input tokens, which is that of the highest tier they exceed. */
 export function selectTier(price: Price, inputTokens: number): Price {
   let highest: PriceTier | undefined
   for (const tier of price.tiers ?? [])
@@ -232,7 +232,7 @@ function estimateMediaTokens({ inputTokens, outputTokens, units = {} }: TokenUsa
   }
 }
 
-/** The cost of all units other than tokens. */
+/** Calculates the cost of all units other than tokens. */
 export const calculateUnitCost = (
   price: Price,
   units: Units = {},
@@ -247,7 +247,7 @@ function getUnitPrice(unit: PricedUnit, price: Price, imageNames: readonly strin
   return name ? images[name] : (price[unit] ?? (unit === 'image' ? getHighestImagePrice(images) : undefined))
 }
 
-/** The price of the most expensive image whose name passes `isPossible`; `undefined` if there is none. */
+/** Returns the price of the most expensive image whose name passes `isPossible`; `undefined` if there is none. */
 export const getHighestImagePrice = (
   images: NonNullable<Price['images']>,
   isPossible = (_: string) => true,
@@ -256,7 +256,7 @@ export const getHighestImagePrice = (
     .flatMap((name) => (isPossible(name) ? (images[name] ?? []) : []))
     .sort((one, other) => other - one)[0]
 
-/** The highest price of input tokens, per million. Some providers charge more for tokens that they write to a cache. */
+/** Returns the highest price of input tokens, per million. Some providers charge more for tokens that they write to a cache. */
 export function getHighestInputPrice(
   price: Price,
   { keepsForAnHour }: { keepsForAnHour: boolean },

@@ -29,7 +29,7 @@ export function estimateInput(
 
 /**
  * Prepares `estimateInput` for the end of a stream. The returned function lives as long as the stream, so it doesn't keep a large body. A large body
- * without limits and media is estimated from its size.
+ * without limits or media is estimated from its size.
  */
 export function createInputEstimate(call: InputRequest, { provider, model }: ModelReference): () => number {
   const target = { provider, model }
@@ -49,13 +49,13 @@ export function createInputEstimate(call: InputRequest, { provider, model }: Mod
 const createTextEstimate = (endpoint: Endpoint, text: string, target: ModelReference) => () =>
   estimateInput({ endpoint, body: JSON.parse(text) }, target)
 
-/** In characters: bodies up to this length are kept while they are streamed. */
+/** In characters. Bodies up to this length are kept during a stream. */
 const MAX_KEPT_LENGTH = 8_192
 /** Lower than in most text, so the estimate is never too low. */
 const BYTES_PER_TOKEN = 3
 const HAS_MEDIA = /;base64,|"(?:data|bytes|file_data)"\s*:/
 
-/** Estimates the output tokens of a whole response if its provider doesn't report them. `events`: those that came instead of `json`. */
+/** Estimates the output tokens of a whole response if its provider doesn't report them. `events`: received instead of `json`. */
 export function estimateOutput(
   { json, events }: { json: JsonObject; events?: readonly SseEvent[] | undefined },
   { contentFields }: AnswerReader,
@@ -87,6 +87,6 @@ export function estimateStreamOutput(bytes: Uint8Array, contentFields: ContentFi
   return countEventTokens(events, contentFields)
 }
 
-/** Estimates the output tokens in whole server-sent events of a stream, including images. */
+/** Estimates the output tokens in complete server-sent events of a stream, including images. */
 export const streamedTokens = (events: Uint8Array, names: readonly string[]): number =>
   countStreamTokens(events, names, countImageTokens)

@@ -4,7 +4,7 @@ import type { ModelReference } from '../protocols/providers/catalog-model.ts'
 import { type Additions, additions, countVendorToolTokens, unknownAdditions } from './additions.ts'
 
 /**
- * Returns at least as many input tokens as the target counts for a request body of any format. Text and tools count by characters, media by size, and
+ * Returns an upper bound for the input tokens that the target counts for a request body of any format. Text and tools count by characters, media by size, and
  * each model family adds its own tokens. Remote files and the results of vendor tools have fixed numbers. Takes a few µs for a small body and about
  * 3 ms for 1 MB of text.
  */
@@ -71,7 +71,7 @@ interface ValueContext {
   /** Within JSON that the model reads, including field names. */
   isJson: boolean
   isRoot?: boolean
-  /** Directly in an object that is an image, by its name or type. */
+  /** Directly in an object whose name or type says it is an image. */
   isImage?: boolean
 }
 

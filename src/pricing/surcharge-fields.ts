@@ -10,8 +10,8 @@ interface SentRequest {
 }
 
 /**
- * Finds the field that requests a faster response, or one from a certain region, at a price that the catalog doesn't have. It checks the request that
- * is sent. `clientBody`: checked instead of the sent body for forms and for bodies that are passed through.
+ * Finds the field that requests a faster response, or one from a certain region, at a price that the catalog doesn't have. Checks the request as
+ * sent, except that for forms and passed-through bodies, it checks `clientBody` instead of the sent body.
  */
 export function findSurchargeField(
   { request, isPassThrough }: { request: SentRequest; isPassThrough: boolean },
@@ -55,7 +55,7 @@ function hasSurcharge(name: string, value: unknown): boolean {
 
 const classifyName = rememberByName((name) => (TIER.test(name) ? 'tier' : WORD.test(name) ? 'word' : 'nothing'))
 
-/** `service_tier` in every spelling, also in headers, and Vertex AI's `X-Vertex-AI-LLM-Shared-Request-Type`. */
+/** `service_tier` in every spelling, including in headers, and Vertex AI's `X-Vertex-AI-LLM-Shared-Request-Type`. */
 const TIER = /service[_-]?tier$|shared[_-]request[_-]type$/i
 /** `latency` is Bedrock's, in `performanceConfig`; `inference_geo` and `speed` are Anthropic's. */
 const WORD = /^speed$|inference[_-]?geo$|^latency$|performance[_-]?config[_-]latency$/i

@@ -6,7 +6,7 @@ import type { Catalog, CatalogModel, EntryParams, Price } from '../types.ts'
 import { calculateUnitCost, getHighestImagePrice, getHighestInputPrice, selectTier } from './cost.ts'
 import { boundInputTokens } from './input-bound.ts'
 
-/** The most that an attempt can use, as far as known before the call. */
+/** The most that an attempt can use, as far as is known before the call. */
 export interface WorstCase {
   /** At least as many as the provider counts, including cached input. */
   inputTokens: number
@@ -29,7 +29,7 @@ interface BoundRequest {
 /** The assumed maximum output of an unknown model, in tokens: that of the largest models. */
 export const DEFAULT_OUTPUT = 131_072
 
-/** The most that an attempt at the target can use. `params`: set by entries of combos. */
+/** Calculates the most that an attempt at the target can use. `params`: set by combo entries. */
 export function getWorstCase(
   { call, context }: BoundRequest,
   target: ModelReference & { params?: Pick<EntryParams, 'maxTokens'> },
@@ -65,7 +65,7 @@ export function getWorstCase(
 }
 
 /**
- * Sets `image` to the price of the most expensive image that the response may contain, by the request's `quality` and `size` (OpenAI's fields). Unless a
+ * Sets `image` to the price of the most expensive image that the request's `quality` and `size` (OpenAI's fields) allow. Unless a
  * name in `images` matches exactly, the response may be an image with another name, which costs `image` or, without that, the highest price.
  */
 function applyHighestImagePrice(price: Price | undefined, { quality, size }: JsonObject): Price | undefined {
