@@ -6,7 +6,7 @@ const BESIDE: ReadonlySet<string> = new Set(['key', 'hint', 'error', 'warnings',
 /** An odd factor other than the default of `hashText`, with which other strings collide. */
 const OTHER_FACTOR = 0x0100019d
 
-/** The entity tag of a record in the management API. It changes with the shown fields, and is the same in lists. */
+/** Returns the entity tag of a record in the management API. It changes with the shown fields, and is the same in lists. */
 export function getRevision(record: object): string {
   const text = JSON.stringify(
     sortMembers(Object.fromEntries(Object.entries(record).filter(([name]) => !BESIDE.has(name)))),

@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts'
 /** Cancels a call, a timer, or a wait. */
 export type Cancel = (reason: unknown) => void
 
-/** The lifetime of some work. When it ends, everything that was added is cancelled in order, and everything that it awaits rejects. */
+/** The lifetime of some work. When it ends, all added functions are called in order, and all races reject. */
 export class Scope {
   readonly #cancels: Cancel[] = []
   #end: { reason: unknown } | undefined = undefined

@@ -1,8 +1,8 @@
 import leven from 'leven'
 
 /**
- * The `max` (default 3) candidates that `word` may be a misspelling of, best first. A candidate matches if it contains the word, best as the part
- * after its last slash (`gpt-4o`: `openai/gpt-4o`), or if it differs by a few letters. Ignores case. Takes a few milliseconds for thousands of
+ * Returns the `max` (default 3) candidates that `word` may be a misspelling of, best first. A candidate matches if it contains the word, ideally as the
+ * part after its last slash (`gpt-4o`: `openai/gpt-4o`), or if it differs by a few letters. Ignores case. Takes a few milliseconds for thousands of
  * candidates: if many are similar, only the first ones are compared.
  */
 export function findNearest(word: string, candidates: Iterable<string>, max = 3): string[] {
@@ -38,7 +38,7 @@ interface RankTerms {
   budget: ComparedCells
 }
 
-/** The distance; `undefined` if it is too large, or not below `worst`. */
+/** Returns the distance; `undefined` if it is too large, or not below `worst`. */
 function rankCandidate(word: string, candidate: string, { worst, budget }: RankTerms): number | undefined {
   const part = candidate.slice(candidate.lastIndexOf('/') + 1)
   if (word === candidate) return 0
@@ -60,7 +60,7 @@ interface EditTerms {
   budget: ComparedCells
 }
 
-/** The Levenshtein distance, where swapping two neighbors is one edit; infinite if it exceeds `allowed`, or if the budget is used up. */
+/** Returns the Levenshtein distance, where swapping two neighbors is one edit; infinite if it exceeds `allowed`, or if the budget is used up. */
 function countEdits(word: string, other: string, { allowed, budget }: EditTerms): number {
   const most = Math.floor(allowed)
   if (Math.abs(word.length - other.length) > most) return Number.POSITIVE_INFINITY
@@ -91,7 +91,7 @@ function sharesPiece(word: string, other: string, pieces: number): boolean {
   return false
 }
 
-/** `Did you mean "a" or "b"?`, or `undefined` without names. */
+/** Returns `Did you mean "a" or "b"?`, or `undefined` without names. */
 export function didYouMean(names: readonly string[]): string | undefined {
   return names.length > 0 ? `Did you mean ${names.map((name) => `"${name}"`).join(' or ')}?` : undefined
 }

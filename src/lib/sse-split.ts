@@ -48,17 +48,17 @@ export function createEventSplitter(): EventSplitter {
 }
 
 const NOTHING = new Uint8Array(0)
-/** An event ends with up to four bytes, so this many may precede a chunk. */
+/** An event's end takes up to four bytes, so up to three of them may precede a chunk. */
 const SEAM = 3
 
-/** Finds an event's end that is partly in `seam`. Returns the index after it in `chunk`: 0 if all of it is in `seam`, which only the chunk shows. */
+/** Finds an event's end that starts in `seam`. Returns the index after it in `chunk`: 0 if it is all in `seam` and the chunk only confirms it. */
 function findEndAcross(seam: Uint8Array, chunk: Uint8Array): number | undefined {
   if (seam.length === 0) return undefined
   const end = findLastEventEnd(concatBytes([seam, chunk.subarray(0, SEAM)]))
   return end < seam.length ? undefined : end - seam.length
 }
 
-/** The index after the last complete event, or 0. */
+/** Returns the index after the last complete event, or 0. */
 function findLastEventEnd(bytes: Uint8Array): number {
   for (let at = bytes.lastIndexOf(LF); at > 0; at = bytes.lastIndexOf(LF, at - 1)) {
     const before = bytes[at - 1]
@@ -67,7 +67,7 @@ function findLastEventEnd(bytes: Uint8Array): number {
   return findLoneCrEventEnd(bytes)
 }
 
-/** For streams whose lines end with a lone CR. A CR at the very end may be half of a CRLF, and doesn't count. */
+/** Does the same for streams whose lines end with a lone CR. A CR at the very end may be half of a CRLF, and doesn't count. */
 function findLoneCrEventEnd(bytes: Uint8Array): number {
   if (bytes.includes(LF)) return 0
   for (let at = bytes.lastIndexOf(CR, bytes.length - 2); at > 0; at = bytes.lastIndexOf(CR, at - 1)) {

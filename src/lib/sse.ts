@@ -14,7 +14,7 @@ export const eventText = ({ event, data }: SseEvent): string =>
 export const MAX_EVENT = 16 * 1024 * 1024
 
 /**
- * Parses events from chunks of text. Accepts every line ending, also across chunks, and skips comments and a byte order mark. With `bareJson`,
+ * Parses events from chunks of text. Accepts every line ending, even across chunks, and skips comments and a byte order mark. With `bareJson`,
  * JSON without a field name after the first event counts as an event. Linear time. Throws `UPSTREAM_INVALID` if an event exceeds 16 MiB.
  */
 export function createSseParser(
@@ -131,7 +131,7 @@ const endsWithAscii = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x
 const WHOLE = { stream: false }
 const PART = { stream: true }
 
-/** The error for an event that is too long. */
+/** Creates the error for an event that is too long. */
 export const eventTooLong = (): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an event longer than 16 MiB.' })
 
@@ -140,12 +140,12 @@ function isField(name: string, text: string, from: number, end: number): boolean
   return text.startsWith(name, from) && (after === end || text[after] === ':')
 }
 
-/** The text after the colon, without one leading space; the empty text where there is no colon. */
+/** Returns the text after the colon, without one leading space; empty if there is no colon. */
 function getValueAfter(text: string, colon: number, end: number): string {
   return text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1, end)
 }
 
-/** Divides the bytes of complete events into those of each event, its blank line included. */
+/** Splits the bytes of complete events into single events, each with its blank line. */
 export function splitEvents(whole: Uint8Array): Uint8Array[] {
   const events: Uint8Array[] = []
   let start = 0

@@ -1,9 +1,9 @@
 /*
- * Estimates tokens without a vendor's tokenizer. Tokenizers split text into words, also at changes from lowercase to uppercase, and words into
- * known pieces: common words are one token; rare words and other languages take several; digits and punctuation take about one each.
+ * Estimates tokens without a vendor's tokenizer. Tokenizers split text into words, including where lowercase changes to uppercase, and words into
+ * known pieces. Common words are one token. Rare words and other languages take several. Digits and punctuation take about one each.
  */
 
-/** An upper estimate for nearly all tokenizers, fitted to the recorded requests of all vendors (src/pricing/README.md). Linear time. */
+/** Returns an upper estimate for nearly all tokenizers, fitted to the recorded requests of all vendors (src/pricing/README.md). Linear time. */
 export function countMaxTokens(text: string): number {
   let cents = 0
   let state = START
@@ -22,7 +22,7 @@ export function countMaxTokens(text: string): number {
   return cents / 100
 }
 
-/** A typical estimate, for the output of models whose provider doesn't count it. */
+/** Returns a typical estimate, for the output of models whose provider doesn't count it. */
 export const likelyTokens = (text: string): number => countMaxTokens(text) / SURPLUS
 
 /** The median ratio of `countMaxTokens` to the tokens of usual responses. */
@@ -59,7 +59,7 @@ function getWideKind(code: number): number {
   return code >= 0xd800 && code < 0xe000 ? HALF_PAIR : IDEOGRAM
 }
 
-/** A character's cost, in hundredths of a token, depends on the state: 1 to `SHORT_WORD` count a word's lowercase letters; then it is a long word. */
+/** A character's cost, in hundredths of a token, depends on the state. 1 to `SHORT_WORD` count a word's lowercase letters; after that, it is a long word. */
 const START = 0
 const SHORT_WORD = 4
 const LONG_WORD = 5
@@ -77,7 +77,7 @@ const LETTER = 40
 const FURTHER_CAPITAL = 50
 const RUN_OF_BLANKS = 60
 
-/** The next state and the cost of a character, by the current state and its kind. */
+/** Returns the next state and the cost of a character, by the current state and the character's kind. */
 function getStep(state: number, kind: number): [next: number, cents: number] {
   if (kind === LOWER) {
     if (state === CAPITAL) return [2, 0]
@@ -97,7 +97,7 @@ const steps = Array.from({ length: STATES * KINDS }, (_, at) => getStep(Math.flo
 const nextStates = Uint8Array.from(steps, ([next]) => next)
 const costs = Uint8Array.from(steps, ([, cents]) => cents)
 
-/** The extra cost of keys, hashes, and base64: letters and digits without a break. */
+/** Returns the extra cost of keys, hashes, and base64: letters and digits without a break. */
 const getRunCost = (run: string): number => (/[0-9]/.test(run) && /[a-z]/i.test(run) ? run.length * RUN : 0)
 
 const LONG_RUN = 25

@@ -50,7 +50,7 @@ const PRIVATE_V4 = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100
 const PRIVATE_V6 = /^\[(?:::1?\]|f[cd]|fe[89a-f])/
 const PRIVATE_NAME = /\.(?:localhost|local|localdomain|internal|intranet|private|lan|home|corp|home\.arpa)$/
 
-/** The IPv4 address in an IPv4-mapped IPv6 address, which `URL` writes as two hex numbers. */
+/** Returns the IPv4 address in an IPv4-mapped IPv6 address, which `URL` writes as two hex numbers. */
 function toMappedV4(host: string): string {
   const [, high, low] = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(host) ?? []
   if (high === undefined || low === undefined) return ''

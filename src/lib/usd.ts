@@ -8,6 +8,6 @@ export const toNanoUsd = (usd: number): number => Math.round(usd * NANO)
 
 export const fromNanoUsd = (nano: number): number => nano / NANO
 
-/** Formats USD in decimal notation, to a trillionth, or as far as a number of its size is exact. */
+/** Formats USD in decimal notation, to a trillionth, or with as many digits as are exact for its size. */
 export const formatPlainUsd = (usd: number): string =>
   withoutTrailing(withoutTrailing(usd.toFixed(usd < 1_000 ? 12 : 6), '0'), '.')

@@ -15,7 +15,7 @@ import type { RunningCall } from './routing/target-stats.ts'
 /** The parts of an attempt's codec that the log reads. It doesn't keep the codec, which holds the request's body. */
 export interface BegunCodec {
   readonly isPassThrough: boolean
-  /** Losses of the translation for the target. */
+  /** Returns warnings about the translation for the target. */
   warnings(): readonly string[]
 }
 
@@ -26,7 +26,7 @@ type AttemptResult = Pick<AttemptRecord, 'outcome' | 'status' | 'message'>
 
 /**
  * One attempt. It gets one outcome (`answered`, `failed`, `cancelled`, `superseded`, `refused`, or none), and settles once: with its outcome, or,
- * if it was answered, with its last byte. Until then, it counts as load of its target.
+ * if it was answered, with its last byte. Until then, it counts toward its target's load.
  */
 export class AttemptLog {
   readonly route: Route
@@ -42,7 +42,7 @@ export class AttemptLog {
   isCut = false
   /** Whether its response is a stream that has started. */
   isStreaming = false
-  /** From the start to the last byte; set once it has settled. */
+  /** The time from the start to the last byte, in ms; set once it has settled. */
   totalMs = 0
   readonly #permit: CircuitPermit
   readonly #log: ModelLog
@@ -55,7 +55,7 @@ export class AttemptLog {
   #units: UnitEstimate | undefined = undefined
   #isListed = false
   #isSettled = false
-  #isEmptyJudged = false // whether an empty answer counts against the target
+  #isEmptyJudged = false // whether it is decided if an empty response counts against the target
   readonly #onSettled: Array<(record: AttemptRecord) => void> = []
 
   constructor({ route, permit }: Target, { log, isHedge }: { log: ModelLog; isHedge: boolean }) {
@@ -68,7 +68,7 @@ export class AttemptLog {
     this.#load = targetStats.begin(route.target, log.streamed)
   }
 
-  /** Neither a step nor the target's format has rejected the request, so its provider is called next. */
+  /** Records that neither a step nor the target's format has rejected the request, so its provider is called next. */
   begun(codec: BegunCodec): void {
     this.#log.attemptBegins(this, codec)
   }
@@ -123,7 +123,7 @@ export class AttemptLog {
   /** Whether the request uses an option that costs more than the model's price. */
   isPremium = false
 
-  /** A provider is called. `input`: the input tokens of the call, and `units`: any other billable units, used if the provider reports neither. */
+  /** Records a call to a provider. `input` and `units` return its input tokens and other billable units, used if the provider reports neither. */
   called(input: () => number, units?: UnitEstimate): void {
     this.#input = input
     this.#units = units
@@ -157,7 +157,7 @@ export class AttemptLog {
     this.#spending = addSpendings(this.#spending, spending)
   }
 
-  /** A whole response has arrived, or a stream has started; `answerEnded` or `streamEnded` follows. */
+  /** Records that a whole response has arrived, or that a stream has started; `answerEnded` or `streamEnded` follows. */
   answered(kind: 'whole' | 'stream', status: number): void {
     if (kind === 'stream') this.#permit.beginStream()
     else this.#permit.succeed()
@@ -166,12 +166,12 @@ export class AttemptLog {
     this.#outcome({ outcome: 'answered', status })
   }
 
-  /** The client has received a whole response. */
+  /** Records that the client has received a whole response. */
   answerEnded(): void {
     this.#settle()
   }
 
-  /** The stream has ended. If it broke off, its error decides how it counts, unless it was empty, which is judged separately. */
+  /** Records the end of the stream. If it broke off, its error decides how it counts, unless it was empty, which is judged separately. */
   streamEnded({ usage, estimatedTokens, error, isCancelled, internalError }: StreamEnd): void {
     const { clock, onError } = this.#log.context
     if (internalError !== undefined) onError(internalError)
@@ -212,7 +212,7 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** The client has stopped waiting. */
+  /** Records that the client has stopped waiting. */
   cancelled({ status }: GatewayError): void {
     if (this.#record) return
     this.#permit.drop()
@@ -223,7 +223,7 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** Another attempt was faster. */
+  /** Records that another attempt was faster. */
   superseded(): void {
     this.#permit.drop()
     if (!this.#record) {
@@ -233,7 +233,7 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** The provider isn't called. Its target counts as skipped, unless the whole request is rejected. */
+  /** Records that the provider isn't called. Its target counts as skipped, unless the whole request is rejected. */
   refused({ status, message }: GatewayError, scope: RefusedTarget['scope']): void {
     this.#permit.drop()
     if (scope !== 'request') this.#log.skipped(this.route, scope === 'format' ? 'format' : 'refused')
@@ -250,13 +250,13 @@ export class AttemptLog {
     }
   }
 
-  /** The client gets the empty response, which then counts neither for nor against the target. */
+  /** Records that the client gets the empty response, which then counts neither for nor against the target. */
   emptyAnswerUsed(failure: Failure): void {
     this.#isEmptyJudged = true
     this.#permit.fail({ ...failure, class: 'client' })
   }
 
-  /** The client doesn't get the empty response. */
+  /** Records that the client doesn't get the empty response. */
   emptyAnswerDropped(failure: Failure): void {
     if (this.#isEmptyJudged) return
     this.#isEmptyJudged = true

@@ -25,22 +25,22 @@ export interface CallerToken {
   /** The allowed models and kinds; absent: all that its account allows. */
   readonly models?: readonly string[] | undefined
   readonly kinds?: readonly Kind[] | undefined
-  /** What the token itself allows. The same object for the same token. */
+  /** The token's own limits. The same object for the same token. */
   readonly limits?: UsageLimits | undefined
 }
 
 /** One of your app's users or customers. */
 export interface CallerAccount {
-  /** Your own id. It is for your code only: storage, metrics, and URLs have the ref. */
+  /** Your own id. It is for your code only; storage, metrics, and URLs use the ref. */
   readonly id: string
   /** The pseudonym of the id. */
   readonly ref: string
   readonly name?: string | undefined
   /** A group of keys that serves as a price plan. */
   readonly plan?: ClientGroup | undefined
-  /** Its own limits. The same object for equal limits. */
+  /** The account's own limits. The same object for equal limits. */
   readonly limits?: UsageLimits | undefined
-  /** What the account allows, in addition to the lists of its plan; each must allow a request. Absent: all. */
+  /** The account's own lists, in addition to those of its plan. Each list must allow a request. Absent: all. */
   readonly allowed?: ReadonlyArray<Allowed> | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly tags?: readonly string[] | undefined

@@ -11,7 +11,7 @@ import type { EncodedCall, OutputAllowance, SteppedAttempt } from '../steps.ts'
 export class AttemptTerms implements SteppedAttempt {
   readonly request: ModelRequest
   readonly target: RouteTarget
-  /** The most output tokens. */
+  /** The maximum number of output tokens. */
   outputLimit: number | undefined = undefined
   allowance: OutputAllowance | undefined = undefined
   checkCall: ((call: EncodedCall) => void) | undefined = undefined

@@ -22,17 +22,17 @@ import { AttemptTerms } from './attempt-terms.ts'
 import { receive } from './receive.ts'
 import { runConcurrently } from './receive-parts.ts'
 
-/** A call to one target, which reports to the request's log. It includes any further calls that only drop rejected options, or that need a summary first. */
+/** A call to one target, reported to the request's log. Includes any further calls: without rejected options, or after a call for a summary. */
 export class Attempt {
   readonly route: Route
-  /** Ends when the client stops waiting, or another attempt was faster. */
+  /** Ends when the client stops waiting or another attempt is faster. */
   readonly #scope = new Scope()
   readonly #request: ModelRequest
   readonly #log: AttemptLog
   readonly #onBegun: () => void
   #terms: AttemptTerms | undefined = undefined
   #call: ProviderCall | undefined = undefined
-  /** The credentials of functions, if the target's connection has one. */
+  /** The credentials from functions, if the target's connection uses one. */
   #sourced: SourcedCredentials | undefined = undefined
   #apiKey: string | undefined = undefined
   #hasRenewed = false
@@ -47,7 +47,7 @@ export class Attempt {
     this.#log = request.log.attempt(target, { isHedge })
   }
 
-  /** Makes the attempt. Failures are outcomes; rejects only if the client stops waiting, or another attempt was faster. */
+  /** Makes the attempt. Resolves to an outcome even if it fails. Rejects only if the client stops waiting or another attempt was faster. */
   run(): Promise<Outcome> {
     const { context, log } = this.#request
     const steps = [...context.aroundAttempt, ...log.aroundAttempt]
@@ -62,7 +62,7 @@ export class Attempt {
     })
   }
 
-  /** The attempt isn't made after all. */
+  /** Releases an attempt that isn't made after all. */
   drop(): void {
     this.#log.release()
   }
@@ -89,7 +89,7 @@ export class Attempt {
     return this.#make()
   }
 
-  /** The provider isn't called. */
+  /** Ends the attempt without calling the provider. */
   #refuse(error: GatewayError, scope: RefusedTarget['scope']): RefusedTarget {
     this.#log.refused(error, scope)
     return { kind: 'refused', route: this.route, error, scope }
@@ -194,7 +194,7 @@ export class Attempt {
     }
   }
 
-  /** Returns the response as judged by the response conditions of the combos on the path. */
+  /** Applies the response conditions of the combos on the path. */
   async #judged(received: ReceivedResponse | FailedResponse, codec: Codec) {
     const { judgeResponse: judged } = await import('./judge.ts')
     return judged(received, { request: this.#request, route: this.route, codec, log: this.#log })
@@ -210,7 +210,7 @@ export class Attempt {
     }
   }
 
-  /** Counts the usage of a whole response whose provider reports none, or zeros: an estimate if the response has content. */
+  /** Counts the usage of a whole response whose provider reports none, or only zeros. Estimates it if the response has content. */
   async #estimate(received: WholeResponse | FailedResponse, { answers }: Codec): Promise<void> {
     const usage = getUsage(received)
     const answer = received.kind === 'whole' ? received : received.empty
@@ -226,7 +226,7 @@ export class Attempt {
     return { connection, model, caller: this.#request.log.caller }
   }
 
-  /** The same call with another credential, once, if the provider rejects the one that a function has returned. */
+  /** Returns the same call with another credential, once, if the provider rejects the one that a function has returned. */
   async #renewCall(sourced: SourcedCredentials, response: ReceivedResponse | FailedResponse, codec: Codec) {
     const { status } = response.head ?? {}
     const rejected = this.#apiKey
@@ -339,7 +339,7 @@ export class Attempt {
     return codec.isPassThrough && response?.kind === 'whole' && response.events !== undefined
   }
 
-  /** Returns the codec for a response that is unexpected in this way. */
+  /** Returns the codec for such a response. */
   async #unexpectedCodec(codec: Codec): Promise<Codec> {
     const request = this.#request
     const { target } = this.route

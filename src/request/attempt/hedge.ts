@@ -12,7 +12,7 @@ export interface Hedge extends HedgeTerms {
   delayMs: number
   clock: Clock
   budget: HedgeBudget
-  /** Whether such a failure ends the request. */
+  /** Whether a failure ends the request. */
   endsAt: Operation['endsAt']
   /** Called if the gateway fails to prepare the second attempt. */
   onError(error: unknown): void
@@ -26,7 +26,7 @@ interface HedgeTerms {
 }
 
 /**
- * Returns the hedge of an attempt on this route. It starts if there is no response within the time of 95% of the target's responses. `undefined` if
+ * Returns the hedge of an attempt on this route. It starts if there is no response within the target's 95th-percentile response time. `undefined` if
  * no combo on the route hedges, or if the target's speed is unknown.
  */
 export function createHedge(

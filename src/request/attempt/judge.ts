@@ -146,7 +146,7 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditi
 
 const NOTHING = new Uint8Array(0)
 
-/** The chunks that have arrived. */
+/** Streams the chunks that have arrived. */
 function replay(chunks: Uint8Array[]): ByteStream {
   return {
     next: async () => chunks.shift(),

@@ -12,7 +12,7 @@ import { createContentFailure, type Failure, getFailureLevel, toSendableStatus }
 import type { FailedResponse } from '../codec/response.ts'
 import type { ResponseTerms } from './receive.ts'
 
-/** The maximum size to read of an error body; the status and the start are enough. */
+/** How many bytes of an error body to read at most. The status and the start are enough. */
 const MAX_ERROR_BYTES = 64 * 1024
 
 /** Converts an error status to a failure. */
@@ -160,7 +160,7 @@ function canOthersAccept({ kind, error }: ErrorReading, operation: ErrorSource['
   return isFileTooLarge(error) || (kind === 'too-large' && (operation.kind !== 'llm' || isOnlyTooLarge(error)))
 }
 
-/** Whether the response suggests a retry. `x-should-retry` decides, or else a retry-after header; waits that only rate-limit headers name don't count. */
+/** Whether the response suggests a retry. `x-should-retry` decides, or else a retry-after header. Waits given only in rate-limit headers don't count. */
 function invitesRetry(header: ErrorSource['header'], retryAfterMs: number | undefined): boolean {
   const shouldRetry = header('x-should-retry')
   if (shouldRetry === 'true' || shouldRetry === 'false') return shouldRetry === 'true'

@@ -60,13 +60,13 @@ function toObject(json: unknown, { arrayField }: AnswerReader): JsonObject | und
   return arrayField !== undefined && Array.isArray(json) ? { [arrayField]: json } : undefined
 }
 
-/** Returns the failure in a JSON object that is an error. */
+/** Creates the failure for a JSON object that isn't a valid response. */
 function createNoAnswerFailure(json: JsonObject, { needs }: AnswerReader): Failure {
   const lacking = needs?.(json)
   return lacking === undefined ? emptyResponseFailure : createMissingContentFailure(lacking)
 }
 
-/** Why a stream is not a usable response. */
+/** The reason why a stream isn't a usable response. */
 export interface NotCommitted extends EmbeddedError {
   kind?: undefined
   /** The whole body, if it ended without any event. */

@@ -8,7 +8,7 @@ const AT_ONCE = 4
 
 /**
  * Receives the responses to the parts of a divided request, a few at a time. Resolves to the first one, with the usage of all and with all of them
- * as `parts`, or to the first failure; then the other calls are cancelled, as they are when `around` ends. With `isPartial`, a failure doesn't
+ * as `parts`, or to the first failure. A failure cancels the other calls, and so does the end of `around`. With `isPartial`, a failure doesn't
  * cancel the calls in flight, and the responses that arrived count as the response.
  */
 export async function runConcurrently<Part>(

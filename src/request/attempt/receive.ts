@@ -13,7 +13,7 @@ import { readBytes, readResponse, receiveStream } from './read-response.ts'
 /** The time limit for reading an error body, in ms; the status alone is enough. */
 const ERROR_BODY_MS = 5_000
 
-/** What kind of response a call expects, and how large it may be. */
+/** The kind of response that a call expects, and its size limits. */
 export interface ResponseTerms extends Pick<PipelineContext, 'clock' | 'limits'> {
   format: UpstreamFormat
   operation: Operation
@@ -23,7 +23,7 @@ export interface ResponseTerms extends Pick<PipelineContext, 'clock' | 'limits'>
   onEvents(progress: Pick<StreamState, 'usage'>): void
 }
 
-/** Reads the response to a call: to its end, or a stream to its first content. Never rejects: every error becomes a failure with a class. */
+/** Reads the response to a call to its end, or a stream up to its first content. Never rejects: every error becomes a classified failure. */
 export async function receive(
   opening: Promise<UpstreamResponse>,
   call: ProviderCall,
@@ -55,7 +55,7 @@ export async function receive(
   }
 }
 
-/** Few responses are unexpected. */
+/** Loaded on demand, because few responses are unexpected. */
 const loadUnexpected = once(() => import('./unexpected-response.ts'))
 
 /** Reads a response that should be a JSON object. */
@@ -67,7 +67,7 @@ async function receiveObject(
   return readResponse(bytes, head, expected) ?? (await loadUnexpected()).receiveNoObject(bytes, head, expected)
 }
 
-/** Reads a response that should be a stream, to its first content. */
+/** Reads a response that should be a stream, up to its first content. */
 async function receiveEvents(
   head: UpstreamResponse,
   expected: ResponseTerms,

@@ -23,7 +23,7 @@ async function isSlower(first: Attempt, running: Promise<Outcome>, { clock, dela
   })
 }
 
-/** Makes a second attempt in parallel with a slow one. The first answer wins, and the other attempt is cancelled. */
+/** Makes a second attempt in parallel with a slow one. The first response wins, and the other attempt is cancelled. */
 async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge: Hedge): Promise<Outcome> {
   const { budget } = hedge
   if (!budget.spend()) return running
@@ -51,7 +51,7 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
   return other
 }
 
-/** Returns the attempt at another target; none if the gateway fails to prepare it, because the first attempt must continue. */
+/** Returns the attempt at another target; `undefined` if the gateway fails to prepare it, because the first attempt must continue. */
 async function startSecondAttempt({ next, onError }: Hedge): Promise<Attempt | undefined> {
   try {
     return await next()
@@ -61,7 +61,7 @@ async function startSecondAttempt({ next, onError }: Hedge): Promise<Attempt | u
   }
 }
 
-/** Returns the second attempt; `undefined` if the first answers while the other target is prepared, which takes long if media must be downloaded. */
+/** Returns the second attempt; `undefined` if the first is answered while the other target is prepared, which takes long if media must be downloaded. */
 async function waitUnlessAnswered(
   running: Promise<Outcome>,
   coming: Promise<Attempt | undefined>,

@@ -69,7 +69,7 @@ async function receiveObject(head: UpstreamResponse, expected: ResponseTerms): P
   return readResponse(bytes, head, expected) ?? receiveNoObject(bytes, head, expected)
 }
 
-/** Reads a response that should be a stream, to its first content. Rejects as its body does. */
+/** Reads a response that should be a stream, up to its first content. Rejects as its body does. */
 async function receiveEvents(
   head: UpstreamResponse,
   expected: ResponseTerms,
@@ -79,13 +79,13 @@ async function receiveEvents(
   return received.kind !== undefined ? received : receiveUncommitted(received, head, expected, call)
 }
 
-/** Returns the complete response in events that the request didn't ask for. */
+/** Gathers the complete response from events that the client didn't request. */
 async function gatherBody(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
   const gathered = await gatherEvents(head, expected)
   return 'kind' in gathered ? gathered : readEmbeddedError(gathered, head, expected)
 }
 
-/** A body, recognized by how it starts, whatever its content type: events, or probably a JSON object. */
+/** A body recognized by its start, regardless of its content type: events, or probably a JSON object. */
 interface RecognizedBody {
   isEvents: boolean
   body: ByteStream
@@ -118,7 +118,7 @@ function withoutEvents(chunks: readonly Uint8Array[], { format }: ResponseTerms)
   return asEvents(createStream([bytes]), first, format) ?? { isEvents: false, body: createStream([bytes]) }
 }
 
-/** Recognizes a body that isn't a JSON object (`json`: its value, if it is JSON): the only object of an array, or a stream. */
+/** Recognizes a body that isn't a JSON object: an array with a single object, or a stream. `json`: the body's value, if it is JSON. */
 function withoutObject(bytes: Uint8Array, json: unknown, expected: ResponseTerms): RecognizedBody | undefined {
   const { format, answers, stream } = expected
   if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {

@@ -99,8 +99,8 @@ export function isTooSmall(target: RouteTarget, { request, failures }: Progress)
 }
 
 /**
- * Whether it is another connection for a model that has failed in all attempts, or for a provider that has rejected all keys. A provider with many
- * keys would use up all attempts.
+ * Whether it is another connection for a model that has failed in all attempts, or for a provider that has rejected all keys. Otherwise, a provider
+ * with many keys would use up all attempts.
  */
 export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures }: Progress): boolean =>
   failures.length > 0 &&
@@ -120,7 +120,7 @@ export function noteFailure(failed: Failed, { failures }: Progress): void {
 export const isAmong = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
   targets.some((one) => isSame(one, target))
 
-/** With different parameters, it is a different target, because the same model may then succeed. */
+/** The same model with different parameters is a different target, because it may then succeed. */
 const isSame = (one: RouteTarget, other: RouteTarget) =>
   one.model === other.model &&
   one.connection.id === other.connection.id &&

@@ -5,7 +5,7 @@ import type { Group } from '../routing/group.ts'
 import { applyRules, mergeRules } from '../routing/request-rules.ts'
 import type { Health } from '../routing/target-health.ts'
 
-/** A context, and what it was derived from. */
+/** A context, and the values that it was derived from. */
 interface RuledContext {
   gateway: PipelineContext
   settings: StoredSettings
@@ -16,7 +16,7 @@ interface RuledContext {
 /** Combos can be renamed, so the number of cached contexts is limited. */
 const MAX_CONTEXTS = 1_000
 
-/** Applies rules. If there are none, returns the gateway's own context. */
+/** Creates a function that applies rules. If there are none, it returns the gateway's own context. */
 export function createRules(health: Health): PipelineContext['underRules'] {
   const known = new Map<string, RuledContext>()
 

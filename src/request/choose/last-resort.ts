@@ -11,7 +11,7 @@ import { isAmong, isTooSmall, type Progress } from './candidates.ts'
 import { createCoolingFailure } from './no-target.ts'
 
 /**
- * Returns a target for when no other one is left: among those in cooldown that weren't tried yet, the one that recovers first. Ignores mandatory
+ * Returns the target to try when no other is left: among those in cooldown that weren't tried yet, the one that recovers first. Ignores mandatory
  * cooldowns.
  */
 export function coolingTarget(progress: Progress): Route | undefined {
@@ -47,7 +47,7 @@ export interface RetryOptions {
 }
 
 /**
- * Returns a target for when no other one is left: one that was already tried, if a retry may help and no other request has found in the meantime
+ * Returns the target to try when no other is left: one that was already tried, if a retry may help and no other request has found in the meantime
  * that it doesn't.
  */
 export async function findTargetToRetry(
@@ -97,7 +97,7 @@ const BASE_MS = 250
 
 /**
  * Finds the failed target to retry if no other is left, and the wait in ms. Only considers targets to which nothing was sent, or whose response
- * suggested a retry. `undefined` if there is none, or if each would take two seconds, or longer than the client waits.
+ * suggested a retry. `undefined` if there is none, or if each wait would be two seconds or more, or longer than the client waits.
  */
 function findSoonestRetry<F extends FailedRoute>(
   failures: readonly F[],
@@ -127,7 +127,7 @@ function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, tim
   return isLimited ? Math.max(retryAfterMs, cooldown.dueAt - clock.now()) : retryAfterMs
 }
 
-/** Errors without a connection, so that the provider has received nothing: codes of Node, undici, and Bun. */
+/** Codes of Node, undici, and Bun for errors before a connection is established, when the provider has received nothing. */
 const UNSENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/
 

@@ -3,7 +3,7 @@ import type { Failure } from '../codec/call-failure.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { CooldownState } from '../routing/target-health.ts'
 
-/** The errors for names without a usable target; loaded with the first of them. */
+/** Loads the errors for names without a usable target, when the first one is needed. */
 export const loadNameErrors = once(() => import('./unknown-model.ts'))
 
 /**

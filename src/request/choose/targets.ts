@@ -128,7 +128,7 @@ export class Targets {
     return isHedge || (this.#attempts === 0 && cooling.length === 0) ? undefined : this.#lastResort()
   }
 
-  /** Whether no other target can help after this failure, or would be charged for a second time. */
+  /** Whether no other target can help after this failure, or the work would be charged a second time. */
   #isFinal({ failure, route }: Failed): boolean {
     const { operation } = this.#request.call.endpoint
     if (operation.endsAt(failure)) return true
@@ -137,7 +137,7 @@ export class Targets {
     return true
   }
 
-  /** Neither a step nor the target's format has rejected the attempt. The targets that were set aside for the last attempt aren't tried. */
+  /** Records that neither a step nor the target's format has rejected the attempt. Targets set aside for the last attempt won't be tried. */
   noteBegun(): void {
     if (this.#choice !== 'turn') return
     for (const spare of this.#spares.splice(0))
@@ -190,14 +190,14 @@ export class Targets {
     return this.#progress.failures
   }
 
-  /** Records the route whose response the client gets, or that there is none. The groups on the path use it to choose the next time. */
+  /** Records the route whose response the client gets, or that there is none. The groups on the path use it for their next choice. */
   noteAnswer(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
     const listSkipped = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
     return this.#found?.selection?.settle(route, listSkipped()) ?? DONE
   }
 
-  /** The request is over: an empty response that the client didn't get counts against its target. */
+  /** Ends the request. An empty response that the client didn't get counts against its target. */
   close(): void {
     this.#found?.selection?.releaseLoad()
     for (const { empty, failure } of this.failures) empty?.log.emptyAnswerDropped(failure)
@@ -210,7 +210,7 @@ export class Targets {
     return { stop: this.#stop, untried: this.#untried, refusal, refusalOfRequest, cooling, draining }
   }
 
-  /** Whether neither this target nor waiting for it can help the request. */
+  /** Records that neither this target nor waiting for it can help the request. */
   #withdraw(route: Route, error: GatewayError): void {
     const { cooling } = this.#progress
     this.#progress.refusal ??= error
@@ -219,7 +219,7 @@ export class Targets {
     this.#isOver ||= this.#choice === 'again'
   }
 
-  /** Returns a target for when no other one is left: one in cooldown, or else one that was tried before. */
+  /** Returns the target to try when no other is left: one in cooldown, or else one that was tried before. */
   async #lastResort(): Promise<Target | undefined> {
     const progress = this.#progress
     const attempts = this.#attempts
@@ -244,7 +244,7 @@ export class Targets {
     return !this.#stop
   }
 
-  /** Was there another target? */
+  /** Stops the request, and finds out whether another target was left. */
   async #outOfAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
     const { tried, request } = this.#progress
     const isExcluded = (route: Route) => isAmong(tried, route.target) || findBarrier(request, route) !== undefined

@@ -10,8 +10,8 @@ import { describeOtherKind } from '../routing/model-kinds.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 
 /**
- * Creates the error for an unknown model name: what its provider lacks, or else similar names, and the model's kind, if the endpoint serves others.
- * If the name is only a provider's, the endpoint's service stands in for the model.
+ * Creates the error for an unknown model name. It names what the provider lacks, or else similar names, and the model's kind if the endpoint serves
+ * other kinds. If the name is only a provider's, the endpoint's service is used as the model.
  */
 export async function unknownModel(model: string, table: RouteTable, endpoint: Endpoint): Promise<GatewayError> {
   const { service } = endpoint
@@ -52,7 +52,7 @@ async function createUnknownNameError(model: string, table: RouteTable): Promise
   })
 }
 
-/** Without any connection, the model list shows the whole catalog, although nothing in it can be called; `undefined` otherwise. */
+/** Returns a hint if there is no connection: then the model list shows the whole catalog, but nothing in it can be called. */
 function listsOnlyCatalog({ byName, catalog, basePath }: RouteTable): string | undefined {
   if (byName.size > 0 || Object.keys(catalog).length === 0) return undefined
   return `No provider is connected yet, so GET ${basePath}/v1/models lists the whole catalog. You can call a model once its provider is connected.`
@@ -127,7 +127,7 @@ function findNearestName(model: string, providers: readonly string[]): string | 
 
 /**
  * Creates the error for a known name that resolves to no active connection. Names the providers without one, and the call that adds it if there is
- * only one such provider. `group`: the requested group. For a model list, its name is only what records call it.
+ * only one such provider. `group`: the requested group. For a model list, its name is only used in records.
  */
 export function unreachableModel(model: string, table: RouteTable, group?: Group): GatewayError {
   const list = group?.label === 'list' ? group : undefined
@@ -154,7 +154,7 @@ function shortList(names: readonly string[]): string {
   return shown.join(', ') + (names.length > shown.length ? ` and ${names.length - shown.length} more` : '')
 }
 
-/** Clouds need more than a key; their README explains it. Self-hosted servers need no key, and are queried for their models. */
+/** Clouds need more than a key, as their README explains. Self-hosted servers need no key, and are queried for their models. */
 function formatConnectCall([provider, ...others]: readonly string[], { catalog }: Pick<RouteTable, 'catalog'>): string {
   const definition = provider === undefined || others.length > 0 ? undefined : getDefinition(catalog, provider)
   if (!definition || definition.cloud) return ''

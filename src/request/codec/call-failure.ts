@@ -91,7 +91,7 @@ export const unreadableCredential: Failure = {
   message: 'The connection\'s credential cannot be decrypted. Set its "apiKey" again.',
 }
 
-/** The connection's credential function failed, or returned nothing for the request. */
+/** Creates the failure of a connection whose credential function failed, or returned nothing for the request. */
 export const createSourceFailure = (connectionId: string, problem: string): Failure => ({
   class: 'credentials',
   lacksCredential: true,
@@ -99,23 +99,23 @@ export const createSourceFailure = (connectionId: string, problem: string): Fail
   message: `The credential function of the connection "${connectionId}" ${problem}.`,
 })
 
-/** A response that cannot be used. */
+/** Creates the failure for a response that can't be used. */
 export const createContentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
 
-/** A complete response without the requested content, such as "an image". */
+/** Creates the failure for a complete response without the requested content, such as "an image". */
 export const createMissingContentFailure = (lacking: string): Failure => ({
   ...createContentFailure(`The provider returned a response without ${lacking}.`),
   lacksContent: true,
 })
 
-/** A response without any content. */
+/** The failure for a response without any content. */
 export const emptyResponseFailure: Failure = {
   ...createContentFailure('The provider returned an empty response.'),
   lacksContent: true,
 }
 
 /**
- * Whether the provider may have done the work and charge for it. Not if there was no connection, if the provider names a time to retry or rejects the
+ * Whether the provider may have done the work and charge for it. It hasn't if there was no connection, if it names a time to retry or rejects the
  * request, or if the response is complete except for the requested content.
  */
 export function isAmbiguous({ class: failureClass, retryAfterMs, isCertain, lacksContent, code }: Failure): boolean {
@@ -125,11 +125,11 @@ export function isAmbiguous({ class: failureClass, retryAfterMs, isCertain, lack
 
 const AMBIGUOUS: ReadonlySet<FailureClass> = new Set(['server', 'network', 'timeout', 'content', 'internal'])
 
-/** The `UPSTREAM_INVALID` error for a response that exceeds the size limit. */
+/** Creates the `UPSTREAM_INVALID` error for a response that exceeds the size limit. */
 export const createTooLargeError = (maxBytes: number): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: `The provider's response is larger than ${maxBytes} bytes.` })
 
-/** The level that the provider's error counts against: some rate limits apply to one model only. */
+/** Returns the level that the provider's error counts against. Some rate limits apply to only one model. */
 export const getFailureLevel = ({ kind, error }: ErrorReading): Pick<Failure, 'level'> =>
   getErrorMeaning(kind).class === 'rate-limit' && isModelLimit(error) ? { level: 'model' } : {}
 
@@ -151,10 +151,10 @@ export function toStreamFailure(error: StreamError, now: number): Pick<Failure, 
   return { class: getErrorMeaning(kind).class, ...getFailureLevel(reading), retryAfterMs }
 }
 
-/** Replaces statuses from 600 on, which HTTP doesn't have and platforms don't send. */
+/** Replaces statuses of 600 and above, which HTTP doesn't define and platforms don't send. */
 export const toSendableStatus = (sent: number): number => (sent > 599 ? 502 : sent)
 
-/** The error for a request whose targets are all draining. */
+/** Creates the error for a request whose targets are all draining. */
 export const createDrainingError = (model: string): GatewayError =>
   gatewayError('DRAINING', {
     message: `All connections for the model "${model}" are draining: they finish in-flight requests and accept no new ones. Ask the operator of this gateway to set "draining" to false on one of them or to add a connection.`,

@@ -46,7 +46,7 @@ export interface Codec {
    * target has rejected. Absent if no response can require one.
    */
   followUp?(received: WholeResponse | FailedResponse): Promise<Codec | undefined>
-  /** Losses of the translation, such as `dropped:seed`. */
+  /** Returns warnings about the translation, such as `dropped:seed`. */
   warnings(): readonly string[]
   /** Converts the response to the client's format. Throws `UPSTREAM_INVALID` if it cannot be read. */
   readWhole(response: WholeResponse): Uint8Array
@@ -57,7 +57,7 @@ export interface Codec {
   streamType: 'text/event-stream' | 'application/json'
   /** Whether the target streams even though the client didn't request events, as with audio. */
   alwaysStreams?: true
-  /** The content type for the client. Absent: the same as in chat. */
+  /** Returns the content type for the client. Absent: the same as in chat. */
   replyType?(response: ReceivedResponse): string
   relay(body: ByteStream, committed: StreamStart, terms: StreamTerms): RelayedStream
 }
@@ -67,7 +67,7 @@ export interface CodecPart extends Pick<Codec, 'request' | 'answers' | 'complete
 
 /** The options for completing a response. */
 export interface CompletionTerms {
-  /** The call that was answered. */
+  /** The call that returned the response. */
   call: UpstreamCall
   /** Ends when the client stops waiting. */
   scope: Scope
@@ -106,7 +106,7 @@ export interface CodecContext {
   clock: Clock
   /** Calls upstreams on behalf of the request. */
   fetch: UpstreamFetch
-  /** Whether requests are rejected if their translation would lose something. */
+  /** Whether requests are rejected if their translation would drop something. */
   isStrict: boolean
   /** Whether the gateway downloads media for targets that accept only bytes, if the request contains a URL. */
   fetchesMedia: boolean
@@ -136,7 +136,7 @@ export interface Translation {
   needsCompaction(request: CodecRequest, target: RouteTarget): Promise<boolean>
   /** Adds the parameters of combo entries, or the request's `outputLimit`, to a passed-through request. */
   applyOptions(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
-  /** The output format that the request specifies; `undefined` if it specifies none or cannot be read. */
+  /** Returns the output format that the request specifies; `undefined` if it specifies none or cannot be read. */
   getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined>
   /** Reads a response as the client will see it; `undefined` if it cannot be read. */
   readAnswer(
@@ -145,8 +145,8 @@ export interface Translation {
   ): Promise<Answer | undefined>
   /** Whether the first chunks of a stream say that a content filter has ended the response, or that the model refuses. */
   isFiltered(head: readonly Uint8Array[], place: AnswerSource): Promise<boolean>
-  /** Returns the codec for a provider that streams although the request asked for a whole response. */
+  /** Returns the codec for a provider that streams although the client requested a whole response. */
   adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
-  /** Returns the codec for a provider that sends a whole response although the request asked for a stream. */
+  /** Returns the codec for a provider that sends a whole response although the client requested a stream. */
   adaptToWhole(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
 }

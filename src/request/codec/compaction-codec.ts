@@ -28,7 +28,7 @@ import {
 export interface AnswerRequest extends TranslatedRequest, AnswerConversion {}
 
 interface AnswerConversion {
-  /** Whether it only requests a summary: the client's own request can't be sent before that has been answered. */
+  /** Whether it only requests a summary, which must arrive before the client's own request can be sent. */
   isPreliminary: boolean
   convertAnswer(answer: Answer): Answer
   convertStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
@@ -54,7 +54,7 @@ export async function translateAnswerRequest(
   return { ...(await prepareForTarget(sent, setup, { request, target, memory })), ...conversion }
 }
 
-/** Decides which request is sent to the target. `summary`: that of the conversation, if it has been summarized already. */
+/** Decides which request is sent to the target. `summary`: the conversation's summary, if there already is one. */
 function planCompaction(
   asked: CanonicalRequest,
   { window, summary }: { window: number | undefined; summary: string | undefined },

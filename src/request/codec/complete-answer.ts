@@ -109,7 +109,7 @@ function pause(ms: number, { context, scope }: Terms): Promise<void> {
   return scope.race(passed).finally(() => cancel())
 }
 
-/** Polls a job; `undefined` if the provider is unreachable now. Rejects if the client has disconnected, or the provider refuses to answer. */
+/** Polls a job; `undefined` if the provider is unreachable now. Rejects if the client has disconnected or the provider rejects the poll. */
 async function poll(asked: UpstreamCall, { context, scope, limits }: Terms): Promise<JsonObject | undefined> {
   const call = new ProviderCall({ clock: context.clock, limits })
   const cancel = (reason: unknown) => call.cancel(reason)
@@ -132,7 +132,7 @@ async function poll(asked: UpstreamCall, { context, scope, limits }: Terms): Pro
   throw gatewayError('UPSTREAM_INVALID', { message: 'The provider no longer has the job.' })
 }
 
-/** All images of a response share one size limit, the same as for a request. */
+/** Creates a function that downloads images. All images of a response share one size limit, the same as for a request. */
 function createDownload({ context, scope, limits }: Terms): CompletionTools['download'] {
   const { fetch, clock } = context
   const allowance = { left: limits.maxImageBytes }

@@ -22,7 +22,7 @@ export interface DownloadOptions {
 export type Download = { bytes: Uint8Array; mediaType: string; problem?: undefined } | { problem: string }
 
 /**
- * Downloads a file without sending any header of the client. A `problem` reveals only the status of the response. Rejects only with the reason why
+ * Downloads a file without sending any of the client's headers. A `problem` reveals only the status of the response. Rejects only with the reason why
  * the client stopped waiting.
  */
 export async function download(
@@ -71,7 +71,7 @@ export async function download(
   }
 }
 
-/** A redirect that the platform hides has status 0. */
+/** Reads a response. A redirect that the platform hides has status 0. */
 async function read(
   answer: UpstreamResponse,
   { allowance, maxBytes }: { allowance: { left: number }; maxBytes: number },

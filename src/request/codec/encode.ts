@@ -50,7 +50,7 @@ export async function encode(request: CodecRequest, routeTarget: RouteTarget): P
 
 /**
  * Like `encode`, with a maximum number of output tokens, unless the request sets a lower one. A warning names the limit, such as
- * `clamped:max_tokens=2048`. It isn't a loss of translation, so strict requests are limited as well.
+ * `clamped:max_tokens=2048`. It isn't a translation loss, so strict requests are limited as well.
  */
 export async function encodeLimited(request: CodecRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
   const { outputLimit: place } = request.call.endpoint
@@ -61,10 +61,10 @@ export async function encodeLimited(request: CodecRequest, target: RouteTarget, 
   return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}=${outputLimit}`] }
 }
 
-/** Loaded lazily, since few requests are of another kind than chat. */
+/** Loaded lazily, since few requests are of a kind other than chat. */
 const loadKindCodec = once(() => import('./kind-codec.ts'))
 
-/** The target with the client's own format, if it supports that, too. */
+/** Returns the target with the client's own format, if it supports that, too. */
 const useClientFormat = (format: ClientFormat, target: RouteTarget): RouteTarget => {
   const sharedFormat = target.format === format ? undefined : target.alsoSpeaks?.find((other) => other === format)
   return sharedFormat ? { ...target, format: sharedFormat } : target
@@ -87,7 +87,7 @@ const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 const requestsCompaction = ({ endpoint: { getCompactionMode }, text, body }: ModelCall): boolean =>
   getCompactionMode !== undefined && text.includes('"compaction') && getCompactionMode(body) !== undefined
 
-/** The same message as for an unknown item, so that it doesn't reveal whether someone else has it. */
+/** Uses the same message as for an unknown item, so that it doesn't reveal whether someone else has it. */
 const createUnknownItemError = (id: string) =>
   gatewayError('INVALID_REQUEST', {
     message: `"input": this gateway does not store the item "${id}" or no longer has it. Send the items themselves, as clients do with "store": false.`,

@@ -23,7 +23,7 @@ export function applyEntryParams(
   return { ...asked, options: overrideOptions(asked.options, request, target) }
 }
 
-/** Overrides options with the parameters of combo entries. How reasoning is shown stays as the request says. */
+/** Overrides options with the parameters of combo entries. Keeps the request's setting for showing reasoning. */
 function overrideOptions(
   given: RequestOptions,
   { call, outputLimit }: CodecRequest,
@@ -47,7 +47,7 @@ function overrideOptions(
 
 /**
  * Writes the parameters of combo entries into the body of a passed-through request: in the target's fields, within its ranges, and instead of every
- * field with the same meaning. All other characters stay, except for the client's sampling options that the target doesn't accept together with them.
+ * field with the same meaning. Keeps all other characters, except for the client's sampling options that the target doesn't accept together with them.
  * Rejects with `INVALID_REQUEST` if a strict request would lose something.
  */
 export async function writeEntryParams(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec> {
@@ -90,7 +90,7 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   }
 }
 
-/** The rest of a request when only its options are written. */
+/** Fills the rest of a request when only its options are written. */
 const PLACEHOLDER = {
   stream: false,
   streamUsage: false,
@@ -100,7 +100,7 @@ const PLACEHOLDER = {
 
 const SAMPLING = ['temperature', 'topP', 'topK'] as const
 
-/** The client's sampling options. Some targets accept some of them only without others, or without reasoning. */
+/** Returns the client's sampling options. Some targets accept some of them only without others, or without reasoning. */
 function getSampling(body: JsonObject, places: Translator['optionPlaces']): RequestOptions {
   const options: RequestOptions = {}
   for (const name of SAMPLING) {
@@ -111,7 +111,7 @@ function getSampling(body: JsonObject, places: Translator['optionPlaces']): Requ
   return options
 }
 
-/** The spellings of a field name: Google also accepts snake_case. */
+/** Lists the spellings of a field name: Google also accepts snake_case. */
 const listSpellings = (name: string): string[] => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
 
 function getValue(object: JsonObject, [name = '', ...rest]: readonly string[]): unknown {
@@ -139,7 +139,7 @@ function removeField(text: string, [name = '', ...rest]: readonly string[]): str
   }, text)
 }
 
-/** Sets a field in the text of an object, once, keeping its spelling if it is there already. */
+/** Sets a field exactly once in the text of an object. An existing field keeps its spelling. */
 function setField(text: string, [name = '', ...rest]: readonly string[], value: unknown): string {
   const [spelling = name, ...others] = listSpellings(name).filter((one) => hasField(text, one))
   const once = others.reduce((left, other) => removeField(left, [other, ...rest]), text)

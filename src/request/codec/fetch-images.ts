@@ -11,7 +11,7 @@ type FetchedPicture = { bytes: Uint8Array; type: string; problem?: undefined } |
 const fetched = new WeakMap<ModelCall, { allowance: { left: number }; images: Map<string, Promise<FetchedPicture>> }>()
 
 /**
- * Downloads the images at these URLs, each once per request: only by HTTPS from public host names, without credentials, and at most 50 MiB in total.
+ * Downloads the images at these URLs, each once per request: only over HTTPS from public host names, without credentials, and at most 50 MiB in total.
  * Rejects with `INVALID_REQUEST` if one cannot be downloaded. If a request is only explained, URLs are only checked.
  */
 export async function fetchImages(

@@ -7,8 +7,8 @@ import { getDuration } from '../../protocols/kinds/sound/audio-duration.ts'
 import { isStreamRequested, type ModelCall, parseModelCall, type RouteFields, readModelName } from './model-call.ts'
 
 /**
- * Parses a form with files, or JSON in its place. Its fields become the fields of `body`: `a[]`, `a[0]`, and repeated ones a list `a`; `a[b]` the
- * field `b` of `a`. All are strings, except that a file is an object with its name, type, and size. Throws as `parseModelCall` does.
+ * Parses a form with files, or JSON in its place. Its fields become the fields of `body`: `a[]`, `a[0]`, and repeated names become a list `a`, and
+ * `a[b]` becomes the field `b` of `a`. All are strings, except that a file is an object with its name, type, and size. Throws as `parseModelCall` does.
  */
 export function parseFormCall(
   bytes: Uint8Array,

@@ -89,7 +89,7 @@ const removeHeaders: Codec['readFailure'] = (failed: FailedResponse) => ({
 
 type FormAddress = Pick<UpstreamRequest, 'baseUrl' | 'keyHeader'>
 
-/** The base URL for the call: the connection's own, the catalog's for this kind, the vendor's, or the one for chat. */
+/** Returns the base URL for the call: the connection's own, the catalog's for this kind, the vendor's, or the one for chat. */
 function getAddress(
   { address: { baseUrl, adaptBaseUrl, keyHeader, configField } }: PreparedCall,
   target: RouteTarget,

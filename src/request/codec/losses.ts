@@ -2,7 +2,7 @@ import { toHeaderSafe } from '../../lib/http-headers.ts'
 import type { ResponseWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import type { CodecRequest } from './codec.ts'
 
-/** The header `x-signalbox-warning: dropped:seed, clamped:temperature`. A long list ends with the number of omitted warnings, such as `more:12`. */
+/** Creates the header `x-signalbox-warning: dropped:seed, clamped:temperature`. A long list ends with the number of omitted warnings, such as `more:12`. */
 export function createWarningHeader(warnings: readonly string[]): Record<string, string> {
   const named = warnings.slice(0, MAX_WARNINGS).map(toHeaderSafe)
   if (warnings.length > MAX_WARNINGS) named.push(`more:${warnings.length - MAX_WARNINGS}`)
@@ -11,13 +11,13 @@ export function createWarningHeader(warnings: readonly string[]): Record<string,
 
 const MAX_WARNINGS = 30
 
-/** Whether the request is rejected if its translation would lose something. The header can make a request strict, but not lenient. */
+/** Whether the request is rejected if its translation would drop something. The header can make a request strict, but not lenient. */
 export const isStrict = ({ exchange, context }: Pick<CodecRequest, 'exchange' | 'context'>): boolean =>
   context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')
 
 /**
- * The losses of a response as a comment of its stream, for streams whose headers have been sent: `: x-signalbox-warning: dropped:answer.citations`.
- * `undefined` if nothing is lost. No blank line follows, since OpenAI's Go client has long mistaken the two for an event, which it cannot read.
+ * Lists what a response lost as a comment in its stream, if the headers have already been sent: `: x-signalbox-warning: dropped:answer.citations`.
+ * `undefined` if nothing was lost. No blank line follows, since OpenAI's Go client long mistook the two for an event, which it can't read.
  */
 export function createLossComment(responseWarnings: Pick<ResponseWarnings, 'list'>): string | undefined {
   const [header] = Object.entries(createWarningHeader(responseWarnings.list()))

@@ -26,7 +26,7 @@ interface Downloads {
   running: number
 }
 
-/** The downloads of each request, for its next targets. */
+/** The downloads of each request, kept for its next targets. */
 const downloadsByCall = new WeakMap<ModelCall, Downloads>()
 
 const MAX_MEDIA = 20
@@ -141,7 +141,7 @@ const STAND_INS: Readonly<Record<AddressedKind, MediaSource>> = {
 
 /**
  * Converts the bytes to the source of a part; `undefined` if the declared type or the first bytes don't match the part. A type with known first bytes
- * must have them. If the server declares no type, the request or the URL decides about other types.
+ * must have them. For other types, the request or the URL decides if the server declares none.
  */
 function toSource(bytes: Uint8Array, declared: string, { type: kind, source }: UrlPart): MediaSource | undefined {
   if (kind === 'file' && declared.startsWith('text/')) return toTextSource(bytes, declared)

@@ -109,7 +109,7 @@ const HINTS: Readonly<Record<Kind, { list?: string; example: string }>> = {
 const MODEL = ['model']
 const NONE: readonly string[] = []
 
-/** Replaces the model name in the client's body. All other characters stay. */
+/** Replaces the model name in the client's body. Keeps every other character. */
 export function replaceModelName(model: string, { text, modelSpans }: Pick<ModelCall, 'text' | 'modelSpans'>): string {
   return modelSpans.length === 0 ? text : replaceSpans(text, modelSpans, `"${escapeJson(model)}"`)
 }

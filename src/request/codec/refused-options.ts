@@ -63,7 +63,7 @@ const getTargetKey = ({ connection, model, format }: RouteTarget) => JSON.string
 /** Whether the provider rejected the request because of its content. */
 export const isBadRequest = ({ head }: FailedResponse): boolean => head?.status === 400 || head?.status === 422
 
-/** The fields that a provider's error rejects as unknown. Fields with rejected values aren't included. */
+/** Returns the fields that a provider's error rejects as unknown, but not those with rejected values. */
 export function findRefusedFields(failed: FailedResponse, fields: readonly string[]): string[] {
   if (!isBadRequest(failed)) return []
   const { failure } = failed

@@ -22,7 +22,7 @@ interface TranslatedTerms extends StreamTerms {
 }
 
 /**
- * Translates a stream into the client's format. Everything that one read from the provider translates to is one chunk, and no event waits for
+ * Translates a stream into the client's format. Sends the translation of each read from the provider as one chunk, so that no event waits for
  * a later read. A stream that breaks off, ends early, or is silent for too long ends with an error event.
  */
 export const relayTranslatedStream = (body: ByteStream, start: StreamStart, terms: TranslatedTerms): RelayedStream =>
@@ -30,7 +30,7 @@ export const relayTranslatedStream = (body: ByteStream, start: StreamStart, term
 
 /** Keeps neither `terms` nor the translation's `restore`, since they may refer to the request, whose conversation may be large. */
 class TranslatedStream implements RelayedStream {
-  /** `reading`: the provider is read. `draining`: the client gets what is left. `over`: `onEnd` has been called. */
+  /** `reading`: reads from the provider. `draining`: sends the rest to the client. `over`: `onEnd` has been called. */
   #phase: 'reading' | 'draining' | 'over' = 'reading'
   /** The events for the client. Full texts come first; there are several because the length of a string is limited. */
   #text = ''
@@ -245,5 +245,5 @@ const isFromProvider = ({ source, code }: CanonicalError): boolean => source !==
 
 const NOTHING: readonly Uint8Array[] = []
 
-/** The length from which events go into another text, and another chunk. */
+/** From this length on, further events go into another text, and another chunk. */
 const LARGE = 1024 * 1024

@@ -56,7 +56,7 @@ export interface StreamEnd {
   internalError?: unknown
 }
 
-/** The minimum number of output tokens: one if the stream has content, even if the estimate is zero. */
+/** Returns the minimum number of output tokens: one if the stream has content, even if the estimate is zero. */
 export const countMinimumTokens = ({ started, isSilent = false }: StreamState): number => (started && !isSilent ? 1 : 0)
 
 type PassThroughTerms = StreamTerms & { format: Format; answers: AnswerReader }
@@ -77,7 +77,7 @@ interface LastOutput {
 }
 
 class PassThroughStream implements RelayedStream {
-  /** `reading`: the provider is read. `draining`: the client gets the last output. `over`: nothing is left. */
+  /** `reading`: reads from the provider. `draining`: sends the last output to the client. `over`: nothing is left. */
   #phase: 'reading' | 'draining' | 'over' = 'reading'
   #lastOutput: LastOutput | undefined = undefined
   #first: Uint8Array | undefined

@@ -32,7 +32,7 @@ export interface WholeResponse {
   /** The parsed bytes. */
   json: JsonObject
   usage: TokenUsage | undefined
-  /** The events of a provider that streams even if not asked to; `bytes` and `json` are empty then. */
+  /** The events of a provider that streams even though no stream was requested; `bytes` and `json` are then empty. */
   events?: readonly SseEvent[]
   /** The responses to all calls of a divided request, in order. This response is the first, with the usage of all. */
   parts?: readonly WholeResponse[]

@@ -37,9 +37,9 @@ export interface KnownKeysDependencies {
 
 /** The credentials of all connections, since a provider may quote any of them. Credentials that cannot be decrypted are omitted. */
 export interface KnownKeys {
-  /** Lists them longest first, since one may be the beginning of another, and also as JSON escapes them. Waits at most 1 s for the storage. */
+  /** Lists them, also in JSON-escaped form, longest first, since one may be the start of another. Waits at most 1 s for the storage. */
   list(): Promise<readonly string[]>
-  /** Finds the credentials of these connections, which must be all connections, in text; `undefined` until they are decrypted. */
+  /** Returns a search for the credentials of these connections, which must be all connections; `undefined` until they are decrypted. */
   getFinder(connections: readonly ConnectionRecord[]): QuotedKeyFinder | undefined
 }
 
@@ -49,7 +49,7 @@ export type QuotedKeyFinder = (text: string) => boolean
 /** The longest time that a request waits for a storage that hangs. */
 const MAX_WAIT_MS = 1_000
 
-/** Decrypts credentials once until a connection changes. */
+/** Decrypts the credentials again only when a connection changes. */
 export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDependencies): KnownKeys {
   let from: readonly ConnectionRecord[] | undefined
   let keys: Promise<readonly string[]> = Promise.resolve([])
@@ -79,10 +79,10 @@ export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDepe
   }
 }
 
-/** The number of last characters by which keys are found: the ends of keys are random, the beginnings are not. */
+/** How many of a key's last characters the search uses. The ends of keys are random; their starts aren't. */
 const END = SHORTEST_SECRET
 
-/** The step size of a search. An end has this many groups of three characters, so every search meets one of them. */
+/** The step size of a search. An end has this many groups of three characters, so every search hits one of them. */
 const STEP = END - 2
 
 /** The size of the table of groups of three characters; a power of 2. */

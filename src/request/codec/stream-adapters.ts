@@ -62,7 +62,7 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
 
 /**
  * Returns the codec for a provider that sends a whole response instead of a stream. If the format's events are whole responses that need no
- * translation, it becomes the only event. Rejects with `INVALID_REQUEST` if the request, which determines the form of other streams, cannot be read.
+ * translation, the response becomes the only event. Rejects with `INVALID_REQUEST` if the request, which determines the form of other streams, cannot be read.
  * `readWhole` throws `UPSTREAM_INVALID` if the response cannot be read.
  */
 export async function adaptToWhole(
@@ -87,7 +87,7 @@ export async function adaptToWhole(
       const add = (event: string) => {
         text += event
       }
-      const beforeEnd = () => add(createLossComment(responseWarnings) ?? '') // the headers may be gone already
+      const beforeEnd = () => add(createLossComment(responseWarnings) ?? '') // the headers may have been sent already
       const write = createWriteContext(request, { request: asked, model: target.model, responseWarnings })
       const writer = client.createWriter({ ...write, beforeEnd }, add)
       for (const event of toStreamEvents(convertAnswer(restoreAnswer(answer, restoration)))) writer.push(event)
@@ -96,7 +96,7 @@ export async function adaptToWhole(
   }
 }
 
-/** The response of an operation without translation as the only event of a stream. */
+/** Sends the response of an operation without translation as the only event of a stream. */
 const writeOnlyEvent: Codec['readWhole'] = ({ json, bytes }) => {
   checkDepth(decodeUtf8Lenient(bytes))
   return encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`)

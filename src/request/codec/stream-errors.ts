@@ -14,9 +14,9 @@ import type {
 import { maskSecrets } from './secrets.ts'
 
 /**
- * Whether these events may contain an error: the bytes contain `"error"` or `event: error`. The errors of all formats do, as a field, a type, or an
- * event, and so do errors of vendors in another format; within a string, the quotes would be escaped. The few chunks that match are parsed, and their
- * format decides. Every chunk is searched, so this looks for the rare "r" first.
+ * Whether these events may contain an error, because the bytes contain `"error"` or `event: error`. Errors in every format do, as a field, a type, or
+ * an event; within a string, the quotes would be escaped. The few chunks that match are parsed, and their format decides. Every chunk is searched,
+ * so this looks for the rare "r" first.
  */
 export function mayContainError(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(R); at >= 0; at = bytes.indexOf(R, at + 1)) {
@@ -34,13 +34,13 @@ const QUOTE = 0x22
 const COLON = 0x3a
 
 /**
- * Whether one of these whole events may not belong to a response in its format, but be an error in another format, or text of a server in between.
+ * Whether one of these whole events may be something other than part of a response: an error in another format, or text from a server in between.
  */
 export function mayBeForeign(events: Uint8Array, { isOwnEvent }: AnswerReader): boolean {
   let start = 0
   while (start < events.length) {
     const end = findEventEnd(events, start)
-    const isOnly = start === 0 && end === events.length // as most are: a view would take a third of the time
+    const isOnly = start === 0 && end === events.length // like most; creating a view would take a third of the time
     if (events[start] === COLON || !isOwnEvent(isOnly ? events : events.subarray(start, end))) return true
     start = end
   }
@@ -67,7 +67,7 @@ interface ScreenedEvents {
 }
 
 interface ErrorEventTerms {
-  /** The client's. */
+  /** The client's format. */
   format: Format
   answers: AnswerReader
   /** The credentials to remove from the error. */
@@ -94,7 +94,7 @@ export async function screenEvents(
   let error: EmbeddedError | undefined
   let beforeVague = 0 // the number of events before an error without a reason
   let isReported = false // in a form that clients recognize
-  let isEnded = false // within these
+  let isEnded = false // within these events
   let isOver = false
   let passedError: SseEvent | undefined
   let place: StreamPosition = {}
@@ -188,8 +188,8 @@ function getErrorFacts({ status, message, error }: EmbeddedError, { isOverflowEr
 }
 
 /**
- * Completes the last event of a stream if only its blank line is missing, also if it is an error as bare JSON; that one is passed to `state`, since
- * it is not an event. Drops half an event.
+ * Completes the last event of a stream if only its blank line is missing, even if it is an error as bare JSON. Passes such an error to `state`,
+ * since it isn't an event. Drops an incomplete event.
  */
 export function completeEvent(rest: Uint8Array, state: StreamState): Uint8Array {
   if (rest.length === 0 || isClosedByReturns(rest)) return rest

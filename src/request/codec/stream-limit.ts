@@ -63,7 +63,7 @@ function measureText(events: Uint8Array): number {
   return size
 }
 
-/** One character a byte. */
+/** One character per byte. */
 const byteByByte = new TextDecoder('latin1')
 
 const TEXT =

@@ -1,8 +1,8 @@
 import { findEventEnds } from '../../lib/sse.ts'
 
 /**
- * Samples of a whole stream, for estimating its output tokens if the provider doesn't report them. They aren't parsed before that. A sample is a
- * number of whole events: the first ones of the first, second, fourth, eighth, … chunk, and of the last.
+ * Samples of a whole stream, for estimating its output tokens if the provider doesn't report them. They are only parsed then. A sample contains the
+ * first whole events of a chunk. The first, second, fourth, eighth, … chunk is sampled, and the last.
  */
 export class StreamSample {
   readonly #count: (events: Uint8Array) => number
@@ -54,7 +54,7 @@ export class StreamSample {
   }
 }
 
-/** The first whole events that fit in `maxBytes`; all events if the first one doesn't. */
+/** Returns the first whole events that fit in `maxBytes`; all events if the first one doesn't. */
 function takeFirstEvents(events: Uint8Array, maxBytes: number): Uint8Array {
   if (events.length <= maxBytes) return events
   const [end = events.length] = findEventEnds(events, maxBytes)

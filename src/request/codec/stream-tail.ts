@@ -5,8 +5,8 @@ import type { StreamSample } from './stream-sample.ts'
 
 /**
  * The last whole events of a stream, at least the last two chunks, for finding its end mark and usage without parsing the rest. Chunks are copied
- * into two reused blocks; the older one is evicted to make room. References to the chunks would not do: the client's platform may change them, and
- * keeping them alive costs a slow stream most of its garbage collection.
+ * into two reused blocks; the older one is evicted to make room. It can't keep the chunks themselves: the client's platform may change them, and
+ * keeping them alive causes most of a slow stream's garbage collection.
  */
 export class StreamTail {
   readonly #state: StreamState
