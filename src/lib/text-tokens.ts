@@ -59,7 +59,7 @@ function getWideKind(code: number): number {
   return code >= 0xd800 && code < 0xe000 ? HALF_PAIR : IDEOGRAM
 }
 
-/** A character's cost, in hundredths of a token, depends on the state. 1 to `SHORT_WORD` count a word's lowercase letters; after that, it is a long word. */
+/** A character's cost, in hundredths of a token, depends on the state. 1 to `SHORT_WORD` count a word's lowercase letters, before it is long. */
 const START = 0
 const SHORT_WORD = 4
 const LONG_WORD = 5

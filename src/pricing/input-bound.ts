@@ -5,8 +5,8 @@ import { type Additions, additions, countVendorToolTokens, unknownAdditions } fr
 
 /**
  * Returns an upper bound for the input tokens that the target counts for a request body of any format. Text and tools count by characters, media by
- * size, and each model family adds its own tokens. Remote files and the results of vendor tools have fixed numbers. Takes a few µs for a small body and about
- * 3 ms for 1 MB of text.
+ * size, and each model family adds its own tokens. Remote files and the results of vendor tools have fixed numbers. Takes a few µs for a small body
+ * and about 3 ms for 1 MB of text.
  */
 export function boundInputTokens(body: JsonObject, { model }: ModelReference): number {
   const content = countContent(body)

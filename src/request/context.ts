@@ -30,12 +30,12 @@ export interface PipelineLimits {
   /** Largest non-streaming response; default 64 MiB. An attempt with a larger one fails. */
   maxResponseBytes: number
   /**
-   * Most text in a stream; default 64 MiB. A stream that exceeds it ends with an error event. Without translation, text is estimated once
+   * Maximum text in a stream; default 64 MiB. A stream that exceeds it ends with an error event. Without translation, text is estimated once
    * the stream has more bytes than this.
    */
   maxStreamBytes: number
   /**
-   * Most concurrent model requests in this instance; default: no limit. Excess requests get a 503 with `retry-after` before their body is
+   * Maximum concurrent model requests in this instance; default: no limit. Excess requests get a 503 with `retry-after` before their body is
    * read.
    */
   maxParallelRequests: number
@@ -45,7 +45,7 @@ export interface PipelineLimits {
   idleTimeoutMs: number
   /** From the start of an attempt to the last byte of a non-streaming response; default 600,000. Streams have no total timeout. */
   totalTimeoutMs: number
-  /** Most attempts per request, across all targets; default 3. */
+  /** Maximum attempts per request, across all targets; default 3. */
   maxAttempts: number
 }
 
@@ -61,11 +61,11 @@ export interface OwnTermsSource {
 
 /** The terms that a request brings in addition to the model call itself. */
 export interface OwnTerms {
-  /** Its headers, including values that the body contains in their place. */
+  /** Its headers, including values that the body contains instead. */
   exchange: CodecRequest['exchange']
   /** The models to use instead of those that its model name resolves to. */
   list?: Group
-  /** How long its client waits at most, in ms from the start of the request, and the field that says so. */
+  /** How long its client waits, in ms from the start of the request, and the field that sets this. */
   timeout?: { ms: number; name: string }
 }
 

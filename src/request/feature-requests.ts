@@ -142,7 +142,7 @@ interface StepDependencies {
   answer(request: ModelRequest): Promise<Reply>
 }
 
-/** Answers a model request within the steps around its call, the first outermost. Rejects as soon as the client no longer waits. */
+/** Serves a model request within the steps around its call, the first outermost. Rejects as soon as the client stops waiting. */
 export function answerWithin(
   steps: readonly CallStep[],
   { served, request, answer }: StepDependencies,
@@ -173,7 +173,7 @@ export function takeReply(
   return scope.race(replying)
 }
 
-/** Converts to a reply with its own headers. Reads the JSON of a Fetch response as a whole; anything else is streamed. */
+/** Converts a response to a reply with its own headers. Reads the JSON of a Fetch response as a whole; anything else is streamed. */
 export async function toReply(response: Reply | Response): Promise<Reply> {
   if (!('arrayBuffer' in response)) return { ...response, headers: { ...response.headers } }
   const { status, body } = response

@@ -44,7 +44,7 @@ export class FollowedStream implements ByteStream {
     this.#log.reportEnd(this, ending.end === 'complete' ? (this.#log.cut ?? ending) : ending)
   }
 
-  /** The client has stopped waiting, or the request is over. */
+  /** Ends the stream, because the client has stopped waiting or the request is over. */
   #stop(reason: unknown): void {
     if (this.#isOver) return
     if (isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) this.cancel(reason)

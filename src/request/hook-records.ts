@@ -64,7 +64,7 @@ export type Stop = 'max-attempts' | 'retry-budget'
  */
 export type RequestEnd = 'complete' | 'cut' | 'aborted' | 'failed' | 'refused'
 
-/** Who made the reply to a request. */
+/** The source of the reply to a request. */
 export type ServedBy = 'provider' | 'gateway' | 'cache' | 'guard'
 
 /** The record of one request, as passed to `onRequest`. */
@@ -94,7 +94,7 @@ export interface RequestRecord {
    * The HTTP status that was sent, if the stream ended with a different `status`: 200 for a stream that broke off or that the client left.
    */
   sentStatus?: number
-  /** Who made the reply: for `cache` and `guard`, a step in front of the model call. */
+  /** The source of the reply: for `cache` and `guard`, a step in front of the model call. */
   servedBy: ServedBy
   streamed: boolean
   /** Attempts that had finished when the request ended, in the order they started. */
@@ -110,13 +110,13 @@ export interface RequestRecord {
   /** Why no further target was tried although there was one. */
   stopped?: Stop
   /**
-   * What was dropped in translation, as listed in `x-signalbox-warning`; for a stream, including drops after its headers. Absent if nothing
-   * was.
+   * What translation dropped, as listed in `x-signalbox-warning`; for a stream, including drops after its headers. Absent if nothing was
+   * dropped.
    */
   warnings?: readonly string[]
 }
 
-/** The record of one attempt; `now` is when it ended. Times in epoch ms. */
+/** Creates the record of one attempt; `now` is when it ended. Times in epoch ms. */
 export function attemptRecord(
   { target, via }: Route,
   times: { startedAt: number; now: number },
@@ -145,10 +145,10 @@ export function attemptHeaders(steps: readonly StepRecord[]): Record<string, str
 /** The header that lists the attempts (`attemptsHeader`). */
 export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
 
-/** The header that names the target that answered, in a form that can be requested (`getCallableName`). */
+/** The header that names the target of the response, in a form that clients can request (`getCallableName`). */
 export const TARGET_HEADER = 'x-signalbox-target'
 
-/** The name of a target in `x-signalbox-target` and `x-signalbox-attempts`. */
+/** Returns the name of a target in `x-signalbox-target` and `x-signalbox-attempts`. */
 export const targetHeader = (target: Pick<AttemptRecord, 'provider' | 'model'>): string =>
   toHeaderSafe(getTargetName(target))
 
@@ -156,9 +156,9 @@ export const targetHeader = (target: Pick<AttemptRecord, 'provider' | 'model'>):
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }
 
 /**
- * The value of `x-signalbox-attempts`, in order. An attempt is `<provider>/<model>=<status>`, with `:<failure class>` if it failed. A
+ * Formats the value of `x-signalbox-attempts`, in order. An attempt is `<provider>/<model>=<status>`, with `:<failure class>` if it failed. A
  * skipped target is `<provider>/<model>=skipped:<failure class>`. An excluded combo entry is `<entry>=skipped:when.<condition>`, or
- * `skipped:unreachable` if it doesn't resolve. `;via=<combo>:<strategy>` names the combos that led there, also for the following steps
+ * `skipped:unreachable` if it doesn't resolve. `;via=<combo>:<strategy>` names the combos that led there, and also applies to following steps
  * without one. `;connection=` has the start of the connection id if several share the name. Anything beyond 2 kB is counted at the end:
  * `left-out=<number>`.
  */

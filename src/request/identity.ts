@@ -6,7 +6,7 @@ import { list, name, storedId, text } from '../types/records/shapes.ts'
 import type { ClientFormat, Kind, UsageLimits } from '../types.ts'
 import { isPlainObject, isValidInput } from './valid-input.ts'
 
-/** Who a request runs as, as your app says. Unknown members are errors. */
+/** The identity that your app gives a request. Unknown members are errors. */
 export interface Identity {
   /**
    * The id of one of your users or customers, 1 to 200 characters. Use the primary key of your database, which never changes, not an email address. Limits
@@ -39,7 +39,7 @@ export interface Refusal {
   retryAfterS?: number | undefined
 }
 
-/** The request that `identify` gets, beyond the Fetch request. */
+/** Facts about a request that `identify` gets in addition to the Fetch request. */
 export interface IdentifyContext {
   /** The path of the endpoint; absent if no endpoint has this path. */
   endpoint?: string | undefined
@@ -52,14 +52,14 @@ export interface IdentifyContext {
   /** Aborts when the client disconnects, or when `limits.identifyTimeoutMs` is over. */
   signal: AbortSignal
   /**
-   * What the platform passes besides the request: Node's `IncomingMessage`, `{ env, ctx }` on Workers, or the event on Lambda. Absent if it has cookies
+   * Values that the platform passes with the request: Node's `IncomingMessage`, `{ env, ctx }` on Workers, or the event on Lambda. Absent if it has cookies
    * of an allowed origin whose requests may have none.
    */
   platform?: unknown
 }
 
 /**
- * Says who is asking, from a cookie, a JWT, or any other part of the request, whose body is absent. Return `null` or a `Refusal` to reject the request,
+ * Identifies the caller from a cookie, a JWT, or any other part of the request, whose body is absent. Return `null` or a `Refusal` to reject the request,
  * and `undefined` to accept only an API key. If it throws, the client gets a 503.
  */
 export type Identify = (
@@ -67,10 +67,10 @@ export type Identify = (
   about: IdentifyContext,
 ) => Identity | Refusal | null | undefined | Promise<Identity | Refusal | null | undefined>
 
-/** Who calls `identify` less often. */
+/** An `identify` function whose results are cached. */
 export interface CachedIdentify {
   resolve: Identify
-  /** The text that decides the result, such as the session cookie; `undefined`: don't cache. */
+  /** Returns the text that determines the result, such as the session cookie; `undefined`: don't cache. */
   cacheBy(request: Request): string | undefined
   /** How long to use a result, in ms; at most 60,000. */
   ttlMs: number
@@ -81,7 +81,7 @@ export interface Asker {
   identify(about: IdentifyContext): ReturnType<Identify>
 }
 
-/** Copies an identity that code passes. Throws a TypeError with the name of the field that is unknown or invalid. */
+/** Copies an identity passed by code. Throws a TypeError with the name of the field that is unknown or invalid. */
 export function toOwnIdentity(identity: Identity): Identity {
   try {
     return readIdentity(identity)

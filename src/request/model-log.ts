@@ -38,7 +38,7 @@ interface AttemptInFlight extends BegunCodec {
 /** The response that the client gets. */
 interface ServedAnswer {
   target: RouteTarget
-  /** What translation dropped; for a stream, up to now. */
+  /** Returns what translation dropped; for a stream, so far. */
   warnings(): readonly string[]
 }
 
@@ -105,7 +105,7 @@ export class ModelLog extends RequestLog {
     return this.#table !== undefined && isKnownTarget(target, this.#table)
   }
 
-  /** The request has been read. Its body isn't kept, because it may be large and would live as long as the stream. */
+  /** Records that the request has been read. Its body isn't kept, because it may be large and would live as long as the stream. */
   read({ model, stream, body }: { model: string; stream: boolean; body: JsonObject }): void {
     const user = getEndUser(this.route.format, body)
     this.#model = redactOwnKeys(model)
@@ -113,20 +113,20 @@ export class ModelLog extends RequestLog {
     this.#isStream = stream
   }
 
-  /** The models and names that the gateway knows are available. */
+  /** Records the route table, which has the models and names that the gateway knows. */
   routed(table: RouteTable): void {
     this.#table = table
     this.events.emit('read', this)
   }
 
-  /** A target was chosen for the next attempt. */
+  /** Starts the log of the next attempt, for which a target was chosen. */
   attempt(target: Target, { isHedge }: { isHedge: boolean }): AttemptLog {
     const attempt = new AttemptLog(target, { log: this, isHedge })
     this.#attempts.push(attempt)
     return attempt
   }
 
-  /** An attempt's provider is about to be called. Returns the number of the attempt, starting at 1. */
+  /** Records that an attempt's provider is about to be called, and numbers the attempt, starting at 1. */
   attemptBegins(attempt: AttemptLog, { isPassThrough, warnings }: BegunCodec): void {
     const { route } = attempt
     const isHeldBack = route.on?.includes('schema') // so the client needs keep-alives
@@ -136,25 +136,25 @@ export class ModelLog extends RequestLog {
     this.events.emit('attempting', attempt, this)
   }
 
-  /** An attempt has its outcome; for a stream, its first content. */
+  /** Records the outcome of an attempt; for a stream, its first content. */
   attemptResponds(attempt: AttemptLog, record: AttemptRecord): void {
     this.#steps[attempt.place] = record
     this.events.emit('responded', attempt, this)
   }
 
-  /** An attempt is over. `record`: absent if it had no outcome. */
+  /** Records that an attempt is over. `record`: absent if it had no outcome. */
   attemptSettles(attempt: AttemptLog, record: AttemptRecord | undefined): void {
     if (attempt.number === 0) return // its provider wasn't called
     if (record) this.#steps[attempt.place] = record
     this.events.emit('settled', attempt, this)
   }
 
-  /** A target is skipped because of an earlier failure of that class, because a step rejects it, or because its connection is draining. */
+  /** Records that a target is skipped because of an earlier failure of that class, because a step rejects it, or because its connection is draining. */
   skipped(route: Route, why: Skip['skipped']): void {
     this.#skip(skipRecord(route, why))
   }
 
-  /** A combo entry is excluded, by the part of its condition that doesn't match, such as `when.tools`. */
+  /** Records that a combo entry is excluded, by the part of its condition that doesn't match, such as `when.tools`. */
   leftOut(entry: string, skipped: string, via: string): void {
     this.#skip({ entry, skipped, via })
   }
@@ -164,18 +164,18 @@ export class ModelLog extends RequestLog {
     this.events.emit('skipped', step, this)
   }
 
-  /** No further target is tried, although there is one. */
+  /** Records why no further target is tried, although there is one. */
   stopped(why: Stop): void {
     this.#stop = why
   }
 
-  /** The client gets the response of a target. */
+  /** Records that the client gets the response of a target. */
   answerGiven(answer: ServedAnswer): void {
     this.inFlight = undefined
     this.#answer = answer
   }
 
-  /** The stream of the response has ended, and its total usage is known. `status`: that of its reply. */
+  /** Records that the stream of the response has ended, and its total usage is known. `status`: the reply's status. */
   streamEnded(
     stream: ByteStream,
     { error, gatewayError, isCancelled }: Pick<StreamEnd, 'error' | 'gatewayError' | 'isCancelled'>,

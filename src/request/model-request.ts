@@ -8,7 +8,7 @@ import type { RouteTable } from './routing/route-table.ts'
 
 /** A model request that has been read. */
 export interface ModelRequest extends CodecRequest {
-  /** Under the rules for its model name. */
+  /** The context under the rules for its model name. */
   readonly context: PipelineContext
   /** The context without these rules, and the settings that some of them come from. */
   readonly unruled: PipelineContext

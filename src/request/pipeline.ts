@@ -34,10 +34,10 @@ export interface Pipeline {
   serve(request: ServedRequest): Promise<Reply>
   /** Adds a feature's steps around calls and attempts, inside those added before. */
   add(steps: PipelineSteps): void
-  /** Everything that requests share, for a dry run. */
+  /** Returns everything that requests share, for a dry run. */
   getContext(): PipelineContext
   choosing(): Promise<GroupChooser>
-  /** The current route table. Rejects with `STORAGE_FAILED`. */
+  /** Resolves to the current route table. Rejects with `STORAGE_FAILED`. */
   routes(): Promise<RouteTable>
   health: Health
   /** Call it once no request is in flight. */

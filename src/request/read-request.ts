@@ -106,7 +106,7 @@ const readers: Readonly<
   sound: async (bytes, endpoint, { beside }) => (await loadForms()).parseAudioCall(bytes, endpoint, beside),
 }
 
-/** Few requests are forms. */
+/** Loaded lazily, since few requests are forms. */
 const loadForms = once(() => import('./codec/form-call.ts'))
 
 interface BodySource {
@@ -114,7 +114,7 @@ interface BodySource {
   contentType: string | undefined
 }
 
-/** Few formats describe how a response was produced. */
+/** Loaded lazily, since few formats describe how a response was produced. */
 const loadAnswerFacts = once(() => import('./answer-facts.ts'))
 
 /**

@@ -22,7 +22,7 @@ export class Client {
   gone: GatewayError | undefined = undefined
   /** When its timeout ends; epoch ms. */
   timeoutAt = Number.POSITIVE_INFINITY
-  /** The caller, once known; also if its key is rejected. */
+  /** The caller, once known, even if its key is rejected. */
   caller: Caller = ANONYMOUS
   /** The result of its request. */
   readonly log: RequestLog
@@ -88,13 +88,13 @@ export class Client {
     this.#cancelTimeout?.()
   }
 
-  /** The client has stopped waiting. */
+  /** Records that the client has stopped waiting, and ends its scope. */
   cancel(reason: unknown): void {
     this.gone ??= toGatewayError(reason)
     this.scope.end(this.gone)
   }
 
-  /** The request is over, so its remaining work isn't needed. */
+  /** Ends the remaining work, which isn't needed because the request is over. */
   release(): void {
     this.scope.end(undefined)
     this.#cancelTimeout?.()
@@ -105,7 +105,7 @@ export class Client {
 
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 
-/** In ms; `NaN` if the header is invalid. */
+/** Returns the timeout in ms; `NaN` if the header is invalid. */
 function readRequestedTimeout(exchange: Pick<Exchange, 'header'>): number | undefined {
   const text = exchange.header(TIMEOUT_HEADER)?.trim()
   if (text === undefined) return undefined

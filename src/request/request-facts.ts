@@ -5,7 +5,7 @@ import type { RequestFacts } from './routing/routing-facts.ts'
 /** Headers in which clients name their session; the first one that is present counts. */
 const SESSION_HEADERS = ['x-signalbox-session', 'x-session-id']
 
-/** The facts about a request in any client format that combos use to choose. */
+/** Reads the facts that combos use to choose, from a request in any client format. */
 export function readFacts(
   { model, stream, bytes, body }: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
   { owner, header }: Pick<RequestFacts, 'owner' | 'header'>,
@@ -31,11 +31,11 @@ export function readFacts(
   }
 }
 
-/** Gemini accepts one object for a list of one. */
+/** Gemini also accepts a single object instead of a list. */
 const isFilled = (value: unknown) =>
   Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0
 
-/** The conversation, whatever the format calls it. */
+/** Returns the conversation, whatever the format calls it. */
 function getMessages(body: JsonObject): readonly unknown[] {
   const messages = body.messages ?? body.input ?? body.contents ?? body.prompt // the last one is the AI SDK's
   return Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]
@@ -81,7 +81,7 @@ function getConversationStart(body: JsonObject): string {
     : JSON.stringify([system, first], shortenText).replace(BILLING, '')
 }
 
-/** What Claude Code writes about itself before its instructions; it differs in each request. */
+/** The text about itself that Claude Code adds before its instructions, which differs in each request. */
 const BILLING = /x-anthropic-billing-header:[^"\\]*/
 
 /** Shortens a long text to its length and its two ends; conversations that differ in between may share a target. */

@@ -62,9 +62,9 @@ export class RequestLog {
   readonly aroundCall: CallStep[] = []
   /** Steps around this request's attempts only, inside the gateway's own; a step around the request or the call adds them. */
   readonly aroundAttempt: AttemptStep[] = []
-  /** Which targets the request may use: those that every rule allows. */
+  /** Rules for the targets that the request may use. All of them must allow a target. */
   readonly targetRules: TargetRule[] = []
-  /** Which names the request's model list may contain: those that every rule allows. */
+  /** Rules for the names that the request's model list may contain. All of them must allow a name. */
   readonly nameRules: NameRule[] = []
   protected readonly events: RequestEvents
   readonly #clock: Clock
@@ -129,17 +129,17 @@ export class RequestLog {
     return undefined
   }
 
-  /** What translation dropped, up to now. */
+  /** What translation has dropped so far. */
   get warnings(): readonly string[] {
     return []
   }
 
-  /** Usage and cost of all attempts, up to now. */
+  /** Usage and cost of all attempts so far. */
   get spending(): Spending | undefined {
     return undefined
   }
 
-  /** Who made the reply. A step that replies sets it. */
+  /** The source of the reply. A step that replies sets it. */
   get servedBy(): ServedBy {
     return this.#servedBy ?? (this.attempts.length > 0 ? 'provider' : 'gateway')
   }
@@ -165,7 +165,7 @@ export class RequestLog {
     this.#onEnd.push(listener)
   }
 
-  /** The client gets this reply. The request ends with its last byte. Returns the reply with a body that reports its end. */
+  /** Takes the reply for the client. The request ends with its last byte. Returns the reply with a body that reports its end. */
   reply(reply: Reply): Reply {
     const { body, status } = reply
     if (!isByteStream(body)) {
@@ -179,7 +179,7 @@ export class RequestLog {
     return followed === body ? reply : { ...reply, body: followed }
   }
 
-  /** A provider's stream, or one that starts before there is a response: it calls `reportEnd` when it ends. */
+  /** Registers a stream that calls `reportEnd` itself: a provider's, or one that starts before there is a response. */
   expectReport(stream: ByteStream): void {
     this.#reporting.push(stream)
   }
@@ -188,18 +188,18 @@ export class RequestLog {
     return this.#reporting.includes(stream)
   }
 
-  /** Returns the same stream, which reports its end. */
+  /** Returns the stream in a form that reports its end. */
   follow(stream: ByteStream, status: number): ByteStream {
     return this.isReporting(stream) ? stream : new FollowedStream(stream, this, status)
   }
 
-  /** This stream continues one that started before there was a response; its end is the one that counts. */
+  /** Records that `rest` continues a stream that started before there was a response. The end of `rest` is the one that counts. */
   continueWith(early: ByteStream, rest: ByteStream): void {
     this.#continued.set(early, rest)
     this.#endIfReported()
   }
 
-  /** A stream has ended. If it is the one that the client gets, the request ends, too. */
+  /** Records that a stream has ended. If it is the client's, the request ends, too. */
   reportEnd(stream: ByteStream, ending: RequestEnding): void {
     if (!this.#reports.has(stream)) this.#reports.set(stream, ending)
     this.#endIfReported()
@@ -217,7 +217,7 @@ export class RequestLog {
     if (ending) this.end(ending)
   }
 
-  /** The end of a reply that isn't a stream. */
+  /** Creates the end of a request whose reply isn't a stream. */
   endOfWhole(status: number): RequestEnding {
     return { status, end: this.target || status < 400 ? 'complete' : 'failed' }
   }
@@ -258,7 +258,7 @@ export class RequestLog {
     this.events.reportError(error)
   }
 
-  /** Releases what is held for the request. */
+  /** Releases everything held for the request. */
   protected release(): void {}
 
   protected makeRecord({

@@ -160,7 +160,7 @@ function canOthersAccept({ kind, error }: ErrorReading, operation: ErrorSource['
   return isFileTooLarge(error) || (kind === 'too-large' && (operation.kind !== 'llm' || isOnlyTooLarge(error)))
 }
 
-/** Whether the response suggests a retry. `x-should-retry` decides, or else a retry-after header. Waits given only in rate-limit headers don't count. */
+/** Whether the response suggests a retry. `x-should-retry` decides, or else a retry-after header. Waits in rate-limit headers alone don't count. */
 function invitesRetry(header: ErrorSource['header'], retryAfterMs: number | undefined): boolean {
   const shouldRetry = header('x-should-retry')
   if (shouldRetry === 'true' || shouldRetry === 'false') return shouldRetry === 'true'

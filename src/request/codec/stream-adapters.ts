@@ -62,8 +62,8 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
 
 /**
  * Returns the codec for a provider that sends a whole response instead of a stream. If the format's events are whole responses that need no
- * translation, the response becomes the only event. Rejects with `INVALID_REQUEST` if the request, which determines the form of other streams, cannot be read.
- * `readWhole` throws `UPSTREAM_INVALID` if the response cannot be read.
+ * translation, the response becomes the only event. Rejects with `INVALID_REQUEST` if the request, which determines the form of other streams, can't be
+ * read. `readWhole` throws `UPSTREAM_INVALID` if the response cannot be read.
  */
 export async function adaptToWhole(
   request: CodecRequest,

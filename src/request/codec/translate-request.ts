@@ -26,7 +26,7 @@ import type { ModelCall } from './model-call.ts'
 import { wantsArray } from './model-call.ts'
 import type { RefusedOptions } from './refused-options.ts'
 
-/** Everything that translating a client's request to a target's format needs. */
+/** Everything needed to translate a client's request to a target's format. */
 export interface TranslationSetup {
   client: ClientTranslator
   upstream: UpstreamTranslator
@@ -122,7 +122,7 @@ function addReasoningSummary(
   return { ...options, reasoning: { ...reasoning, show: 'summary' } }
 }
 
-/** The error for an endpoint that the target's format lacks. */
+/** Creates the error for an endpoint that the target's format lacks. */
 export function createUntranslatableError({ call }: CodecRequest, target: RouteTarget) {
   const { format, path } = call.endpoint
   return gatewayError('FORMAT_MISMATCH', {
@@ -130,7 +130,7 @@ export function createUntranslatableError({ call }: CodecRequest, target: RouteT
   })
 }
 
-/** The context for parsing a request in the client's format. `isArray`: see `ParseContext.route`. */
+/** Creates the context for parsing a request in the client's format. `isArray`: see `ParseContext.route`. */
 export function createParseContext(
   { call, exchange, context, owner }: CodecRequest,
   { warnings, stream, isArray = false }: { warnings: Warnings; stream: boolean; isArray?: boolean },
@@ -145,7 +145,7 @@ export function createParseContext(
   }
 }
 
-/** The context for writing an answer in the client's format, with the current time. */
+/** Creates the context for writing a response in the client's format, with the current time. */
 export const createWriteContext = (
   { context, owner }: CodecRequest,
   answer: { request: CanonicalRequest } & Pick<WriteContext, 'model' | 'responseWarnings'>,

@@ -68,11 +68,11 @@ interface CodecOptions {
   memory: TranslationMemory
   /** The options that the target has just rejected. */
   leftOut?: readonly RefusableOption[]
-  /** How often the attempt has dropped rejected options. */
+  /** How many times the attempt has dropped rejected options. */
   corrections?: number
 }
 
-/** How often one attempt may drop rejected options: some targets name only one at a time. */
+/** How many times one attempt may drop rejected options. Some targets name only one at a time. */
 const MAX_CORRECTIONS = 3
 
 /** Creates the codec of a request for an answer or a compaction. */
@@ -162,7 +162,7 @@ async function createAnswerCodec(
 }
 
 /**
- * Lists the losses of the translation; losses of a streamed answer occur after its headers. The function lives as long as the stream, so it must not
+ * Lists warnings about the translation; for a streamed response, some come after its headers. The function lives as long as the stream, so it must not
  * refer to the rest of the request, whose conversation may be large.
  */
 const createWarningsList =
@@ -232,14 +232,14 @@ const createRequest = (
   body: JSON.stringify(body),
 })
 
-/** The options of a request that may be dropped, by their paths in the provider's request. */
+/** Returns the options of a request that may be dropped, by their paths in the provider's request. */
 function listSentOptions({ request, upstream }: TranslatedRequest): Map<string, RefusableOption> {
   const names = (Object.keys(request.options) as OptionName[]).filter((name) => !NEEDED.has(name)) // the options have no other keys
   const sent = names.map((name): [string, RefusableOption] => [upstream.fieldNames?.[name] ?? name, name])
   return new Map(request.stream ? [...sent, ['stream_options', 'streamUsage']] : sent)
 }
 
-/** Options that can't be dropped: the answer would be a different one, or longer than the client has room for. */
+/** Options that can't be dropped, because the response would be a different one, or longer than the client has room for. */
 const NEEDED: ReadonlySet<OptionName> = new Set(['candidates', 'maxOutputTokens', 'modalities', 'moderation', 'speech'])
 
 /** Converts the provider's error to the client's format. Returns the failure unchanged if the provider sent no body. */

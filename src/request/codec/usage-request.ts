@@ -61,7 +61,7 @@ const isRefusal = ({ head }: FailedResponse) => head?.status === 400 || head?.st
 /** Loaded lazily, since few targets reject options. */
 const loadRefusedOptions = once(() => import('./refused-options.ts'))
 
-/** Removes the event that only reports the usage. It has been counted before. */
+/** Removes the event that only reports the usage, which has already been counted. */
 function removeUsage(events: Uint8Array, usageRequest: UsageRequest): Uint8Array {
   if (!mayContainUsage(events)) return events
   const split = splitEvents(events)

@@ -41,7 +41,7 @@ export function createAs({ app, basePath, handlers }: AccountGatewayOptions): (i
   }
 }
 
-/** What a gateway is created with in addition to its options. */
+/** Internal inputs for creating a gateway, in addition to its options. */
 export interface Internals extends Pick<StoreOptions, 'digestsSha256'>, Pick<KeyAreaOptions, 'afterCaller'> {
   accounts?(): Promise<AccountFinder>
 }
@@ -56,7 +56,7 @@ interface IdentityDependencies {
   limits: { readonly identifyTimeoutMs: number }
 }
 
-/** Finds callers by your app's `identify`. The code is loaded with the first request that needs it. */
+/** Creates functions that find callers with your app's `identify`. Their code is loaded with the first request that needs it. */
 export function createIdentity(
   accounts: () => Promise<AccountFinder>,
   { options: { identify, publicOrigin, allowedOrigins = [] }, keyStore, limits }: IdentityDependencies,

@@ -1,7 +1,7 @@
 /** The origins of other sites whose pages may call model endpoints, and whether their requests may have cookies. */
 export type AllowedOrigins = ReadonlyMap<string, { readonly hasCredentials: boolean }>
 
-/** An entry of the option `allowedOrigins`. */
+/** An entry of the `allowedOrigins` option. */
 export type AllowedOrigin = string | { readonly origin: string; readonly credentials?: boolean }
 
 export const toAllowedOrigins = (entries: readonly AllowedOrigin[]): AllowedOrigins =>

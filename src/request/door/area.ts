@@ -43,7 +43,7 @@ export function getPathBelow(basePath: string, path: string): string | undefined
   return rest === '' ? '/' : rest.startsWith('/') ? rest : undefined
 }
 
-/** How long a browser may cache the response to a preflight request, in s; Chromium caches none for longer. */
+/** How long a browser may cache the response to a preflight request, in s: Chromium's maximum. */
 const MAX_AGE = 7_200
 
 /**
@@ -88,7 +88,7 @@ async function serveForPage(
   }
 }
 
-/** The reply to a `HEAD` request. */
+/** Returns the reply to a `HEAD` request, which has no body. */
 export function withoutBody({ body, ...head }: Reply): Reply {
   if (isByteStream(body)) body.cancel()
   return head

@@ -12,7 +12,7 @@ const isEndpointElsewhere = (path: string): boolean =>
   ELSEWHERE.has(path) || (getFormat('ai-sdk').clientDetection.paths?.test(path) ?? false)
 
 /**
- * The areas of model clients: everything below `/v1` and `/v1beta`, even paths without a route. Below other prefixes, only the endpoints,
+ * Creates the areas of model clients: everything below `/v1` and `/v1beta`, even paths without a route. Below other prefixes, only the endpoints,
  * so your app keeps its own routes there.
  */
 export function createModelAreas(serve: Area['serve']): Area[] {
@@ -22,7 +22,7 @@ export function createModelAreas(serve: Area['serve']): Area[] {
   return [...whole, ...partial]
 }
 
-/** `/health`, which load balancers call without a credential. */
+/** Creates the area of `/health`, which load balancers call without a credential. */
 export const createHealthArea = (respond: HealthResponder): Area => ({
   name: 'health',
   path: '/health',

@@ -13,7 +13,7 @@ import type { Client } from '../request-client.ts'
 export interface KeyStore {
   clock: Pick<Clock, 'now'>
   settings: Pick<SettingsStore, 'read'>
-  /** `read` for requests that act as a key. */
+  /** `read` is for requests that act as a key. */
   keyLookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>>
   /** Finds the account of a key that has one, or the account with the id `named` for a key that acts for accounts. */
   findKeyAccount?(key: ClientKey, named: string | undefined): Promise<CallerAccount>
@@ -28,10 +28,10 @@ export interface KeyStore {
 export type AddToken = (caller: Caller, token: string, exchange: Exchange) => Promise<Caller>
 
 /**
- * Returns the caller of a request by its client key; without a key if it has no known one and none is required (src/rules.md, Client keys). Passes
+ * Returns the caller of a request by its client key, or without a key if none is known and none is required (src/rules.md, Client keys). Passes
  * the caller of a known key to `client`, even if the key is rejected, and stops waiting for the storage when the client's timeout ends. Rejects
- * with `KEY_PAUSED`, also if its group is paused, and with `KEY_EXPIRED` whether or not keys are required; with `KEY_MISSING` or `KEY_UNKNOWN` only
- * if they are; and with `STORAGE_FAILED` if the storage can't be read.
+ * with `KEY_PAUSED` (if the key or its group is paused) or `KEY_EXPIRED` whether or not keys are required, with `KEY_MISSING` or `KEY_UNKNOWN` only
+ * if they are, and with `STORAGE_FAILED` if the storage can't be read.
  */
 export async function authenticateClient(
   exchange: Exchange,

@@ -7,7 +7,7 @@ import { jsonReply } from './reply.ts'
 /**
  * Creates the reply to an error under `/v1`, in the caller's format. A header keeps SDKs from retrying 408, 409, 429, and 5xx on their own. The
  * header is omitted if the gateway shuts down, has too many requests or new accounts, can't identify the caller, or enforces a limit, because
- * another instance may respond, or this one later.
+ * another instance may respond, or this one may later.
  */
 export async function modelsErrorReply(
   thrown: unknown,

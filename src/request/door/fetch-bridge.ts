@@ -81,7 +81,7 @@ export function createFetchHandlers(
 /** The base of URLs that are only a path. */
 const BASE = 'http://gateway'
 
-/** What a platform or framework adapter passes in addition to the request: the execution context of Workers, and facts about the runtime. */
+/** The context that a platform or framework adapter passes in addition to the request: the execution context of Workers, and facts about the runtime. */
 interface FetchContext {
   waitUntil?(work: Promise<unknown>): void
   upstream?: UpstreamFetch
@@ -171,7 +171,7 @@ function onAbort(request: Request, listener: () => void): () => void {
   return () => request.signal.removeEventListener('abort', listener) // your app's signal may outlive the request
 }
 
-/** The body of a Fetch request; see `Exchange.body`. */
+/** Reads the body of a Fetch request; see `Exchange.body`. */
 function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length')) > maxBytes) {
     if (holdsRefused && !request.bodyUsed) request.body?.getReader()

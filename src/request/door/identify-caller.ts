@@ -168,7 +168,7 @@ export function toPrivate(reply: Reply): Reply {
   }
 }
 
-/** A page uses these to read, not to change anything. */
+/** Methods with which a page only reads. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 const createSignInError = () =>
@@ -191,7 +191,7 @@ function withoutCookies(request: Request): Request {
   return new Request(request, { headers, signal: request.signal }) // a subclass may have its own signal
 }
 
-/** Hides the platform's own request, which also has the cookies; bindings of Workers stay. */
+/** Hides the platform's own request, which also has the cookies, but not the bindings of Workers. */
 const withoutHeaders = (platform: unknown) => (isObject(platform) && 'headers' in platform ? undefined : platform)
 
 /** The facts about a request for `identify`. Its signal is created on first use. */
@@ -228,7 +228,7 @@ interface Wait {
 }
 
 /**
- * Resolves to what an app function returns. Rejects with the scope's reason when that ends, and with `IDENTITY_UNAVAILABLE` if the function throws
+ * Resolves to the result of an app function. Rejects with the scope's reason when that ends, and with `IDENTITY_UNAVAILABLE` if the function throws
  * or takes too long.
  */
 async function settle(call: () => unknown, { about, scope, clock, timeoutMs }: Wait): Promise<unknown> {

@@ -52,7 +52,7 @@ export class IdentityCache {
     this.#entries.set(digest, { ...entry, until: this.#clock.now() + this.#ttlMs })
   }
 
-  /** The record of the account with this ref has changed. */
+  /** Records that the account with this ref has changed. */
   noteChange(ref: string): void {
     this.#changeCount++
     if (this.#changes.size >= MAX_ENTRIES) {

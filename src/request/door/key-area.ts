@@ -17,13 +17,13 @@ import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
 export interface KeyAreaOptions {
   /** Finds the caller of a request, and stores it in the request's client. Rejects with the error that the client gets. */
   authenticate(exchange: Exchange, client: Client | undefined): Promise<Caller>
-  /** The same for requests whose caller your app identifies: those with an `asker`, and, with `isDefault`, those of all other clients. */
+  /** Does the same for callers that your app identifies: those with an `asker`, and, with `isDefault`, all other clients. */
   identity?: { identify: IdentifyCaller; isDefault: boolean; toPrivate(reply: Reply): Promise<Reply> }
   /** Starts the log of a request to a recorded route; absent if another gateway keeps it. */
   openLog?(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
   /** Runs around each request to a recorded route, once its caller is known and before its body is read. */
   aroundRequest?: readonly RequestStep[]
-  /** Called once the caller of any request is known, before its route. A reply ends the request. */
+  /** Called once the caller of any request is known, before its route runs. A reply ends the request. */
   afterCaller?(exchange: Exchange, caller: Caller): Promise<Reply | undefined>
   /** Throws `CLOSED` once the gateway has closed. Also called after each wait, in case it closed in the meantime. */
   admit(): void
@@ -37,7 +37,7 @@ const REQUEST_ID_HEADER = 'x-signalbox-request-id'
 
 /**
  * Creates the function that serves the requests of areas that need client keys. A request is authorized before its route runs, so that no path can
- * be forgotten (src/rules.md, Guard before routes). Only `OPTIONS` needs no key (src/rules.md, Client keys). Clients get errors in their own
+ * be left unguarded (src/rules.md, Guard before routes). Only `OPTIONS` needs no key (src/rules.md, Client keys). Clients get errors in their own
  * format.
  */
 export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOptions): Area['serve'] {

@@ -21,7 +21,7 @@ export const MODES = '{ token }, { authorize }, or { dangerouslyAllowUnauthentic
 
 const MIN_TOKEN_LENGTH = 32
 
-/** Throws a TypeError unless the options have exactly one of these, and a safe one. */
+/** Throws a TypeError unless the options have exactly one of the choices, and a safe one. */
 export function checkManagement(options: ManagementOptions | undefined): void {
   if (options === undefined) return
   const isGiven = (mode: string) => isObject(options) && mode in options
@@ -32,7 +32,7 @@ export function checkManagement(options: ManagementOptions | undefined): void {
   else checkOpen(options)
 }
 
-/** Other fields of the object aren't checked, because you may pass an object of your own. */
+/** Other fields of the object aren't checked, because you may pass your own object. */
 function checkAuthorize({ authorize }: { authorize: unknown }): void {
   if (typeof authorize !== 'function') throw new TypeError('management.authorize must be a function.')
 }

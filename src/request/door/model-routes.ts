@@ -10,7 +10,7 @@ type Serve = (request: ServedRequest) => Promise<Reply>
 
 const MODEL = '{model}'
 
-/** The endpoints for model requests as routes. */
+/** Creates the routes of the endpoints for model requests. */
 export function modelRoutes(serve: Serve): HttpRoute[] {
   const named = endpoints.filter(({ path }) => path.includes(MODEL))
   const plain = endpoints.filter((endpoint) => !named.includes(endpoint))

@@ -4,7 +4,7 @@ import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import { aiSdkHint, pageHint } from './path-hints.ts'
 import type { HttpMethod } from './router.ts'
 
-/** What is served. */
+/** The paths and methods that are served. */
 interface ServedPaths {
   /** Returns the methods of the requested path; `undefined` if no route has this path. */
   methods: ReadonlySet<HttpMethod> | undefined

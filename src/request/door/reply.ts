@@ -3,7 +3,7 @@ import type { Reply } from '../../lib/exchange.ts'
 /** The headers of a reply that is neither cached nor sniffed. */
 export const UNCACHED = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
-/** A JSON reply, which is neither cached nor sniffed. */
+/** Creates a JSON reply, which is neither cached nor sniffed. */
 export function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
   return {
     status,
@@ -16,5 +16,5 @@ export function jsonReply(status: number, body: unknown, headers: Record<string,
   }
 }
 
-/** A reply without a body. */
+/** Creates a reply without a body. */
 export const createEmptyReply = (status: number, headers: Record<string, string> = {}): Reply => ({ status, headers })

@@ -12,7 +12,7 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 export interface HttpRoute {
   method: HttpMethod
   path: string
-  /** The route's identity for records, by the parameters of the path, if its requests are recorded. */
+  /** Returns the route's identity for records, by the parameters of the path, if its requests are recorded. */
   serves?(params: Params): ServedByRoute | undefined
   run(request: RoutedRequest): Promise<Reply>
 }
@@ -26,17 +26,17 @@ export interface ServedByRoute {
   pathModel?: string
 }
 
-/** What a route gets. */
+/** The input of a route. */
 export interface RoutedRequest {
   exchange: Exchange
   params: Params
   served?: ServedByRoute | undefined
   caller: Caller
-  /** For a recorded request. */
+  /** Set for a recorded request. */
   log?: RequestLog | undefined
 }
 
-/** The handler of a request to a path. Nothing has run yet, not even errors are created. */
+/** The handler of a request to a path. Nothing has run yet, and no error has been created. */
 export interface FoundRoute {
   served?: ServedByRoute | undefined
   /** Rejects with `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `WEBSOCKETS_NOT_SERVED`, or `INVALID_REQUEST` if no route matches. */
@@ -45,9 +45,9 @@ export interface FoundRoute {
 
 /** A route table. The first matching route wins; paths without parameters come before all others. */
 export interface HttpRouter {
-  /** The route of a path without parameters, if it has one. */
+  /** Returns the route of a path without parameters, if it has one. */
   exact(exchange: Exchange, path: string): FoundRoute | undefined
-  /** The route of any path below the base path, matched by patterns. */
+  /** Finds the route of any path below the base path by patterns. */
   search(exchange: Exchange, path: string): Promise<FoundRoute>
 }
 
@@ -90,7 +90,7 @@ function toFoundRoute({ serves, run }: HttpRoute, params: Params): FoundRoute {
   return { served, run: ({ exchange, caller, log }) => run({ exchange, params, served, caller, log }) }
 }
 
-/** The routes by pattern, and the methods of each pattern. */
+/** Creates a router that finds routes by pattern, and one that finds the methods of a pattern. */
 function createRouters(routes: readonly HttpRoute[]) {
   const router = Router<IRequest, [], Promise<FoundRoute> | undefined>()
   const methodsByPath = new Map<string, Set<HttpMethod>>()

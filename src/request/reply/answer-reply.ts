@@ -14,7 +14,7 @@ import { getCallableName } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId, pickRequestId, toContentType } from '../upstream/upstream-headers.ts'
 import type { limitToAllowance } from './allowance.ts'
 
-/** Creates the reply of a response. Drops headers that quote a credential. */
+/** Creates the reply for a response. Drops headers that quote a credential. */
 export async function answerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
   const { response, bytes, codec, route, secrets, log: attempt } = answered
   const { log, client, call, format } = request
@@ -72,10 +72,10 @@ interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
   estimates: typeof import('../../pricing/estimates.ts')
 }
 
-/** Few requests have limits. */
+/** Loaded lazily, since few requests have limits. */
 const loadAllowance = once(() => import('./allowance.ts'))
 
-/** Creates the reply of a streamed response. */
+/** Creates the reply for a streamed response. */
 function streamReply(
   { codec, route, secrets, allowance, log: attempt }: Answered,
   { log, client, context, call, format }: ModelRequest,

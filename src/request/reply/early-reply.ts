@@ -15,7 +15,7 @@ import type { ModelRequest } from '../model-request.ts'
 import { toContentType } from '../upstream/upstream-headers.ts'
 
 /**
- * Creates the reply of a stream that starts before there is a response. A later failure becomes an error event. It isn't known yet which target
+ * Creates the reply for a stream that starts before there is a response. A later failure becomes an error event. It isn't known yet which target
  * will respond, so the headers name the previous attempts, the target being tried, and what is dropped for it.
  */
 export function earlyReply(

@@ -7,7 +7,7 @@ import type { Failure } from '../codec/call-failure.ts'
 
 /** The client's format, and what the gateway adds to a provider's error. */
 interface ErrorContext {
-  /** The client's. */
+  /** The client's format. */
   format: Format
   /** Epoch ms. */
   now: number
@@ -16,7 +16,7 @@ interface ErrorContext {
 }
 
 /**
- * Converts a provider's error body to the client's format, unless its clients can read it as it is. Also sets the status, which Google's bodies
+ * Converts a provider's error body to the client's format, unless its clients can read it unchanged. Also sets the status, which Google's bodies
  * repeat as a number.
  */
 export async function errorInFormat(

@@ -77,7 +77,7 @@ async function createEmptyAnswerReply(request: ModelRequest, targets: Targets): 
   return { ...reply, headers }
 }
 
-/** Returns the same with the bytes of a whole response in the client's format; `undefined` if it can't be read. */
+/** Adds the bytes of a whole response in the client's format; `undefined` if it can't be read. */
 async function convertToClientFormat(answer: Answered, request: ModelRequest): Promise<Answered | undefined> {
   const { response, route } = answer
   if (response.kind === 'stream') return answer

@@ -27,12 +27,12 @@ export interface Course {
   failed: readonly Failed[]
   steps: readonly StepRecord[]
   stop: Stop | undefined
-  /** When another request may help, if ever. */
+  /** How long to wait until another request may succeed, if ever. */
   retryWaitMs: number | undefined
-  /** Where model names lead. */
+  /** Resolves model names. */
   table: RouteTable
   endpoint: Endpoint
-  /** The client's. */
+  /** The client's format. */
   format: Format
   /** Epoch ms. */
   now: number
@@ -73,7 +73,7 @@ export function withAttempts(error: GatewayError, steps: readonly StepRecord[], 
   return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })
 }
 
-/** Whether only the client can fix it. */
+/** Whether only the client can fix the cause. */
 const isClientFault = (failure: Failure) => failureRules[failure.class].fault === 'client'
 
 /** Keeps SDKs from retrying, because the gateway has already retried where it helps. */
@@ -91,7 +91,7 @@ function createHeaders({ steps, stop, retryWaitMs, format }: Course, decisive: F
   return requestId === undefined ? headers : { ...headers, [format.requestIdHeader]: requestId }
 }
 
-/** Whole seconds, from one to a minute. */
+/** Rounds up to whole seconds, from one to a minute. */
 const toWholeSeconds = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
 
 /** Describes what the gateway adds to an error: how other targets failed for a reason other than the prompt's length, and why there were no more attempts. */

@@ -18,8 +18,8 @@ export interface RetryBudget extends Budget {
 const SECOND = 1_000
 
 /**
- * The budget for retries, so that they don't multiply an outage: ten per second, plus 20% of the requests in that second. Unused retries aren't
- * carried over, since an outage after a quiet time would then cause more of them. A second begins when the previous one ends, or with the first
+ * Creates the budget for retries, so that they don't amplify an outage: ten per second, plus 20% of the requests in that second. Unused retries
+ * aren't carried over, since an outage after a quiet time would then cause more of them. A second begins when the previous one ends, or with the first
  * request after a pause.
  */
 export function createRetryBudget(clock: Clock): RetryBudget {
@@ -61,7 +61,7 @@ export interface HedgeBudget extends Budget {
 
 const HEDGES_SAVED = 10
 
-/** The budget for hedges: 5% of the requests. At most ten are saved up. */
+/** Creates the budget for hedges: 5% of the requests. At most ten are saved up. */
 export function createHedgeBudget(): HedgeBudget {
   let left = 0 // in twentieths of a call, so that nothing is rounded
 

@@ -10,7 +10,7 @@ export interface CallCounts {
   inARow: number
 }
 
-/** A target at one level; `combo`: the combo that judges the target by its own requests alone. */
+/** A target at one level; `combo`: the combo that judges the target only by its own requests. */
 export interface CallSubject {
   target: HealthTarget
   level: HealthRecord['level']
@@ -30,7 +30,7 @@ export interface CallWindows {
   note(subject: CallSubject, call: CallOutcome): void
   getCounts(subject: CallSubject): CallCounts
   forget(subject: CallSubject): void
-  /** The subjects whose calls are counted. */
+  /** Lists the subjects whose calls are counted. */
   list(): CallSubject[]
   /** Forgets the calls of one connection, or all. */
   reset(connectionId?: string): void
@@ -53,7 +53,7 @@ const getKeys = rememberByObject(
 const getKey = ({ target, level, combo }: CallSubject): string =>
   combo === undefined ? getKeys(target)[level] : getSubjectKey(getSubject(target, level, combo))
 
-/** Makes empty windows. `now`: epoch ms. */
+/** Creates empty windows. `now`: epoch ms. */
 export function createCallWindows(now: () => number): CallWindows {
   const windows = new Map<string, CallWindow>()
 

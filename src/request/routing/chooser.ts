@@ -28,7 +28,7 @@ export interface Chooser {
 /** The selection for one request. A round-robin group takes its turn when the request reaches it. */
 export interface GroupSelection {
   select: Select
-  /** Releases the load reserved by the choice: from now on, the request itself counts as load of its target. Must always be called. */
+  /** Releases the load reserved by the choice: from now on, the request itself counts toward its target's load. Must always be called. */
   releaseLoad(): void
   /**
    * Ends the selection. If a route answered, this moves the turns of its groups to it, and moves the session if its own entry led to one of the
@@ -186,7 +186,7 @@ export function createChooser({
   return { startSelection, previewSelection }
 }
 
-/** The request's session if the group chooses by it, otherwise an empty string. */
+/** Returns the request's session if the group chooses by it, otherwise an empty string. */
 const getSession = ({ strategy }: Group, facts: RequestFacts) =>
   getStrategy(strategy).needs === 'session' ? facts.session() : ''
 

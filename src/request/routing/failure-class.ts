@@ -71,7 +71,7 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
     isOverInTime: true,
   },
   server: { fault: 'provider', cooldown: sporadicCooldown, isOfProvider: true, isOverInTime: true },
-  // An address that cannot be reached is reported with `isCertain`, and as a failure of the connection.
+  // An unreachable address is reported with `isCertain`, and as a failure of the connection.
   network: { fault: 'provider', cooldown: sporadicCooldown, isOfProvider: true, isOverInTime: true },
   timeout: { fault: 'provider', cooldown: sporadicCooldown, isOfProvider: true, isOverInTime: true },
   content: { fault: 'provider', cooldown: sporadicCooldown, isOverInTime: true },

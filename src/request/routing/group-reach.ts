@@ -8,7 +8,7 @@ import { getStrategy } from './strategies.ts'
 /** Combos that are nested deeper than this have no known price. */
 const MAX_DEPTH = 100
 
-/** Creates the look-up. It caches, and must not outlive the routes that it is made for. */
+/** Creates the lookup. It caches, and must not outlive its routes. */
 export function createRepresentatives(catalog: Catalog, resolveModel: (model: string) => Resolution): Representatives {
   const representatives = new Map<string, RouteTarget | undefined>()
   const costs = new Map<RouteTarget, number | undefined>()
@@ -65,7 +65,7 @@ const MAX_REACH = 100
 
 const reaches = new WeakMap<RouteTable, GroupReach>()
 
-/** Returns the look-ups for the entries of a table's groups. They cache, so each table has its own. */
+/** Returns the lookups for the entries of a table's groups. They cache, so each table has its own. */
 export function getGroupReach(table: RouteTable): GroupReach {
   const known = reaches.get(table)
   if (known) return known

@@ -2,10 +2,10 @@ import type { ProviderTarget } from '../../protocols/providers/target.ts'
 import type { ConnectionRecord } from '../../records/store.ts'
 import type { Condition, EntryParams, Kind, RequestRules, ResponseCondition, Strategy } from '../../types.ts'
 
-/** A target with the connection as it is stored. */
+/** A target with its stored connection. */
 export type RouteTarget = ProviderTarget<ConnectionRecord>
 
-/** Serializes parameters, so that equal ones have equal texts in any order. None and an empty set are equal. */
+/** Serializes parameters so that equal ones have equal texts, whatever their order. No parameters and an empty set are equal. */
 export const serializeParams = ({ params }: Pick<RouteTarget, 'params'>): string =>
   params ? JSON.stringify(Object.entries(params).sort()) : '[]'
 
@@ -62,7 +62,7 @@ export interface StrategyInputs {
   random(): number
   /** The index of the entry that has the turn. */
   turn: number
-  /** The group's label, so that a session has another home in each group. */
+  /** The group's label, so that a session starts at a different entry in each group. */
   label: string
   /** The request's session; may be empty. */
   session: string

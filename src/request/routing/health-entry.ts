@@ -130,7 +130,7 @@ export function listTargetStates(
   }
 }
 
-/** Models without counted calls whose failures are still recorded. */
+/** Lists models without counted calls whose failures are still recorded. */
 const listUncountedModels = (
   records: readonly HealthRecord[],
   { called, connection }: { called: readonly CallSubject[]; connection: ConnectionRecord },

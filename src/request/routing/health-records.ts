@@ -101,7 +101,7 @@ export interface HealthRecords {
   forget(record: HealthRecord): void
   /** Ends the probe of a target, at every level. */
   release(target: HealthTarget, combo?: string): void
-  /** Returns the records of connections that have not changed since. */
+  /** Returns the records of connections that haven't changed since their failures. */
   currentRecords(connections: readonly HealthTarget['connection'][]): HealthRecord[]
   reset(connectionId?: string): void
 }
