@@ -52,15 +52,15 @@ export interface IdentifyContext {
   /** Aborts when the client disconnects, or when `limits.identifyTimeoutMs` is over. */
   signal: AbortSignal
   /**
-   * Values that the platform passes with the request: Node's `IncomingMessage`, `{ env, ctx }` on Workers, or the event on Lambda. Absent if it has cookies
-   * of an allowed origin whose requests may have none.
+   * Values that the platform passes with the request: Node's `IncomingMessage`, `{ env, ctx }` on Workers, or the event on Lambda. Absent if it has
+   * cookies of an allowed origin whose requests may have none.
    */
   platform?: unknown
 }
 
 /**
- * Identifies the caller from a cookie, a JWT, or any other part of the request, whose body is absent. Return `null` or a `Refusal` to reject the request,
- * and `undefined` to accept only an API key. If it throws, the client gets a 503.
+ * Identifies the caller from a cookie, a JWT, or any other part of the request, whose body is absent. Return `null` or a `Refusal` to reject the
+ * request, and `undefined` to accept only an API key. If it throws, the client gets a 503.
  */
 export type Identify = (
   request: Request,

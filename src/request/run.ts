@@ -21,13 +21,13 @@ export async function run(served: ServedRequest, context: PipelineContext): Prom
   return request.call.stream ? keepAlive(answering, request) : answering
 }
 
-/** Few requests fail or are hedged. */
+/** Loaded lazily, since few requests fail or are hedged. */
 const loadRest = once(() => import('./rare-calls.ts'))
 
-/** Few gateways have steps around calls. */
+/** Loaded lazily, since few gateways have steps around calls. */
 const loadSteps = once(() => import('./feature-requests.ts'))
 
-/** Tries one target after another until one answers, the client is at fault, or the attempts are used up. */
+/** Tries one target after another until one responds, the client is at fault, or the attempts are used up. */
 async function answer(request: ModelRequest): Promise<Reply> {
   const targets = new Targets(request)
   try {

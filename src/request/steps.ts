@@ -20,21 +20,21 @@ export interface ServedRequest extends Pick<RouteRequest, 'exchange' | 'caller'>
 }
 
 /**
- * A step around a request to any authenticated route, after its key and before its body is read. It throws a `GatewayError` of any status to
- * reject the request (the client gets the error in its own format), replies itself, or calls `next` and may add headers to the reply. For a
- * stream, `next` resolves when the stream begins. If a step waits before `next`, it must wait in `request.log.client.scope.race`, which ends
+ * A step around a request to any authenticated route, after its key is checked and before its body is read. To reject the request, it throws a
+ * `GatewayError` of any status, which the client gets in its own format. Otherwise, it replies itself, or calls `next` and may add headers to the
+ * reply. For a stream, `next` resolves when the stream begins. If a step waits before `next`, it must wait in `request.log.client.scope.race`, which ends
  * when the client disconnects or the timeout expires.
  */
 export type RequestStep = (request: RouteRequest, next: () => Promise<Reply>) => Promise<Reply>
 
 /**
  * A step around a model call, after its body has been read and before a target is chosen. It throws a `GatewayError` to reject the request,
- * replies itself with a whole reply or a stream, or calls `next`, with another call to change the request. It runs once for a request, whatever
- * the number of attempts.
+ * replies itself with a whole reply or a stream, or calls `next`, with another call to change the request. It runs once per request, however
+ * many attempts are made.
  */
 export type CallStep = (call: CallRequest, next: (changed?: CallChange) => Promise<Reply>) => Promise<Reply>
 
-/** What a step changes in a model call. */
+/** A step's changes to a model call. */
 export interface CallChange {
   /** The name of another model, alias, or combo. */
   model?: string
@@ -52,7 +52,7 @@ export interface SteppedAttempt {
   reject(message: string, options?: { status?: number }): never
   /** Rejects the whole request, not just this target: no other target is tried, and the client gets the error. Call it before `next`. */
   refuseRequest(error: GatewayError): never
-  /** The same with an error with this message. */
+  /** Does the same with an error that has this message. */
   rejectRequest(message: string, options?: { status?: number }): never
   /**
    * Calls `listener` with the record as soon as the attempt settles, before the gateway tries another target or replies. If the attempt has

@@ -81,7 +81,7 @@ export function createFetchHandlers(
 /** The base of URLs that are only a path. */
 const BASE = 'http://gateway'
 
-/** The context that a platform or framework adapter passes in addition to the request: the execution context of Workers, and facts about the runtime. */
+/** The context that a platform or framework adapter passes with the request: the execution context of Workers, and facts about the runtime. */
 interface FetchContext {
   waitUntil?(work: Promise<unknown>): void
   upstream?: UpstreamFetch

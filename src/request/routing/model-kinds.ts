@@ -23,7 +23,7 @@ const PURPOSES: Readonly<Record<Kind, string>> = {
   moderation: 'moderation',
 }
 
-/** Returns a sentence for a model that was requested at an endpoint of another kind; empty for a language model, and if it is the right endpoint. */
+/** Returns a sentence for a model that was requested at an endpoint of another kind; empty for a language model or at the right endpoint. */
 export const describeOtherKind = (name: string, kind: Kind | undefined, endpoint: RequestedEndpoint): string =>
   kind === undefined || kind === 'llm' || servesKind(endpoint, kind)
     ? ''
@@ -40,7 +40,7 @@ type KnownModels = Pick<RouteTable, 'catalog' | 'customModels'>
 
 /** Returns the kind of a target's model, from the catalog or a custom model; `undefined` if it is unknown. */
 export const getTargetKind = async (target: Model, table: KnownModels): Promise<Kind | undefined> =>
-  findKind(target, table.catalog, await table.customModels().catch(() => [])) // an unknown kind is no reason to fail
+  findKind(target, table.catalog, await table.customModels().catch(() => [])) // an unknown kind isn't a reason to fail
 
 function findKind(target: Model, catalog: Catalog, custom: readonly CustomModel[]): Kind | undefined {
   const known = findKindInCatalog(target, catalog)

@@ -7,8 +7,8 @@ export interface NamedModels {
 }
 
 /**
- * Finds two different models in a combo, also through aliases and combos; `undefined` if all names are of one model. A model has the same id
- * everywhere, after the names of providers and vendors. `models`: the entries of the combo.
+ * Finds two different models in a combo, including through aliases and nested combos; `undefined` if all names refer to one model. A model has the
+ * same id everywhere, apart from the prefixes of providers and vendors. `models`: the entries of the combo.
  */
 export function findTwoModels(models: readonly string[], names: NamedModels): readonly [string, string] | undefined {
   let first: string | undefined
@@ -19,7 +19,7 @@ export function findTwoModels(models: readonly string[], names: NamedModels): re
   return undefined
 }
 
-/** Whether a combo resolves to the name, also through aliases and combos. */
+/** Whether a combo resolves to the name, directly or through aliases and nested combos. */
 export function reachesModel(models: readonly string[], wanted: string, names: NamedModels): boolean {
   const seen = new Set<string>()
   const open = [...models]
@@ -32,7 +32,7 @@ export function reachesModel(models: readonly string[], wanted: string, names: N
   return false
 }
 
-/** Lists the model names behind combos and aliases; one name for a combo whose models are declared to be the same. */
+/** Lists the model names behind combos and aliases. For a combo whose models have the same vectors, lists only the first. */
 function* walkModels(models: readonly string[], names: NamedModels, seen: Set<string>): Generator<string> {
   for (const name of models) {
     const combo = names.findCombo(name)

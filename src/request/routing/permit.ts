@@ -4,12 +4,12 @@ import type { HealthRecord, HealthRecords, HealthTarget, ProbeEnding } from './h
 
 /** Permission for one call to a target. Exactly one outcome must be reported, so that a probe ends. */
 export interface CircuitPermit {
-  /** Reports a complete response; for a stream only that it did not break off. */
+  /** Reports a complete response; for a stream, only that it didn't break off. */
   succeed(): void
   /** Reports the beginning of a stream; `succeed` or `breakOff` follows. */
   beginStream(): void
   /**
-   * Reports that the stream broke off after it had begun: a failure of the model until another response is complete, unless its class says otherwise.
+   * Reports that the stream broke off after it had begun. Counts against the model until another response is complete, unless its class says otherwise.
    */
   breakOff(failure: HealthFailure): void
   fail(failure: HealthFailure): void

@@ -9,7 +9,7 @@ export interface RoundRobin {
   take(group: Group, isUsable: (entry: GroupEntry) => boolean): Promise<GroupTurn>
   /** Returns the turn that `take` would return: the one after `after`, by default after the last turn taken. */
   peek(group: Group, isUsable: (entry: GroupEntry) => boolean, after?: GroupTurn): Promise<GroupTurn>
-  /** Ends a turn: moves it to the entry that answered, or gives it back if none has, unless another request has taken a turn since. */
+  /** Ends a turn: moves it to the entry that responded, or gives it back if none did, unless another request has taken a turn since. */
   settle(group: Group, entry: GroupEntry | undefined, taken: GroupTurn): Promise<void>
   /**
    * Joins two turns of one request, so that both can be given back as one. Returns only the later one if another request has taken a turn in between.

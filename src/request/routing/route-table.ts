@@ -133,7 +133,7 @@ export interface RouteTable {
   readonly combos: ReadonlyMap<string, Group>
   /** The active connections by the names of their providers. The first one of each name is the one in the model list. */
   readonly byName: NamedConnections
-  /** All connections, inactive ones too. */
+  /** All connections, including inactive ones. */
   readonly connections: readonly ConnectionRecord[]
   /** The base path of the gateway, for errors that name an endpoint. */
   readonly basePath: string
@@ -152,7 +152,7 @@ export interface RouteTable {
 /** The maximum number of model names whose targets are cached. */
 const MAX_KNOWN = 1_000
 
-/** The dependencies of a route table besides its records. */
+/** The dependencies of a route table, in addition to its records. */
 export interface RouteTableDependencies {
   catalog: Catalog
   /** Default: none. */
@@ -256,7 +256,7 @@ export function createRouteTable(
 
 /**
  * Returns the provider name that clients can use to reach the target again, as `<name>/<model>`: of the three names of its connection, the one that
- * leads there and to the fewest other connections. If several do, the provider's id is preferred.
+ * resolves to it and to the fewest other connections. If several do, the provider's id is preferred.
  */
 export function getCallableName(
   target: RouteTarget,

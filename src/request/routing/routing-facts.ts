@@ -1,7 +1,7 @@
 import type { Condition, Pattern } from '../../types.ts'
 
 /**
- * The facts about a request that combos choose by, computed on demand. They are functions because an object with getters that is created per request
+ * The facts about a request that combos use to choose, computed on demand. They are functions because an object with getters that is created per request
  * gets its own hidden class, which stays in memory longer than the object.
  */
 export interface RequestFacts {
@@ -18,7 +18,7 @@ export interface RequestFacts {
   header(name: string): string | undefined
   /** The owner of the session; see `Caller`. */
   owner: string
-  /** The session: the same for all requests of a conversation. */
+  /** Returns the session, which is the same for all requests of a conversation. */
   session(): string
 }
 

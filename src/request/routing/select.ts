@@ -1,6 +1,6 @@
 import type { Group, GroupChoice, GroupEntry, GroupOrder, RouteTarget } from './group.ts'
 
-/** Finds the target that represents an entry in prices and measurements. Takes no turn, and is deterministic. */
+/** Finds the target that represents an entry in prices and measurements. Deterministic; takes no turn. */
 export interface Representatives {
   /** Returns the first target of the entry; for a combo with a random or changing order, the first as listed. */
   getRepresentative(entry: GroupEntry): RouteTarget | undefined
@@ -8,7 +8,7 @@ export interface Representatives {
   getCost(entry: GroupEntry): number | undefined
 }
 
-/** Look-ups for the entries of a group. */
+/** Lookups for the entries of a group. */
 export interface GroupReach extends Representatives {
   /** Lists the targets that the entry can resolve to, as far as they are found within a hundred steps. */
   listTargets(entry: GroupEntry): Iterable<RouteTarget>

@@ -4,7 +4,7 @@ import type { Clock } from '../../types.ts'
 import type { Group, GroupEntry } from './group.ts'
 import type { SharedState } from './shared-state.ts'
 
-/** A session, which is only that of the caller who owns it. */
+/** A session of one caller, who owns it. */
 export interface OwnedSession {
   readonly owner: string
   readonly session: string
@@ -27,7 +27,7 @@ export const createSessionAffinity = (state: SharedState): SessionAffinity => ({
     void (await state.write(getKey(group, session), entry.name, { ttlMs: TTL_MS })),
 })
 
-/** The connections that last answered a session on this instance: a draining connection keeps its sessions. */
+/** The connections that last served each session on this instance, because a draining connection keeps its sessions. */
 export interface AnsweredSessions {
   isAnsweredBy(group: Group, session: OwnedSession, connectionId: string): boolean
   note(group: Group, session: OwnedSession, connectionId: string): void

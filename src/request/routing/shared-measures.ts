@@ -37,7 +37,7 @@ interface PublishedTarget {
 }
 
 /**
- * The measures of all instances: the sum of their loads, and the mean of their averages. Each instance publishes, in its own entry, the targets that
+ * Creates the measures of all instances: the sum of their loads, and the mean of their averages. Each instance publishes, in its own entry, the targets that
  * it has chosen from.
  */
 export function createSharedMeasures(
@@ -68,7 +68,7 @@ export function createSharedMeasures(
   const publisher = createThrottledPublisher(
     async () => {
       const targets: Published['targets'] = {}
-      // load 0 for averages: a load is published only where its end is published as well
+      // load 0 for averages: a load is published only if its end is published as well
       for (const [key, target] of picks.average) targets[key] = { ...measure(target), load: 0 }
       for (const [key, target] of picks.load) targets[key] = measure(target)
       published = { at: clock.now(), targets }

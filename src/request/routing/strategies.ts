@@ -8,7 +8,7 @@ export type Order = (entries: readonly GroupEntry[], inputs: StrategyInputs) => 
 /** The definition of a strategy. To add one, add a line to the table below. */
 export interface StrategyDefinition {
   order: Order
-  /** The input of the choice besides the entries: the group's turn, the request's session, or measurements of targets. */
+  /** The input of the choice in addition to the entries: the group's turn, the request's session, or measurements of targets. */
   needs?: 'turn' | 'session' | 'measures'
   /** Whether a choice counts as load immediately. Otherwise all requests of a burst would find the same target idle. */
   reservesLoad?: true
@@ -79,7 +79,7 @@ export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
   sticky: { order: orderBySession, needs: 'session', reason: explainSession },
 }
 
-/** Returns the definition of a strategy; the default's for one that only a later version knows. */
+/** Returns the definition of a strategy; the default's for a strategy that only a later version supports. */
 export const getStrategy = (strategy: Strategy): StrategyDefinition =>
   strategies[strategy] ?? strategies[DEFAULT_STRATEGY]
 
@@ -87,7 +87,7 @@ export const getStrategy = (strategy: Strategy): StrategyDefinition =>
 export const explainChoice = ({ group, order, entry }: GroupChoice): string =>
   getStrategy(group.strategy).reason(entry, order.entries.indexOf(entry), order)
 
-/** Smallest figure first, ties as listed; entries without a figure last. */
+/** Sorts entries by their figure, smallest first, ties as listed; entries without a figure come last. */
 function sortByFigure(
   entries: readonly GroupEntry[],
   getFigure: (entry: GroupEntry) => number | undefined,

@@ -31,7 +31,7 @@ interface TurnDependencies {
 
 /**
  * Waits for the turn of a request whose only target is unhealthy. During a mandatory cooldown, one request at a time calls the target, and the others
- * wait for its outcome. After a success, all of them continue; after a failure that every call would have, they get the target's cooldown; after any
+ * wait for its outcome. After a success, all of them continue. After a failure that every call would have, they get the target's cooldown. After any
  * other failure, the next request calls. While a call has no outcome, one more may follow every five seconds, and the rest get the cooldown.
  */
 export async function takeTurn(
@@ -79,7 +79,7 @@ function waitForProbe(ms: number, { ended, left, clock }: ProbeWait): Promise<Pr
   })
 }
 
-/** The reason why a target is skipped, and the end (epoch ms; infinite while another request probes it). */
+/** The reason why a target is skipped, and when that ends (epoch ms; infinite while another request probes it). */
 export interface CooldownState {
   level: HealthRecord['level']
   class: FailureClass
@@ -99,7 +99,7 @@ export interface TargetHealth {
   getCooldown(target: HealthTarget): CooldownState | undefined
   begin(target: HealthTarget): CircuitPermit
   /**
-   * For a request without another target: returns its permit when its turn comes, or the target's cooldown after another request has failed there.
+   * Returns the permit of a request without another target when its turn comes, or the target's cooldown after another request has failed there.
    * `left` settles when the client disconnects.
    */
   takeTurn(target: HealthTarget, left: Promise<unknown>): Promise<CircuitPermit | CooldownState>
@@ -110,7 +110,7 @@ export interface TargetHealth {
  * request probes it, and a success ends its failures. A change of a connection clears them.
  */
 export interface Health extends TargetHealth {
-  /** The same health under other terms. Under a combo's terms, only the combo's own requests count. */
+  /** Returns the same health under other terms. Under a combo's terms, only the combo's own requests count. */
   withTerms(terms: ScopedTerms): TargetHealth
   /** The data for `listHealthEntries` and `listTargetStates`. */
   facts: HealthFacts

@@ -114,7 +114,7 @@ class MeasuredCall implements RunningCall {
   }
 }
 
-/** The key of a target's measurements. */
+/** Returns the key of a target's measurements. */
 export const getStatsKey = rememberByObject(({ connection, model }: RouteTarget) => `${connection.id} ${model}`)
 
 const measure = (): Measure => ({ average: undefined, samples: [], count: 0 })
@@ -125,7 +125,7 @@ function add(measure: Measure, ms: number): void {
   measure.count += 1
 }
 
-/** The speed and the load of targets that strategies choose by. */
+/** The speed and the load of targets, which strategies use to choose. */
 export interface Measures extends Pick<TargetStats, 'begin' | 'getAverage' | 'getLoad'> {
   /** Reads the measurements of other instances before a choice. Never rejects. */
   refresh(): Promise<void>

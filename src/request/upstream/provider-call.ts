@@ -128,7 +128,7 @@ export class ProviderCall implements ByteStream {
 
   /**
    * Cancels the call if a timeout has passed, otherwise sets the next deadline. Silence counts only while a chunk is awaited: the time that a slow
-   * client takes to read is not the provider's.
+   * client takes to read is not the provider's fault.
    */
   #checkTime(): void {
     const { idleTimeoutMs, headersTimeoutMs } = this.#limits
@@ -192,8 +192,8 @@ function isTimeout(thrown: unknown): boolean {
 const TIMEOUTS = /^(?:UND_ERR_(?:HEADERS|BODY)_TIMEOUT|TimeoutError)$/
 
 /**
- * Creates the error for a failed connection. Its message names the failure but no address: ECONNREFUSED, ENOTFOUND, a TLS code. It keeps only a cause
- * with such a code: an error about the request itself may quote a header.
+ * Creates the error for a failed connection. Its message has the code of the failure, such as ECONNREFUSED, ENOTFOUND, or a TLS code, but no address.
+ * It keeps only a cause with such a code, because an error about the request itself may quote a header.
  */
 function createUnreachableError(thrown: unknown): GatewayError {
   const cause = getCause(thrown)

@@ -14,7 +14,7 @@ interface CredentialOwner {
   key: { id: string } | undefined
 }
 
-/** What a credential is for. */
+/** The connection, caller, and model that a credential is for. */
 export interface CredentialUse {
   connection: ConnectionRecord
   caller: CredentialOwner
@@ -54,7 +54,7 @@ export class SourcedCredentials {
     return this.#sources.has(id)
   }
 
-  /** Whether the credential is that of the caller's account or key only. */
+  /** Whether the credential belongs only to the caller's account or key. */
   isOfCaller({ connection, caller }: CredentialUse): boolean {
     return caller.owner !== '' && typeof this.#sources.get(connection.id) === 'function'
   }
@@ -66,7 +66,7 @@ export class SourcedCredentials {
     return this.#call(use, known ? 'expired' : 'first')
   }
 
-  /** The credential after the provider has rejected this one; `undefined` if there is no other. */
+  /** Returns another credential after the provider has rejected this one; `undefined` if there is none. */
   async renew(use: CredentialUse, rejected: string): Promise<string | undefined> {
     const known = this.#known.get(this.#getId(use))
     if (known?.settled?.text !== undefined && known.settled.text !== rejected) return known.settled.text // another request has renewed it
@@ -76,7 +76,7 @@ export class SourcedCredentials {
     return this.renew(use, rejected)
   }
 
-  /** The forms in which a provider may quote this credential and the latest others, longest first, for removal from errors. */
+  /** Lists the forms in which a provider may quote this credential and the latest others, longest first, for removal from errors. */
   listQuotable(apiKey: string | undefined): readonly string[] {
     const own = apiKey === undefined ? [] : listQuotableForms(apiKey)
     return [...own, ...this.#quotable].sort((one, other) => other.length - one.length)
@@ -149,7 +149,7 @@ export class SourcedCredentials {
 
 const withoutRejected = (text: string | undefined, rejected: string) => (text === rejected ? undefined : text)
 
-/** The form in which credentials are stored and sent. Throws an error without the value, which may be a secret. */
+/** Converts a credential to the form in which it is stored and sent. Throws an error without the value, which may be a secret. */
 function toText(found: unknown, connectionId: string): string | undefined {
   if (found === undefined || found === null) return undefined
   const { apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken } = isObject(found)

@@ -1,6 +1,6 @@
 import type { Exchange, UpstreamResponse } from '../../lib/exchange.ts'
 
-/** The client's headers that are passed to a provider of the same format. No other headers are, above all no credentials. */
+/** The client's headers that are passed to a provider of the same format. No other headers are passed on, least of all credentials. */
 const SAME_FORMAT_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'anthropic-beta',
@@ -88,13 +88,13 @@ const WITHHELD_PREFIX = /^(?:access-control|x-signalbox)-/
 /** Valid field values for every server and `Response`. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** The content type to send. Only text types get a charset, since JSON is always UTF-8. */
+/** Returns the content type to send. Only text types get a charset, since JSON is always UTF-8. */
 export const toContentType = (mediaType: string): string =>
   mediaType.startsWith('text/') && !mediaType.includes(';') ? `${mediaType}; charset=utf-8` : mediaType
 
 /**
- * Returns the provider's headers for the client, with names in lower case. `content-type` is that of the body. Headers whose value `isSecret` are
- * dropped.
+ * Returns the provider's headers for the client, with names in lower case. `content-type` is that of the body. Drops headers whose
+ * value `isSecret`.
  */
 export function createReplyHeaders(
   answer: UpstreamResponse,

@@ -58,7 +58,7 @@ export function createUpstreamCall(
 
 /**
  * Creates the call to a path below a base URL, for model requests of all formats and clouds. Throws `INVALID_REQUEST` unless the URL, as platforms
- * parse it, is the base URL followed by the path: a model name must not lead to another host, folder, or query.
+ * parse it, is the base URL followed by the path, so that a model name can't lead to another host, folder, or query.
  */
 export function createCall(base: string, { path, query, headers, body }: UpstreamRequest): UpstreamCall {
   const url = base + path + query
@@ -89,8 +89,8 @@ const EVENTS_QUERY = '?alt=sse'
 const parseBase = (base: string) => (base.endsWith('/') ? parseUrl(base) : parseUrl(base).replace(/\/$/, ''))
 
 /**
- * Parses the URL as platforms do. A path alone, which a web page may use for its own server, gets some origin. Returns an invalid URL unchanged:
- * `fetch` rejects it.
+ * Parses the URL as platforms do. A bare path, which a web page may use for its own server, gets a placeholder origin. Returns an invalid URL unchanged,
+ * since `fetch` rejects it.
  */
 function parseUrl(url: string): string {
   try {

@@ -4,7 +4,7 @@ import { parseOpaque } from '../../../protocols/formats/canonical/exact-json.ts'
 
 /**
  * Copies the cache mark on a whole Messages request to its last block, for hosts that support marks only on blocks. Returns the text unchanged if
- * the block has a mark, or all marks are used. The mark on the request itself stays.
+ * the block has a mark, or all marks are used. Keeps the mark on the request itself.
  */
 export function addBlockMark(text: string): string {
   if (scanTopLevel(text, ['cache_control']).spans.length === 0) return text
@@ -17,7 +17,7 @@ export function addBlockMark(text: string): string {
   return messages ? withMember(text, 'messages', () => JSON.stringify(messages)) : text
 }
 
-/** The most marks of a request. */
+/** The maximum number of marks in a request. */
 const MOST = 4
 
 const listMarks = (blocks: unknown): JsonObject[] =>

@@ -79,7 +79,7 @@ const FIELD_VALUE = /^[\x21-\x7e]+$/
 const createTokenError = (why: string) =>
   gatewayError('UPSTREAM_CREDENTIALS', { message: `Google did not issue a token for the service account (${why}).` })
 
-/** A JWT, signed with RS256 (RFC 7519), valid for an hour, the longest that Google accepts. */
+/** Creates a JWT, signed with RS256 (RFC 7519). It is valid for an hour, the longest that Google accepts. */
 async function signAssertion({ email, privateKey, keyId }: ServiceAccount, now: number): Promise<string> {
   const issuedAt = Math.floor(now / 1_000)
   const jwt = new SignJWT({ scope: SCOPE })
