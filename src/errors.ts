@@ -1,6 +1,6 @@
 import { Boom, isBoom } from '@hapi/boom'
 
-/** All gateway errors, each with its HTTP status and default message. Errors without one get their message where they are thrown. */
+/** All gateway errors, each with its HTTP status and default message. Errors without a message get one where they are thrown. */
 const table = {
   INVALID_REQUEST: [400, 'The request is invalid.'],
   INVALID_JSON: [400, 'The request body is not valid JSON.'],
@@ -70,7 +70,7 @@ const table = {
   CLOUD_TIMEOUT: [504, 'The cloud proxy did not respond in time.'],
 } as const satisfies Record<string, readonly [status: number, text?: string]>
 
-/** The codes of gateway errors, for programs. Messages are for people and may change. */
+/** The codes of gateway errors. Check these instead of messages, which may change. */
 export type ErrorCode = keyof typeof table
 
 /** A gateway error; check with `isGatewayError`. The class behind it is an implementation detail. */

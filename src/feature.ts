@@ -72,11 +72,11 @@ export interface GatewayRequest {
         readonly tags?: readonly string[] | undefined
       }
     | undefined
-  /** Aborts when the client disconnects or its timeout ends, and when the request is over. */
+  /** Aborts when the client disconnects or its timeout expires, and when the request is over. */
   readonly signal: AbortSignal
   /** The source of the reply, for records. Set it to `cache` or `guard` when your step replies itself. */
   servedBy: ServedBy
-  /** The value of a header; `name` is lowercase. */
+  /** Returns the value of a header; `name` is lowercase. */
   header(name: string): string | undefined
   /** Calls `listener` when the request is over: after its last byte, or after its error. */
   onEnd(listener: (record: RequestRecord) => void): void
@@ -93,7 +93,7 @@ export interface GatewayCall extends GatewayRequest {
   /** The format of the request and of its response. */
   readonly format: ClientFormat
   readonly kind: Kind
-  /** Whether the client asked for a stream. */
+  /** Whether the client requested a stream. */
   readonly stream: boolean
   /** The JSON body, or the fields of a form. Don't change it: pass another one to `next`. */
   readonly body: JsonObject

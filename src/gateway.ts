@@ -146,7 +146,7 @@ export function createGatewayWith(
     },
   })
   const members = { ...gateway, api: management.api }
-  const callable = Object.assign(gateway.fetch, members) as Gateway // `fetch` is the gateway itself, which only now has its members
+  const callable = Object.assign(gateway.fetch, members) as Gateway // `fetch` is the gateway itself; its members are only set here
   return {
     gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable,
     store: core.store,

@@ -50,7 +50,7 @@ export const lingerBeforeClose: (() => Promise<void>) | undefined = isBun
   ? () => new Promise((resolve) => setTimeout(resolve, LINGER_MS))
   : undefined
 
-/** A random number in [0, 1); not for secrets. */
+/** Returns a random number in [0, 1); not for secrets. */
 export const platformRandom = (): number => Math.random()
 
 const silentLogger: Logger = { warn() {}, error() {} }

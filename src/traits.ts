@@ -34,14 +34,14 @@ export type InputKind = MediaKind | AddressKind | 'search-result'
 
 export type MediaKind = 'image' | 'file' | 'audio' | 'video'
 
-/** The provider fetches the URL. `youtube`: it reads YouTube videos. */
+/** Media that the provider fetches from a URL. `youtube`: YouTube videos. */
 export type AddressKind = `${MediaKind}-url` | 'youtube'
 
 /** The names or ids that a provider accepts. */
 export interface Alphabet {
   /** Allowed characters, as the inside of a character class: `A-Za-z0-9_-`. */
   characters: string
-  /** Allowed first characters, if they are fewer. */
+  /** Allowed first characters, if only some are allowed there. */
   first?: string
   maxLength: number
   /** Whether the length is always exactly `maxLength`. */
@@ -55,7 +55,7 @@ export interface ReasoningTraits {
    * can't be set.
    */
   by: 'none' | 'effort' | 'budget' | 'adaptive' | 'level' | VendorSwitch
-  /** Accepted efforts, lowest first. Others become the nearest one, or the lower of two. */
+  /** Accepted efforts, lowest first. Others become the nearest one, or the lower of two equally near ones. */
   efforts: readonly Effort[]
   /** The token budget for each effort; in reverse, a budget becomes the nearest effort. */
   budgets: Readonly<Record<Effort, number>>
@@ -117,7 +117,7 @@ export interface Traits {
   maxOutputTokens: number | undefined
   minOutputTokens: number
   outputLimitField: 'max_completion_tokens' | 'max_tokens'
-  /** Where `topK` goes among Converse's additional fields for the model. */
+  /** The place for `topK` in Converse's additional model fields. */
   topKField: 'top_k' | 'inferenceConfig'
   /** JSON pointers to the additional Converse fields that contain the matched stop sequence. */
   stopFields: readonly string[]

@@ -10,7 +10,7 @@ export interface ByteStream {
   cancel(reason?: unknown): void
 }
 
-/** A request as the gateway sees it, made by the bridge of each runtime. Each member is computed on first use. */
+/** A request as the gateway sees it, created by each runtime's bridge. Each member is computed on first use. */
 export interface Exchange {
   /** In uppercase. */
   readonly method: string
@@ -20,7 +20,7 @@ export interface Exchange {
   readonly query: string
   /** `http` or `https`, if the bridge knows it. */
   readonly scheme?: string
-  /** The value of a header; `name` is lowercase. Repeated headers are joined with `, `. */
+  /** Returns the value of a header; `name` is lowercase. Repeated headers are joined with `, `. */
   header(name: string): string | undefined
   /** Copies the headers with these lowercase names into `into`. Cheaper than calling `header` for many names. */
   copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void
@@ -34,7 +34,7 @@ export interface Exchange {
    * 20 ms of a request. Returns a function that removes the listener.
    */
   onAbort(listener: () => void): () => void
-  /** The same request as a Fetch `Request` without its body, for your functions. */
+  /** Returns the same request as a Fetch `Request` without its body, for your functions. */
   toRequest(): Request
   /** Keeps the platform running until work that outlives the response has settled. */
   waitUntil?(work: Promise<unknown>): void

@@ -50,14 +50,14 @@ export interface Work {
   cancel(reason: unknown): void
 }
 
-/** The requests in flight, so that a closing gateway can wait for them and then cancel them. */
+/** The in-flight requests, which a closing gateway waits for and then cancels. */
 export interface InFlight {
   readonly size: number
   add(work: Work): InFlightEntry
   /** May be called more than once. */
   remove(entry: InFlightEntry): void
   values(): readonly Work[]
-  /** Waits until no request is left, for at most `graceMs`; then cancels the remaining ones with `reason`, and waits for them up to a second. */
+  /** Waits up to `graceMs` until no requests are left. Then cancels the rest with `reason`, and waits up to a second for them to end. */
   drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
 }
 

@@ -16,7 +16,7 @@ interface InternalRequest {
   outer?: Pick<Exchange, 'onAbort' | 'waitUntil' | 'upstream'> | undefined
 }
 
-/** A `POST` of JSON that the gateway sends to itself. */
+/** A JSON `POST` request that the gateway sends to itself. */
 export class InternalExchange implements Exchange {
   readonly method = 'POST'
   readonly path: string

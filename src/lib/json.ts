@@ -9,7 +9,7 @@ export type JsonObject = { [name: string]: unknown }
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Converts a string, number, or boolean to text; an object becomes empty text, because its `toString` field may not be a function. */
+/** Converts a string, number, or boolean to text; an object becomes an empty string, because its `toString` field may not be a function. */
 export const scalarText = (value: unknown): string => (typeof value === 'object' && value !== null ? '' : String(value))
 
 /** Decodes UTF-8. Throws `INVALID_JSON` for invalid UTF-8. */
@@ -24,7 +24,7 @@ export function decodeJsonText(bytes: Uint8Array): string {
 /** The maximum depth of a client's JSON, and of JSON in a string, such as the arguments of a tool call. */
 export const MAX_DEPTH = 64
 
-/** The maximum depth that every platform can walk and write. Applies to providers' JSON, which wraps clients' JSON. */
+/** The maximum depth that every platform can traverse and serialize. Applies to providers' JSON, which wraps clients' JSON. */
 const MAX_SAFE_DEPTH = 500
 
 /**

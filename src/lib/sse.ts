@@ -157,7 +157,7 @@ export function splitEvents(whole: Uint8Array): Uint8Array[] {
   return events
 }
 
-/** Yields where events end, backward from `maxEnd`. Skips events whose lines end with CR alone. */
+/** Yields the positions where events end, backward from `maxEnd`. Skips events whose lines end with CR alone. */
 export function* findEventEnds(events: Uint8Array, maxEnd: number): Generator<number, void> {
   for (let at = events.lastIndexOf(LF, maxEnd - 1); at > 0; at = events.lastIndexOf(LF, at - 1)) {
     const before = events[at - 1]
@@ -173,7 +173,7 @@ const byteByByte = new TextDecoder('latin1')
 
 const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
 
-/** Returns JSON in place of an event; otherwise `undefined`. */
+/** Returns the JSON that the text has instead of an event, if any. */
 export const findBareJson = (text: string): string | undefined =>
   text.trimStart().startsWith('{') ? text.split(FIELD, 1)[0] : undefined
 

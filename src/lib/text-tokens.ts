@@ -59,7 +59,7 @@ function getWideKind(code: number): number {
   return code >= 0xd800 && code < 0xe000 ? HALF_PAIR : IDEOGRAM
 }
 
-/** A character's cost, in hundredths of a token, depends on the state. 1 to `SHORT_WORD` count a word's lowercase letters, before it is long. */
+/** A character's cost, in hundredths of a token, depends on the state. States 1 to `SHORT_WORD` count the lowercase letters of a short word. */
 const START = 0
 const SHORT_WORD = 4
 const LONG_WORD = 5

@@ -67,7 +67,7 @@ export const unknownAdditions: Additions = { models: /^/, base: 16, tools: 200, 
 
 /**
  * The tokens of the instructions and results of tools that the vendor runs, from recorded responses. They aren't an upper bound, because a model may
- * search repeatedly. The usage that the provider reports is what counts.
+ * search repeatedly. The provider's reported usage is what counts.
  */
 const vendorTools: ReadonlyArray<readonly [names: RegExp, tokens: number]> = [
   [/web_?search|googleSearchRetrieval|^x_search/i, 35_000],

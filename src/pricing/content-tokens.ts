@@ -38,7 +38,7 @@ export function createRepeatCounter({ whole, findRepeatedItems }: ContentFields)
   }
 }
 
-/** Results of provider-side tools are input to the model. */
+/** Recognizes the results of provider-side tools, which are input to the model. */
 const isToolResult = (type: unknown): boolean => typeof type === 'string' && type.endsWith('_tool_result')
 
 /** Responses may nest 10,000 levels (lib/json.ts), too many for recursion. */

@@ -26,7 +26,7 @@ interface BoundRequest {
   readonly context: { readonly catalog: Catalog }
 }
 
-/** The assumed maximum output of an unknown model, in tokens: that of the largest models. */
+/** The assumed maximum output of an unknown model, in tokens. The largest models have this limit. */
 export const DEFAULT_OUTPUT = 131_072
 
 /** Calculates the most that an attempt at the target can use. `params`: set by combo entries. */

@@ -22,8 +22,8 @@ export interface ServedRequest extends Pick<RouteRequest, 'exchange' | 'caller'>
 /**
  * A step around a request to any authenticated route, after its key is checked and before its body is read. To reject the request, it throws a
  * `GatewayError` of any status, which the client gets in its own format. Otherwise, it replies itself, or calls `next` and may add headers to the
- * reply. For a stream, `next` resolves when the stream begins. If a step waits before `next`, it must wait in `request.log.client.scope.race`, which ends
- * when the client disconnects or the timeout expires.
+ * reply. For a stream, `next` resolves when the stream begins. If a step waits before `next`, it must wait in `request.log.client.scope.race`, which
+ * ends when the client disconnects or the timeout expires.
  */
 export type RequestStep = (request: RouteRequest, next: () => Promise<Reply>) => Promise<Reply>
 

@@ -1,8 +1,8 @@
 import type { Condition, Pattern } from '../../types.ts'
 
 /**
- * The facts about a request that combos use to choose, computed on demand. They are functions because an object with getters that is created per request
- * gets its own hidden class, which stays in memory longer than the object.
+ * The facts about a request that combos use to choose, computed on demand. They are functions because an object with getters that is created per
+ * request gets its own hidden class, which stays in memory longer than the object.
  */
 export interface RequestFacts {
   /** The model name that the client sent. */

@@ -37,8 +37,8 @@ interface PublishedTarget {
 }
 
 /**
- * Creates the measures of all instances: the sum of their loads, and the mean of their averages. Each instance publishes, in its own entry, the targets that
- * it has chosen from.
+ * Creates the measures of all instances: the sum of their loads, and the mean of their averages. Each instance publishes, in its own entry, the targets
+ * that it has chosen from.
  */
 export function createSharedMeasures(
   stats: TargetStats,

@@ -89,8 +89,8 @@ const EVENTS_QUERY = '?alt=sse'
 const parseBase = (base: string) => (base.endsWith('/') ? parseUrl(base) : parseUrl(base).replace(/\/$/, ''))
 
 /**
- * Parses the URL as platforms do. A bare path, which a web page may use for its own server, gets a placeholder origin. Returns an invalid URL unchanged,
- * since `fetch` rejects it.
+ * Parses the URL as platforms do. A bare path, which a web page may use for its own server, gets a placeholder origin. Returns an invalid URL
+ * unchanged, since `fetch` rejects it.
  */
 function parseUrl(url: string): string {
   try {
