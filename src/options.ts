@@ -72,7 +72,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    * `identify`, unless the origin is listed as `{ origin, credentials: true }`.
    */
   allowedOrigins?: readonly AllowedOrigin[]
-  /** The origin at which browsers reach the gateway, such as `https://app.example`, behind a proxy that changes `Host`. Default: derived from `Host`. */
+  /** The origin at which browsers reach the gateway behind a proxy that changes `Host`, such as `https://app.example`. Default: taken from `Host`. */
   publicOrigin?: string
   /**
    * Identifies which of your users or customers is calling: a function, or `{ resolve, cacheBy, ttlMs }` to cache its results briefly

@@ -12,7 +12,7 @@ import type { Route } from './routing/group.ts'
 import type { CircuitPermit } from './routing/permit.ts'
 import type { RunningCall } from './routing/target-stats.ts'
 
-/** The parts of an attempt's codec that the log reads. It doesn't keep the codec, which holds the request's body. */
+/** The parts of an attempt's codec that the log reads. The log doesn't keep the codec, which holds the request's body. */
 export interface BegunCodec {
   readonly isPassThrough: boolean
   /** Returns warnings about the translation for the target. */
@@ -55,7 +55,7 @@ export class AttemptLog {
   #units: UnitEstimate | undefined = undefined
   #isListed = false
   #isSettled = false
-  #isEmptyJudged = false // whether it is decided if an empty response counts against the target
+  #isEmptyJudged = false // set once it is known how an empty response counts
   readonly #onSettled: Array<(record: AttemptRecord) => void> = []
 
   constructor({ route, permit }: Target, { log, isHedge }: { log: ModelLog; isHedge: boolean }) {

@@ -20,7 +20,7 @@ export interface Caller {
 
 /** A token of a browser or a device. */
 export interface CallerToken {
-  /** The claim `jti`. */
+  /** The `jti` claim. */
   readonly id: string
   /** The allowed models and kinds; absent: all that its account allows. */
   readonly models?: readonly string[] | undefined

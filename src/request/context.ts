@@ -49,7 +49,7 @@ export interface PipelineLimits {
   maxAttempts: number
 }
 
-/** The inputs for reading the terms that a request brings. */
+/** The inputs for reading a request's own terms. */
 export interface OwnTermsSource {
   call: Pick<ModelCall, 'endpoint' | 'model' | 'body'>
   exchange: CodecRequest['exchange']
@@ -59,7 +59,7 @@ export interface OwnTermsSource {
   log: Pick<RequestLog, 'nameRules'>
 }
 
-/** The terms that a request brings in addition to the model call itself. */
+/** The terms that a request sets in addition to the model call itself. */
 export interface OwnTerms {
   /** Its headers, including values that the body contains instead. */
   exchange: CodecRequest['exchange']
@@ -88,7 +88,7 @@ export interface PipelineContext extends CodecContext {
   /** Returns a random number in [0, 1); not for secrets. */
   random(): number
   limits: PipelineLimits
-  /** How long receiving a request's body may take. */
+  /** How long a client may take to send the request body. */
   bodyTime: BodyTime
   retryBudget: RetryBudget
   hedgeBudget: HedgeBudget

@@ -168,7 +168,7 @@ export function takeReply(
     ({ body }) => {
       if (scope.hasEnded && isByteStream(body)) body.cancel(scope.reason)
     },
-    () => {}, // whoever awaits it gets the rejection
+    () => {}, // callers that await it get the rejection
   )
   return scope.race(replying)
 }

@@ -13,7 +13,7 @@ export interface Identity {
    * and usage count for it.
    */
   account: string
-  /** A name for people, such as in the dashboard; at most 200 characters. */
+  /** A display name, such as for the dashboard; at most 200 characters. */
   name?: string | undefined
   /** The id of a group of keys, which serves as the price plan. Default: the account's own plan, or `accounts.defaultPlan`. */
   plan?: string | undefined
@@ -21,7 +21,7 @@ export interface Identity {
   models?: readonly string[] | undefined
   /** The kinds of models that it may use. Default: all that its plan allows. */
   kinds?: readonly Kind[] | undefined
-  /** Its limits, instead of those that its plan has for each account. */
+  /** Its limits, which replace the plan's limits for each account. */
   limits?: UsageLimits | undefined
   /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. */
   metadata?: Readonly<Record<string, string>> | undefined
@@ -49,7 +49,7 @@ export interface IdentifyContext {
   format: ClientFormat
   /** The same as in the response header `x-signalbox-request-id`; absent for requests that aren't recorded, such as model lists. */
   requestId?: string | undefined
-  /** Aborts when the client disconnects, or when `limits.identifyTimeoutMs` is over. */
+  /** Aborts when the client disconnects, or when `limits.identifyTimeoutMs` has passed. */
   signal: AbortSignal
   /**
    * Values that the platform passes with the request: Node's `IncomingMessage`, `{ env, ctx }` on Workers, or the event on Lambda. Absent if it has

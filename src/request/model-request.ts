@@ -14,7 +14,7 @@ export interface ModelRequest extends CodecRequest {
   readonly unruled: PipelineContext
   readonly settings: StoredSettings
   readonly table: RouteTable
-  /** The models that it brings, which replace those that its model name resolves to. */
+  /** The models that it lists, which replace the ones that its model name resolves to. */
   readonly list?: Group
   readonly log: ModelLog
   readonly client: Client

@@ -19,8 +19,8 @@ export interface Target {
 export type Outcome = Answered | Failed | RefusedTarget
 
 /**
- * An attempt with a response for the client. Anything that lives as long as the stream must not hold it, because its codec has the request's body,
- * which may be large.
+ * An attempt with a response for the client. Nothing that lives as long as the stream may hold it, because its codec has the request's body, which
+ * may be large.
  */
 export interface Answered {
   kind: 'answered'
@@ -53,8 +53,8 @@ export interface RefusedTarget {
   route: Route
   error: GatewayError
   /**
-   * What is rejected: the whole request, so that no other target is tried, or only this target, by a step or because its format doesn't support the
-   * request.
+   * `request`: the whole request is rejected, so no other target is tried. `target`: a step rejected only this target. `format`: the target's
+   * format doesn't support the request.
    */
   scope: 'request' | 'target' | 'format'
 }

@@ -32,7 +32,7 @@ export interface Pipeline {
   openLog(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
   /** Runs one request. Rejects with the error that the client gets. */
   serve(request: ServedRequest): Promise<Reply>
-  /** Adds a feature's steps around calls and attempts, inside those added before. */
+  /** Adds a feature's steps around calls and attempts, inside the ones added earlier. */
   add(steps: PipelineSteps): void
   /** Returns everything that requests share, for a dry run. */
   getContext(): PipelineContext

@@ -1,3 +1,3 @@
-/* Code that few requests need. It is one module, which loads with the first of them. */
+/* Code that few requests need, in one module that loads with the first of them. */
 export { runHedged } from './attempt/run-hedged.ts'
 export { addAttempts, failureReply } from './reply/failure-reply.ts'

@@ -94,7 +94,7 @@ const loadMedia = once(() => import('./media-redirect.ts'))
 /** In bytes: the maximum size of a body apart from base64 files. */
 const BESIDE_FILES = 1024 * 1024
 
-/** Reads bodies that aren't JSON, by the value of `reads` of their endpoints. Each function throws `INVALID_REQUEST` for a body that it can't read. */
+/** Reads bodies that aren't JSON, by the `bodyType` of their endpoints. Each function throws `INVALID_REQUEST` for a body that it can't read. */
 const readers: Readonly<
   Record<
     Exclude<Endpoint['bodyType'], 'json'>,

@@ -24,7 +24,7 @@ export class Client {
   timeoutAt = Number.POSITIVE_INFINITY
   /** The caller, once known, even if its key is rejected. */
   caller: Caller = ANONYMOUS
-  /** The result of its request. */
+  /** The log of its request. */
   readonly log: RequestLog
   readonly #timeoutMs: number | undefined
   readonly #clock: Clock

@@ -71,7 +71,7 @@ export class RequestLog {
   readonly #onEnd: Array<(record: RequestRecord) => void> = []
   readonly #reporting: ByteStream[] = [] // the streams that call `reportEnd`
   #servedBy: ServedBy | undefined = undefined
-  #replying: ByteStream | undefined = undefined // what the client gets
+  #replying: ByteStream | undefined = undefined // the stream that the client gets
   readonly #reports = new Map<ByteStream, RequestEnding>()
   readonly #continued = new Map<ByteStream, ByteStream>()
   #isOver = false

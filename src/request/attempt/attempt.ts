@@ -67,7 +67,7 @@ export class Attempt {
     this.#log.release()
   }
 
-  /** Ends it because another attempt was faster. */
+  /** Ends the attempt because another one was faster. */
   supersede(): void {
     if (this.#hasBegun) this.#log.superseded()
     this.#scope.end(SUPERSEDED)
@@ -128,7 +128,7 @@ export class Attempt {
     }
   }
 
-  /** Writes the request for the target. Skips a target whose format doesn't support the request, or that a step rejects now. */
+  /** Writes the request for the target. Skips a target whose format doesn't support the request, or that a step rejects at this point. */
   async #encode(): Promise<Codec | RefusedTarget> {
     const request = this.#request
     const { target } = this.route
@@ -226,7 +226,7 @@ export class Attempt {
     return { connection, model, caller: this.#request.log.caller }
   }
 
-  /** Returns the same call with another credential, once, if the provider rejects the one that a function has returned. */
+  /** Returns the same call with a new credential if the provider rejects the one that a function returned. Only once per attempt. */
   async #renewCall(sourced: SourcedCredentials, response: ReceivedResponse | FailedResponse, codec: Codec) {
     const { status } = response.head ?? {}
     const rejected = this.#apiKey
@@ -238,7 +238,7 @@ export class Attempt {
     return prepared && !('kind' in prepared) ? prepared : undefined
   }
 
-  /** Creates the call to a target with its credential, signed if a cloud requires it. A credential that can't be decrypted is a failure of the connection. */
+  /** Creates the call to a target with its credential, signed if a cloud requires it. If the credential can't be decrypted, the connection fails. */
   async #prepare(asked: UpstreamRequest): Promise<UpstreamCall | FailedResponse> {
     const { context } = this.#request
     const { target } = this.route
@@ -333,7 +333,7 @@ export class Attempt {
 
   /** Whether the response is whole although the client requested a stream, or has events although it didn't. */
   #isUnexpected(received: ReceivedResponse | FailedResponse, codec: Codec): boolean {
-    if (codec.replyType) return false // it writes either
+    if (codec.replyType) return false // it can write either
     if (this.#request.call.stream) return received.kind === 'whole'
     const response = received.kind === 'failure' ? received.empty : received
     return codec.isPassThrough && response?.kind === 'whole' && response.events !== undefined

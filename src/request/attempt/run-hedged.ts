@@ -10,7 +10,7 @@ export async function runHedged(first: Attempt, hedge: Hedge): Promise<Outcome> 
   return isSlow ? hedgeSlowAttempt(first, running, hedge) : running
 }
 
-/** Resolves to whether the attempt has neither answered nor failed within the delay after its provider was called. */
+/** Resolves to whether the attempt has neither succeeded nor failed within the delay after its provider was called. */
 async function isSlower(first: Attempt, running: Promise<Outcome>, { clock, delayMs }: Hedge): Promise<boolean> {
   await Promise.race([first.called(), running.catch(() => {})])
   return new Promise((resolve) => {
@@ -36,7 +36,7 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
   const firstDone = running.then((outcome) => ({ outcome, slower: second, other: secondRun, isFirst: true }))
   const secondDone = secondRun.then(
     (outcome) => ({ outcome, slower: first, other: running, isFirst: false }),
-    () => firstDone, // the client has left, so the first attempt rejects, too
+    () => firstDone, // the client has disconnected, so the first attempt rejects, too
   )
   const { outcome, slower, other, isFirst } = await Promise.race([firstDone, secondDone])
   // The first target may accept what the second one rejects, and without hedging, only the first would have been called.
@@ -69,7 +69,7 @@ async function waitUnlessAnswered(
   const prepared = coming.then(() => false)
   const isOver = running.then(
     ({ kind }) => kind === 'answered' || prepared,
-    () => true, // the client has left
+    () => true, // the client has disconnected
   )
   if (!(await Promise.race([prepared, isOver]))) return coming
   void coming.then((late) => late?.drop())

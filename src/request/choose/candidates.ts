@@ -14,7 +14,7 @@ export interface CoolingTarget {
 /** The progress of one request through its targets. */
 export interface Progress {
   readonly request: ModelRequest
-  /** Whether this connection recently answered the request's session. */
+  /** Whether this connection recently served the request's session. */
   isPinned(route: Route): boolean
   /** The target of each attempt. */
   readonly tried: RouteTarget[]

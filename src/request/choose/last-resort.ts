@@ -114,8 +114,8 @@ function findSoonestRetry<F extends FailedRoute>(
 }
 
 /**
- * Returns the wait before a retry in ms; infinite if there is no retry. A request that was never sent is retried once immediately; otherwise, after
- * the time that the response names, or an exponential back-off with full jitter, and never within a rate limit or another mandatory cooldown.
+ * Returns the wait before a retry in ms; infinite if there is no retry. A request that was never sent is retried once immediately. Other retries wait
+ * for the time that the response names, or an exponential back-off with full jitter, and never happen during a rate limit or mandatory cooldown.
  */
 function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, times }: RetryDependencies): number {
   const { code, invitesRetry, retryAfterMs = Math.ceil(random() * BASE_MS * 2 ** times) } = failure

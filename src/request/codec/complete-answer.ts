@@ -20,7 +20,7 @@ interface Terms extends CompletionTerms {
 
 /**
  * Completes a response: waits for the job that it starts, and downloads its files. Never rejects. A failed job may be charged. If a content filter
- * rejects the job, that is an error of the request.
+ * rejects the job, that counts as an error in the request.
  */
 export async function completeAnswer(response: WholeResponse, terms: Terms): Promise<WholeResponse | FailedResponse> {
   const { call, completeResponse, answers } = terms
@@ -69,8 +69,8 @@ async function awaitJob(at: JobPoll, job: JobForm, terms: Terms): Promise<JsonOb
 }
 
 /**
- * Creates the call that polls a job. A URL in a response must have the origin of the original call, or be an HTTPS URL on the vendor's own domain: a
- * vendor must not send the gateway to another host. The credential is sent only to the original origin, or within the vendor's domain.
+ * Creates the call that polls a job. A URL in a response must have the origin of the original call, or be an HTTPS URL on the vendor's own domain, so
+ * that a vendor can't direct the gateway to another host. The credential is sent only to the original origin, or within the vendor's domain.
  */
 function createPollCall({ url: address, body }: JobPoll, { domain }: JobForm, submitted: UpstreamCall): UpstreamCall {
   const url = URL.canParse(address) ? new URL(address) : undefined

@@ -120,8 +120,8 @@ const TOO_SLOW = Symbol('too slow')
 const DONE = Symbol('not needed any more')
 
 /**
- * Returns the reason not to download from a client's URL; `undefined` if there is none. Only HTTPS URLs with a public DNS name are allowed. TLS must
- * prove that name, so a name that points to an internal server without a certificate for it reads nothing.
+ * Returns the reason not to download from a client's URL; `undefined` if there is none. Only HTTPS URLs with a public DNS name are allowed. TLS
+ * verifies that name, so a name that points to an internal server fails unless the server has a certificate for it.
  */
 export function findUrlProblem(url: URL): string | undefined {
   if (url.protocol !== 'https:') return 'only https URLs are fetched'

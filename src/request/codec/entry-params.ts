@@ -14,7 +14,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
 import { isStrict } from './losses.ts'
 
-/** Applies the parameters of combo entries to a request. A lower output limit set by the gateway stays. */
+/** Applies the parameters of combo entries to a request. Keeps a lower output limit set by the gateway. */
 export function applyEntryParams(
   asked: CanonicalRequest,
   request: CodecRequest,

@@ -138,7 +138,7 @@ class TranslatedStream implements RelayedStream {
 
   fail(thrown: unknown): void {
     this.#fail(thrown)
-    this.#end(false) // immediately, since the client may not read on
+    this.#end(false) // immediately, since the client may have stopped reading
   }
 
   cancel(reason?: unknown): void {
@@ -226,7 +226,7 @@ class TranslatedStream implements RelayedStream {
 type Emit = (event: StreamEvent) => void
 type Stage = (emit: Emit) => Emit
 
-/** Composes outside the class, so that no closure of the stream keeps `restore`. */
+/** Composes stages outside the class, so that no closure of the stream keeps `restore`. */
 const composeStages =
   (first: Stage, second: Stage, third: Stage): Stage =>
   (emit) =>

@@ -72,7 +72,7 @@ export const relayStream = (body: ByteStream, committed: StreamStart, terms: Pas
 /** The last output for the client, once the provider is no longer read. */
 interface LastOutput {
   events: Uint8Array
-  /** The error event to send after `events`, if the stream did not end well. */
+  /** The error event to send after `events`, if the stream did not end normally. */
   error?: ErrorFacts
 }
 

@@ -37,7 +37,7 @@ export interface KnownKeysDependencies {
 
 /** The credentials of all connections, since a provider may quote any of them. Credentials that cannot be decrypted are omitted. */
 export interface KnownKeys {
-  /** Lists them, also in JSON-escaped form, longest first, since one may be the start of another. Waits at most 1 s for the storage. */
+  /** Lists them longest first, since one may be the start of another, with their JSON-escaped forms. Waits at most 1 s for the storage. */
   list(): Promise<readonly string[]>
   /** Returns a search for the credentials of these connections, which must be all connections; `undefined` until they are decrypted. */
   getFinder(connections: readonly ConnectionRecord[]): QuotedKeyFinder | undefined

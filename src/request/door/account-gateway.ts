@@ -12,11 +12,11 @@ import type { KeyAreaOptions } from './key-area.ts'
 
 /** A gateway whose requests all run as one account. */
 export interface AccountGateway {
-  /** Like `fetch` of the gateway. */
+  /** Like the gateway's `fetch`. */
   fetch(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
-  /** Like `handle` of the gateway. */
+  /** Like the gateway's `handle`. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
-  /** Like `exchange` of the gateway, for framework adapters. */
+  /** Like the gateway's `exchange`, for framework adapters. */
   exchange(exchange: Exchange): Promise<Reply | undefined>
   matches(request: Request | URL | string): boolean
   elsewhere(exchange: Exchange): Reply
@@ -30,7 +30,7 @@ interface AccountGatewayOptions {
   handlers: FetchHandlersOptions
 }
 
-/** Creates a gateway's method `as`. It throws a TypeError if the identity is invalid. */
+/** Creates a gateway's `as` method, which throws a TypeError if the identity is invalid. */
 export function createAs({ app, basePath, handlers }: AccountGatewayOptions): (identity: Identity) => AccountGateway {
   return (identity) => {
     const own = toOwnIdentity(identity)

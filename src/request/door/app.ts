@@ -16,7 +16,7 @@ interface AppOptions {
   basePath: string
   /** In search order. */
   areas: readonly Area[]
-  /** The origins of pages that may call areas for pages. */
+  /** The origins whose pages may call areas with `pageMethods`. */
   allowedOrigins: readonly AllowedOrigin[]
 }
 

@@ -12,8 +12,8 @@ const isEndpointElsewhere = (path: string): boolean =>
   ELSEWHERE.has(path) || (getFormat('ai-sdk').clientDetection.paths?.test(path) ?? false)
 
 /**
- * Creates the areas of model clients: everything below `/v1` and `/v1beta`, even paths without a route. Below other prefixes, only the endpoints,
- * so your app keeps its own routes there.
+ * Creates the areas of model clients: everything below `/v1` and `/v1beta`, even paths without a route. Below other prefixes, they contain only
+ * the endpoints, so your app keeps its own routes there.
  */
 export function createModelAreas(serve: Area['serve']): Area[] {
   const shared = { name: 'models', pageMethods: ['GET', 'HEAD', 'POST'], serve } as const

@@ -6,8 +6,8 @@ import { listMembers } from '../../types/unions.ts'
 import type { ClientFormat } from '../../types.ts'
 
 /**
- * Returns the format of errors and lists for a caller under `/v1` or `/v1beta`: the endpoint's format, or the path's, or, for paths that all
- * vendors share, the one that the headers indicate; otherwise OpenAI's (src/rules.md, Model lists of OpenAI clients).
+ * Returns the format of errors and lists for a caller under `/v1` or `/v1beta`: the endpoint's format, or else the path's. For paths that all
+ * vendors share, it is the one that the headers indicate, otherwise OpenAI's (src/rules.md, Model lists of OpenAI clients).
  */
 export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
   const endpoint = endpoints.find((known) => known.path === path)
@@ -33,7 +33,7 @@ export function listCallerFormats(path: string): ClientFormat[] {
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
 /**
- * The formats in the order in which to check a request for their signs. Google's comes first: its methods may follow a model name that looks like
+ * The formats in the order in which a request is checked for them. Google's comes first: its methods may follow a model name that looks like
  * another format's path, and its key may be among the headers of another format.
  */
 const candidates = listMembers<ClientFormat>({

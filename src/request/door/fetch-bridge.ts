@@ -159,7 +159,7 @@ class FetchExchange implements Exchange {
 }
 
 /**
- * See `Exchange.onAbort`. The returned function keeps the request in memory: once the request is collected, Node's signal no longer reports that
+ * See `Exchange.onAbort`. The returned function keeps the request in memory: once the request is garbage-collected, Node's signal no longer reports that
  * the client disconnected.
  */
 function onAbort(request: Request, listener: () => void): () => void {

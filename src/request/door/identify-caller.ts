@@ -101,7 +101,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     return false
   }
 
-  /** Returns the caller of a request that your app leaves to its key or token. */
+  /** Returns the caller of a request that your app doesn't identify, by its key or token. */
   async function findKeyCaller({ exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope): Promise<Caller> {
     const { key, credentials, addToken } = await scope.race(findKey(exchange, keyStore))
     if (!key && !addToken)

@@ -12,7 +12,7 @@ interface KeptIdentity {
   until: number
 }
 
-/** Caches the identities that your app returned recently, by the SHA-256 of the text that decides them. Never caches rejections. */
+/** Caches the identities that your app returned recently, by the SHA-256 of the text that determines them. Never caches rejections. */
 export class IdentityCache {
   readonly #clock: Pick<Clock, 'now'>
   readonly #ttlMs: number
@@ -32,7 +32,7 @@ export class IdentityCache {
     return this.#changeCount
   }
 
-  /** Returns the key of a text; `undefined` for texts that decide nothing, or that UTF-8 can't tell from others. */
+  /** Returns the cache key for a text; `undefined` if it is empty, or has lone surrogates, which UTF-8 can't represent. */
   async digest(text: string): Promise<string | undefined> {
     if (text === '' || /\p{Cs}/u.test(text)) return undefined
     return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))

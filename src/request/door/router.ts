@@ -47,7 +47,7 @@ export interface FoundRoute {
 export interface HttpRouter {
   /** Returns the route of a path without parameters, if it has one. */
   exact(exchange: Exchange, path: string): FoundRoute | undefined
-  /** Finds the route of any path below the base path by patterns. */
+  /** Finds the route of any path below the base path by matching patterns. */
   search(exchange: Exchange, path: string): Promise<FoundRoute>
 }
 

@@ -51,7 +51,7 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
 /** Statuses of responses without a body. */
 const WITHOUT_BODY = new Set([204, 205])
 
-/** Finds the keys of all connections in headers before they are decrypted, so that only headers that may quote a key wait for that. */
+/** Returns a search for the keys of all connections, before they are decrypted. Waits for that only if a header may quote a key. */
 async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
   try {
     for (const [, value] of response.head.headers())
@@ -81,7 +81,7 @@ function streamReply(
   { log, client, context, call, format }: ModelRequest,
   { status, headers, response, within, estimates }: StreamedReply,
 ): Reply {
-  let isOver = false // what `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which holds the request's body
+  let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which holds the request's body
   const relayed = codec.relay(response.body, response.start, {
     secrets,
     knownKeys: context.knownKeys.list,

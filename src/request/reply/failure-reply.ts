@@ -10,12 +10,12 @@ import { finalReply, withAttempts } from './final-reply.ts'
 import { retryWaitMs } from './retry-wait.ts'
 
 /**
- * Creates the reply if no target has answered: an empty response if all targets returned empty ones, the provider's error, or the gateway's own
+ * Creates the reply if no target has succeeded: an empty response if all targets returned empty ones, the provider's error, or the gateway's own
  * response, such as a token estimate. Rejects with the gateway's own error if no provider has sent one.
  */
 export async function failureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
-  const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
+  const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is a response, too
   if (refused || !stop) await targets.noteAnswer(refused) // entries that weren't tried are closer to their turn
   if (stop) request.log.stopped(stop)
   return (await createEmptyAnswerReply(request, targets)) ?? errorReply(request, targets)
@@ -59,8 +59,8 @@ const createOwnReply = (
 })
 
 /**
- * Returns the last response that only its combo's conditions reject; or else the last one, if all targets that were called returned empty ones:
- * models do end their turns that way, and another target would probably return the same. It counts neither for nor against them. `undefined` if
+ * Returns the last response that only its combo's conditions reject. Otherwise, returns the last empty response if all called targets returned one,
+ * because models do end turns that way, and another target would probably return the same. It counts neither for nor against them. `undefined` if
  * anything else has failed, or the response can't be read.
  */
 async function createEmptyAnswerReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {

@@ -5,9 +5,9 @@ import { failureRules } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
 
 /**
- * Returns the shortest wait in ms after which another request may succeed: the time that a provider requested, until the retry budget is available
- * again, or until a skipped or untried target recovers; or else until a failed one recovers. `undefined` if only the client can help, or if waiting
- * doesn't.
+ * Returns the shortest wait in ms after which another request may succeed: as long as a provider requested, until the retry budget is available
+ * again, or until a skipped or untried target recovers. Otherwise, waits until a failed one recovers. `undefined` if only the client can help, or if
+ * waiting doesn't.
  */
 export function retryWaitMs(
   failed: readonly Failed[],

@@ -115,7 +115,7 @@ class CallWindow {
     return { calls, failures, inARow: Math.min(this.#inARow, failures) }
   }
 
-  /** Clears the steps that have begun since the last call. A clock that is set back changes nothing. */
+  /** Clears the steps that have begun since the last call. Setting the clock back changes nothing. */
   #slideTo(now: number): void {
     const step = Math.floor((now * STEPS) / this.windowMs)
     for (let next = Math.max(this.#step + 1, step - STEPS + 1); next <= step; next++) {
@@ -133,6 +133,6 @@ const RUN = 10
 export const isFailing = (counts: CallCounts, { failureShare, minCalls }: HealthTerms): boolean =>
   counts.calls >= minCalls && (counts.failures / counts.calls >= failureShare || isDown(counts, { minCalls }))
 
-/** Whether so many calls in a row have failed that the subject does not work at all. */
+/** Whether so many calls in a row have failed that the subject seems to be down. */
 export const isDown = ({ inARow }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
   inARow >= Math.max(RUN, minCalls)

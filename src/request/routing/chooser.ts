@@ -31,11 +31,11 @@ export interface GroupSelection {
   /** Releases the load reserved by the choice: from now on, the request itself counts toward its target's load. Must always be called. */
   releaseLoad(): void
   /**
-   * Ends the selection. If a route answered, this moves the turns of its groups to it, and moves the session if its own entry led to one of the
+   * Ends the selection. If a route responded, this moves the turns of its groups to it, and moves the session if its own entry led to one of the
    * routes in `failed`. Groups whose targets all failed get their turns back.
    */
   settle(route: Route | undefined, failed: readonly Route[]): Promise<void>
-  /** Whether the request's session was moved to this route, or answered by its connection on this instance, within the last hour. */
+  /** Whether the request's session was moved to this route, or served by its connection on this instance, within the last hour. */
   isPinned(route: Route): boolean
 }
 

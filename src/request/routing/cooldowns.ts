@@ -32,7 +32,7 @@ interface FailedCall extends HealthFailure {
   isCounted?: boolean
 }
 
-/** Counts calls and failures, and sets the cooldowns of the records of health. */
+/** Counts calls and failures, and sets the cooldowns of health records. */
 export interface Cooldowns {
   /** Counts a failed call at every level that the failure affects; `rule`: the cooldown of its class. */
   fail(target: HealthTarget, failure: FailedCall, rule: CooldownRule): void

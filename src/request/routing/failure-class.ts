@@ -33,7 +33,7 @@ export const defaultHealthTerms: HealthTerms = {
   maxCooldownMs: 5 * MINUTE,
 }
 
-/** The cooldown for occasional failures: a single one is not evidence. */
+/** The cooldown for occasional failures, since a single one isn't evidence. */
 export const sporadicCooldown: CooldownRule = { level: 'model', starts: 'by-share' }
 
 /** The cooldown for a rejected key. */

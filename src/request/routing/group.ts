@@ -14,7 +14,7 @@ export const DEFAULT_STRATEGY: Strategy = 'fallback'
 
 /** The entries that a strategy chooses from: the models of a combo, or the connections of a provider. */
 export interface Group {
-  /** The name of the combo or the provider, for people. */
+  /** The display name, which is the combo's or the provider's. */
   name: string
   /** The key of its state, unique among groups. */
   label: string
@@ -58,7 +58,7 @@ export interface GroupEntry {
 
 /** The inputs of strategies. */
 export interface StrategyInputs {
-  /** A random number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number
   /** The index of the entry that has the turn. */
   turn: number
@@ -68,11 +68,11 @@ export interface StrategyInputs {
   session: string
   /** The name of the entry that the session was moved to. */
   pin: string | undefined
-  /** Input plus output price in US dollars per million tokens; `undefined` if one is unknown. */
+  /** Returns the input plus output price in US dollars per million tokens; `undefined` if one is unknown. */
   getCost(entry: GroupEntry): number | undefined
-  /** The recent average in ms; `undefined` before the first response. */
+  /** Returns the recent average in ms; `undefined` before the first response. */
   getLatency(entry: GroupEntry): number | undefined
-  /** The number of in-flight requests. */
+  /** Returns the number of in-flight requests. */
   getLoad(entry: GroupEntry): number
 }
 

@@ -8,7 +8,7 @@ export interface Probe {
   ended: Promise<ProbeEnding>
 }
 
-/** The outcome of a probe. `dropped`: it says nothing about the next call, since the client disconnected, or the failure may have been chance. */
+/** The outcome of a probe. `dropped`: it says nothing about the next call, since the client disconnected, or the failure may have been a coincidence. */
 export type ProbeEnding = 'answered' | 'failed' | 'dropped'
 
 interface ProbedTarget {
@@ -74,7 +74,7 @@ export interface HealthRecord {
   since: number
   /** Absent while failures are only counted. */
   retryAt?: number
-  /** Whether the provider requested to wait until `retryAt`. */
+  /** Whether the provider requested the wait until `retryAt`. */
   isAsked?: boolean
   /** Whether every other call would certainly fail as well. `false` or absent: the failures of several requests have added up. */
   isCertain?: boolean

@@ -9,8 +9,8 @@ import type { Catalog, CustomModel } from '../../types.ts'
 import type { RouteTable } from './route-table.ts'
 
 /**
- * Finds the providers that a model name resolves to, through aliases and combos, and that have no active connection: each once, in the order in which
- * they are named, at most `max`.
+ * Finds up to `max` providers that a model name resolves to, through aliases and combos, but that have no active connection. Lists each once, in the
+ * order in which they are named.
  */
 export function findMissingProviders(model: string, table: RouteTable, max = 3): string[] {
   const missing = new Set<string>()

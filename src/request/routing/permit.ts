@@ -31,7 +31,7 @@ export interface PermitTerms {
   cooldowns: Cooldowns
 }
 
-/** Creates the permit of a call that begins. */
+/** Creates the permit for a new call. */
 export const createPermit = (target: HealthTarget, terms: PermitTerms): CircuitPermit => new TargetPermit(target, terms)
 
 class TargetPermit implements CircuitPermit {

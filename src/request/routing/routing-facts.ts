@@ -13,7 +13,7 @@ export interface RequestFacts {
   tools(): boolean
   /** Whether it contains images. */
   images(): boolean
-  /** The body's `metadata`. */
+  /** Returns the body's `metadata`. */
   metadata(): Readonly<Record<string, unknown>>
   header(name: string): string | undefined
   /** The owner of the session; see `Caller`. */

@@ -17,7 +17,7 @@ export interface SharedState {
 /** Keys contain strings from clients, so their number is limited; the oldest are dropped first. */
 const MAX_KEYS = 10_000
 
-/** Creates state in memory of this instance. */
+/** Creates state in this instance's memory. */
 export function createLocalState(clock: Clock): SharedState {
   const values = new Map<string, Stored & { endsAt: number }>()
   let writes = 0

@@ -133,9 +133,9 @@ function explainLatency(entry: GroupEntry, place: number, { entries, inputs: { g
 }
 
 /**
- * Puts the entry that the session was moved to first, otherwise its home: each entry gets a number from the session, its own name, and its weight,
- * and the highest wins (weighted rendezvous hashing). So sessions spread by weight, instances agree without communication, and a change of one entry
- * moves only its own sessions. The other entries follow by their numbers. Without a session, the order is as listed.
+ * Puts the entry that the session was moved to first, or else its home. To find the home, each entry gets a number from the session, its own name,
+ * and its weight, and the highest wins (weighted rendezvous hashing). This way, sessions spread by weight, instances agree without communication,
+ * and a change of one entry moves only its own sessions. The other entries follow by their numbers. Without a session, the order is as listed.
  */
 function orderBySession(
   entries: readonly GroupEntry[],

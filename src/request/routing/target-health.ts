@@ -87,7 +87,7 @@ export interface CooldownState {
   /** The end of its cooldown, even while it is probed. */
   dueAt: number
   /**
-   * Whether every earlier call would fail, because the provider requested the wait, rejects the key, or lacks the model. Otherwise the target is
+   * Whether every call before then would fail, because the provider requested the wait, rejects the key, or lacks the model. Otherwise the target is
    * tried if no other is left.
    */
   isMandatory: boolean
@@ -179,6 +179,6 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   }
 }
 
-/** Whether the first cooldown is worse. A mandatory one is, else the one that lasts longer. */
+/** Whether the first cooldown is worse: mandatory ones are worse than others, and longer ones are worse than shorter ones. */
 const isWorse = (one: CooldownState, other: CooldownState) =>
   one.isMandatory === other.isMandatory ? one.retryAt > other.retryAt : one.isMandatory

@@ -5,9 +5,9 @@ import type { RouteTarget } from './group.ts'
 export interface TargetStats {
   /** Counts a request to the target as in flight until `end` is called. */
   begin(target: RouteTarget, stream: boolean): RunningCall
-  /** Returns the decaying average of the ms to the first event of a stream, or to the whole response; `undefined` before the first one. */
+  /** Returns the decaying average time in ms to the first event of a stream, or to the whole response; `undefined` before the first one. */
   getAverage(target: RouteTarget, stream: boolean): number | undefined
-  /** Returns the ms within which 95% of its latest responses arrived; `undefined` before there are enough of them. */
+  /** Returns the time in ms within which 95% of its latest responses arrived; `undefined` before there are enough of them. */
   getP95(target: RouteTarget, stream: boolean): number | undefined
   /** Returns the number of in-flight requests. */
   getLoad(target: RouteTarget): number
@@ -15,7 +15,7 @@ export interface TargetStats {
   watch(onChange: (key: string, what: MeasureName) => void): void
 }
 
-/** What is measured: a target's load or its average latency. */
+/** A measured quantity: a target's load or its average latency. */
 export type MeasureName = 'load' | 'average'
 
 /** One in-flight request to a target. */

@@ -93,7 +93,7 @@ export const toContentType = (mediaType: string): string =>
   mediaType.startsWith('text/') && !mediaType.includes(';') ? `${mediaType}; charset=utf-8` : mediaType
 
 /**
- * Returns the provider's headers for the client, with names in lower case. `content-type` is that of the body. Drops headers whose
+ * Returns the provider's headers for the client, with names in lower case. Sets `content-type` to that of the body. Drops headers whose
  * value `isSecret`.
  */
 export function createReplyHeaders(
@@ -127,7 +127,7 @@ function hasMediaType(contentType: string | undefined, mediaType: string): boole
 export const findRequestId = (answer: Pick<UpstreamResponse, 'headers'>, own: string): string | undefined =>
   pickRequestId(Object.fromEntries(answer.headers()), own)
 
-/** Finds the provider's request id in headers that were read before, which is cheaper. */
+/** Finds the provider's request id in headers that have already been read, which is cheaper. */
 export function pickRequestId(headers: Readonly<Record<string, string>>, own: string): string | undefined {
   let id = headers[own]
   for (const name of NAMES) id ??= headers[name]

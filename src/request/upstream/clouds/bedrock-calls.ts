@@ -34,7 +34,7 @@ export async function createBedrockCall(
 const getRegionUrl = (region: string, service = 'bedrock-runtime'): string =>
   `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 
-/** Replaces the service in a connection's URL if it is one of AWS. */
+/** Replaces the service in a connection's URL if it is an AWS URL. */
 const replaceService = (getRegionUrl: string, service = 'bedrock-runtime'): string =>
   getRegionUrl.replace(/^https:\/\/bedrock-runtime(?=\.[\w.-]+\.amazonaws\.com)/, `https://${service}`)
 
