@@ -120,13 +120,13 @@ export const redactOwnKeys = (text: string): string =>
     return word
   })
 
-/** Whether the text contains a string that looks like one of this gateway's keys. */
+/** Returns whether the text contains a string that looks like one of this gateway's keys. */
 export const containsOwnKey = (text: string): boolean => redactOwnKeys(text) !== text
 
 /** Also matches admin tokens, keys you chose yourself, and truncated keys and tokens. */
 const OWN_KEY = /sbx_[\w-]{20,}|sbt_[\w-]{20,}(?:\.[\w-]+)*/g
 
-/** Whether this is a gateway error, and, if `code` is given, one with that code. */
+/** Returns whether this is a gateway error, with this code if one is given. */
 export function isGatewayError(error: unknown, code?: ErrorCode): error is GatewayError {
   return isBoom(error) && 'code' in error && (code === undefined || error.code === code)
 }

@@ -40,8 +40,8 @@ export interface Gateway<Operations = unknown> {
   /** Like `fetch`, but resolves to `undefined` if the path isn't the gateway's, so your app can handle it. Never rejects. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
   /**
-   * Whether the path of this request or URL belongs to the gateway. Below its `basePath`, these are `/health`, everything under `/v1`, `/v1beta`, and
-   * `/api`, the endpoints `/v2/embed`, `/v2/rerank`, `/v3/ai/*`, and `/v4/ai/*`, and its pages, such as `/admin` and `/metrics`.
+   * Returns whether the path of this request or URL belongs to the gateway. Below its `basePath`, these are `/health`, everything under `/v1`,
+   * `/v1beta`, and `/api`, the endpoints `/v2/embed`, `/v2/rerank`, `/v3/ai/*`, and `/v4/ai/*`, and its pages, such as `/admin` and `/metrics`.
    */
   matches(request: Request | URL | string): boolean
   /**

@@ -81,7 +81,7 @@ export function turnEnd(): Promise<void> {
 /** Resolves when a batch of requests starts. Only set on Bun, which delivers requests one by one, but handles batches faster. */
 export const requestTurn: typeof turnEnd | undefined = isBun ? turnEnd : undefined
 
-/** Whether the global `fetch` is Bun's own. Bound functions, proxies, and Bun's mocks also show native code as their source. */
+/** Returns whether the global `fetch` is Bun's own. Bound functions, proxies, and Bun's mocks also show native code as their source. */
 const isBunFetch = () =>
   fetch.name === 'fetch' &&
   /^function fetch\(\)\s*\{\s*\[native code\]/.test(Function.prototype.toString.call(fetch)) &&
@@ -117,7 +117,7 @@ const anyFetch = (input: string, init?: RequestInit) => fetch(input, init)
 /** The platform's `fetch`, or the app's replacement. */
 export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { raw: bunCall }) : anyFetch
 
-/** Whether this is Cloudflare Workers, which treats every exported function as a Durable Object class, even one with a property `fetch`. */
+/** Returns whether this is Cloudflare Workers, which treats every exported function as a Durable Object class, even one with a property `fetch`. */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
 
 /** Returns the runtime and its version, such as `Node.js 24.3.0`. */
@@ -134,7 +134,7 @@ export function runtimeName(): string {
   return node === undefined ? 'browser' : `Node.js ${node}`
 }
 
-/** Whether instances start and stop with the load: on Workers, AWS Lambda, Deno Deploy, or in a service worker. */
+/** Returns whether instances start and stop with the load: on Workers, AWS Lambda, Deno Deploy, or in a service worker. */
 export function isShortLived(): boolean {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } } // the runtime's global
   const { AWS_LAMBDA_FUNCTION_NAME: lambda, DENO_DEPLOYMENT_ID: deploy } = isDeno ? {} : (process?.env ?? {})

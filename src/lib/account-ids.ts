@@ -1,8 +1,8 @@
-/** Whether a string has the form of an account's ref, which no id can have. */
+/** Returns whether a string has the form of an account's ref, which no id can have. */
 export const isAccountRef = (text: string): boolean => /^a_[a-z2-7]{26}$/.test(text)
 
 /**
- * Whether a string is a valid account id: 1 to 200 UTF-16 code units, well-formed, in Unicode's composed form (NFC), without control and format
+ * Returns whether a string is a valid account id: 1 to 200 UTF-16 code units, well-formed, in Unicode's composed form (NFC), without control and format
  * characters, without surrounding whitespace, and not in the form of a ref.
  */
 export const isAccountId = (text: string): boolean =>

@@ -42,7 +42,7 @@ export function awsCredentials(apiKey: string): AwsCredentials | undefined {
 
 const SHAPE = /^([A-Z0-9]{16,128}):([A-Za-z0-9/+=]{16,128})(?::([A-Za-z0-9/+=]+))?$/
 
-/** Whether a trimmed credential can be sent: one word in ASCII, or a key file in JSON. */
+/** Returns whether a trimmed credential can be sent: one word in ASCII, or a key file in JSON. */
 export const isBareCredential = (credential: string): boolean => /^[\x21-\x7e]+$|^\{/.test(credential)
 
 /** Shorter credentials are placeholders for providers that need none. */

@@ -21,7 +21,7 @@ export function requireJson(exchange: Headers): void {
     )
 }
 
-/** Whether this is the content type of a form with files. */
+/** Returns whether this is the content type of a form with files. */
 export const isMultipart = (contentType: string | undefined): boolean =>
   /^\s*multipart\/form-data\b/i.test(contentType ?? '')
 

@@ -62,7 +62,7 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
   return { spans, depth: deepest }
 }
 
-/** Whether the text nests deeper than this many levels. It may be invalid JSON. Each level takes two characters. */
+/** Returns whether the text nests deeper than this many levels. It may be invalid JSON. Each level takes two characters. */
 export function exceedsDepth(text: string, levels: number): boolean {
   if (text.length <= 2 * levels || !countsMoreOpenings(text, levels)) return false
   let depth = 0
@@ -83,7 +83,7 @@ export function exceedsDepth(text: string, levels: number): boolean {
   return false
 }
 
-/** Whether there are more opening braces and brackets than `count`, including those in strings. A fast check that excludes most texts. */
+/** Returns whether there are more opening braces and brackets than `count`, including those in strings. A fast check that excludes most texts. */
 function countsMoreOpenings(text: string, count: number): boolean {
   let found = 0
   for (const open of '{[')
@@ -117,7 +117,7 @@ function findStringEnd(text: string, open: number): number {
   return text.length
 }
 
-/** Whether the quoted string is one of the names. Most keys aren't, which is decided without creating a string. */
+/** Returns whether the quoted string is one of the names. Most keys aren't, which is decided without creating a string. */
 function isKeyAmong(names: readonly string[], text: string, start: number, end: number): boolean {
   const length = end - start - 2
   for (const name of names) {

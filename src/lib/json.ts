@@ -5,7 +5,7 @@ import { BACKSLASH, exceedsDepth, QUOTE, scanTopLevel } from './json-scan.ts'
 /** A JSON object whose fields haven't been checked. */
 export type JsonObject = { [name: string]: unknown }
 
-/** Whether a value is an object other than null or an array. */
+/** Returns whether a value is an object other than null or an array. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -33,14 +33,14 @@ const MAX_SAFE_DEPTH = 500
  */
 export const MAX_PARSED_DEPTH = 10_000
 
-/** Whether the text is JSON that nests deeper than a client's JSON may. */
+/** Returns whether the text is JSON that nests deeper than a client's JSON may. */
 export const isTooDeep = (text: string): boolean =>
   exceedsDepth(text, MAX_DEPTH) && (isUnparsablyDeep(text) ? isClosed(text) : tryParseJson(text) !== undefined)
 
-/** Whether the text nests so deep that writing its value as JSON could exhaust the stack. */
+/** Returns whether the text nests so deep that writing its value as JSON could exhaust the stack. */
 export const isUnsafelyDeep = (text: string): boolean => exceedsDepth(text, MAX_SAFE_DEPTH)
 
-/** Whether the text nests too deep to be parsed. */
+/** Returns whether the text nests too deep to be parsed. */
 export const isUnparsablyDeep = (text: string): boolean => exceedsDepth(text, MAX_PARSED_DEPTH)
 
 const isClosed = (text: string) => /[\]}]$/.test(text.trimEnd())
@@ -105,6 +105,6 @@ export function escapeJson(text: string): string {
 
 const SHORT = 32
 
-/** Whether JSON may escape a character: control characters, quotes, backslashes, and halves of surrogate pairs. */
+/** Returns whether JSON may escape a character: control characters, quotes, backslashes, and halves of surrogate pairs. */
 const isEscaped = (code: number): boolean =>
   code < 0x20 || code === QUOTE || code === BACKSLASH || (code >= 0xd800 && code <= 0xdfff)

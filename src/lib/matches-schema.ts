@@ -2,7 +2,7 @@ import { type Schema, type SchemaDraft, validate } from '@cfworker/json-schema'
 import { isObject, type JsonObject, scalarText } from './json.ts'
 
 /**
- * Whether a JSON value matches a JSON Schema. Ignores `pattern`, `patternProperties`, `format`, and `uniqueItems`, with which a client's schema
+ * Returns whether a JSON value matches a JSON Schema. Ignores `pattern`, `patternProperties`, `format`, and `uniqueItems`, with which a client's schema
  * could block the process. A schema that is invalid or takes too many steps counts as matched.
  */
 export function matchesSchema(value: unknown, schema: JsonObject): boolean {

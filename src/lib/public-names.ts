@@ -1,4 +1,4 @@
-/** Whether a URL's host (`URL.hostname`) is a name in the public DNS. `URL` normalizes all IP addresses, whose last label isn't a top-level domain. */
+/** Returns whether a URL's host (`URL.hostname`) is in the public DNS. `URL` normalizes all IP addresses, whose last label isn't a top-level domain. */
 export function isPublicName(host: string): boolean {
   const labels = host.split('.')
   const top = labels.at(-1) ?? ''

@@ -83,7 +83,7 @@ function withoutCommonEnds(word: string, other: string): [string, string] {
   return [word.slice(start, word.length - end), other.slice(start, other.length - end)]
 }
 
-/** Whether `other` contains one of `pieces` equal pieces of the word. An edit changes one piece, so fewer edits leave one intact. */
+/** Returns whether `other` contains one of `pieces` equal pieces of the word. An edit changes one piece, so fewer edits leave one intact. */
 function sharesPiece(word: string, other: string, pieces: number): boolean {
   const size = Math.floor(word.length / pieces)
   if (size === 0) return true

@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 
-/** Whether the value is an origin as browsers send it: scheme, host, and a non-default port. */
+/** Returns whether the value is an origin as browsers send it: scheme, host, and a non-default port. */
 export function isOrigin(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(text)) return false
   if (!/^https?:/.test(text)) return true // the origin of a browser extension, for which `URL` gives no origin
@@ -34,11 +34,11 @@ export function withoutTrailing(text: string, character: string): string {
   return text.slice(0, end)
 }
 
-/** Whether a URL's host (`URL.hostname`) is this machine. */
+/** Returns whether a URL's host (`URL.hostname`) is this machine. */
 export const isLoopbackHost = (host: string): boolean =>
   /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(host)
 
-/** Whether a URL's host (`URL.hostname`) is private to a network or machine. */
+/** Returns whether a URL's host (`URL.hostname`) is private to a network or machine. */
 export function isPrivateHost(host: string): boolean {
   if (host.startsWith('[')) return PRIVATE_V6.test(host) || isPrivateHost(toMappedV4(host))
   if (/^[\d.]+$/.test(host)) return PRIVATE_V4.test(host)

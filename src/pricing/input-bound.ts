@@ -52,7 +52,7 @@ interface BodyContent {
 /** A cache, because each attempt at each target needs the same content. */
 const contents = new WeakMap<JsonObject, BodyContent>()
 
-/** Whether the body was counted before, so that counting it again costs nothing. */
+/** Returns whether the body was counted before, so that counting it again costs nothing. */
 export const isCounted = (body: JsonObject): boolean => contents.has(body)
 
 function countContent(body: JsonObject): BodyContent {

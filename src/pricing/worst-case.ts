@@ -90,7 +90,7 @@ const getMaxOutput = (model: CatalogModel | undefined): number =>
 interface MaxUsage extends Pick<WorstCase, 'inputTokens' | 'outputTokens'> {
   units: TokenUsage['units']
   isBilledOnce: RequestBound['isBilledOnce']
-  /** Whether the input may contain images or audio. */
+  /** Returns whether the input may contain images or audio. */
   hasMedia(): boolean
 }
 

@@ -298,7 +298,7 @@ export class AttemptLog {
   }
 }
 
-/** Whether there are output tokens but no input tokens, which no model can produce. */
+/** Returns whether there are output tokens but no input tokens, which no model can produce. */
 const lacksInput = (usage: TokenUsage): boolean => {
   const { inputTokens, outputTokens, costUsd } = addIterations(usage)
   return inputTokens === 0 && outputTokens > 0 && costUsd === undefined

@@ -189,7 +189,7 @@ function result(step: AttemptRecord | Skip): string {
   return step.outcome === 'answered' ? `${step.status}` : `${step.status}:${step.outcome}`
 }
 
-/** Whether the steps include other connections with the same provider and model. */
+/** Returns whether the steps include other connections with the same provider and model. */
 export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly StepRecord[]): boolean =>
   steps.length > 1 && hasTwin(step, steps)
 

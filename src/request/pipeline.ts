@@ -161,7 +161,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 const MISSING_KNOWN_MS = 60 * 60 * 1_000
 const MAX_MISSING = 1_000
 
-/** Whether the route calls a model. */
+/** Returns whether the route calls a model. */
 const isEndpoint = (route: Endpoint | ServedRoute): route is Endpoint => 'upstreamPath' in route
 
 /** Remembers, in memory, which targets lack the endpoint of an operation. */

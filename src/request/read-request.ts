@@ -76,7 +76,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   }
 }
 
-/** Whether a request brings its own terms: models in a header, or gateway options in the AI SDK's protocol. */
+/** Returns whether a request brings its own terms: models in a header, or gateway options in the AI SDK's protocol. */
 export const hasOwnTerms = ({
   call: { endpoint, body },
   exchange,

@@ -2,7 +2,7 @@ import { assertNever } from '../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
 
-/** Whether this value is valid input for the shape. As strict as the management API, but loads no schemas and changes nothing. */
+/** Returns whether this value is valid input for the shape. As strict as the management API, but loads no schemas and changes nothing. */
 export function isValidInput(shape: Shape, value: unknown): boolean {
   switch (shape.type) {
     case 'text':
@@ -28,7 +28,7 @@ export function isValidInput(shape: Shape, value: unknown): boolean {
   }
 }
 
-/** Whether it is an object, and not an instance of a class, whose inherited members wouldn't be checked. */
+/** Returns whether the value is an object, and not an instance of a class, whose inherited members wouldn't be checked. */
 export function isPlainObject(value: unknown): value is JsonObject {
   if (!isObject(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)

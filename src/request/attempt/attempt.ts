@@ -331,7 +331,7 @@ export class Attempt {
     return this.#failedOutcome(failed, empty && this.#answeredOutcome(empty, codec, call, { isRead: false }))
   }
 
-  /** Whether the response is whole although the client requested a stream, or has events although it didn't. */
+  /** Returns whether the response is whole although the client requested a stream, or has events although it didn't. */
   #isUnexpected(received: ReceivedResponse | FailedResponse, codec: Codec): boolean {
     if (codec.replyType) return false // it can write either
     if (this.#request.call.stream) return received.kind === 'whole'

@@ -85,7 +85,7 @@ const createUnwantedFailure = (failureClass: 'filtered' | 'schema', message: str
 const isFiltered = ({ finish, content }: Choice) =>
   finish.reason === 'content-filter' || content.some(({ type }) => type === 'refusal')
 
-/** Whether it is JSON in the required form, or a tool call, after which the actual response is still to come. */
+/** Returns whether the response is JSON in the required form, or a tool call, after which the actual response is still to come. */
 function matchesOutput({ content }: Choice, output: OutputFormat): boolean {
   if (content.some(({ type }) => type === 'tool-call')) return true
   const value = tryParseJson(content.map((part) => (part.type === 'text' ? part.text : '')).join(''))

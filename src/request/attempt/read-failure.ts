@@ -153,14 +153,14 @@ function toFailure({ status: sent, message, isQuoted, body, header, operation, n
   }
 }
 
-/** Whether another target may accept what this one rejected. In chat, a 413 may be about something other than the size of a file. */
+/** Returns whether another target may accept what this one rejected. In chat, a 413 may be about something other than the size of a file. */
 function canOthersAccept({ kind, error }: ErrorReading, operation: ErrorSource['operation']): boolean {
   if (getErrorMeaning(kind).class !== 'client') return false
   if (operation.tryOthers) return kind !== 'content-refused'
   return isFileTooLarge(error) || (kind === 'too-large' && (operation.kind !== 'llm' || isOnlyTooLarge(error)))
 }
 
-/** Whether the response suggests a retry. `x-should-retry` decides, or else a retry-after header. Waits in rate-limit headers alone don't count. */
+/** Returns whether the response suggests a retry, by `x-should-retry` or else a retry-after header. Waits in rate-limit headers alone don't count. */
 function invitesRetry(header: ErrorSource['header'], retryAfterMs: number | undefined): boolean {
   const shouldRetry = header('x-should-retry')
   if (shouldRetry === 'true' || shouldRetry === 'false') return shouldRetry === 'true'

@@ -96,10 +96,10 @@ function checkLength(head: UpstreamResponse): ByteStream {
   }
 }
 
-/** Whether the content type is that of a stream. */
+/** Returns whether the content type is that of a stream. */
 const isEventStream = (head: UpstreamResponse) => /event-?stream/.test(head.header('content-type') ?? '')
 
-/** Whether the content type allows a stream. */
+/** Returns whether the content type allows a stream. */
 function mayBeStream(head: UpstreamResponse): boolean {
   const mediaType = head.header('content-type')?.toLowerCase() ?? ''
   return !mediaType.includes('json') && !mediaType.includes('html')

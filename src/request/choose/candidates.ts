@@ -14,7 +14,7 @@ export interface CoolingTarget {
 /** The progress of one request through its targets. */
 export interface Progress {
   readonly request: ModelRequest
-  /** Whether this connection recently served the request's session. */
+  /** Returns whether this connection recently served the request's session. */
   isPinned(route: Route): boolean
   /** The target of each attempt. */
   readonly tried: RouteTarget[]
@@ -46,8 +46,8 @@ export const createTarget = (route: Route, { context }: ModelRequest): Target =>
 })
 
 /**
- * Whether to skip the target: it isn't allowed, was already tried, is draining or in cooldown, or has too small a context window. Adds the reason
- * to the log.
+ * Returns whether to skip the target: it isn't allowed, was already tried, is draining or in cooldown, or has too small a context window. Adds the
+ * reason to the log.
  */
 export function isSkipped(route: Route, progress: Progress): boolean {
   const { request, tried, failures, cooling } = progress
@@ -86,8 +86,8 @@ function addCooling({ route, dueAt, isMandatory }: CoolingTarget, cooling: Cooli
 }
 
 /**
- * Whether the request has already exceeded a context window of that size, according to the catalog or else the provider's error. If neither size is
- * known, any window counts.
+ * Returns whether the request has already exceeded a context window of that size, according to the catalog or else the provider's error. If neither
+ * size is known, any window counts.
  */
 export function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
   const getSize = (one: RouteTarget) => getContextWindow(request.context.catalog, one)
@@ -99,8 +99,8 @@ export function isTooSmall(target: RouteTarget, { request, failures }: Progress)
 }
 
 /**
- * Whether it is another connection for a model that has failed in all attempts, or for a provider that has rejected all keys. Otherwise, a provider
- * with many keys would use up all attempts.
+ * Returns whether it is another connection for a model that has failed in all attempts, or for a provider that has rejected all keys. Otherwise, a
+ * provider with many keys would use up all attempts.
  */
 export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures }: Progress): boolean =>
   failures.length > 0 &&
@@ -116,7 +116,7 @@ export function noteFailure(failed: Failed, { failures }: Progress): void {
   failures.push(failed)
 }
 
-/** Whether the target is in the list. */
+/** Returns whether the target is in the list. */
 export const isAmong = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
   targets.some((one) => isSame(one, target))
 

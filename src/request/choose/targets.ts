@@ -128,7 +128,7 @@ export class Targets {
     return isHedge || (this.#attempts === 0 && cooling.length === 0) ? undefined : this.#lastResort()
   }
 
-  /** Whether no other target can help after this failure, or the work would be charged a second time. */
+  /** Returns whether no other target can help after this failure, or the work would be charged a second time. */
   #isFinal({ failure, route }: Failed): boolean {
     const { operation } = this.#request.call.endpoint
     if (operation.endsAt(failure)) return true

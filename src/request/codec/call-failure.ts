@@ -115,8 +115,8 @@ export const emptyResponseFailure: Failure = {
 }
 
 /**
- * Whether the provider may have done the work and charge for it. It hasn't if there was no connection, if it names a time to retry or rejects the
- * request, or if the response is complete except for the requested content.
+ * Returns whether the provider may have done the work and charge for it. It hasn't if there was no connection, if it names a time to retry or rejects
+ * the request, or if the response is complete except for the requested content.
  */
 export function isAmbiguous({ class: failureClass, retryAfterMs, isCertain, lacksContent, code }: Failure): boolean {
   if (lacksContent || retryAfterMs !== undefined || isCertain || code === 'UND_ERR_CONNECT_TIMEOUT') return false

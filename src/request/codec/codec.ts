@@ -123,7 +123,7 @@ export interface CodecContext {
 
 /** Remembers targets that lack the endpoint of an operation although their format has one. */
 export interface EndpointMemory {
-  /** Whether the target was found to lack the endpoint within the last hour. */
+  /** Returns whether the target was found to lack the endpoint within the last hour. */
   isMissing(target: RouteTarget, operation: Operation): boolean
   noteMissing(target: RouteTarget, operation: Operation): void
 }
@@ -132,7 +132,7 @@ export interface EndpointMemory {
 export interface Translation {
   /** Rejects with `INVALID_REQUEST` if the target's format does not support the request, and with `FORMAT_MISMATCH` if it lacks the endpoint. */
   createCodec(request: CodecRequest, target: RouteTarget): Promise<Codec>
-  /** Whether the gateway must compact the conversation for a target of the client's own format, because the target can't do it itself. */
+  /** Returns whether the gateway must compact the conversation for a target of the client's own format, because the target can't do it itself. */
   needsCompaction(request: CodecRequest, target: RouteTarget): Promise<boolean>
   /** Adds the parameters of combo entries, or the request's `outputLimit`, to a passed-through request. */
   applyOptions(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
@@ -143,7 +143,7 @@ export interface Translation {
     response: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
     place: AnswerSource,
   ): Promise<Answer | undefined>
-  /** Whether the first chunks of a stream say that a content filter has ended the response, or that the model refuses. */
+  /** Returns whether the first chunks of a stream say that a content filter has ended the response, or that the model refuses. */
   isFiltered(head: readonly Uint8Array[], place: AnswerSource): Promise<boolean>
   /** Returns the codec for a provider that streams although the client requested a whole response. */
   adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>

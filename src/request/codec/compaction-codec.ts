@@ -84,7 +84,7 @@ const UNCHANGED: Pick<AnswerConversion, 'convertAnswer' | 'convertStream'> = {
   convertStream: (emit) => emit,
 }
 
-/** Whether the gateway must compact the conversation for a target of the client's own format, because the target can't do it itself. */
+/** Returns whether the gateway must compact the conversation for a target of the client's own format, because the target can't do it itself. */
 export async function needsCompaction({ call, format, context }: CodecRequest, target: RouteTarget): Promise<boolean> {
   const compact = call.endpoint.getCompactionMode?.(call.body)
   if (compact === undefined) return false

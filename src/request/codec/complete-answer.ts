@@ -93,7 +93,7 @@ function createPollCall({ url: address, body }: JobPoll, { domain }: JobForm, su
 
 const CREDENTIALS = ['authorization', 'x-key', 'x-api-key', 'api-key']
 
-/** Whether the URL is on the domain, with HTTPS and the default port. */
+/** Returns whether the URL is on the domain, with HTTPS and the default port. */
 const isOnDomain = (domain: string, { protocol, port, hostname, username, password }: URL): boolean =>
   protocol === 'https:' &&
   port === '' &&

@@ -83,7 +83,7 @@ function needsTranslation({ call, format, context, owner }: CodecRequest, target
  */
 const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 
-/** Whether the conversation must be compacted before the response. The text rules this out for most requests without parsing. */
+/** Returns whether the conversation must be compacted before the response. The text rules this out for most requests without parsing. */
 const requestsCompaction = ({ endpoint: { getCompactionMode }, text, body }: ModelCall): boolean =>
   getCompactionMode !== undefined && text.includes('"compaction') && getCompactionMode(body) !== undefined
 

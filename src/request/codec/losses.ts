@@ -11,7 +11,7 @@ export function createWarningHeader(warnings: readonly string[]): Record<string,
 
 const MAX_WARNINGS = 30
 
-/** Whether the request is rejected if its translation would drop something. The header can make a request strict, but not lenient. */
+/** Returns whether the request is rejected if its translation would drop something. The header can make a request strict, but not lenient. */
 export const isStrict = ({ exchange, context }: Pick<CodecRequest, 'exchange' | 'context'>): boolean =>
   context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')
 

@@ -64,7 +64,7 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, beside: Ro
   }
 }
 
-/** Whether the body requests a stream. */
+/** Returns whether the body requests a stream. */
 export const isStreamRequested = (body: JsonObject, { streamBy }: Endpoint): boolean =>
   streamBy ? body[streamBy.member] === streamBy.value : body.stream === true
 
@@ -135,6 +135,6 @@ function rejectStatefulFields(body: JsonObject, { stateful }: Endpoint): void {
  */
 const MAX_MODEL_NAME = 1_000
 
-/** Whether the client expects a JSON array: the default of Google's streams, unless the client requests events. */
+/** Returns whether the client expects a JSON array: the default of Google's streams, unless the client requests events. */
 export const wantsArray = ({ call, exchange }: { call: ModelCall; exchange: Pick<Exchange, 'query'> }): boolean =>
   call.endpoint.streams === 'always' && !/[?&]alt=sse(&|$)/.test(exchange.query)

@@ -60,7 +60,7 @@ export function createRefusedOptions(clock: Clock): RefusedOptions {
 
 const getTargetKey = ({ connection, model, format }: RouteTarget) => JSON.stringify([connection.id, format, model])
 
-/** Whether the provider rejected the request because of its content. */
+/** Returns whether the provider rejected the request because of its content. */
 export const isBadRequest = ({ head }: FailedResponse): boolean => head?.status === 400 || head?.status === 422
 
 /** Returns the fields that a provider's error rejects as unknown, but not those with rejected values. */

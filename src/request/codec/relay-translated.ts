@@ -240,7 +240,7 @@ interface PendingError {
 const toEndError = ({ status, code, source }: CanonicalError): StreamError =>
   source ?? (code === MALFORMED_CALL ? { status, class: 'content' } : toStreamError({ status, code }))
 
-/** Whether the provider itself ended the stream. */
+/** Returns whether the provider itself ended the stream. */
 const isFromProvider = ({ source, code }: CanonicalError): boolean => source !== undefined || code === MALFORMED_CALL
 
 const NOTHING: readonly Uint8Array[] = []

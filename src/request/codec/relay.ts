@@ -272,7 +272,7 @@ class PassThroughStream implements RelayedStream {
     }
   }
 
-  /** Whether these events may contain anything other than the response. */
+  /** Returns whether these events may contain anything other than the response. */
   #mayBeForeign(events: Uint8Array): boolean {
     return mayContainError(events) || mayBeForeign(events, this.#terms.answers)
   }

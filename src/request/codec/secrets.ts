@@ -43,7 +43,7 @@ export interface KnownKeys {
   getFinder(connections: readonly ConnectionRecord[]): QuotedKeyFinder | undefined
 }
 
-/** Whether the text contains a credential. */
+/** Returns whether the text contains a credential. */
 export type QuotedKeyFinder = (text: string) => boolean
 
 /** The longest time that a request waits for a storage that hangs. */

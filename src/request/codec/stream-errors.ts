@@ -14,9 +14,9 @@ import type {
 import { maskSecrets } from './secrets.ts'
 
 /**
- * Whether these events may contain an error, because the bytes contain `"error"` or `event: error`. Errors in every format do, as a field, a type, or
- * an event; within a string, the quotes would be escaped. The few chunks that match are parsed, and their format decides. Every chunk is searched,
- * so this looks for the rare "r" first.
+ * Returns whether these events may contain an error, because the bytes contain `"error"` or `event: error`. Errors in every format do, as a field, a
+ * type, or an event; within a string, the quotes would be escaped. The few chunks that match are parsed, and their format decides. Every chunk is
+ * searched, so this looks for the rare "r" first.
  */
 export function mayContainError(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(R); at >= 0; at = bytes.indexOf(R, at + 1)) {
@@ -34,7 +34,8 @@ const QUOTE = 0x22
 const COLON = 0x3a
 
 /**
- * Whether one of these whole events may be something other than part of a response: an error in another format, or text from a server in between.
+ * Returns whether one of these whole events may be something other than part of a response: an error in another format, or text from a server in
+ * between.
  */
 export function mayBeForeign(events: Uint8Array, { isOwnEvent }: AnswerReader): boolean {
   let start = 0
@@ -217,7 +218,7 @@ function isError(bare: string, state: StreamState): boolean {
   return true
 }
 
-/** Whether it ends in two carriage returns. The event was held back because the last one could have been half of a CRLF. */
+/** Returns whether the rest ends in two carriage returns. The event was held back because the last one could have been half of a CRLF. */
 const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR
 
 const CR = 0x0d

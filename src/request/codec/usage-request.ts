@@ -69,7 +69,7 @@ function removeUsage(events: Uint8Array, usageRequest: UsageRequest): Uint8Array
   return kept.length === split.length ? events : concatBytes(kept)
 }
 
-/** Whether the bytes contain `"usage":{`, with any whitespace. All other events of such a stream contain `"usage":null`. */
+/** Returns whether the bytes contain `"usage":{`, with any whitespace. All other events of such a stream contain `"usage":null`. */
 function mayContainUsage(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(G); at !== -1; at = bytes.indexOf(G, at + 1)) {
     if (bytes[at + 1] !== E || bytes[at + 2] !== QUOTE || bytes[at - 1] !== A || bytes[at - 2] !== S) continue

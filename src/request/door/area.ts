@@ -8,7 +8,7 @@ export interface Area {
   readonly name: string
   /** Below the base path, with a leading slash: `/v1`. */
   readonly path: string
-  /** Whether a path that starts with `path` belongs to it. Default: `path` itself and everything below it. */
+  /** Returns whether a path that starts with `path` belongs to it. Default: `path` itself and everything below it. */
   owns?(path: string): boolean
   /** The methods that pages of the `allowedOrigins` may use; absent: they may not call it. */
   readonly pageMethods?: readonly string[]

@@ -29,7 +29,7 @@ export function listCallerFormats(path: string): ClientFormat[] {
   return signs.map((sent) => callerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
 }
 
-/** Whether this is the path of the model list, which any browser page may read. */
+/** Returns whether this is the path of the model list, which any browser page may read. */
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
 /**

@@ -16,13 +16,13 @@ interface FetchHandlers {
   gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /** Resolves to `undefined` for paths that aren't the gateway's. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
-  /** Whether the request or URL is the gateway's. */
+  /** Returns whether the request or URL is the gateway's. */
   matches(request: Request | URL | string): boolean
 }
 
 /** The options of the handlers. */
 export interface FetchHandlersOptions extends BodyOptions {
-  /** Whether `app` serves this path. */
+  /** Returns whether `app` serves this path. */
   isOwnPath(path: string): boolean
   /** Creates the reply to any other path. */
   elsewhere(exchange: Exchange): Reply
@@ -89,7 +89,7 @@ interface FetchContext {
   platform?: unknown
 }
 
-/** Whether this is the execution context, which Workers pass as the third argument. */
+/** Returns whether this is the execution context, which Workers pass as the third argument. */
 const isContext = (part: unknown): part is FetchContext => isObject(part) && typeof part.waitUntil === 'function'
 
 /** Returns the request that `fetch` would create from the same arguments, so that the gateway can be a client's `fetch`. */
@@ -159,8 +159,8 @@ class FetchExchange implements Exchange {
 }
 
 /**
- * See `Exchange.onAbort`. The returned function keeps the request in memory: once the request is garbage-collected, Node's signal no longer reports that
- * the client disconnected.
+ * See `Exchange.onAbort`. The returned function keeps the request in memory: once the request is garbage-collected, Node's signal no longer reports
+ * that the client disconnected.
  */
 function onAbort(request: Request, listener: () => void): () => void {
   if (request.signal.aborted) {

@@ -1,7 +1,7 @@
 import type { Exchange } from '../../lib/exchange.ts'
 
 /**
- * Whether the request comes from a page of another site. `Sec-Fetch-Site`, which only browsers set, decides. Without it, `Origin` must equal
+ * Returns whether the request comes from a page of another site. `Sec-Fetch-Site`, which only browsers set, decides. Without it, `Origin` must equal
  * `publicOrigin`, or else name the same host as `Host`, which a proxy may have rewritten.
  */
 export function isForeign(exchange: Exchange, publicOrigin?: string): boolean {

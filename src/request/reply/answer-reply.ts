@@ -51,7 +51,7 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
 /** Statuses of responses without a body. */
 const WITHOUT_BODY = new Set([204, 205])
 
-/** Returns a search for the keys of all connections, before they are decrypted. Waits for that only if a header may quote a key. */
+/** Returns a search for the keys of all connections. Waits until they are decrypted only if a header may quote one. */
 async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
   try {
     for (const [, value] of response.head.headers())

@@ -45,7 +45,7 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
   })
 }
 
-/** Whether the error is about the model name, with which no target can be called. */
+/** Returns whether the error is about the model name, with which no target can be called. */
 const isModelNameError = (refusal: GatewayError | undefined): refusal is GatewayError => refusal?.data.param === 'model'
 
 /** Creates the reply with the gateway's own response, if no target has the endpoint. `x-signalbox-warning` says what it is. */

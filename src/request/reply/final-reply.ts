@@ -73,7 +73,7 @@ export function withAttempts(error: GatewayError, steps: readonly StepRecord[], 
   return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })
 }
 
-/** Whether only the client can fix the cause. */
+/** Returns whether only the client can fix the cause. */
 const isClientFault = (failure: Failure) => failureRules[failure.class].fault === 'client'
 
 /** Keeps SDKs from retrying, because the gateway has already retried where it helps. */

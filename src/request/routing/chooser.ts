@@ -35,7 +35,7 @@ export interface GroupSelection {
    * routes in `failed`. Groups whose targets all failed get their turns back.
    */
   settle(route: Route | undefined, failed: readonly Route[]): Promise<void>
-  /** Whether the request's session was moved to this route, or served by its connection on this instance, within the last hour. */
+  /** Returns whether the request's session was moved to this route, or served by its connection on this instance, within the last hour. */
   isPinned(route: Route): boolean
 }
 

@@ -65,20 +65,20 @@ const MAX_MESSAGE = 300
  */
 const JITTER = 0.1
 
-/** Whether the cooldown began after the call, so that the outcome of the call says nothing about it. */
+/** Returns whether the cooldown began after the call, so that the outcome of the call says nothing about it. */
 export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boolean =>
   retryAt !== undefined && cooledIn > began
 
 /**
- * Whether the next call would certainly fail in the same way: the key or the connection was rejected, or the wait that the provider requested is not
- * over.
+ * Returns whether the next call would certainly fail in the same way: the key or the connection was rejected, or the wait that the provider requested
+ * is not over.
  */
 export const isConclusive = ({ class: failure, isCertain, retryAfterMs }: HealthFailure): boolean =>
   isCertain === true || retryAfterMs !== undefined || failureRules[failure].isLasting === true
 
 /**
- * Whether to use the wait that the provider requested. A wait shorter than the first back-off is used only once, since a target that repeats it must
- * still get longer cooldowns.
+ * Returns whether to use the wait that the provider requested. A wait shorter than the first back-off is used only once, since a target that repeats
+ * it must still get longer cooldowns.
  */
 const isWaitUsed = (
   retryAfterMs: number | undefined,

@@ -8,7 +8,7 @@ export interface Probe {
   ended: Promise<ProbeEnding>
 }
 
-/** The outcome of a probe. `dropped`: it says nothing about the next call, since the client disconnected, or the failure may have been a coincidence. */
+/** The outcome of a probe. `dropped`: it says nothing about the next call, since the client disconnected, or the failure may be a coincidence. */
 export type ProbeEnding = 'answered' | 'failed' | 'dropped'
 
 interface ProbedTarget {
@@ -188,7 +188,7 @@ export function createHealthRecords(): HealthRecords {
   }
 }
 
-/** Whether the connection has changed since its failure counted against the provider. */
+/** Returns whether the connection has changed since its failure counted against the provider. */
 const isRepaired = ({ connections }: HealthRecord, { id, updatedAt }: HealthTarget['connection']) =>
   (connections.get(id) ?? updatedAt) < updatedAt
 

@@ -6,7 +6,7 @@ import type { RouteTable } from './route-table.ts'
  * The models that the gateway knows by name. Clients may request any other name, which is passed on, so counters per name must ignore unknown ones.
  */
 
-/** Whether the model is in the catalog, or enabled on the connection. */
+/** Returns whether the model is in the catalog, or enabled on the connection. */
 export const isKnownTarget = (
   { provider, model, connection }: Pick<RouteTarget, 'provider' | 'model' | 'connection'>,
   { catalog }: Pick<RouteTable, 'catalog'>,
@@ -14,7 +14,7 @@ export const isKnownTarget = (
   getCatalogModel(catalog, { provider, model }) !== undefined ||
   (connection.providerSpecificData?.enabledModels?.includes(model) ?? false)
 
-/** Whether the name is a combo, an alias, or a known model. */
+/** Returns whether the name is a combo, an alias, or a known model. */
 export function isKnownName(name: string, table: RouteTable): boolean {
   const known = knownNamesByTable.get(table) ?? new Set<string>()
   if (known.has(name)) return true

@@ -63,8 +63,8 @@ const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolean =>
   operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
 
 /**
- * Whether the kind is only served at another endpoint. A kind that isn't served anywhere yet is sent to chat providers, since some of them respond
- * with images and speech there; the others reject it.
+ * Returns whether the kind is only served at another endpoint. A kind that isn't served anywhere yet is sent to chat providers, since some of them
+ * respond with images and speech there; the others reject it.
  */
 const needsOtherEndpoint = (endpoint: RequestedEndpoint, kind: Kind): boolean =>
   !servesKind(endpoint, kind) && (findEndpoint(kind) !== undefined || endpoint.operation.kind !== 'llm')
@@ -87,7 +87,7 @@ export function requireKind(
   })
 }
 
-/** Whether the target serves the kind at its chat endpoint: Google does so for images and audio, and so do resellers of its models. */
+/** Returns whether the target serves the kind at its chat endpoint: Google does so for images and audio, and so do resellers of its models. */
 const isServedAsChat = (
   { operation }: RequestedEndpoint,
   kind: Kind,

@@ -19,7 +19,7 @@ export function findTwoModels(models: readonly string[], names: NamedModels): re
   return undefined
 }
 
-/** Whether a combo resolves to the name, directly or through aliases and nested combos. */
+/** Returns whether a combo resolves to the name, directly or through aliases and nested combos. */
 export function reachesModel(models: readonly string[], wanted: string, names: NamedModels): boolean {
   const seen = new Set<string>()
   const open = [...models]

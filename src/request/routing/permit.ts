@@ -106,5 +106,5 @@ const NONE: readonly HealthRecord[] = []
 const filterOlder = (began: number, records: readonly HealthRecord[]) =>
   records.filter((record) => !isNewer(record, began))
 
-/** Whether a cooldown of this class needs more than one failure. */
+/** Returns whether a cooldown of this class needs more than one failure. */
 const isSporadic = (reason: FailureClass) => failureRules[reason].cooldown?.starts === 'by-share'

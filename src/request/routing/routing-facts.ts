@@ -9,9 +9,9 @@ export interface RequestFacts {
   model: string
   bytes: number
   stream: boolean
-  /** Whether the request has tools. */
+  /** Returns whether the request has tools. */
   tools(): boolean
-  /** Whether it contains images. */
+  /** Returns whether the request contains images. */
   images(): boolean
   /** Returns the body's `metadata`. */
   metadata(): Readonly<Record<string, unknown>>
@@ -46,7 +46,7 @@ function matches(value: string | undefined, pattern: Pattern): boolean {
 }
 
 /**
- * Whether the value matches the pattern, in which `*` matches any text. Compares the parts between the `*`s in linear time, since a regular
+ * Returns whether the value matches the pattern, in which `*` matches any text. Compares the parts between the `*`s in linear time, since a regular
  * expression could take exponential time.
  */
 export function matchesPattern(value: string, pattern: string): boolean {

@@ -179,6 +179,6 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   }
 }
 
-/** Whether the first cooldown is worse: mandatory ones are worse than others, and longer ones are worse than shorter ones. */
+/** Returns whether the first cooldown is worse: mandatory ones are worse than others, and longer ones are worse than shorter ones. */
 const isWorse = (one: CooldownState, other: CooldownState) =>
   one.isMandatory === other.isMandatory ? one.retryAt > other.retryAt : one.isMandatory

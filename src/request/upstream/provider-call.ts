@@ -183,7 +183,7 @@ function toCallError(thrown: unknown, isAnswered: boolean): GatewayError {
 
 const OUT_OF_TIME = "The provider took longer than the gateway's HTTP client allows."
 
-/** Whether this is a timeout of the HTTP client itself, from undici or a signal, which was shorter than the gateway's. */
+/** Returns whether this is a timeout of the HTTP client itself, from undici or a signal, which was shorter than the gateway's. */
 function isTimeout(thrown: unknown): boolean {
   const cause = getCause(thrown)
   return isObject(cause) && [cause.code, cause.name].some((name) => TIMEOUTS.test(String(name)))

@@ -49,12 +49,12 @@ export class SourcedCredentials {
     this.#clock = clock
   }
 
-  /** Whether this connection's `apiKey` is a function. */
+  /** Returns whether this connection's `apiKey` is a function. */
   has({ id }: ConnectionRecord): boolean {
     return this.#sources.has(id)
   }
 
-  /** Whether the credential belongs only to the caller's account or key. */
+  /** Returns whether the credential belongs only to the caller's account or key. */
   isOfCaller({ connection, caller }: CredentialUse): boolean {
     return caller.owner !== '' && typeof this.#sources.get(connection.id) === 'function'
   }
