@@ -53,7 +53,7 @@ function listOperationNames(feature: string, operations: NonNullable<Feature['op
   ])
 }
 
-/** Paths that differ only in the names of their parameters are the same. */
+/** Removes the names of parameters, because paths that differ only in them are the same. */
 const withoutNames = (path: string) => path.replaceAll(/:\w+/g, ':')
 
 /** Throws a TypeError for a route that two features define, or that one defines twice. */

@@ -226,17 +226,17 @@ type Intersect<Union> = (Union extends unknown ? (one: Union) => void : never) e
   ? All
   : never
 
-/** Follows requests as they run. */
+/** Listeners that follow requests as they run. */
 export interface FeatureEvents {
-  /** The body of a model request has been read. */
+  /** Called when the body of a model request has been read. */
   read?(request: FollowedRequest): unknown
-  /** A provider is about to be called. */
+  /** Called when a provider is about to be called. */
   attempting?(attempt: FollowedAttempt, request: FollowedRequest): unknown
-  /** An attempt has its outcome: the response has arrived, its stream has its first content, or the attempt failed. */
+  /** Called when an attempt has its outcome: the response has arrived, its stream has its first content, or the attempt failed. */
   responded?(attempt: FollowedAttempt, request: FollowedRequest): unknown
-  /** An attempt is over, and its usage is known. */
+  /** Called when an attempt is over, and its usage is known. */
   settled?(attempt: FollowedAttempt, request: FollowedRequest): unknown
-  /** A request is over: after its last byte, or after its error. */
+  /** Called when a request is over: after its last byte, or after its error. */
   ended?(request: FollowedRequest): unknown
 }
 

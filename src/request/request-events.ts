@@ -9,19 +9,19 @@ import type { RequestLog } from './request-log.ts'
  * rejects, its error is reported and doesn't affect the request.
  */
 export interface RequestListener {
-  /** A request has arrived on a route, and its body hasn't been read. */
+  /** Called when a request has arrived on a route, before its body is read. */
   arrived?(exchange: Exchange, request: RequestLog): unknown
-  /** The body of a model request has been read. */
+  /** Called when the body of a model request has been read. */
   read?(request: RequestLog): unknown
-  /** A provider is about to be called. */
+  /** Called when a provider is about to be called. */
   attempting?(attempt: AttemptLog, request: RequestLog): unknown
-  /** An attempt has its outcome: the response has arrived, its stream has its first content, or the attempt failed. */
+  /** Called when an attempt has its outcome: the response has arrived, its stream has its first content, or the attempt failed. */
   responded?(attempt: AttemptLog, request: RequestLog): unknown
-  /** A target or an entry of a combo is skipped. */
+  /** Called when a target or an entry of a combo is skipped. */
   skipped?(skip: Skip | LeftOutEntry, request: RequestLog): unknown
-  /** An attempt is over, and its usage is known: after the last byte of its response, or after its failure. */
+  /** Called when an attempt is over, and its usage is known: after the last byte of its response, or after its failure. */
   settled?(attempt: AttemptLog, request: RequestLog): unknown
-  /** A request is over: after its last byte, or after its error. */
+  /** Called when a request is over: after its last byte, or after its error. */
   ended?(request: RequestLog): unknown
 }
 

@@ -83,7 +83,7 @@ const classesByCode: ReadonlyMap<string, FailureClass> = new Map<ErrorCode, Fail
   ['UPSTREAM_CREDENTIALS', 'credentials'],
 ])
 
-/** The connection's own credential is damaged, or was encrypted with another secret. */
+/** The failure of a connection whose credential is damaged, or was encrypted with another secret. */
 export const unreadableCredential: Failure = {
   class: 'credentials',
   lacksCredential: true,
