@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { FunctionTool } from './canonical/canonical-tools.ts'
 
-/* Tools that Anthropic defines and clients run. Other models only need a schema of their input, because calls and results are ordinary. */
+/* Tools that Anthropic defines and clients run. Other models only need an input schema, because the calls and results have the usual form. */
 
 const TEXT = { type: 'string' }
 const LINES = {
@@ -20,7 +20,7 @@ const createCommandSchema = (...words: string[]): JsonObject => ({ type: 'string
 
 type Declaration = Pick<FunctionTool, 'description' | 'schema'>
 
-/** The declarations by the prefix of the type, which ends in a date. */
+/** Declarations, keyed by the prefix of the tool type. Each type ends in a date. */
 const declarations: ReadonlyArray<[type: string, declare: (date: number) => Declaration]> = [
   ['bash_', () => BASH],
   ['text_editor_', declareTextEditor],

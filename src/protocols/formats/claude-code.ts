@@ -2,8 +2,8 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
 
 /**
- * The first line of Claude Code's instructions, `x-anthropic-billing-header: cc_version=…; cch=<nonce>;`, usually in its own block. Anthropic ignores it.
- * For other providers, every prompt would differ from the first line on, so prefix caches would never match
+ * The first line of Claude Code's instructions, `x-anthropic-billing-header: cc_version=…; cch=<nonce>;`, usually in its own block. Anthropic ignores
+ * it. With other providers, it makes every prompt differ from the first line on, so prefix caches never match
  * (https://github.com/anthropics/claude-code/issues/68900).
  */
 const BILLING = 'x-anthropic-billing-header:'
@@ -14,7 +14,7 @@ const LINE = /^\s*x-anthropic-billing-header:[^\n]*\n*/
 export const ignoresBilling = (format: string, model: string): boolean =>
   /^(?:anthropic-messages|bedrock-converse)$/.test(format) && /(?:^|[./])claude-/i.test(model)
 
-/** Removes the billing line from a text of instructions. */
+/** Removes the billing line from the text of instructions. */
 export const removeBillingLine = (text: string): string => (text.includes(BILLING) ? text.replace(LINE, '') : text)
 
 /** Removes the billing line from the instructions in the JSON of a Messages request. Changes nothing else. */

@@ -1,6 +1,6 @@
 /**
- * Estimates the tokens of a request, for targets that can't count them; at least 1. Takes the parts of a canonical request, or a request body in any
- * format: text counts by its length, media as a fixed number, and tools by their JSON, including field names.
+ * Estimates the tokens of a request (at least 1) for targets that can't count them. Takes the parts of a canonical request, or a request body in any
+ * format. Text counts by its length, media as a fixed number, and tools by their JSON, including field names.
  */
 export const estimateTokens = (request: object): number =>
   Math.max(1, Math.ceil(countCharacters(request) / CHARACTERS_PER_TOKEN))
@@ -18,8 +18,8 @@ function countCharacters(value: unknown): number {
 /** Whether the text is a data URL, or long base64. */
 const isMedia = (text: string) => text.startsWith('data:') || (text.length > 2_000 && /^[\w+/=-]+$/.test(text))
 
-/** The average in English prose. Code and other languages have fewer. */
+/** The average for English prose. Code and other languages have fewer. */
 const CHARACTERS_PER_TOKEN = 4
 
-/** The characters that an image, audio, or a file counts as: 1,600 tokens, the most that large vendors charge for an image of any size. */
+/** How many characters an image, audio, or file counts as. Equals 1,600 tokens, the most that large vendors charge for an image of any size. */
 const MEDIA = 1_600 * CHARACTERS_PER_TOKEN

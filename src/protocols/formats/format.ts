@@ -54,7 +54,7 @@ interface StreamProgress {
   place?: StreamPosition
 }
 
-/** Follows a stream by its events. The caller may skip events between the first and the last ones. */
+/** Tracks a stream through its events. The caller may skip events between the first and the last ones. */
 export interface StreamState extends Readonly<StreamProgress> {
   /** The items of the whole response, if clients can refer to them by ID. Known at the end. */
   readonly items?: unknown
@@ -81,7 +81,7 @@ export interface UpstreamFormat {
   readonly framing?: StreamFraming
   /** Set if its providers send streams as a JSON array, unless events are requested. */
   readonly streamsArrays?: true
-  /** Reads its providers' responses, by operation. Providers don't support missing operations. */
+  /** Readers for its providers' responses, by operation. An operation without a reader isn't supported. */
   readonly answers: Readonly<Partial<Record<OperationName, AnswerReader>>>
   readonly errors: ErrorReader
   /** Loads the translation to and from the canonical format. */
@@ -90,7 +90,7 @@ export interface UpstreamFormat {
 
 /** Reads providers' responses to one operation. */
 export interface AnswerReader {
-  /** Whether the body is a response. An empty one with a finish reason counts. */
+  /** Whether the body is a response. An empty response with a finish reason counts as one. */
   isAnswer(answer: JsonObject): boolean
   /** Names what an object that isn't a response is missing. Default: unspecified. */
   needs?(answer: JsonObject): string | undefined
@@ -113,21 +113,21 @@ export interface AnswerReader {
   getError(answer: unknown): EmbeddedError | undefined
   /** Gets the usage of a whole response (parsed JSON). A few vendors report it in headers. */
   getUsage(answer: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
-  /** Follows a stream to detect its start (`started`), after which no other target is tried, its end, and its usage. */
+  /** Tracks the start, the end, and the usage of a stream. Once it has `started`, no other target is tried. */
   watchStream(): StreamState
   /** Whether these bytes are a whole event of a response. May accept other events too. */
   isOwnEvent(event: Uint8Array): boolean
-  /** Whether to assemble the response from events if a provider streams without a request for it. */
+  /** Whether to assemble the response from events if a provider streams although the request didn't ask for a stream. */
   readonly gathersEvents: boolean
   /** The fields with the content of a response, including tool calls. Absent if there is no content. */
   readonly contentFields?: ContentFields
 }
 
-/** Names of fields with content, in whole responses and in stream events, where each event has new content. */
+/** Names of the fields with content: in whole responses, and in stream events that add content. */
 export interface ContentFields {
   readonly whole: readonly string[]
   readonly streamed: readonly string[]
-  /** Finds the whole items in an event that repeats the content of earlier deltas, unless a server sends no deltas. */
+  /** Finds the complete items in an event that repeats the content of earlier deltas. If a server sends no deltas, the items are new. */
   findRepeatedItems?(event: JsonObject): RepeatedItems | undefined
 }
 
@@ -147,7 +147,7 @@ export function getAnswerReader({ name, answers }: UpstreamFormat, operation: Op
   return reader
 }
 
-/** Creates a reader for responses to a request to count tokens: any JSON object with a number of tokens. */
+/** Creates a reader for responses to token-count requests: any JSON object with a number of tokens. */
 export const toCountReader = ({ contentFields: _, ...answers }: AnswerReader): AnswerReader => ({
   ...answers,
   isAnswer: (answer) =>
@@ -181,7 +181,7 @@ export const createWholeAnswerReader = (
 export interface ErrorReader {
   /** Reads the message and the code of an error body, if the body has them. */
   read(body: unknown): { message?: string; code?: string }
-  /** Writes the error body for an error object that a provider sent in a 200 or in a stream, as it would have sent it with this status. */
+  /** Wraps an error object from a 200 response or a stream in the error body that the provider would have sent with this status. */
   writeBody(error: JsonObject, status: number): JsonObject
   /** Whether an error body means that the provider doesn't count tokens for this model or this client at all. */
   cannotCount?(body: unknown): boolean
@@ -206,19 +206,19 @@ export interface FormatErrors extends ErrorReader, ErrorFormat {}
 
 /** Requests the usage of a stream, in formats whose providers only report it on request. */
 export interface UsageRequest {
-  /** Whether the client's request neither requests the usage nor opts out, so that the gateway may request it. */
+  /** Whether the client's request neither asks for usage nor opts out, so the gateway may request it. */
   isOpen(request: JsonObject): boolean
-  /** Adds the request for usage to the text. All other characters stay. `body`: the parsed text. */
+  /** Adds the usage request to the text and changes nothing else. `body`: the parsed text. */
   add(text: string, body: JsonObject): string
   /** Whether the event only reports the usage. Clients only expect it if they requested it. */
   isAnswer(event: SseEvent): boolean
 }
 
-/** Detects that a request comes from one of the format's clients if its endpoint doesn't show it. */
+/** Identifies requests from the format's clients when the endpoint doesn't. */
 interface ClientDetection {
   /** Paths that only these clients request, whether or not the gateway serves them. */
   readonly paths?: RegExp
-  /** Headers, of which these clients send at least one, for paths that several formats share. */
+  /** Headers for paths that several formats share. These clients send at least one of them. */
   readonly headers: readonly string[]
 }
 
@@ -327,7 +327,7 @@ export interface RequestBound {
 /** The bound for requests that cost nothing. */
 export const FREE: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
 
-/** Reads the number of responses that a request asks for, which some servers also accept as a string; at least 1. */
+/** Reads the number of responses that a request asks for, at least 1. Some servers also accept it as a string. */
 export function readAnswerCount(value: unknown): number {
   const count = typeof value === 'string' ? Number(value) : value
   return typeof count === 'number' && count > 1 ? Math.ceil(count) : 1
@@ -337,7 +337,7 @@ export function readAnswerCount(value: unknown): number {
 export interface OutputLimit {
   /** Gets the limit in tokens; `undefined` if there is none, or it isn't a positive number. */
   get(body: JsonObject): number | undefined
-  /** Sets the limit in the text and keeps all other characters. `field`: the name that the provider reads, if its format has several. */
+  /** Sets the limit in the text and changes nothing else. `field`: the name that the provider reads, if its format has several. */
   set(request: { text: string; body: JsonObject }, tokens: number, field: Traits['outputLimitField']): string
   /** The clients' name for the limit. */
   readonly name: string
@@ -361,7 +361,7 @@ export const createOutputLimit = (...names: readonly [string, ...string[]]): Out
 export function getHighestLimit(limits: readonly unknown[]): number | undefined {
   const present = limits.filter((limit) => (limit ?? null) !== null)
   const numbers = present.filter((limit) => typeof limit === 'number' && limit >= 1 && Number.isFinite(limit))
-  return present.length > 0 && numbers.length === present.length ? Math.max(...(numbers as number[])) : undefined // filtered
+  return present.length > 0 && numbers.length === present.length ? Math.max(...(numbers as number[])) : undefined // all of them are numbers
 }
 
 /** Creates an endpoint whose path doesn't depend on the model: below `/v1` for clients, below the base URL for providers. */

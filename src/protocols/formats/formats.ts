@@ -7,7 +7,7 @@ import { gemini } from './gemini/gemini-format.ts'
 import { openaiChat } from './openai-chat/chat-format.ts'
 import { openaiResponses } from './openai-responses/responses-format.ts'
 
-/** The formats for both clients and providers: a folder and a line for each. */
+/** The formats for both clients and providers. Each has a folder, and a line here. */
 const sharedFormats: Readonly<Record<WireFormat, SharedFormat>> = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
@@ -15,7 +15,7 @@ const sharedFormats: Readonly<Record<WireFormat, SharedFormat>> = {
   gemini,
 }
 
-/** The formats for clients: those above, and those without providers. */
+/** The formats for clients: the shared ones above, and those without providers. */
 const clientFormats: Readonly<Record<ClientFormat, Format>> = { ...sharedFormats, 'ai-sdk': aiSdk }
 
 interface DeferredFormat {

@@ -1,4 +1,4 @@
 import { once } from '../../lib/promises.ts'
 
-/** Loads the translators, which happens with the first translated request. */
+/** Loads the translators when the first request needs them. */
 export const loadTranslators = once(() => import('./translators.ts'))

@@ -18,8 +18,8 @@ interface Cursor {
 }
 
 /**
- * Returns at most `size` entries after `after`, or the last ones before `before`, and whether more follow in that direction. The list is created for
- * each page, so a cursor whose model is gone is an `INVALID_REQUEST`, not the end of the list.
+ * Returns at most `size` entries after `after`, or the last ones before `before`, and whether more follow in that direction. The list is rebuilt for
+ * each page, so a cursor whose model was removed throws `INVALID_REQUEST` instead of ending the list.
  */
 export function slicePage(
   entries: readonly ModelEntry[],
@@ -32,7 +32,7 @@ export function slicePage(
   return { page: before && !after ? window.slice(-size) : window.slice(0, size), hasMore: true }
 }
 
-/** Reads the page size in the query: an integer from 1; `undefined` if there is none. */
+/** Reads the page size in the query: an integer of at least 1; `undefined` if there is none. */
 export function readPageSize(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined
@@ -48,7 +48,7 @@ function findCursor(entries: readonly ModelEntry[], { name, id }: Cursor): numbe
   })
 }
 
-/** OpenAI's list and model: the unchanged entries (src/rules.md, Model lists of OpenAI clients). The list has no pages. */
+/** Writes OpenAI's list and model: the unchanged entries (src/rules.md, Model lists of OpenAI clients). The list has no pages. */
 export const openaiModels: ModelListFormat = {
   list: (entries) => ({ object: 'list', data: entries }),
   one: (entry) => entry,

@@ -4,7 +4,7 @@ import { anthropicModels } from './anthropic-messages/client/anthropic-client-mo
 import { geminiModels } from './gemini/client/gemini-client-models.ts'
 import { type ModelListFormat, openaiModels } from './model-list.ts'
 
-/** Writes the list of models for the clients of each format. Loaded with the listing. */
+/** The writers of model lists, by client format. Loaded together with the listing code. */
 export const modelLists: Readonly<Record<ClientFormat, ModelListFormat>> = {
   'openai-chat': openaiModels,
   'openai-responses': openaiModels,

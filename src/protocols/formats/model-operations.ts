@@ -4,7 +4,7 @@ import { type FailureClass, isEndpointMissing, lacksCompaction } from './errors/
 import { estimateTokens } from './estimate-tokens.ts'
 import type { ErrorReader, Format } from './format.ts'
 
-/** The names of the operations of formats. src/protocols/kinds has those of other kinds. */
+/** The names of the operations that formats define. Those of other kinds are in src/protocols/kinds. */
 export type OperationName = 'generate' | 'count-tokens' | 'compact' | 'complete'
 
 /**
@@ -19,11 +19,11 @@ export interface Operation {
   readonly alsoServes?: readonly Kind[]
   /** Chat models that also serve it. */
   isServedBy?(target: { format: ProviderFormat; model: string }): boolean
-  /** Whether such a failure ends the request, so that no other target is tried. */
+  /** Whether this failure ends the request, so no other target is tried. */
   endsAt(failure: EndingFailure): boolean
-  /** Set if vendors differ so much that another target is tried after any rejection except one of the content. */
+  /** Set if vendors differ so much that another target is tried after any rejection, unless the content was rejected. */
   readonly tryOthers?: true
-  /** Set if it is billed once a provider has started, so that another target is only tried after failures that cost nothing. */
+  /** Set if it is billed once a provider has started, so another target is only tried after failures that cost nothing. */
   readonly isPaidOnAcceptance?: true
   /** Limits that replace the gateway's defaults. Those in the options or in a rule take precedence. */
   readonly limits?: OperationLimits
@@ -44,13 +44,13 @@ type OperationLimits = Readonly<
   Partial<Record<'maxBodyBytes' | 'maxResponseBytes' | 'headersTimeoutMs' | 'idleTimeoutMs' | 'totalTimeoutMs', number>>
 >
 
-/** Ends the request on a failure that only the client can fix, whatever the target. */
+/** Ends the request if only the client can fix the failure, regardless of the target. */
 export const endsAtClient: Operation['endsAt'] = (failure) => failure.class === 'client' && !failure.tryOthers
 
 /** Recognizes and handles providers without an endpoint for an operation. */
 interface MissingEndpoint {
   matches(error: { status: number; body: unknown; reader: ErrorReader }): boolean
-  /** The failure class of such an attempt. */
+  /** The failure class of an attempt at such a provider. */
   readonly class: FailureClass
   /** The missing ability, for error messages, such as "count tokens". */
   readonly what: string

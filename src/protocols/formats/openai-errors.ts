@@ -13,7 +13,7 @@ export function writeOpenAIErrorBody({ status, code, message, param }: ErrorFact
   return { error: { message, type, param: param ?? null, code: openaiCode } }
 }
 
-/** Converts a code to the one that OpenAI clients know. */
+/** Converts a gateway code to the one that OpenAI clients know. */
 export const toOpenAICode = (code: string): string => getEntry(codeByGatewayCode, code) ?? code.toLowerCase()
 
 const codeByStatus: Record<number, string> = { 404: 'model_not_found', 429: 'rate_limit_exceeded' }
@@ -69,7 +69,7 @@ const getProviderCode = ({ code }: CanonicalError) =>
 const KIND_NAME =
   /_error$|^request_too_large$|Exception$|^(?:ABORTED|ALREADY_EXISTS|CANCELLED|DATA_LOSS|DEADLINE_EXCEEDED|FAILED_PRECONDITION|INTERNAL|INVALID_ARGUMENT|NOT_FOUND|OUT_OF_RANGE|PERMISSION_DENIED|RESOURCE_EXHAUSTED|UNAUTHENTICATED|UNAVAILABLE|UNIMPLEMENTED|UNKNOWN)$/
 
-/** The status, the `type`, and the `code` that clients act on, if there is one. */
+/** The status, the `type`, and, if there is one, the `code` that clients act on. */
 const errorByKind: Readonly<Record<ErrorKind, readonly [status: number, type: string, code?: string]>> = {
   'bad-request': [400, 'invalid_request_error'],
   authentication: [401, 'authentication_error', 'invalid_api_key'],

@@ -60,7 +60,7 @@ export function parseCacheOptions(body: Fields): Pick<RequestOptions, 'cacheOpti
   })
 }
 
-/** Corrects a value in a request: early versions of OpenAI's client wrote it with a hyphen. */
+/** Corrects a value that early versions of OpenAI's client wrote with a hyphen. */
 export const normalizeRetention = (retention: string | undefined): string | undefined =>
   retention === 'in-memory' ? 'in_memory' : retention
 
@@ -107,7 +107,7 @@ function parseToken(entry: unknown): SingleToken | undefined {
   return { token: entry.token, logprob: entry.logprob, bytes }
 }
 
-/** Writes tokens with their log probabilities. `unknown` replaces unknown bytes. */
+/** Writes tokens with their log probabilities. `unknown`: the value to write for unknown bytes. */
 export function writeTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: Unknown) {
   const writeToken = ({ token, logprob, bytes }: SingleToken) => ({ token, logprob, bytes: bytes ?? unknown })
   return tokens.map(({ top, ...token }) => ({ ...writeToken(token), top_logprobs: top.map(writeToken) }))
@@ -164,7 +164,7 @@ const audioFormats: Readonly<Record<string, 'wav' | 'mp3'>> = {
 
 /**
  * Completes a function's input schema for OpenAI: it must be of type object, with `properties` even if they are empty. Many tools have `{ type:
- * 'object' }` or `{}`, which other vendors accept, and OpenAI rejects the whole request.
+ * 'object' }` or `{}`. Other vendors accept those, but OpenAI rejects the whole request.
  */
 export function completeInputSchema(schema: JsonObject = {}): JsonObject {
   const { type = 'object', properties } = schema
@@ -173,7 +173,7 @@ export function completeInputSchema(schema: JsonObject = {}): JsonObject {
   return { ...schema, type, properties: properties ?? {} }
 }
 
-/** Keywords that allow a schema of any type. */
+/** Keywords that can describe a schema without a `type`. */
 const ALTERNATIVES = ['$ref', 'anyOf', 'oneOf', 'allOf']
 
 /** Parses an output format of type `json_schema`. */

@@ -1,8 +1,8 @@
 import type { CanonicalError } from './canonical/canonical-errors.ts'
 
 /**
- * Detects when a provider restarts its response in a stream: a router lost its provider and retried, which cut off the first part. A second start
- * before any content is harmless, because some gateways send the start twice.
+ * Detects when a provider restarts its response in a stream. This happens when a router loses its provider and retries, which cuts off the first
+ * part. A second start before any content is harmless, because some gateways send the start twice.
  */
 export class RestartDetector {
   #id: unknown = undefined

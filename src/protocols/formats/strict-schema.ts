@@ -2,8 +2,8 @@ import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
 import type { Change } from './canonical/canonical-warnings.ts'
 
 /**
- * Converts a schema to one that Anthropic and Bedrock enforce: with closed objects, and only with the keywords that they know. Other keywords move
- * into the description, where the model reads them, as in Anthropic's own clients. An object that allows any keys becomes a closed one.
+ * Converts a schema to one that Anthropic and Bedrock enforce: objects are closed, and only supported keywords stay. Other keywords move into the
+ * description, where the model reads them, as in Anthropic's own clients. An object that allows any keys is closed too.
  */
 export function toStrictSchema(schema: JsonObject, changed: (change: Change) => void): JsonObject {
   const strict: JsonObject = {}

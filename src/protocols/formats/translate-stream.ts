@@ -27,7 +27,7 @@ export interface StreamTranslation {
 interface StreamTranslator {
   /** Takes the next bytes, split anywhere. Throws `UPSTREAM_INVALID` if an event is longer than 16 MiB. */
   push(chunk: Uint8Array): void
-  /** The provider's stream has ended. If its end is missing, the client gets an error. */
+  /** Call it when the provider's stream has ended. If the stream had no proper end, the client gets an error. */
   end(): void
   /** Ends the client's stream with this error. */
   fail(error: CanonicalError): void
@@ -63,7 +63,7 @@ export function translateStream(
   }
 }
 
-/** Converts a thrown error to the canonical format. One that isn't the gateway's own becomes a bare 500. */
+/** Converts a thrown error to the canonical format. Any error that isn't the gateway's own becomes a plain 500. */
 export function toCanonicalError(thrown: unknown): CanonicalError {
   if (!isGatewayError(thrown)) return { kind: 'server', status: 500, message: 'Internal server error' }
   const { status, code, message, data } = thrown

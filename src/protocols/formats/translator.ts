@@ -11,9 +11,9 @@ import type { ResponseWarnings, Warnings } from './canonical/canonical-warnings.
 
 /** Translates between the canonical format and a provider format. All functions are synchronous and stateless. */
 export interface UpstreamTranslator {
-  /** The traits of the format's own vendor. Those of other vendors and models are stated as differences. */
+  /** The traits of the format's own vendor. Other vendors and models are described by their differences from these. */
   readonly traits: Traits
-  /** The options that the format has a field for. `writeRequest` never gets others. */
+  /** The options that the format has a field for. `writeRequest` never receives others. */
   readonly supportedOptions: ReadonlySet<OptionName>
   /** The format's names of the canonical fields, for warnings and for provider errors. */
   readonly fieldNames?: Readonly<Record<string, string>>
@@ -72,7 +72,7 @@ export interface ClientTranslator {
 /** Translates between the canonical format and a format for both clients and providers. */
 export interface Translator extends UpstreamTranslator, ClientTranslator {
   readonly fieldNames: Readonly<Record<string, string>>
-  /** Where requests have the options that combo entries set, under all names of the format, with `.` before nested fields. */
+  /** Where requests have the options that combo entries can set. Lists all of the format's names, with `.` before nested fields. */
   readonly optionPlaces: Readonly<Partial<Record<OptionName, readonly string[]>>>
   readonly counter?: Counter
 }
@@ -93,7 +93,7 @@ export interface ParseContext {
 
 /** The target of a request and its abilities. */
 export interface TargetContext {
-  /** The provider's own name of the model. */
+  /** The provider's name for the model. */
   model: string
   traits: Traits
   /** The origin of the opaque state that the target may receive. */
@@ -105,7 +105,7 @@ export interface TargetContext {
 export interface WrittenRequest {
   /** The path below the provider's base URL, with its query: `/chat/completions`, `/models/m:streamGenerateContent?alt=sse`. */
   path: string
-  /** Headers to add to the format's `defaultHeaders`, or to replace them with. */
+  /** Headers that extend or override the format's `defaultHeaders`. */
   headers: Record<string, string>
   body: JsonObject
 }
@@ -125,7 +125,7 @@ export interface ReadContext {
 export interface WriteContext {
   /** The client's request, as `parseRequest` returned it. */
   request: CanonicalRequest
-  /** The name of the model for the client. */
+  /** The model name that the client sees. */
   model: string
   newId(): string
   /** Unix time in seconds. */
@@ -138,7 +138,7 @@ export interface WriteContext {
   describe?(usage: TokenUsage | undefined): JsonObject
   /** Stores an item of the response as JSON. Only for formats whose clients refer to items by ID. */
   keepItem?(id: string, json: string): void
-  /** Call it once all losses are known: before the last event or an error. Not for clients that mistake comments for events. */
+  /** Call it once all losses are known, before the last event or an error. Absent for clients that mistake comments for events. */
   beforeEnd?(): void
 }
 
@@ -160,7 +160,7 @@ export interface StreamReader {
 
 export interface StreamWriter {
   push(event: StreamEvent): void
-  /** Takes the data of a provider's event before its translation. Only if the client wants it. */
+  /** Receives the data of a provider's event before it is translated. Only if the client wants it. */
   pushRaw?(data: string): void
   /** Returns a server-sent event or comment that keeps a silent stream open. Can be sent at any time. */
   keepAlive(): string

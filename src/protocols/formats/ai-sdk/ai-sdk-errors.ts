@@ -22,7 +22,7 @@ export function writeErrorBody({ status, code, message, param, model }: ErrorFac
   return { error: { message, type, param: details, code: status === 500 ? null : code.toLowerCase() } }
 }
 
-/** Returns the `type` of an error with this status; for a 404, `code` tells unknown paths from unknown models. */
+/** Returns the `type` of an error with this status. For a 404, `code` distinguishes unknown paths from unknown models. */
 export function getErrorType(status: number, code: string): string {
   if (status >= 500) return 'internal_server_error'
   if (status === 401) return 'authentication_error'

@@ -11,13 +11,13 @@ export type WireWarning = {
 /** State and facts under the gateway's own name. The AI SDK sends the metadata of a part back as its `providerOptions`. */
 export type WireMetadata = { providerMetadata?: { signalbox: JsonObject } }
 
-/** A web page, or a document of the request. */
+/** A web page, or a document in the request. */
 export type WireSource = WireMetadata & { type: 'source'; id: string } & (
     | { sourceType: 'url'; url: string; title?: string }
     | ({ sourceType: 'document' } & WireDocument)
   )
 
-/** A document of the request that a response cites. */
+/** A document in the request that a response cites. */
 export interface WireDocument {
   mediaType: string
   title: string

@@ -30,7 +30,7 @@ export function parseCitation(citation: JsonObject): Citation | undefined {
   })
 }
 
-/** The unit in the field names of a place, by citation type. */
+/** The unit in the field names of a position, by citation type. */
 const units: Readonly<Record<string, keyof typeof places>> = {
   char_location: 'char_index',
   page_location: 'page_number',

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../lib/json.ts'
 
 /*
- * Types of the JSON that the gateway writes; a test compares them with the types of Anthropic's own client. They are type aliases, so they are also
- * JSON objects.
+ * Types of the JSON that the gateway writes. A test compares them with the types of Anthropic's own client. They are type aliases so that they are
+ * assignable to JSON objects.
  */
 
 /** Who called a tool: always the model itself. */

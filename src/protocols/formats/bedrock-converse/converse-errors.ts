@@ -14,7 +14,7 @@ export function readError(body: unknown): { message?: string; code?: string } {
   return isContextOverflow(readProviderError(body)) ? { message, code: 'context_length_exceeded' } : { message }
 }
 
-/** Parses a provider's error response, whose kind is in a header. */
+/** Parses a provider's error response, whose type is in a header. */
 export function parseError(answer: ErrorAnswer): CanonicalError {
   const { code = answer.header('x-amzn-errortype')?.split(':')[0], ...found } = readError(answer.body)
   const error = { ...parseProviderError(answer), ...found }

@@ -71,7 +71,7 @@ function readEvent(frame: Uint8Array): SseEvent {
   }
 }
 
-/** The sizes of header values by type. Strings and bytes have their own length. */
+/** The sizes of header values by type. Strings and bytes state their own length. */
 const SIZES = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
 const TEXT = 7
 

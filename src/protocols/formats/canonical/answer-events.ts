@@ -65,7 +65,7 @@ interface PartCollector {
 interface CollectedPart {
   candidate: number
   part: AssistantPart
-  /** Joined once at the end: the arguments of a call may arrive in many thousands of deltas. */
+  /** Joined once at the end, because the arguments of a call may arrive in many thousands of deltas. */
   texts: string[]
   logprobs: TokenLogprob[][]
   citations: Citation[]

@@ -40,7 +40,7 @@ export type FinishReason =
   | 'pause' // a tool that runs at the provider hasn't finished
   | 'malformed-call'
 
-/** Settles the finish reason: `tool-calls` if there are calls, whatever the provider reports, unless the response was truncated or filtered. */
+/** Determines the finish reason: `tool-calls` if there are calls, whatever the provider reports, unless the response was truncated or filtered. */
 export function resolveFinish(finish: Finish | undefined, hasToolCalls: boolean): Finish {
   const { reason = 'stop' } = finish ?? {}
   if (reason === 'stop' && hasToolCalls) return { ...finish, reason: 'tool-calls' }

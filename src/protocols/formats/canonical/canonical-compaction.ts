@@ -54,7 +54,7 @@ const createSummaryTurn = (summary: string): UserTurn => ({
   content: [{ type: 'text', text: `${INTRODUCTION}\n\n<summary>\n${summary.trim()}\n</summary>` }],
 })
 
-/** Finds earlier summaries, which the new one contains. */
+/** Whether the turn is an earlier summary, which the new one includes. */
 const isSummary = ({ content: [first] }: UserTurn) => first?.type === 'text' && first.text.startsWith(INTRODUCTION)
 
 const INTRODUCTION =

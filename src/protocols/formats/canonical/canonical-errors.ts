@@ -35,7 +35,7 @@ export interface EmbeddedError {
   status: number
   /** The provider's error, unchanged. */
   error?: unknown
-  /** Set if it has no reason. The next event of the stream may contain one. */
+  /** Set if it gives no reason. The next event of the stream may contain one. */
   isVague?: true
   /** Set if only the content of this response is unusable. The health of the provider isn't affected. */
   class?: 'content'
@@ -45,8 +45,8 @@ export interface EmbeddedError {
 export const MALFORMED_CALL = 'MALFORMED_FUNCTION_CALL'
 
 /**
- * The status for the client. `usual` is the format's status for the kind. A more specific status of the same class is kept: a 502 is a
- * server error like a 500. A provider failure with another status, such as 424, becomes a 502.
+ * Returns the status for the client. `defaultStatus` is the format's status for the kind. A more specific status of the same class is kept: a 502 is
+ * a server error like a 500. A provider failure with another status, such as 424, becomes a 502.
  */
 export function getClientStatus({ kind, status }: CanonicalError, defaultStatus: number): number {
   if (kind === 'server' && PROVIDER_FAILURES.has(status)) return BAD_GATEWAY

@@ -10,7 +10,7 @@ export type MediaSource =
   /** A document that is plain text. */
   | { type: 'text'; mediaType: string; text: string }
 
-/** Parses a URL from a client. A data URL becomes its bytes; `otherwise` is the media type of one that has none. */
+/** Parses a URL from a client. A data URL becomes base64 data; `otherwise` is its media type if it names none. */
 export function parseMediaUrl(url: string, otherwise = 'application/octet-stream'): MediaSource {
   const comma = url.slice(0, MAX_HEAD).indexOf(',')
   if (comma === -1 || !/^data:/i.test(url)) return toUrlSource(url)

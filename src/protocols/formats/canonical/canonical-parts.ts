@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../types.ts'
 import type { MediaSource } from './canonical-media.ts'
 import type { OpaqueState } from './canonical-state.ts'
 
-/** The vendor's own JSON for a tool, a call, or a result, for targets of the same format that know it (`Traits.ownTools`). */
+/** The vendor's own JSON for a tool, a call, or a result, for targets of the same format that support it (`Traits.ownTools`). */
 export interface OwnForm {
   format: WireFormat
   value: JsonObject

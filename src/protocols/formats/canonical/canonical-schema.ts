@@ -23,8 +23,8 @@ const MAX_DEPTH = 20
 const MAX_SHAPES = 1_000
 
 /**
- * Rewrites the schema of an object without `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, and `not` at its root. OpenAI and Anthropic reject those, and
- * tools of MCP servers have them. Returns `undefined` if it has none of them or doesn't describe an object.
+ * Rewrites the schema of an object without `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, and `not` at its root. OpenAI and Anthropic reject those, but
+ * tools of MCP servers use them. Returns `undefined` if it has none of them or doesn't describe an object.
  */
 export function flattenSchema(schema: JsonObject): FlatSchema | undefined {
   if (!COMBINING.some((keyword) => schema[keyword] !== undefined)) return undefined

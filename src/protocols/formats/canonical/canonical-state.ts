@@ -9,7 +9,7 @@ export interface Origin {
 
 /** The kind of state in its origin's format. */
 type StateKind =
-  | 'signature' // Anthropic: the signature of the reasoning that has it
+  | 'signature' // Anthropic: the signature of a reasoning block
   | 'redacted' // Anthropic: reasoning that is completely encrypted
   | 'encrypted' // OpenAI Responses: reasoning under an item id
   | 'thought-signature' // Gemini: on any part
@@ -21,7 +21,7 @@ export interface OpaqueState {
   origin: Origin
   kind: StateKind
   data: string
-  /** The ID that the data is bound to: one of the origin, or that of a tool call. */
+  /** The ID that the data is bound to: an ID from the origin, or the ID of a tool call. */
   id?: string
 }
 
@@ -62,8 +62,8 @@ function createBareState(data: string, { format, kind, id }: { format: ProviderF
 const MARK = 'signalbox-1'
 
 /**
- * The signature for reasoning that came without one. It makes the gateway translate a request even between equal formats, because vendors reject
- * unsigned reasoning of other vendors.
+ * The signature for reasoning that came without one. It makes the gateway translate a request even if both formats are the same, because vendors
+ * reject unsigned reasoning from other vendors.
  */
 export const UNSIGNED = `${MARK}:unsigned`
 

@@ -49,7 +49,7 @@ export type ToolChoice =
 /** Whether the tool runs at the vendor. */
 export const isHosted = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
 
-/** A tool that runs on the side of the client's own vendor and that no other format has. Parsers leave it out of the canonical request. */
+/** A tool that runs at the client's own vendor and that no other format supports. Parsers leave it out of the canonical request. */
 export interface VendorTool {
   type: 'vendor'
   /** The name by which a tool choice can force it. */

@@ -9,7 +9,7 @@ import type {
 } from './canonical-parts.ts'
 import type { Warnings } from './canonical-warnings.ts'
 
-/** Instructions. `instructions` came from the separate field that formats have for those at the start; the others were messages. */
+/** Instructions. `instructions`: from the format's separate field for initial instructions. The others were messages. */
 export interface SystemTurn {
   role: 'system'
   as: 'instructions' | 'system' | 'developer'
@@ -38,7 +38,7 @@ export interface ToolTurn {
 
 export interface ToolResult {
   callId: string
-  /** The name of the tool. It comes from the call if results have no name in the format. */
+  /** The name of the tool, taken from the call if results have no name in the format. */
   name?: string
   content: ToolResultContent[]
   isError?: true

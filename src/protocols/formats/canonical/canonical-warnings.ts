@@ -1,7 +1,7 @@
 import { gatewayError } from '../../../errors.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 
-/** How a field was changed because the target doesn't accept it as it is. */
+/** How a field was changed because the target doesn't accept the original. */
 export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
 
 /**
@@ -26,7 +26,7 @@ export interface Warnings {
   setPath(part: object, path: string, names?: FieldNames): void
   /** Labels a path, for example `tool "f"`: errors about the path and the fields below it contain the label. */
   label(path: string, label: string): void
-  /** Gets the path of an object or of one of its fields. Without a path, `otherwise` and the canonical name of the field. */
+  /** Gets the path of an object or of one of its fields. If the object has no path, returns `otherwise` and the canonical name of the field. */
   getPath(part: object, otherwise: string, field?: string): string
   /** `dropped:seed`, `clamped:temperature`: each one once, in the order of discovery. */
   list(): string[]
@@ -111,7 +111,9 @@ function isWithin(loss: string, found: ReadonlySet<string>): boolean {
   return false
 }
 
-/** Collects the parts of a response that clients get changed or not at all. They never cause an error, because the response is paid for. */
+/**
+ * Collects the parts of a response that clients receive changed or don't receive. They never cause an error, because the response has been paid for.
+ */
 export interface ResponseWarnings {
   /** Notes a dropped part. `name`: the provider's name for it (`code_execution_tool_result`), or the canonical name. */
   noteDropped(name: string): void
@@ -136,7 +138,7 @@ export function createResponseWarnings(): ResponseWarnings {
   }
 }
 
-/** The maximum number of names, because providers choose them. */
+/** The maximum number of names. Limited because providers choose them. */
 const MAX_NAMES = 100
 const MAX_NAME_LENGTH = 100
 

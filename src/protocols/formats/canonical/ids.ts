@@ -1,6 +1,6 @@
 import { fnv } from '../../../lib/hash.ts'
 
-/** Makes each ID unique, also among `taken`: `a`, then `a_2`. Takes linear time, because clients choose the IDs. */
+/** Makes each ID unique, including among `taken`: `a`, then `a_2`. Takes linear time, because clients choose the IDs. */
 export function createUniqueIds(taken: Iterable<string> = []): (id: string) => string {
   const used = new Set(taken)
   const counts = new Map<string, number>() // by ID: where to start searching for a free suffix

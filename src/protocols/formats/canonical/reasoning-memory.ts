@@ -6,9 +6,9 @@ import type { AssistantTurn, Turn } from './canonical-turns.ts'
 import { hashToHex } from './ids.ts'
 
 /**
- * Stores the reasoning before tool calls for clients that only send back the calls; many drop everything that their format has no field for.
- * Reasoning is found by the ID of its call, per owner, in process memory, and the oldest is evicted first. Some models count their calls from 0, so
- * such an ID is stored with its conversation. The phase of the text before a call is stored too, because OpenAI models would otherwise mistake a
+ * Stores the reasoning before tool calls for clients that only send back the calls. Many drop everything that their format has no field for.
+ * Reasoning is found by the ID of its call, per owner, in process memory, and the oldest is evicted first. Some models number their calls from 0, so
+ * those IDs are stored with their conversation. The phase of the text before a call is stored too, because OpenAI models would otherwise mistake a
  * comment for the final answer.
  */
 export interface ReasoningMemory {

@@ -150,8 +150,8 @@ function writeFile(
 }
 
 /**
- * The sources of a response. A web page or a file at the vendor is one source, however often the response finds and cites it; each citation of a document
- * is a separate source.
+ * The sources of a response. A web page or a file at the vendor is one source, no matter how often the response finds or cites it. Each citation of a
+ * document is a separate source.
  */
 export interface Sources {
   /** Takes citations or search results; only reads the URL and title of search results. */

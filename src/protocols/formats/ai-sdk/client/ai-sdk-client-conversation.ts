@@ -43,7 +43,7 @@ export function parsePrompt(body: Fields, context: PromptContext): Turn[] {
   return turns
 }
 
-/** Lists all documents of a request by index if any of them may be cited; otherwise none. */
+/** Lists all documents of a request, in order, if any of them may be cited. Otherwise, the list is empty. */
 export function listCitableDocuments(turns: readonly Turn[]): WireDocument[] {
   const content = turns.flatMap((turn): readonly (UserPart | AssistantPart)[] =>
     turn.role === 'tool' ? turn.results.flatMap((result) => result.content) : turn.content,
@@ -181,7 +181,7 @@ function parseCall(part: Fields, { warnings, tools }: PromptContext): ToolCallPa
 /** The names and inputs of tools that ran at the provider, by call ID. */
 type HostedCalls = Map<string, { name: string; input: JsonObject }>
 
-/** Keeps the name and input of a tool that ran at the provider for the result, which follows. */
+/** Stores the name and input of a tool that ran at the provider. The result, which follows, needs them. */
 function noteCall(part: Fields, calls: HostedCalls): undefined {
   const input = part.any('input')
   calls.set(part.string('toolCallId') ?? '', {

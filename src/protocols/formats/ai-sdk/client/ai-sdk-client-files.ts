@@ -19,8 +19,8 @@ export interface FileContext {
 }
 
 /**
- * Parses a file of the prompt or of a tool's result. AI SDK 7 tags the data; AI SDK 6 sends base64 or a URL, which can be a data URL. Both versions accept
- * both, because a model of AI SDK 6 can be used in AI SDK 7.
+ * Parses a file of the prompt or of a tool's result. AI SDK 7 tags the data; AI SDK 6 sends base64 or a URL, which can be a data URL. Requests of
+ * either version may contain both forms, because an AI SDK 6 model can be used in AI SDK 7.
  */
 export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
   const { warnings } = context
@@ -150,7 +150,7 @@ function parseUrl(url: string, mediaType: string): MediaSource {
   return mediaType.includes('/') && !mediaType.endsWith('/*') ? { ...source, mediaType } : source
 }
 
-/** Completes a media type: a top-level type alone becomes the most common type below it. */
+/** Completes a media type. A bare top-level type becomes its most common subtype. */
 function completeMediaType(declared: string, otherwise: string): string {
   const [kind = '', sub = '*'] = declared.split('/', 2)
   return sub === '*' || sub === '' ? (usualTypes[kind] ?? otherwise) : declared
@@ -163,7 +163,7 @@ const usualTypes: Readonly<Record<string, string>> = {
   text: 'text/plain',
 }
 
-/** Parses the ID of a file at the target's vendor; otherwise at another vendor, which the target's format rejects. */
+/** Parses the ID of a file, preferably the one at the target's vendor. The target's format rejects the ID of another vendor. */
 function parseReference(
   ids: Record<string, string>,
   path: string,

@@ -6,8 +6,8 @@ import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { WireMetadata } from '../ai-sdk-wire.ts'
 
 /*
- * The AI SDK sends the `providerMetadata` of a part back as its `providerOptions`. The gateway seals state of all vendors there under its own name. It
- * also reads the names of AI SDK's own providers, so a conversation that began with one of them can continue.
+ * The AI SDK sends the `providerMetadata` of a part back as its `providerOptions`. The gateway stores the sealed state of all vendors there under its
+ * own name. It also reads the names of the AI SDK's own providers, so a conversation that began with one of them can continue.
  */
 
 /** Writes the state of a part for a client. */
@@ -54,7 +54,7 @@ export function parseState(part: Fields): OpaqueState | undefined {
   return { ...createUnsealedState('openai-responses', 'encrypted', encrypted), ...(id !== undefined && { id }) }
 }
 
-/** Creates state that one of AI SDK's providers sent unsealed, from an unknown account. */
+/** Creates state from an unknown account, which one of the AI SDK's providers sent unsealed. */
 const createUnsealedState = (
   format: OpaqueState['origin']['format'],
   kind: OpaqueState['kind'],

@@ -3,8 +3,8 @@ import { getEntry } from '../../../../lib/maps.ts'
 import type { FunctionTool } from '../../canonical/canonical-tools.ts'
 
 /*
- * Tools that OpenAI defines and clients run. The AI SDK validates their input with its own schemas, which no API has. All models therefore call these
- * tools as functions, with the schemas below.
+ * Tools that OpenAI defines and clients run. The AI SDK validates their input with its own schemas, which aren't part of any API. All models
+ * therefore call these tools as functions, with the schemas below.
  */
 
 /** Parses a tool as a function; `undefined` for other tools, and for a shell that runs at OpenAI. */

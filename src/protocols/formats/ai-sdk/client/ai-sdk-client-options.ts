@@ -29,7 +29,7 @@ interface OptionContext {
 }
 
 /**
- * Parses the settings of a call, and `providerOptions`. It reads the options of every AI SDK provider for all targets, because any model may respond.
+ * Parses the settings of a call, and `providerOptions`. Reads the options of every AI SDK provider for all targets, because any model may respond.
  * Options without a canonical equivalent are dropped with a warning.
  */
 export function parseOptions(body: Fields, { warnings, targetFormat }: OptionContext): ParsedOptions {

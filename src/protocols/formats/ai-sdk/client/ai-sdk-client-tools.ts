@@ -120,7 +120,7 @@ function parseScreenTool(id: string, name: string, args: JsonObject): OfferedToo
       }
 }
 
-/** The names that Anthropic requires, by the prefix of the type. */
+/** The names that Anthropic requires, by type prefix. */
 const ownNames = [
   ['bash_', 'bash'],
   ['memory_', 'memory'],

@@ -38,8 +38,8 @@ export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptio
 }
 
 /*
- * Clients of this format send back two kinds of reasoning blocks, so the gateway writes reasoning of all vendors into them. It seals other vendors'
- * state into the field of Anthropic's signature.
+ * Clients of this format send back two kinds of reasoning blocks, so the gateway uses these for reasoning from all vendors. It seals other vendors'
+ * state into the field for Anthropic's signature.
  */
 
 /** Writes reasoning for a client; undefined without text and state. `isHidden`: whether the client wants the signature without the text. */

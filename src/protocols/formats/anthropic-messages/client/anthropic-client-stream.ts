@@ -24,8 +24,8 @@ import {
 import { writeReasoning, writeSignature } from './anthropic-client-reasoning.ts'
 
 /**
- * Writes named events: the start of the message, one block after another, and the stop reason with all counts. Clients use the counts of the start to
- * show how full the context is, so these are estimated if the provider hasn't reported them yet.
+ * Writes named events: the start of the message, one block after another, and the stop reason with all counts. Clients use the counts at the start to
+ * show how full the context is, so those are estimated if the provider hasn't reported them yet.
  */
 export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
@@ -104,7 +104,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
   return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => KEEP_ALIVE }
 }
 
-/** If a count is null, clients keep the count of the start. */
+/** Clients keep the count from the start if a count here is null. */
 const UNKNOWN_COUNTS = { input_tokens: null, cache_creation_input_tokens: null, cache_read_input_tokens: null } as const
 
 interface BlockWriter {

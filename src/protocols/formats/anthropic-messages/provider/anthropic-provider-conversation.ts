@@ -142,7 +142,7 @@ function writeAssistant(part: AssistantPart, target: TargetContext): WireAssista
       const input = isFreeForm ? { input: part.arguments } : parseRequestArguments(part, warnings)
       return [{ type: 'tool_use', id, name, input, ...writeMark(cache, target) }]
     }
-    case 'server-tool': // `prepareRequest` has made it text, because a block needs the encrypted content of the original response
+    case 'server-tool': // `prepareRequest` has converted it to text, because a block needs the encrypted content of the original response
       return []
     case 'audio':
       if (part.transcript === undefined) warnings.noteDropped(warnings.getPath(part, 'audio'))

@@ -46,7 +46,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
   })
 }
 
-/** Writes the header that lists the beta features of a request, which the API version of all compatible vendors requires. */
+/** Writes the header that lists the beta features of a request. It is required in the API version that all compatible vendors support. */
 function writeBetas({
   messages,
   speed,
@@ -78,7 +78,7 @@ const hasFile = ({ content }: WireMessageParam): boolean =>
 const isFile = (block: object): boolean =>
   'source' in block && typeof block.source === 'object' && block.source !== null && 'file_id' in block.source
 
-/** Writes a request to count the tokens of a request: the same body without fields that only concern the response. */
+/** Writes a token-count request: the body of the request without fields that only concern the response. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const whole = writeBody(request, target)
   const { model, system, messages, tools, tool_choice, thinking, output_config, cache_control } = whole
@@ -239,8 +239,8 @@ function lacksThinking(messages: readonly WireMessageParam[]): boolean {
 const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 
 /**
- * Asks newer models to drop thinking blocks whose context changed. These models bind each thinking block to everything before it and reject a
- * conversation that was shortened or edited since, which clients of other formats don't know.
+ * Asks newer models to drop thinking blocks whose context changed. These models bind each thinking block to everything before it, and they reject a
+ * conversation that was shortened or edited since. Clients of other formats don't know about that.
  */
 function dropUnboundThinking(body: WireRequest, { traits }: TargetContext): WireRequest {
   const { thinking = { type: 'adaptive' }, messages } = body // these models default to adaptive

@@ -118,7 +118,7 @@ interface BlockContext extends ReadContext, PartEvents {
   running: RunningCalls
 }
 
-/** Creates a reader from the start of a block, which contains the whole content at some vendors. */
+/** Creates a reader from the start of a block. At some vendors, the start contains the whole content. */
 function createBlockReader(block: JsonObject, context: BlockContext): BlockReader {
   switch (block.type) {
     case 'text':

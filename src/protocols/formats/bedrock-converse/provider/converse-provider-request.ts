@@ -50,7 +50,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
 
 const omitEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length > 0 ? object : undefined)
 
-/** Settles the options for a model that reasons, which accepts few sampling options and needs room for the response. */
+/** Adjusts the options for a reasoning model, which accepts few sampling options and needs room for the response. */
 function resolveOptions(requested: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
   const { traits, warnings } = target
   const { by } = traits.reasoning
@@ -129,7 +129,7 @@ function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budget
         thinking: { type: 'adaptive', ...display },
         ...(effort && { output_config: { effort: effort === 'minimal' ? 'low' : effort } }),
       }
-    case 'budget': // Claude, until 4.5
+    case 'budget': // Claude, up to 4.5
       if (isOff) return { thinking: { type: 'disabled' } }
       return {
         thinking: {
@@ -157,7 +157,7 @@ function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budget
   }
 }
 
-/** Writes a request to `CountTokens`. It accepts four fields of a request, but not the output format, which models read too. */
+/** Writes a request to `CountTokens`. It accepts four fields of a request. The output format isn't one of them, although models read that too. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { messages, system, toolConfig, outputConfig, additionalModelRequestFields } = writeBody(request, target)
   if (outputConfig) target.warnings.noteDropped('output')
