@@ -47,10 +47,10 @@ function readTotal(cost: JsonObject, depth = 0): Charge {
   return readFirstAmount(cost, ['total_cost', 'total', 'total_usd', 'amount', 'usd'], depth)
 }
 
-/** No vendor nests a cost deeper, and responses may nest 10,000 levels (lib/json.ts). */
+/** No vendor nests a cost deeper than this, but responses may nest 10,000 levels (lib/json.ts). */
 const MAX_DEPTH = 4
 
-/** Checks for a cost first, because most usages have none and would be searched for each name. */
+/** Whether the usage may contain a cost. Most usages don't, and this check saves searching them for each name. */
 function hasCostName(usage: JsonObject): boolean {
   for (const name in usage) if (isCostName(name)) return true
   return false
@@ -75,7 +75,7 @@ const NAMES = [
   ...['estimated_cost', 'search_cost_usd', 'fetch_cost_usd', 'usd_spent', 'cost_details'],
 ]
 
-/** Adds the cost outside the usage, and the tier that served a response, to its usage. `header` reads the response headers. */
+/** Adds a cost reported outside the usage, and the tier that served the response, to its usage. `header` reads the response headers. */
 export function addCharges(
   usage: TokenUsage | undefined,
   answer: unknown,
@@ -87,7 +87,7 @@ export function addCharges(
   return { ...usage, ...tier, ...readServedTier(answer), ...charge }
 }
 
-/** Does the same for the stream event that reports the usage. Only parses it if it may name a tier or a cost, because it can be large. */
+/** Does the same for the stream event that reports the usage. Parses the event only if it may name a tier or a cost, because it can be large. */
 export const addEventCharges = (usage: TokenUsage, data: string): TokenUsage =>
   (/tier"|cost/i.test(data) && addCharges(usage, tryParseJson(data))) || usage
 

@@ -13,7 +13,7 @@ export interface Restoration {
   toolNames: ReadonlyMap<string, string>
   /** The client's names of free-form tools that were sent as functions with one `input`. */
   freeFormTools: ReadonlySet<string>
-  /** The IDs of the calls in the conversation. New calls must not have one of them, because clients match results with calls by ID. */
+  /** The IDs of the calls in the conversation. New calls must not reuse one, because clients match results with calls by ID. */
   callIds: ReadonlySet<string>
   /** The tool whose arguments are the structured output. */
   outputTool?: string
@@ -21,7 +21,7 @@ export interface Restoration {
   isWrapped?: true
 }
 
-/** Undoes the changes of the request in the response. */
+/** Undoes in the response the changes that were made to the request. */
 export function restoreAnswer(answer: Answer, restoration: Restoration): Answer {
   if (isEmpty(restoration)) return answer
   const restore = createRestorer(restoration)
@@ -46,7 +46,7 @@ function restoreChoice({ content, finish }: Choice, restore: Restorer): Choice {
   return { content: parts, finish: restoreFinish(finish, hasToolCalls) }
 }
 
-/** Changes the finish reason for the client, for whom a call of the output tool isn't a tool call. */
+/** Corrects the finish reason, because a call of the output tool isn't a tool call for the client. */
 const restoreFinish = (finish: Finish, hasToolCalls: boolean): Finish =>
   finish.reason === 'tool-calls' ? resolveFinish(finish, hasToolCalls) : finish
 

@@ -9,7 +9,7 @@ export interface BlockReader {
   end(): void
 }
 
-/** Creates the open blocks, by index. A block that starts at an index in use ends the earlier block. */
+/** Creates the collection of open blocks, by index. A block that starts at an index in use ends the earlier block. */
 export function createBlocks() {
   const open = new Map<unknown, BlockReader>()
 

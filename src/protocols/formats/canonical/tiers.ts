@@ -11,7 +11,7 @@ export function isPremiumTier(tier: unknown, depth = 0): boolean {
   return Boolean(tier) // Google also accepts the numbers of its enums, where 0 is unspecified
 }
 
-/** No vendor nests a tier deeper, and responses may nest 10,000 levels (lib/json.ts). */
+/** No vendor nests a tier deeper than this, but responses may nest 10,000 levels (lib/json.ts). */
 const MAX_DEPTH = 4
 
 const USUAL: ReadonlySet<string> = new Set(['default', 'standard', 'auto', 'flex', 'batch'])
@@ -21,7 +21,7 @@ const PREFIX = /^(?:.*(?:tier|type|speed|geo|latency)[_. -]+)/i
 const PLAIN =
   /^(?:(?:default|standard|auto|flex|batch)(?:[_-].*)?|on[_-]?demand(?:[_-]flex)?|.*unspecified|global|not_available|none|off|normal|)$/i
 
-/** Reads whether a more expensive tier served a response; no field if it doesn't say so. `answer`: the object that contains the usage. */
+/** Reads whether a more expensive tier served a response; no field if that is unknown. `answer`: the object that contains the usage. */
 export function readServedTier(answer: JsonObject): { isPremium?: true } {
   const { service_tier, serviceTier, performanceConfig, usage, usageMetadata } = answer
   const named = [service_tier, serviceTier, performanceConfig]

@@ -31,7 +31,7 @@ const statusByCode: Record<string, number> = {
   overloaded_error: 529,
 }
 
-/** Reads a provider's error object or text in a response with status 200 or in a stream. Its status is the one that it stands for, or 502. */
+/** Reads a provider's error object or text in a response with status 200 or in a stream. The status is the one that the error implies, or 502. */
 export function readEmbeddedError(error: unknown): EmbeddedError | undefined {
   if (!error) return undefined
   const fields = isObject(error) ? error : { message: typeof error === 'object' ? undefined : String(error) }

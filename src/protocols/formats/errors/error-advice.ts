@@ -8,7 +8,7 @@ interface OperatorAdvice {
   message: string
 }
 
-/** Returns advice for the operator, for errors whose message doesn't help or may show part of a key. Otherwise, clients get the message. */
+/** Returns advice for the operator if the error's message doesn't help or may show part of a key. For all other errors, clients get the message. */
 export function getOperatorAdvice(
   kind: ProviderErrorKind,
   status: number,

@@ -70,7 +70,7 @@ const kinds = {
   permission: { class: 'credentials', error: 'permission', retry: 'never' },
   forbidden: { class: 'forbidden', error: 'permission', retry: 'never' },
   'unknown-model': { class: 'model-not-found', error: 'not-found', retry: 'never' },
-  'invalid-model': { class: 'model-not-found', error: 'bad-request', retry: 'never' }, // the same, with another status than 404
+  'invalid-model': { class: 'model-not-found', error: 'bad-request', retry: 'never' }, // the same, with a status other than 404
   'rate-limit': { class: 'rate-limit', error: 'rate-limit', retry: 'soon' },
   quota: { class: 'rate-limit', error: 'billing', retry: 'never' }, // a usage or spending limit without a known end
   timeout: { class: 'timeout', error: 'timeout', retry: 'soon' },
@@ -86,7 +86,7 @@ export const getErrorMeaning = (kind: ProviderErrorKind): ErrorMeaning => kinds[
 
 export interface ErrorReading {
   kind: ProviderErrorKind
-  /** The status of the response, or the one that it stands for: a 5xx from a router may quote an error about the request. */
+  /** The status of the response, or the one that its error implies: a 5xx from a router may quote an error about the request. */
   status: number
   error: ProviderError
   /** The wait that the provider requests. */
@@ -127,7 +127,7 @@ function classifyUnauthorized(error: ProviderError): ProviderErrorKind {
   return isAccountRejected(error) ? 'permission' : 'authentication'
 }
 
-/** A 403 may be about the prompt, the model, the account, or the key. It is `forbidden` if its words don't tell. */
+/** A 403 may be about the prompt, the model, the account, or the key. It is `forbidden` if the error doesn't say which. */
 function classifyForbidden(error: ProviderError): ProviderErrorKind {
   if (isContentRejected(error)) return 'content-refused'
   if (isModelDenied(error)) return 'unknown-model'
@@ -197,7 +197,7 @@ const kindByStatus: Readonly<Record<number, ProviderErrorKind>> = {
   529: 'overloaded',
 }
 
-/** Resolves the status of an error in a 200 or in a stream. The words decide if its code stands for no status or for a server error. */
+/** Resolves the status of an error in a 200 or in a stream. The message decides if the code implies no status or a server error. */
 export function resolveStatus(status: number, error: ProviderError): number {
   if (isContextOverflow(error)) return 400
   if (status < 500) return status
@@ -209,7 +209,7 @@ export function resolveStatus(status: number, error: ProviderError): number {
 /** Whether this status means that the provider has no endpoint to count tokens or to compact. Most compatible vendors have none. */
 export const isEndpointMissing = (status: number): boolean => status === 404 || status === 405 || status === 501
 
-/** Whether the provider or this model doesn't support compaction. An unknown model is another failure. */
+/** Whether the provider or this model doesn't support compaction. An unknown model is a different failure. */
 export function lacksCompaction(status: number, body: unknown): boolean {
   const error = readProviderError(body)
   if (isEndpointMissing(status)) return !isUnknownModel(error)

@@ -15,7 +15,7 @@ const NO_MODEL: readonly RegExp[] = [
   /^(?:the |this |requested |publisher )*model *(?:(?:`[^`]*`|\S+) *)?(?:was not found|is not (?:found|available|supported)(?:\.|,|$| by provider )|has been (?:deprecated|decommissioned|retired|removed)|is no longer (?:available|supported))/i,
   /^(?:invalid params, )?(?:invalid|unknown|unavailable|not found the|unable to access(?: non-serverless)?) model\b/i,
   /^models\/\S+ is (?:not found|no longer available)/, // Google
-  /^No endpoints found for \S|^\S+ is not a valid model ID/, // OpenRouter; that no endpoint supports a feature is about the request
+  /^No endpoints found for \S|^\S+ is not a valid model ID/, // OpenRouter; a message that no endpoint supports a feature is about the request
   /^The API deployment for this resource does not exist/, // Azure
   /provided model identifier|model version has reached the end of its life|marked by provider as Legacy|model ID \S+ with on-demand throughput/, // Bedrock
   /^No models? loaded|^Function \S+: Not found for account/, // LM Studio, NVIDIA
@@ -115,7 +115,7 @@ export const isServiceQuotaExceeded = ({ codes }: ProviderError): boolean =>
 /** Whether the model failed. Bedrock returns a 424. */
 export const isModelFailure = ({ codes }: ProviderError): boolean => codes.includes('ModelErrorException')
 
-/** Whether a limit applies to one model only, so that the account may use others. */
+/** Whether a limit applies to one model only, so the account may use others. */
 export const isModelLimit = ({ text, quotas }: ProviderError): boolean =>
   quotas.some((id) => /PerModel|PerBaseModel/i.test(id)) || ONE_MODEL.test(text)
 
@@ -163,7 +163,7 @@ const OVERFLOW: readonly RegExp[] = [
 export const isFileTooLarge = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => TOO_LARGE_CODE.test(code)) || TOO_LARGE.test(text) || SIZE_EXCEEDED.test(text)
 
-/** Whether the message of a 413 says nothing else. Proxies send a web page, or nothing at all. */
+/** Whether the message of a 413 says only that something is too large. Proxies send a web page, or nothing at all. */
 export const isOnlyTooLarge = ({ text }: ProviderError): boolean =>
   text === '' || /^\s*<|\b(?:large|big|long|size|exceed(?:s|ed)?|limit|max(?:imum)?)\b/i.test(text)
 

@@ -57,7 +57,7 @@ const MAX_SEARCHED = 10_000
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** Other messages begin with a bracket too: `[ORIGINAL ERROR] generic::invalid_argument`. */
+/** Whether the text is JSON. Other messages can begin with a bracket too: `[ORIGINAL ERROR] generic::invalid_argument`. */
 const isJson = (text: string): boolean => /^\s*(?:\{|\[\s*[[{"\]])/.test(text)
 
 const CODES = ['code', 'type', 'status', 'error_type', 'reason'] as const
@@ -69,6 +69,6 @@ const WRAPPER =
 /** The names of fields that only contain an error if they are objects: a string names a field of the request. */
 const OBJECT_WRAPPER = /^(?:params?|context|payload|result)$/i
 
-/** A message in JSON that can't be parsed. */
+/** Matches a message in JSON that can't be parsed. */
 const QUOTED =
   /["'](?:message|msg|detail|error|error_message)["']\s{0,9}:\s{0,9}(?:"((?:[^"\\]|\\.){1,2000})|'((?:[^'\\]|\\.){1,2000}))/g

@@ -37,7 +37,7 @@ export function readMessage(body: unknown): Pick<ProviderError, 'message' | 'cod
 function readBody(body: unknown): ProviderError {
   const error = readOutermost(body)
   const { message = '', text, codes } = error
-  if (isAboutRequest({ text: removeQuotes(message), codes: [], quotas: [] })) return error // its own words are clear
+  if (isAboutRequest({ text: removeQuotes(message), codes: [], quotas: [] })) return error // its own message is clear
   const nested = findNestedErrors(body)
     .map(({ message, codes }): NestedError & ProviderError => ({
       message,
@@ -62,13 +62,13 @@ function readBody(body: unknown): ProviderError {
 export const isAboutRequest = (error: ProviderError): boolean =>
   isContextOverflow(error) || isContentRejected(error) || isPromptRejected(error)
 
-/** Appends the quoted message to the router's own. Drops the latter if it is only JSON, and the former if the latter contains it. */
+/** Appends the quoted message to the router's own. Drops the router's message if it is only JSON, and the quoted one if the router's contains it. */
 function joinReason(message: string, reason: string): string {
   if (reason === '' || message.includes(reason)) return message
   return message === '' || /^\s*[{[]/.test(message) ? reason : `${message.trimEnd().replace(/[.:]$/, '')}: ${reason}`
 }
 
-/** Reads the error without those that it quotes in other fields. */
+/** Reads the error without the errors that it quotes in other fields. */
 function readOutermost(body: unknown): ProviderError {
   const envelope = Array.isArray(body) ? body[0] : body
   if (!isObject(envelope)) {
@@ -179,8 +179,8 @@ interface HiddenReason {
 }
 
 /**
- * Finds the reason that a provider's error object hides from clients of a format: one that it quotes, or a prompt that is too long, in words that
- * they wouldn't recognize. Returns `undefined` if they can read it unchanged.
+ * Finds the reason that a provider's error object hides from clients of a format. It may be a quoted error, or a prompt that is too long, described
+ * in words that they wouldn't recognize. Returns `undefined` if they can read the object unchanged.
  */
 export function findHiddenReason(
   error: unknown,

@@ -50,7 +50,7 @@ function readLongest(header: string | undefined, read: (text: string) => number 
   return waits.length > 0 ? Math.max(...waits) : undefined
 }
 
-/** The comma after the day of the week belongs to the date. */
+/** Matches each of several joined values. The comma after the day of the week belongs to the date. */
 const JOINED = /\s*(?:[A-Z][a-z]+, )?[^,]+/g
 
 function parseDateWait(text: string, now: number): number | undefined {

@@ -15,7 +15,7 @@ export function decodeBase64Text(base64: string): string | undefined {
   }
 }
 
-/** Parses the finish of a candidate; `undefined` if it hasn't ended. Calls are recognized by the content, because their reason is STOP as well. */
+/** Parses the finish of a candidate; `undefined` if it hasn't ended. Calls are recognized by the content, because their reason is also STOP. */
 export function parseFinish(reason: unknown, explanation?: unknown): Finish | undefined {
   const name = typeof reason === 'number' ? byNumber[reason] : reason
   if (typeof name !== 'string' || name === '' || isVagueEnd(name)) return undefined

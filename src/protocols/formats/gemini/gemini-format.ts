@@ -122,7 +122,7 @@ function createEndpoints(version: string): Endpoint[] {
 
 const toChunks = (answer: unknown): unknown[] => (Array.isArray(answer) ? answer : [answer])
 
-/** Replaces the model inside the request of a `countTokens` body, which names one too. All other characters stay. */
+/** Replaces the model inside the request of a `countTokens` body, which also names one. Changes nothing else. */
 function replaceCountModel(text: string, model: string): string {
   const { spans } = scanTopLevel(text, ['generateContentRequest', 'generate_content_request'])
   let body = ''

@@ -112,7 +112,7 @@ function getChild(container: Container, segment: Segment, next: Segment): Contai
   const name = toKey(container, segment)
   const child = container[name]
   if (isContainer(child)) return child
-  const made = typeof next === 'number' ? ([] as unknown as Container) : createObject() // an array, by its indices
+  const made = typeof next === 'number' ? ([] as unknown as Container) : createObject() // an array, whose indices count as names
   container[name] = made
   return made
 }
@@ -128,8 +128,8 @@ const isContainer = (value: unknown): value is Container => typeof value === 'ob
 const createObject = (): Container => Object.create(null)
 
 /*
- * A function's result is an object in this format and a string in others. An object with only `output`, `error` (Google's names), or `result` stands
- * for its content; any other object is the result itself.
+ * A function's result is an object in this format and a string in others. If an object has only `output`, `error` (Google's names), or `result`, the
+ * result is the content of that field. Any other object is the result itself.
  */
 
 /** Parses a result into its text, and whether it is an error. */

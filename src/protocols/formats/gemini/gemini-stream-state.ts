@@ -11,7 +11,7 @@ import { readServedTier } from '../canonical/tiers.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { createStreamProgress, type EmbeddedError, type StreamState } from '../format.ts'
 
-/** Blank lines, which the format's clients ignore. A comment doesn't work, because Google's Python client takes it for a chunk. */
+/** Blank lines, which the format's clients ignore. A comment doesn't work, because Google's Python client mistakes it for a chunk. */
 export const KEEP_ALIVE = '\n\n'
 
 /** Returns the path of a model, `/models/name` or `/tunedModels/name`. Throws `INVALID_REQUEST` on a name that can't be part of a path. */
@@ -21,8 +21,8 @@ export function toModelPath(model: string): string {
 }
 
 /**
- * Parses Google's `usageMetadata`. The prompt includes cached tokens, but not those that Google's own tools added; the candidates don't include
- * reasoning. Returns `undefined` if no tokens are reported, as in the first chunks of Vertex.
+ * Parses Google's `usageMetadata`. The prompt count includes cached tokens, but not tokens that Google's own tools added. The candidates count
+ * doesn't include reasoning. Returns `undefined` if no tokens are reported, as in the first chunks of Vertex.
  */
 export function readGeminiUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
@@ -84,7 +84,7 @@ export function createGeminiStreamState(): StreamState {
   return state
 }
 
-/** Whether the candidate has content. An empty text without a signature is none. */
+/** Whether the candidate has content. An empty text without a signature doesn't count. */
 function hasContent({ content }: JsonObject): boolean {
   const parts: unknown[] = isObject(content) && Array.isArray(content.parts) ? content.parts : []
   return parts.some((part) => isObject(part) && (part.text !== '' || Object.keys(part).length > 1))

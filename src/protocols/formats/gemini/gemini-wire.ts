@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 
-/* The JSON that is written in this format. A test compares it with the types of Google's own client. */
+/* Types of the JSON that the gateway writes in this format. A test compares them with the types of Google's own client. */
 
 export type WireBlob = { mimeType: string; data: string }
 export type WireFileData = { mimeType: string; fileUri: string }

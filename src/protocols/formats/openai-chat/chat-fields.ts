@@ -5,7 +5,7 @@ import type { AssistantPart, ReasoningPart, ToolCallPart } from '../canonical/ca
 import type { OpaqueState, Origin } from '../canonical/canonical-state.ts'
 import type { WireFinish, WireToolCall, WireUsage } from './chat-wire.ts'
 
-/** The format has a field for every option. */
+/** The format's names of the options. It has a field for every option. */
 export const optionNames: Readonly<Record<OptionName, string>> = {
   cacheKey: 'prompt_cache_key',
   cacheOptions: 'prompt_cache_options',

@@ -98,8 +98,8 @@ export const getNamedError = (chunk: unknown, data: string): unknown =>
   (isObject(chunk) ? (chunk.error ?? chunk) : data) || NO_REASON
 
 /**
- * Follows a stream of chunks with `choices[].delta`, which ends with a finish reason or `[DONE]`. A chunk that only names the role doesn't start the
- * response, nor does the end of an empty turn; a legacy completion may be empty.
+ * Follows a stream of chunks with `choices[].delta`, which ends with a finish reason or `[DONE]`. Neither a chunk that only names the role nor the
+ * end of an empty turn starts the response. A legacy completion may be empty.
  */
 export function createChatStreamState(): StreamState {
   const state = { ...createStreamProgress(), observe }

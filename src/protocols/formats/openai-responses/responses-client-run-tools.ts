@@ -7,8 +7,8 @@ import { readStringOrEmpty } from '../canonical/canonical-values.ts'
 import type { WireClientCall } from './responses-wire.ts'
 
 /*
- * Tools that OpenAI defines and clients run. They have their own type, items, and outputs. For models that don't know them, they become functions of the
- * same name, and calls of these functions become items again.
+ * Tools that OpenAI defines and clients run. They have their own type, items, and outputs. For models that don't support them, they become functions
+ * of the same name, and calls of these functions become items again.
  */
 
 /** The types of the tools, which are also the function names. */
@@ -121,7 +121,7 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
   },
 }
 
-/** Returns whether a type or function name is that of a tool which clients run. */
+/** Returns whether a type or function name belongs to a tool that clients run. */
 export const isClientTool = (type: unknown): type is ClientToolKind =>
   typeof type === 'string' && Object.hasOwn(definitions, type)
 

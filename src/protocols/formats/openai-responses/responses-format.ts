@@ -57,7 +57,7 @@ const shared: Pick<Endpoint, 'stateful' | 'streamMember' | 'getReferences'> = {
   getReferences: ({ body }) => listReferences(body.input),
 }
 
-/** The maximum number of tokens of OpenAI's compaction instructions; 110 are recorded. */
+/** The maximum number of tokens in OpenAI's compaction instructions. Recorded responses count 110. */
 const COMPACTION_PROMPT = 150
 
 /** OpenAI Responses. */

@@ -40,7 +40,7 @@ export function parseResponseUsage(usage: unknown): TokenUsage | undefined {
 export const parseEventUsage = ({ response, usage }: JsonObject): TokenUsage | undefined =>
   isObject(response) ? addCharges(parseResponseUsage(response.usage), response) : parseResponseUsage(usage)
 
-/** Reads whether and when a request wants a compaction: `compaction_trigger` as the last item of its input, or `context_management`. */
+/** Reads whether and when a request asks for a compaction: `compaction_trigger` as the last item of its input, or `context_management`. */
 export function readCompactionMode({ input, context_management: management }: JsonObject): CompactionMode | undefined {
   const last: unknown = Array.isArray(input) ? input.at(-1) : undefined
   if (isObject(last) && last.type === 'compaction_trigger') return 'now'

@@ -40,7 +40,7 @@ export function moveBlankMarks(turns: readonly Turn[], { traits, warnings }: Tar
   return copy.turns
 }
 
-/** Whether it is a text that is dropped or can't have a mark. */
+/** Whether the part is a text that will be dropped or can't have a mark. */
 const isBlank = (part: Part | undefined, { emptyText, cacheMarks }: Traits): boolean =>
   part !== undefined && !isMeaningful(part, emptyText === 'refused' || cacheMarks === 'cache_control')
 
@@ -90,7 +90,7 @@ export function fitCacheMarks(
   return { ...copy, auto: whole.cache }
 }
 
-/** Limits the lifetimes to Anthropic's two, where the longer one must not follow the shorter. */
+/** Limits the lifetimes to the two that Anthropic supports. A longer one must not follow a shorter one. */
 function fitLifetimes(items: readonly { cache?: CacheMark }[], { warnings }: TargetContext): void {
   let isShort = false
   for (const item of items) {

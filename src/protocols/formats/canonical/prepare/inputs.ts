@@ -115,7 +115,7 @@ const KIND_NAMES: Readonly<Record<InputKind, string>> = {
   'search-result': 'search results',
 }
 
-/** Converts a document, which becomes or follows a text, for a target that only has files. It can't be cited. */
+/** Converts a document for a target that only has files. Plain text and context become text parts, and the document can't be cited. */
 function fitDocument<P extends UserPart>(part: P, { traits, warnings }: TargetContext): (P | TextPart)[] {
   if (part.type !== 'file' || traits.documents) return [part]
   if (part.citable) warnings.noteDropped(warnings.getPath(part, 'turns', 'citable'))
@@ -129,7 +129,7 @@ function createTextPart(texts: readonly (string | undefined)[], cache?: FilePart
   return cache ? { type: 'text', text, cache } : { type: 'text', text }
 }
 
-/** Moves images of the model into the next user turn, or a new one after the tool results, for a target without images in assistant turns. */
+/** Moves the model's images into the next user turn, or a new one after the tool results, for a target without images in assistant turns. */
 function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[] {
   const all: Turn[] = []
   let pendingImages: UserPart[] = []

@@ -40,7 +40,7 @@ export function prepareOutput(
   return { ...same, output: undefined, tool }
 }
 
-/** Requests strict mode if the client wants it and the target would accept the schema in it. */
+/** Requests strict mode if the client prefers it and the target accepts the schema in that mode. */
 function resolveStrict(output: OutputFormat & { type: 'json-schema' }, { strictOutput }: Traits): OutputFormat {
   const { prefersStrict, ...rest } = output
   return prefersStrict && strictOutput && output.schema.type === 'object' && isEnforceable(output.schema)
@@ -71,7 +71,7 @@ const JSON_ONLY: SystemTurn = {
   content: [{ type: 'text', text: 'Answer with one JSON object and nothing else: no words around it, no code fence.' }],
 }
 
-/** Wraps a schema of another type than object, the only type that most targets accept; `undefined` if there is no need. */
+/** Wraps a schema whose type isn't object, the only type that most targets accept. Returns `undefined` if that isn't necessary. */
 function wrapOutput(output: OutputFormat): OutputFormat | undefined {
   if (output.type !== 'json-schema') return undefined
   const { type } = output.schema

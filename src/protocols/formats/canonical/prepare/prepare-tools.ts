@@ -58,7 +58,7 @@ function keepOnlySearch(tools: readonly Tool[], warnings: Warnings): Tool[] {
 const includesTool = (tools: readonly Tool[], name: string) =>
   tools.some((tool) => tool.type !== 'web-search' && tool.name === name)
 
-/** Drops the tools that run on a vendor's side if the target doesn't know them. */
+/** Drops the tools that run at a vendor if the target doesn't support them. */
 export function dropHostedTools(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
@@ -74,7 +74,7 @@ export function dropHostedTools(
   })
 }
 
-/** Converts the tools to kinds and names that the target accepts. */
+/** Converts the tools to types and names that the target accepts. */
 export const prepareTools = (tools: readonly Tool[], target: ToolContext): Tool[] =>
   tools.map((tool) => prepareTool(tool, target))
 
@@ -104,7 +104,7 @@ const FREE_FORM: JsonObject = {
   additionalProperties: false,
 }
 
-/** Converts the tool choice to a kind that the target has. If no such choice excludes the tools that must not be called, drops them. */
+/** Converts the tool choice to one that the target supports. If none of those excludes the tools that must not be called, drops the tools. */
 export function prepareToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

@@ -13,7 +13,7 @@ export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetCo
   const first = turns.findIndex(({ role }) => role !== 'system')
   const fitted: Turn[] = []
   let waiting: SystemTurn[] = []
-  /** Adds the waiting instructions, as late as possible while they still apply to the next response. */
+  /** Adds the waiting instructions. They come as late as possible, but before the response that they apply to. */
   const flush = () => {
     if (waiting.length === 0) return
     const isAfterUser = fitted.at(-1)?.role !== 'assistant'

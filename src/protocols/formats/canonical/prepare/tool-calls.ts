@@ -9,7 +9,7 @@ interface CallNames {
   freeFormTools: boolean
 }
 
-/** Gives calls and results IDs and names that the target accepts. Free-form calls become functions if it only has those. */
+/** Gives calls and results IDs and names that the target accepts. Free-form calls become functions if the target only supports functions. */
 export function fitCalls(turns: readonly Turn[], names: CallNames): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role === 'tool') return { ...turn, results: turn.results.map((result) => fitResult(result, names)) }

@@ -166,7 +166,7 @@ function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
   return [media.type === 'image' && state ? { ...media, state } : media]
 }
 
-/** Converts a call or result of a tool at Google to its text. Without text, there is no part. */
+/** Converts a call or result of a tool at Google to its text. Returns no part if there is no text. */
 function parseServerPart(part: Fields): AssistantPart[] | undefined {
   const code = part.fields('executableCode')?.string('code')
   const output = part.fields('codeExecutionResult')?.string('output')
@@ -204,7 +204,7 @@ function rejectPart({ at, value }: Fields, warnings: Warnings): never {
 
 /** Gives IDs to calls and results, which may have none in this format. */
 interface CallRegistry {
-  /** Returns the ID of a call: its own, or one by its position in the conversation. */
+  /** Returns the ID of a call: its own, or one derived from its position in the conversation. */
   addCall(id: string | undefined, name: string): string
   /** Returns the ID and name of the call that a result belongs to: by its ID, otherwise the first call of that name without a result. */
   addResult(id: string | undefined, name: string | undefined): { id: string; name: string | undefined }

@@ -42,7 +42,7 @@ function convertNested(value: unknown): unknown {
   return isObject(value) ? toJsonSchema(value) : value
 }
 
-/** Converts the type, which is in capitals or the number of the enum. */
+/** Converts the type, which is uppercase or the number of the enum value. */
 function convertType(value: unknown): [string, unknown][] {
   const name = typeof value === 'number' ? TYPES[value] : value
   if (typeof name !== 'string') return name === undefined ? [] : [['type', name]]

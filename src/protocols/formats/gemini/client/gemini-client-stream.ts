@@ -16,7 +16,7 @@ import { hidesReasoning, writeFinish, writePart } from './gemini-client-answer.t
 interface BufferedPart {
   candidate: CandidateState
   part: AssistantPart
-  /** The text of a call, which is written once it is complete, or of a text, for its citations. */
+  /** For a call, its text, which is written once it is complete. For a text, the text so far, for its citations. */
   buffer: TextBuffer
   citations: Citation[]
   state: OpaqueState | undefined
@@ -40,10 +40,7 @@ interface CandidateState {
   hasRefused: boolean
 }
 
-/**
- * Writes chunks, each of which is a response with some more parts: text as it arrives, whole calls, and at the end finish reasons, sources, and
- * usage.
- */
+/** Writes chunks. Each is a response with more parts: text as it arrives, or whole calls. Finish reasons, sources, and usage come last. */
 export function createWriter(wholeContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...wholeContext, request: omitTurns(wholeContext.request) }
   const { request, model } = context

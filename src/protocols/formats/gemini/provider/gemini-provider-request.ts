@@ -14,7 +14,7 @@ import { writeContents, writeSystem } from './gemini-provider-conversation.ts'
 import { toOpenApiSchema } from './gemini-provider-schema.ts'
 import { writeToolConfig, writeTools } from './gemini-provider-tools.ts'
 
-/** Writes a request. A stream is another method in the path. */
+/** Writes a request. For a stream, the path names a different method. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const method = request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
   return { path: `${toModelPath(target.model)}:${method}`, headers: {}, body: writeBody(request, target) }

@@ -23,7 +23,7 @@ interface SchemaPlace {
 
 function writeSchema(original: unknown, place: SchemaPlace): JsonObject {
   const noteLoss = (keyword: string) => place.onLoss(join(place.path, keyword))
-  if (!isObject(original)) return {} // `true`: anything
+  if (!isObject(original)) return {} // `true` allows anything
   const resolved = place.resolver.enter(original, noteLoss)
   if (!resolved) {
     noteLoss('$ref')
@@ -195,7 +195,7 @@ interface Resolved {
 
 /** Replaces references and `allOf`, which Google's older `Schema` doesn't have, with their content. */
 interface Resolver {
-  /** Returns `undefined` if the schema contains itself, or grows too large. Calls `lose` if two conditions contradict each other. */
+  /** Returns `undefined` if the schema contains itself, or grows too large. Calls `noteLoss` if two conditions contradict each other. */
   enter(schema: JsonObject, noteLoss: (keyword: string) => void): Resolved | undefined
   /** Call it once the schema is written, so that its references may be followed again. */
   leave(resolved: Resolved): void

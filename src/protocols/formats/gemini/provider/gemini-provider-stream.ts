@@ -95,7 +95,7 @@ interface OpenText {
   key: number
   texts: string[]
   partIndex: number
-  /** Whether the part has a signature, which ends it, so that more text belongs to a new part. */
+  /** Whether the part has a signature. A signature ends the part, so more text belongs to a new one. */
   isSigned: boolean
 }
 
@@ -235,7 +235,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
 const hasContent = (part: unknown): boolean =>
   isObject(part) && (part.text !== '' || part.thoughtSignature !== undefined)
 
-/** Returns the error for a response without content, where another attempt may succeed. */
+/** Returns the error for a response without content. Another attempt may succeed. */
 const toMalformedError = (explanation = 'The model made a malformed function call.') =>
   ({ kind: 'server', status: 502, code: MALFORMED_CALL, message: explanation }) as const
 

@@ -66,7 +66,7 @@ export function writeToolConfig(
   })
 }
 
-/** Writes `functionCallingConfig`, which Google rejects without functions, and in which it only accepts names in restrictive modes. */
+/** Writes `functionCallingConfig`. Google rejects it without functions, and only accepts names in restrictive modes. */
 function writeToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

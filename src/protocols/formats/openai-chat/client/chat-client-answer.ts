@@ -103,7 +103,7 @@ export function writeImage({ source }: ImagePart, responseWarnings: ResponseWarn
   return []
 }
 
-/** Writes a citation; `offset` and `length` are those of the cited part within the whole content. */
+/** Writes a citation. `offset` and `length` locate the cited part within the whole content. */
 export function writeAnnotation(
   citation: Citation,
   { offset, length }: { offset: number; length: number },

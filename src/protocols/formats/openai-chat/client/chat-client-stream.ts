@@ -33,7 +33,7 @@ interface OpenPart {
   /** The index among the parts of the turn. */
   index: number
   citations: Citation[]
-  /** The length of the candidate's text before this part and including it. */
+  /** The length of the candidate's text before this part (`from`) and including it (`to`). */
   from: number
   to: number
 }

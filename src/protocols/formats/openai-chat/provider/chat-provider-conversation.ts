@@ -56,7 +56,7 @@ function writeTurn(turn: Turn, target: TargetContext): WireMessage[] {
   }
 }
 
-/** A response that was only an image leaves an empty message, which providers reject. */
+/** Whether a message has content. A response that was only an image leaves an empty message, which providers reject. */
 const isNotEmpty = ({ role, name, content, ...more }: WireAssistantMessage): boolean =>
   content !== null || Object.keys(more).length > 0
 
@@ -198,9 +198,9 @@ function writePart(part: UserPart, target: TargetContext): WireUserPart[] {
 
 function writeFile(part: FilePart, target: TargetContext): WireUserPart {
   const { source, name } = part
-  if (source.type === 'text') return { type: 'text', text: source.text } // `prepareRequest` has made documents text
+  if (source.type === 'text') return { type: 'text', text: source.text } // `prepareRequest` has converted documents to text
   if (source.type === 'file-id') {
-    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps the name of its upload
+    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps the name it was uploaded with
     return { type: 'file', file: { file_id: getOpenAIFileId(source, part, target) } }
   }
   const filename = source.type === 'base64' ? toFileName(name, source.mediaType) : (name ?? 'file.pdf')

@@ -225,7 +225,7 @@ export function writeImage({ source }: ImagePart, { newId, responseWarnings }: W
   return []
 }
 
-/** Sets the status of an item if its type has one for completeness. */
+/** Sets the status of an item if its type has a status that shows whether it is complete. */
 export function setStatus(item: WireOutputItem, status: WireItemStatus) {
   if (item.type === 'message' || item.type === 'function_call') item.status = status
   else if (item.type === 'shell_call' || item.type === 'local_shell_call') item.status = status

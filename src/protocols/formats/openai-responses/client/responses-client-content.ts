@@ -42,7 +42,7 @@ export function parseAssistantItem(
     case 'image_generation_call': {
       const image = parseGeneratedImage(item.value)
       if (image) warnings.setPath(image, item.at)
-      else warnings.noteDropped(item.at) // if the image exists, OpenAI stores it
+      else warnings.noteDropped(item.at) // the image, if there is one, is stored at OpenAI
       return image ? [image] : []
     }
     default:
@@ -111,7 +111,7 @@ function parseCall(item: Fields, namespaces: Namespaces, warnings: Warnings): To
   return part
 }
 
-/** Formats an item about a tool that OpenAI ran as text for another model, which may be empty; undefined for other items. */
+/** Formats an item about a tool that OpenAI ran as text for another model. The text may be empty. Returns `undefined` for other items. */
 export function formatHostedItem(item: JsonObject): string | undefined {
   switch (item.type) {
     case 'code_interpreter_call':

@@ -159,7 +159,7 @@ function parseOutput(text: Fields | undefined, warnings: Warnings): OutputFormat
   return parseJsonSchema(format, warnings)
 }
 
-/** The names of each option in order of precedence: newer ones, older ones, and fields that set a part of it. */
+/** The names of each option in order of precedence: newer names, older names, and fields that set a part of the option. */
 const synonyms: Synonyms = {
   endUser: ['safety_identifier', 'user'],
   logprobs: ['top_logprobs', 'include'],

@@ -57,7 +57,7 @@ export interface EventWriter {
   write(type: string, fields: object): void
   /** Writes an event from its fields as JSON without braces, so repeated fields are stringified once. */
   writeJson(type: string, fields: string): void
-  /** Creates a function that writes deltas, which differ in their text only. `before` and `after` are their other fields. */
+  /** Creates a function that writes deltas, which differ only in their text. `before` and `after` are their other fields. */
   createDeltaWriter(type: string, before: string, after?: string): (text: string) => void
 }
 

@@ -109,7 +109,7 @@ function writeOtherPart(part: Exclude<AssistantPart, TextPart | RefusalPart>, ta
       return [writeReasoningInput(part)]
     case 'tool-call':
       return [getOriginalItem(part, part.id, target) ?? writeCall(part)]
-    case 'server-tool': // `prepareRequest` has made it text
+    case 'server-tool': // `prepareRequest` has converted it to text
       return []
     case 'compaction': {
       if (!part.encrypted) return []
@@ -126,7 +126,7 @@ function writeOtherPart(part: Exclude<AssistantPart, TextPart | RefusalPart>, ta
   }
 }
 
-/** Returns the client's item for a tool that OpenAI defines, for targets that know the tool; without its ID, which only stored items have. */
+/** Returns the client's item for a tool that OpenAI defines, for targets that support the tool. Omits the ID, which only stored items have. */
 function getOriginalItem(
   { own }: ToolCallPart | ToolResult,
   callId: string,
@@ -199,9 +199,9 @@ function writeImageSource(part: ImagePart, target: TargetContext) {
 
 function writeFile(part: FilePart, target: TargetContext): WireInputPart {
   const { source, name } = part
-  if (source.type === 'text') return { type: 'input_text', text: source.text } // `prepareRequest` has made documents text
+  if (source.type === 'text') return { type: 'input_text', text: source.text } // `prepareRequest` has converted documents to text
   if (source.type === 'file-id') {
-    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps the name of its upload
+    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps the name it was uploaded with
     return { type: 'input_file', file_id: getOpenAIFileId(source, part, target) }
   }
   if (source.type === 'url')

@@ -123,7 +123,7 @@ const COUNTED_FIELDS = [
   'text',
 ]
 
-/** Writes a request to count the tokens of a request. */
+/** Writes a token-count request. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { body } = writeRequest(request, target)
   const fields = Object.entries(body).filter(([name]) => COUNTED_FIELDS.includes(name))

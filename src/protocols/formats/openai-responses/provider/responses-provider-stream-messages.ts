@@ -113,10 +113,10 @@ export function createMessageReader(
   }
 }
 
-/** The number of last characters kept, to check that a complete text continues the pieces. */
+/** How many of the last characters are kept, to check that a complete text continues the pieces. */
 const TAIL = 256
 
-/** The last characters are only cut once there are this many pieces, because each cut copies them. */
+/** The number of pieces after which they are trimmed to the last characters. Each trim copies them, so it doesn't happen for every piece. */
 const MAX_PIECES = 128
 
 /** Returns the text after the emitted pieces; empty if it doesn't continue them. */

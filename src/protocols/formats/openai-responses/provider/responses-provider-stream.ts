@@ -133,7 +133,7 @@ interface KnownItem {
   kind: unknown
   reader: ItemReader
   place: unknown
-  /** True once the whole item has arrived, after which no event is about it. */
+  /** True once the whole item has arrived. No later event is about it. */
   isDone: boolean
 }
 
