@@ -41,7 +41,7 @@ export function toClientTool({ cache_control: _, ...value }: JsonObject): Functi
   }
 }
 
-/** The beta feature that a declared tool needs; `undefined` if it needs none. */
+/** Returns the beta feature that a declared tool needs, or `undefined` if it needs none. */
 export const getBeta = (type: string): string | undefined => betas.find(([types]) => types.test(type))?.[1]
 
 const betas = [

@@ -10,7 +10,7 @@ const BILLING = 'x-anthropic-billing-header:'
 
 const LINE = /^\s*x-anthropic-billing-header:[^\n]*\n*/
 
-/** Whether the target ignores the billing line: a Claude model, served by Anthropic or a cloud provider. */
+/** Returns whether the target ignores the billing line: a Claude model, served by Anthropic or a cloud provider. */
 export const ignoresBilling = (format: string, model: string): boolean =>
   /^(?:anthropic-messages|bedrock-converse)$/.test(format) && /(?:^|[./])claude-/i.test(model)
 

@@ -15,7 +15,7 @@ function countCharacters(value: unknown): number {
   }, 0)
 }
 
-/** Whether the text is a data URL, or long base64. */
+/** Returns whether the text is a data URL, or long base64. */
 const isMedia = (text: string) => text.startsWith('data:') || (text.length > 2_000 && /^[\w+/=-]+$/.test(text))
 
 /** The average for English prose. Code and other languages have fewer. */

@@ -90,7 +90,7 @@ export interface UpstreamFormat {
 
 /** Reads providers' responses to one operation. */
 export interface AnswerReader {
-  /** Whether the body is a response. An empty response with a finish reason counts as one. */
+  /** Returns whether the body is a response. An empty response with a finish reason counts as one. */
   isAnswer(answer: JsonObject): boolean
   /** Names what an object that isn't a response is missing. Default: unspecified. */
   needs?(answer: JsonObject): string | undefined
@@ -100,13 +100,13 @@ export interface AnswerReader {
   readonly textField?: string
   /** If responses may be binary: the field under which to read the bytes of an image or audio, in base64, next to their `type`. */
   readonly bytesField?: string
-  /** Whether this content type means a binary response. If present, all responses are binary, and any other content type is an error. */
+  /** Returns whether this content type means a binary response. If present, all responses are binary, and any other content type is an error. */
   isBinary?(contentType: string): boolean
   /** Reads a response faster than parsing it. Returns `undefined` if it must be parsed. */
   skim?(text: string): JsonObject | undefined
   /**
-   * Whether the response is empty: the model ended its turn normally, or without a finish reason, and returned no text, call, reasoning, or refusal.
-   * A truncated or filtered response isn't empty, because its finish reason explains it. Absent: a response is never empty.
+   * Returns whether the response is empty: the model ended its turn normally, or without a finish reason, and returned no text, call, reasoning, or
+   * refusal. A truncated or filtered response isn't empty, because its finish reason explains it. Absent: a response is never empty.
    */
   isEmpty?(answer: JsonObject): boolean
   /** Gets the error in a whole response, if there is one. */
@@ -115,7 +115,7 @@ export interface AnswerReader {
   getUsage(answer: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
   /** Tracks the start, the end, and the usage of a stream. Once it has `started`, no other target is tried. */
   watchStream(): StreamState
-  /** Whether these bytes are a whole event of a response. May accept other events too. */
+  /** Returns whether these bytes are a whole event of a response. May accept other events too. */
   isOwnEvent(event: Uint8Array): boolean
   /** Whether to assemble the response from events if a provider streams although the request didn't ask for a stream. */
   readonly gathersEvents: boolean
@@ -183,7 +183,7 @@ export interface ErrorReader {
   read(body: unknown): { message?: string; code?: string }
   /** Wraps an error object from a 200 response or a stream in the error body that the provider would have sent with this status. */
   writeBody(error: JsonObject, status: number): JsonObject
-  /** Whether an error body means that the provider doesn't count tokens for this model or this client at all. */
+  /** Returns whether an error body means that the provider doesn't count tokens for this model or this client at all. */
   cannotCount?(body: unknown): boolean
 }
 
@@ -193,11 +193,11 @@ export interface ErrorFormat {
   body(error: ErrorFacts): object
   /** Returns whole server-sent events that end a stream with an error. `position`: where the stream broke off. */
   event(error: ErrorFacts, position?: StreamPosition): string
-  /** Whether the format's clients can read this error body of a provider unchanged. */
+  /** Returns whether the format's clients can read this error body of a provider unchanged. */
   isReadable(body: unknown): boolean
-  /** Whether the format's clients treat this event of a provider's stream as an error. */
+  /** Returns whether the format's clients treat this event of a provider's stream as an error. */
   isErrorEvent(event: SseEvent): boolean
-  /** Whether the format's clients recognize from this error object that the prompt was too long and must be shortened. */
+  /** Returns whether the format's clients recognize from this error object that the prompt was too long and must be shortened. */
   isOverflowError(error: JsonObject): boolean
 }
 
@@ -206,11 +206,11 @@ export interface FormatErrors extends ErrorReader, ErrorFormat {}
 
 /** Requests the usage of a stream, in formats whose providers only report it on request. */
 export interface UsageRequest {
-  /** Whether the client's request neither asks for usage nor opts out, so the gateway may request it. */
+  /** Returns whether the client's request neither asks for usage nor opts out, so the gateway may request it. */
   isOpen(request: JsonObject): boolean
   /** Adds the usage request to the text and changes nothing else. `body`: the parsed text. */
   add(text: string, body: JsonObject): string
-  /** Whether the event only reports the usage. Clients only expect it if they requested it. */
+  /** Returns whether the event only reports the usage. Clients only expect it if they requested it. */
   isAnswer(event: SseEvent): boolean
 }
 
@@ -248,7 +248,7 @@ export interface SharedFormat extends Format, UpstreamFormat {
   loadTranslator(): Promise<Translator>
 }
 
-/** Gets the fields with the content of responses to clients; `undefined` if there is no content. */
+/** Gets the fields with the content of responses to clients, or `undefined` if there is no content. */
 export const getClientContentFields = (
   format: Format | SharedFormat,
   operation: Operation,
@@ -284,7 +284,7 @@ export interface Endpoint {
   headers?: { readonly model: string; readonly stream?: string; readonly version?: string }
   /** The version of its API, if the path or the header has it. */
   version?: string
-  /** The path below a provider's base URL, with its query. */
+  /** Returns the path below a provider's base URL, with its query. */
   upstreamPath(model: string): string
   /** Other fields of an error body that contain its message, for clients that look for it there. */
   messageFields?: readonly string[]
@@ -310,17 +310,17 @@ export interface Endpoint {
 
 /** The maximum usage of a request, read from its body. Each field has a default. */
 export interface RequestBound {
-  /** How many responses the request asks for, each with up to `outputLimit` tokens. Default: one. */
+  /** Returns how many responses the request asks for, each with up to `outputLimit` tokens. Default: one. */
   answers?(body: JsonObject): number
   /** Set if responses have no output tokens, such as vectors and numbers. */
   readonly hasNoOutput?: true
   /** Set if it is billed by tokens or by units, whichever the model has a price for. Default: by both. */
   readonly isBilledOnce?: true
-  /** The maximum input tokens. `estimate`: the estimate for the body, which is the default. */
+  /** Returns the maximum input tokens. `estimate`: the estimate for the body, which is the default. */
   inputTokens?(body: JsonObject, estimate: () => number, files?: readonly FormFile[]): number
-  /** The maximum output tokens if its requests have no limit for them. Default: the model's maximum. */
+  /** Returns the maximum output tokens if its requests have no limit for them. Default: the model's maximum. */
   outputTokens?(body: JsonObject, files?: readonly FormFile[]): number
-  /** The maximum units other than tokens that it is billed for. Default: none. `files`: the files of a form. */
+  /** Returns the maximum units other than tokens that it is billed for. Default: none. `files`: the files of a form. */
   units?(body: JsonObject, files?: readonly FormFile[]): NonNullable<TokenUsage['units']>
 }
 
@@ -335,7 +335,7 @@ export function readAnswerCount(value: unknown): number {
 
 /** The output limit in the requests of an endpoint. */
 export interface OutputLimit {
-  /** Gets the limit in tokens; `undefined` if there is none, or it isn't a positive number. */
+  /** Gets the limit in tokens, or `undefined` if there is none, or it isn't a positive number. */
   get(body: JsonObject): number | undefined
   /** Sets the limit in the text and changes nothing else. `field`: the name that the provider reads, if its format has several. */
   set(request: { text: string; body: JsonObject }, tokens: number, field: Traits['outputLimitField']): string

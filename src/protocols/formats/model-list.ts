@@ -32,7 +32,7 @@ export function slicePage(
   return { page: before && !after ? window.slice(-size) : window.slice(0, size), hasMore: true }
 }
 
-/** Reads the page size in the query: an integer of at least 1; `undefined` if there is none. */
+/** Reads the page size in the query: an integer of at least 1. Returns `undefined` if there is none. */
 export function readPageSize(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined

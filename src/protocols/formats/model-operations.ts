@@ -17,9 +17,9 @@ export interface Operation {
   readonly kind: Kind
   /** Other kinds of models that also serve it. */
   readonly alsoServes?: readonly Kind[]
-  /** Chat models that also serve it. */
+  /** Returns whether this chat model also serves it. */
   isServedBy?(target: { format: ProviderFormat; model: string }): boolean
-  /** Whether this failure ends the request, so no other target is tried. */
+  /** Returns whether this failure ends the request, so no other target is tried. */
   endsAt(failure: EndingFailure): boolean
   /** Set if vendors differ so much that another target is tried after any rejection, unless the content was rejected. */
   readonly tryOthers?: true
@@ -56,7 +56,7 @@ interface MissingEndpoint {
   readonly what: string
   /** Set if the gateway translates requests to this target from then on, and retries this one. */
   readonly isTranslated?: true
-  /** The gateway's own response if no target has the endpoint. `warning` describes it in the headers. */
+  /** Returns the gateway's own response if no target has the endpoint. `warning` describes it in the headers. */
   getAnswer?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
 }
 

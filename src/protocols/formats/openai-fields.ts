@@ -11,7 +11,7 @@ import type { TargetContext } from './translator.ts'
 
 /** The content of messages in one of OpenAI's two formats: a string, or an array of parts. */
 export interface ContentForm {
-  /** Parses one part; `undefined` for an empty text without a cache mark. */
+  /** Parses one part. Returns `undefined` for an empty text without a cache mark. */
   parsePart(fields: Fields, warnings: Warnings): UserPart | undefined
   /** Whether a part may also be a string. */
   takesStrings: boolean
@@ -87,7 +87,7 @@ export const parseServiceTier = (body: Fields): RequestOptions['serviceTier'] =>
 
 type SingleToken = Omit<TokenLogprob, 'top'>
 
-/** Parses a list of tokens with their log probabilities; `undefined` if it is empty. */
+/** Parses a list of tokens with their log probabilities. Returns `undefined` if it is empty. */
 export const parseTokens = (list: unknown): TokenLogprob[] | undefined =>
   Array.isArray(list) && list.length > 0 ? parseTokenList(list) : undefined // short, so that engines inline it for each delta
 

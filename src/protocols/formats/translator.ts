@@ -36,7 +36,7 @@ export interface UpstreamTranslator {
 /** Counts the tokens of a request with a provider's endpoint. */
 interface UpstreamCounter {
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
-  /** Parses the count in a provider's response; `undefined` if it has none. */
+  /** Parses the count in a provider's response. Returns `undefined` if it has none. */
   parseCount(body: JsonObject): number | undefined
 }
 

@@ -32,7 +32,7 @@ const stopReasons: Readonly<Record<FinishReason, WireStopReason>> = {
   'malformed-call': 'end_turn',
 }
 
-/** Parses how a response ended from a message or the last delta of its stream; `undefined` if it hasn't ended. */
+/** Parses how a response ended from a message or the last delta of its stream. Returns `undefined` if it hasn't ended. */
 export function parseStop({ stop_reason, stop_sequence, stop_details }: JsonObject): Finish | undefined {
   if (typeof stop_reason !== 'string' || stop_reason === '') return undefined
   const finish: Finish = { reason: finishReasons.get(stop_reason) ?? 'stop', raw: stop_reason }
@@ -111,8 +111,8 @@ export const isShown = ({ name }: JsonObject, { hasHosted }: Pick<ReadContext, '
   name === 'web_search' || hasHosted === true
 
 /**
- * Parses the results of a tool that ran at the provider; `undefined` for other blocks, and for tools that the client doesn't see. A failed search has no
- * results. The text of the pages is dropped, because only Anthropic can decrypt it.
+ * Parses the results of a tool that ran at the provider. Returns `undefined` for other blocks, and for tools that the client doesn't see. A failed
+ * search has no results. The text of the pages is dropped, because only Anthropic can decrypt it.
  */
 export function parseServerResult(
   block: JsonObject,

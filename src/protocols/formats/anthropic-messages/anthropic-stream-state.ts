@@ -14,7 +14,10 @@ import { RESTARTED, RestartDetector } from '../restart-detector.ts'
 /** An event that clients of the format ignore. */
 export const KEEP_ALIVE = 'event: ping\ndata: {"type": "ping"}\n\n'
 
-/** Parses Anthropic's `usage`; `undefined` if it has no counts. Its three input counts are separate; the canonical input count includes cached tokens. */
+/**
+ * Parses Anthropic's `usage`. Returns `undefined` if it has no counts. Its three input counts are separate; the canonical input count includes cached
+ * tokens.
+ */
 export function parseMessageUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const cost = readCost(usage)
@@ -73,7 +76,7 @@ export function mergeCounts(counts: JsonObject, usage: unknown): void {
 const CACHED = ['cache_read_input_tokens', 'cache_creation_input_tokens']
 const INPUT = ['input_tokens', ...CACHED]
 
-/** Input tokens, including cached ones. */
+/** Sums the input tokens, including cached ones. */
 const sumInput = (usage: JsonObject): number => INPUT.reduce((sum, name) => sum + readTokenCount(usage[name]), 0)
 
 /** Returns whether the usage of a stream event counts anything. */

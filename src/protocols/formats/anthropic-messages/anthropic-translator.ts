@@ -54,7 +54,7 @@ export const messagesTranslator: Translator = {
   writeError,
 }
 
-/** The traits of the format itself; the models of Anthropic and compatible vendors accept less. */
+/** Creates the traits of the format itself. The models of Anthropic and compatible vendors support less. */
 function createTraits(): Traits {
   return {
     ...baseTraits,

@@ -58,7 +58,7 @@ function splitPart(part: AssistantPart): { started: AssistantPart; text: string 
 /** Joins the events of a stream into whole parts. */
 interface PartCollector {
   take(event: PartEvent): void
-  /** The parts of each candidate, in the order in which they started. */
+  /** Returns the parts of each candidate, in the order in which they started. */
   contents(): AssistantPart[][]
 }
 

@@ -12,7 +12,7 @@ import type { Warnings } from './canonical-warnings.ts'
 
 /* Compaction for targets without it: the model writes a summary, which replaces the conversation together with the user's messages. */
 
-/** Whether a request of `tokens` tokens must be compacted first. The default threshold is 80% of the context window. */
+/** Returns whether a request of `tokens` tokens must be compacted first. The default threshold is 80% of the context window. */
 export function mustCompact(compact: CompactionMode | undefined, tokens: number, window: number | undefined): boolean {
   if (compact === undefined || compact === 'now') return false
   const { above = window === undefined ? Number.POSITIVE_INFINITY : window * DEFAULT_SHARE } = compact
@@ -54,7 +54,7 @@ const createSummaryTurn = (summary: string): UserTurn => ({
   content: [{ type: 'text', text: `${INTRODUCTION}\n\n<summary>\n${summary.trim()}\n</summary>` }],
 })
 
-/** Whether the turn is an earlier summary, which the new one includes. */
+/** Returns whether the turn is an earlier summary, which the new one includes. */
 const isSummary = ({ content: [first] }: UserTurn) => first?.type === 'text' && first.text.startsWith(INTRODUCTION)
 
 const INTRODUCTION =
@@ -136,7 +136,7 @@ export const toCompaction = (answer: Answer): Answer => ({
   choices: [{ content: [{ type: 'compaction', text: getSummary(answer) }], finish: { reason: 'stop' } }],
 })
 
-/** Does the same for a stream. A stream without text ends with an error. */
+/** Converts the stream of a summary to a compaction. A stream without text ends with an error. */
 export function toCompactionStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   const texts = new Set<number>()
   let isStarted = false
@@ -188,7 +188,7 @@ export const prependCompaction = (answer: Answer, summary: string): Answer => ({
   choices: answer.choices.map((choice) => ({ ...choice, content: [toPart(summary), ...choice.content] })),
 })
 
-/** Does the same for a stream. */
+/** Puts the compaction before the content of a stream. */
 export function prependStreamCompaction(
   summary: string,
   emit: (event: StreamEvent) => void,

@@ -15,16 +15,16 @@ export interface Fields {
   number(name: string): number | undefined
   boolean(name: string): boolean | undefined
   object(name: string): JsonObject | undefined
-  /** An object of strings, such as `metadata`. Rejects any other value in it. */
+  /** Reads an object of strings, such as `metadata`. Rejects any other value in it. */
   stringsByName(name: string): Record<string, string> | undefined
-  /** An object of numbers. Rejects any other value in it. */
+  /** Reads an object of numbers. Rejects any other value in it. */
   numbersByName(name: string): Record<string, number> | undefined
   fields(name: string): Fields | undefined
   list(name: string): unknown[] | undefined
   strings(name: string): string[] | undefined
-  /** One of the words. Rejects any other. */
+  /** Reads one of the words. Rejects any other value. */
   oneOf<T extends string>(name: string, words: readonly T[]): T | undefined
-  /** One of the words. Drops any other with a warning. */
+  /** Reads one of the words. Drops any other value with a warning. */
   oneOfOrDrop<T extends string>(name: string, words: readonly T[]): T | undefined
   any(name: string): unknown
   /** Marks fields that need no translation as known. */

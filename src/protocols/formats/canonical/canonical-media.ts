@@ -55,10 +55,10 @@ function decode(text: string): string {
 /** The maximum length of the part of a data URL before its comma. */
 const MAX_HEAD = 200
 
-/** Whether Google stores this file for a customer, so that no other provider can read it. */
+/** Returns whether Google stores this file for a customer, so that no other provider can read it. */
 export const isGoogleFileUrl = (url: string): boolean => GOOGLE_FILE.test(url)
 
-/** Whether this is a YouTube video, which Google's models read by URL and which can't be downloaded. */
+/** Returns whether this is a YouTube video, which Google's models read by URL and which can't be downloaded. */
 export const isYouTubeUrl = (url: string): boolean => YOUTUBE.test(url)
 
 const GOOGLE_FILE = /^(?:gs:|https?:\/\/[a-z0-9.-]*googleapis\.com\/v[^/]*\/files\/)/i
@@ -108,7 +108,7 @@ const types: Readonly<Record<string, string>> = {
   mpeg: 'video/mpeg',
 }
 
-/** Whether the first bytes of this media type can be recognized. */
+/** Returns whether the first bytes of this media type can be recognized. */
 export const canSniff = (mediaType: string): boolean => signatures.some(([, type]) => type === mediaType)
 
 const signatures = [

@@ -25,7 +25,7 @@ export interface OpaqueState {
   id?: string
 }
 
-/** Whether the provider at `target` may receive the state. State that the gateway didn't seal may come from any account of its format. */
+/** Returns whether the provider at `target` may receive the state. State that the gateway didn't seal may come from any account of its format. */
 export function belongsTo(state: OpaqueState, target: Origin): boolean {
   const { format, account } = state.origin
   return format === target.format && (account === '' || account === target.account)

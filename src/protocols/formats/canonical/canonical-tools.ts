@@ -46,7 +46,7 @@ export type ToolChoice =
   | { type: 'tool'; name: string }
   | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }
 
-/** Whether the tool runs at the vendor. */
+/** Returns whether the tool runs at the vendor. */
 export const isHosted = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
 
 /** A tool that runs at the client's own vendor and that no other format supports. Parsers leave it out of the canonical request. */

@@ -24,6 +24,6 @@ export const readString = (value: unknown): string | undefined =>
 export const readTokenCount = (value: unknown): number =>
   typeof value === 'number' && value > 0 ? Math.min(value, Number.MAX_SAFE_INTEGER) : 0
 
-/** Whether any of the values is a count. Some providers report usage without any readable counts. */
+/** Returns whether any of the values is a count. Some providers report usage without any readable counts. */
 export const hasTokenCount = (...values: readonly unknown[]): boolean =>
   values.some((value) => typeof value === 'number' && value >= 0)

@@ -28,7 +28,7 @@ export interface Warnings {
   label(path: string, label: string): void
   /** Gets the path of an object or of one of its fields. If the object has no path, returns `otherwise` and the canonical name of the field. */
   getPath(part: object, otherwise: string, field?: string): string
-  /** `dropped:seed`, `clamped:temperature`: each one once, in the order of discovery. */
+  /** Lists the losses, each one once, in the order of discovery: `dropped:seed`, `clamped:temperature`. */
   list(): string[]
 }
 
@@ -73,7 +73,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     throw gatewayError('INVALID_REQUEST', { message, data: { param } })
   }
 
-  /** The label of the innermost labeled path that contains the field. */
+  /** Gets the label of the innermost labeled path that contains the field. */
   function getLabel(field: string): string | undefined {
     const label = labels.get(field)
     if (label !== undefined || field === '') return label
@@ -103,7 +103,7 @@ function getPath(part: object, otherwise: string, field?: string): string {
   return name.startsWith('/') ? name.slice(1) : `${path}.${name}`
 }
 
-/** Whether an object that contains the field was dropped as a whole. */
+/** Returns whether an object that contains the field was dropped as a whole. */
 function isWithin(loss: string, found: ReadonlySet<string>): boolean {
   if (!loss.startsWith('dropped:')) return false
   for (let at = loss.indexOf('.'); at !== -1; at = loss.indexOf('.', at + 1))
@@ -119,7 +119,7 @@ export interface ResponseWarnings {
   noteDropped(name: string): void
   /** Notes a part that was replaced by the closest equivalent in the client's format. `name`: the provider's name for it (`pause_turn`). */
   noteReplaced(name: string): void
-  /** `dropped:answer.citations`, `replaced:answer.pause_turn`: each one once, in the order of discovery. */
+  /** Lists the losses, each one once, in the order of discovery: `dropped:answer.citations`, `replaced:answer.pause_turn`. */
   list(): readonly string[]
 }
 

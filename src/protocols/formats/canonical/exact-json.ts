@@ -20,7 +20,7 @@ export function parseExactObject(text: string, parsed: JsonObject): JsonObject {
   return isObject(exact) ? exact : parsed
 }
 
-/** Whether the number was kept as raw JSON. */
+/** Returns whether the number was kept as raw JSON. */
 export const isExactNumber = (value: unknown): value is { rawJSON: string } =>
   typeof value === 'object' && value !== null && (json.isRawJSON?.(value) ?? false)
 
@@ -56,7 +56,7 @@ const isRounded = (value: number, source: string): boolean =>
 const isSame = (value: number, source: string): boolean =>
   Number.isFinite(value) && (String(value) === source || normalize(String(value)) === normalize(source))
 
-/** The significant digits and the exponent of a number. */
+/** Reduces a number to its significant digits and its exponent. */
 function normalize(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []

@@ -9,7 +9,7 @@ export interface ItemMemory {
   keep(owner: string, id: string, json: string): void
   /** Stores the owner of items whose content is stored at a provider. */
   note(owner: string, ids: readonly string[]): void
-  /** Whether the item is known to belong to someone else. */
+  /** Returns whether the item is known to belong to someone else. */
   belongsToOther(owner: string, id: string): boolean
   has(owner: string, id: string): boolean
   /** Finds the item as the client received it. Returns `undefined` if it was never stored or has been evicted. */

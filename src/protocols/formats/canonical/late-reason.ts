@@ -5,7 +5,7 @@ export const NO_REASON = 'The provider reported an error.'
 /** How many events a provider may send between a failure without a reason and the event that explains it, such as keep-alives. */
 export const MAX_EVENTS_BEFORE_REASON = 8
 
-/** Whether an error gives a reason. All its fields may be blank. */
+/** Returns whether an error gives a reason. All its fields may be blank. */
 export function hasReason(error: unknown, depth = 0): boolean {
   if (typeof error === 'string') return !NO_DETAIL.test(error.trim()) && error !== NO_REASON
   if (typeof error === 'number') return error >= 400 && error < 500

@@ -14,7 +14,7 @@ import { hashToHex } from './ids.ts'
 export interface ReasoningMemory {
   /** Stores the reasoning of a response to a conversation. */
   keep(conversation: AnsweredConversation, parts: readonly AssistantPart[]): void
-  /** Does the same for a stream, and passes its events on to `emit`. */
+  /** Stores the reasoning of a streamed response, and passes its events on to `emit`. */
   listen(conversation: AnsweredConversation, emit: (event: StreamEvent) => void): (event: StreamEvent) => void
   /** Adds stored reasoning to the calls of the turns, except in turns where the client sent state. Phases only go back to their origin. */
   recall(owner: string, turns: Turn[], target?: Origin): Turn[]
@@ -168,10 +168,12 @@ function locateTurns(turns: readonly Turn[]): string[] {
   })
 }
 
-/** A place is the hash of the instructions and the first user turn (`start`), and the last user turn, which clients keep in a tool loop. */
+/**
+ * Returns a place: a hash of the instructions and the first user turn (`start`), and one of the last user turn, which clients keep in a tool loop.
+ */
 const placeAfter = (start: string, words: string) => `${start} ${hashText(words)}`
 
-/** The text of instructions or of a user; `undefined` for other turns. */
+/** Returns the text of instructions or of a user, or `undefined` for other turns. */
 const getWords = (turn: Turn): string | undefined =>
   turn.role === 'system' || turn.role === 'user'
     ? turn.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
@@ -182,7 +184,7 @@ const hashText = (text: string) => hashToHex(text, 0x811c9dc5) + hashToHex(text,
 const toKey = (owner: string, place: LazyPlace, { id, name }: ToolCallPart) =>
   isRandom(id) ? `${owner} ${id}` : `${owner} ${id} ${name} ${place()}`
 
-/** Whether the ID is random, rather than the name of a function and a number. */
+/** Returns whether the ID is random, rather than the name of a function and a number. */
 const isRandom = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run) => /\d.*\d/.test(run))
 
 const getSize = (state: OpaqueState | undefined) => state?.data.length ?? 0
@@ -198,7 +200,7 @@ function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: S
     )
   }
 
-  /** Whether all reasoning is short enough to store. Longer reasoning isn't buffered. */
+  /** Returns whether all reasoning is short enough to store. Longer reasoning isn't buffered. */
   const isKeepable = () => [...texts.values()].every(({ text }) => text !== undefined)
 
   return (event: StreamEvent): void => {

@@ -50,7 +50,7 @@ function readTotal(cost: JsonObject, depth = 0): Charge {
 /** No vendor nests a cost deeper than this, but responses may nest 10,000 levels (lib/json.ts). */
 const MAX_DEPTH = 4
 
-/** Whether the usage may contain a cost. Most usages don't, and this check saves searching them for each name. */
+/** Returns whether the usage may contain a cost. Most usages don't, and this check saves searching them for each name. */
 function hasCostName(usage: JsonObject): boolean {
   for (const name in usage) if (isCostName(name)) return true
   return false
@@ -110,7 +110,7 @@ function readOuterCost(answer: JsonObject, header: ((name: string) => string | u
   return {}
 }
 
-/** Vercel's gateway adds metadata to each message: `{ gateway: { cost: "0.0012" } }`. */
+/** Gets the metadata that Vercel's gateway adds to each message: `{ gateway: { cost: "0.0012" } }`. */
 function readGateway(message: unknown): unknown {
   if (!isObject(message)) return undefined
   const metadata = message.provider_metadata ?? message.providerMetadata
@@ -125,7 +125,7 @@ const NANOS_PER_USD = 1_000_000_000
 /** In US dollars. No call costs that much, so a provider that reports more is wrong. */
 const MAX_USD = 1_000_000
 
-/** Reads an amount from a number or a string such as `$0.01`; `undefined` if it is negative, too high (`most` or more), or something else. */
+/** Reads an amount from a number or a string such as `$0.01`. Returns `undefined` if it is negative, too high (`most` or more), or something else. */
 function readAmount(value: unknown, most = MAX_USD): number | undefined {
   const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value.trim().replace(/^\$/, '')) : value
   return typeof number === 'number' && number >= 0 && number < most ? number : undefined

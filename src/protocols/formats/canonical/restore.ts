@@ -28,7 +28,7 @@ export function restoreAnswer(answer: Answer, restoration: Restoration): Answer 
   return { ...answer, choices: answer.choices.map((choice) => restoreChoice(choice, restore)) }
 }
 
-/** Does the same for a stream. */
+/** Undoes the same changes in a stream. */
 export function restoreStream(
   restoration: Restoration,
 ): (emit: (event: StreamEvent) => void) => (event: StreamEvent) => void {

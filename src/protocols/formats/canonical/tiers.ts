@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 
 /**
- * Whether a tier, a speed, or a region costs more than the model's regular price, judged by its name. Vendors write it with and without a
- * prefix, in any case, and in objects: `priority`, `SERVICE_TIER_PRIORITY`, `{ type: "priority" }`. Names not known to be regular or
- * cheaper count as more expensive.
+ * Returns whether a tier, a speed, or a region costs more than the model's regular price, judged by its name. Vendors write it with and without a
+ * prefix, in any case, and in objects: `priority`, `SERVICE_TIER_PRIORITY`, `{ type: "priority" }`. Names not known to be regular or cheaper count as
+ * more expensive.
  */
 export function isPremiumTier(tier: unknown, depth = 0): boolean {
   if (isObject(tier)) return depth < MAX_DEPTH && Object.values(tier).some((inner) => isPremiumTier(inner, depth + 1))

@@ -127,7 +127,7 @@ function classifyUnauthorized(error: ProviderError): ProviderErrorKind {
   return isAccountRejected(error) ? 'permission' : 'authentication'
 }
 
-/** A 403 may be about the prompt, the model, the account, or the key. It is `forbidden` if the error doesn't say which. */
+/** Classifies a 403, which may be about the prompt, the model, the account, or the key. It is `forbidden` if the error doesn't say which. */
 function classifyForbidden(error: ProviderError): ProviderErrorKind {
   if (isContentRejected(error)) return 'content-refused'
   if (isModelDenied(error)) return 'unknown-model'
@@ -136,7 +136,7 @@ function classifyForbidden(error: ProviderError): ProviderErrorKind {
   return isPromptRejected(error) ? 'content-refused' : 'forbidden'
 }
 
-/** Anthropic's type is more specific than the status, but a server status is never the client's fault. */
+/** Classifies a server error. Anthropic's type is more specific than the status, but a server status is never the client's fault. */
 function classifyServerError(status: number, { type = '' }: ProviderError): ProviderErrorKind {
   const typed = kindByType.get(type)
   return typed && kinds[typed].class !== 'client' ? typed : classifyStatus(status)
@@ -206,10 +206,10 @@ export function resolveStatus(status: number, error: ProviderError): number {
   return isOutOfCredit(error) || isQuotaExhausted(error) ? 429 : status
 }
 
-/** Whether this status means that the provider has no endpoint to count tokens or to compact. Most compatible vendors have none. */
+/** Returns whether this status means that the provider has no endpoint to count tokens or to compact. Most compatible vendors have none. */
 export const isEndpointMissing = (status: number): boolean => status === 404 || status === 405 || status === 501
 
-/** Whether the provider or this model doesn't support compaction. An unknown model is a different failure. */
+/** Returns whether the provider or this model doesn't support compaction. An unknown model is a different failure. */
 export function lacksCompaction(status: number, body: unknown): boolean {
   const error = readProviderError(body)
   if (isEndpointMissing(status)) return !isUnknownModel(error)

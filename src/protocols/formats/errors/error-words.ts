@@ -1,6 +1,6 @@
 import type { ProviderError } from './read-error.ts'
 
-/** Whether the provider doesn't have the model, or doesn't offer it to the account. Other models aren't affected. */
+/** Returns whether the provider doesn't have the model, or doesn't offer it to the account. Other models aren't affected. */
 export const isUnknownModel = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => NO_MODEL_CODE.test(code)) ||
   (codes.includes('not_found_error') && text.startsWith('model: ')) || // Anthropic; the type is the same for files
@@ -21,10 +21,10 @@ const NO_MODEL: readonly RegExp[] = [
   /^No models? loaded|^Function \S+: Not found for account/, // LM Studio, NVIDIA
 ]
 
-/** Whether the URL wasn't found, rather than something in the request. Such an error is a web page, or has no code and no field. */
+/** Returns whether the URL wasn't found, rather than something in the request. Such an error is a web page, or has no code and no field. */
 export const isUnknownPath = (error: ProviderError): boolean => error.param === undefined && isNotFound(error)
 
-/** Whether the error only says that the field `model` wasn't found. */
+/** Returns whether the error only says that the field `model` wasn't found. */
 export const isUnknownModelField = (error: ProviderError): boolean => error.param === 'model' && isNotFound(error)
 
 const isNotFound = ({ text, codes }: ProviderError) => (text === '' && codes.length === 0) || NO_PATH.test(text)
@@ -32,17 +32,17 @@ const isNotFound = ({ text, codes }: ProviderError) => (text === '' && codes.len
 const NO_PATH =
   /^\s*<|^(?:404:? )?(?:(?:page|resource|route|path|url) )?not found\.?\s*$|^Invalid URL \((?:GET|POST) |^no Route matched with those values/i // then OpenAI, Kong
 
-/** Whether the provider or its model doesn't support compaction. */
+/** Returns whether the provider or its model doesn't support compaction. */
 export const isCompactionRejected = ({ text }: ProviderError): boolean =>
   /\bcompact/i.test(text) && /not (?:support|available|enabled|implement|allow)|n't support|unsupported/i.test(text)
 
-/** Whether the error is about a model that the account may not use, and not about the key. */
+/** Returns whether the error is about a model that the account may not use, and not about the key. */
 export const isModelDenied = (error: ProviderError): boolean => isUnknownModel(error) || DENIED.test(error.text)
 
 const DENIED =
   /(?:access(?: to)?|use|sample from|invoke) (?:the |this |that |requested )*model\b|\bmodel\b[^.]{0,80} (?:is )?(?:not (?:allowed|enabled|permitted|authorized)|blocked)|model access (?:is )?denied|:(?:foundation-model|inference-profile)\//i
 
-/** Whether the request was rejected because of its content, although the status is about the account. */
+/** Returns whether the request was rejected because of its content, although the status is about the account. */
 export const isContentRejected = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => REFUSED_CODE.test(code)) ||
   /^Content violates usage guidelines|requires moderation\b.{0,40} flagged|^You do not have permission to access the (?:File|CachedContent)|^CachedContent not found/.test(
@@ -52,7 +52,7 @@ export const isContentRejected = ({ text, codes }: ProviderError): boolean =>
 const REFUSED_CODE =
   /^(?:content_filter(?:ed)?|flagged_input|moderation_blocked|data_?inspection_?failed|ResponsibleAIPolicyViolation|\w+_policy_violation)$/i
 
-/** Whether the codes or the text of a 403 are about the key, its permissions, or its account. */
+/** Returns whether the codes or the text of a 403 are about the key, its permissions, or its account. */
 export const isKeyRejected = (error: ProviderError): boolean =>
   error.codes.some((code) => KEY_CODE.test(code)) || (!isPromptRejected(error) && KEY.test(error.text))
 
@@ -62,7 +62,7 @@ const KEY_CODE =
 const KEY =
   /\bkeys?\b|credential|unauthori[sz]|authori[sz]|authenticat|permission|\baccess\b|account|organi[sz]ation|\bproject\b|\bteam\b|workspace|billing|\bcredits?\b|balance|quota|subscription|\bplan\b|countr(?:y|ies)|region|territory|security token|access token|suspended|deactivated|\bIP\b/i
 
-/** Whether the text of a 403 is about the content of the prompt. */
+/** Returns whether the text of a 403 is about the content of the prompt. */
 export const isPromptRejected = ({ text }: ProviderError): boolean => PROMPT.test(text) && !ABOUT_ACCOUNT.test(text)
 
 const PROMPT =
@@ -72,7 +72,7 @@ const PROMPT =
 const ABOUT_ACCOUNT =
   /^(?:your |this |the )?(?:account|organi[sz]ation|api key|key|project|team|workspace|user)\b|organi[sz]ation'?s? polic/i
 
-/** Whether this request costs more than the account may spend, although credit is left. A shorter or cheaper one would work. */
+/** Returns whether this request costs more than the account may spend, although credit is left. A shorter or cheaper one would work. */
 export const isOverBudget = ({ text, codes }: ProviderError, status: number): boolean =>
   codes.includes('weight_exceeds_budget') || // OpenRouter
   TOO_EXPENSIVE.some((words) => hasCreditLeft(words.exec(text))) ||
@@ -94,35 +94,35 @@ const FEWER_TOKENS =
 /** The remaining credit. */
 const REMAINING = /\b(?:afford|balance|remaining|available)\b:? *[^\d\s-]{0,3}(-?[\d.]+)/i
 
-/** Whether there is credit left. Some messages don't say how much. */
+/** Returns whether there is credit left. Some messages don't say how much. */
 const hasCreditLeft = (found: readonly (string | undefined)[] | null): boolean =>
   found !== null && (found[1] === undefined || Number.parseFloat(found[1]) > 0)
 
-/** Whether the account's other current requests use up its spending limit for a few seconds. OpenRouter returns a 402. */
+/** Returns whether the account's other current requests use up its spending limit for a few seconds. OpenRouter returns a 402. */
 export const isBudgetInUse = ({ codes }: ProviderError): boolean => codes.includes('openrouter_in_flight_budget')
 
-/** Whether the URL doesn't accept the method, so that the content of the request isn't the cause. */
+/** Returns whether the URL doesn't accept the method, so that the content of the request isn't the cause. */
 export const isMethodRejected = ({ text, codes }: ProviderError): boolean =>
   codes.length === 0 || text === '' || /\bmethods?\b|not allowed to (?:GET|POST)/i.test(text)
 
-/** Whether the body is a web page, which proxies send instead of an API error. */
+/** Returns whether the body is a web page, which proxies send instead of an API error. */
 export const isPage = ({ text, codes }: ProviderError): boolean => codes.length === 0 && /^\s*</.test(text)
 
-/** Whether a rate or quota of the account is exceeded. Bedrock returns a 400. */
+/** Returns whether a rate or quota of the account is exceeded. Bedrock returns a 400. */
 export const isServiceQuotaExceeded = ({ codes }: ProviderError): boolean =>
   codes.includes('ServiceQuotaExceededException')
 
-/** Whether the model failed. Bedrock returns a 424. */
+/** Returns whether the model failed. Bedrock returns a 424. */
 export const isModelFailure = ({ codes }: ProviderError): boolean => codes.includes('ModelErrorException')
 
-/** Whether a limit applies to one model only, so the account may use others. */
+/** Returns whether a limit applies to one model only, so the account may use others. */
 export const isModelLimit = ({ text, quotas }: ProviderError): boolean =>
   quotas.some((id) => /PerModel|PerBaseModel/i.test(id)) || ONE_MODEL.test(text)
 
 const ONE_MODEL =
   /\b(?:this|the|specific|for|and|base) (?:this )?model\b|\bmodel: ?\S|per_base_model|By ?Model|^(?:Rate limit reached|Request too large) for (?!default)\S+ in organization|^Your requests to \S+ for \S+ in |is temporarily rate-limited upstream/i
 
-/** Whether the account has no credit left. In that case waiting doesn't help, whatever the status. */
+/** Returns whether the account has no credit left. In that case waiting doesn't help, whatever the status. */
 export const isOutOfCredit = ({ text, codes, isSecondHand }: ProviderError): boolean =>
   !isSecondHand && (codes.some((code) => NO_MONEY_CODE.test(code)) || NO_MONEY.test(text))
 
@@ -132,14 +132,14 @@ const NO_MONEY_CODE =
 const NO_MONEY =
   /^Your (?:credit balance is too low|team \S+ has either used all available credits)|^You have reached your specified (?:workspace )?API usage limits|^余额不足|^Not enough credits$/ // the last two: Zhipu, Serper
 
-/** Whether the account is rejected for its location or plan, or because it is suspended. Some vendors return a 400 or 412. */
+/** Returns whether the account is rejected for its location or plan, or because it is suspended. Some vendors return a 400 or 412. */
 export const isAccountRejected = ({ text, codes }: ProviderError): boolean =>
   codes.includes('organization_restricted') || ACCOUNT_REFUSED.test(text)
 
 const ACCOUNT_REFUSED =
   /^User location is not supported|^Gemini API free tier is not available|^This organization has been disabled|^Account \S+ is suspended, /
 
-/** Whether the request is longer than the model's context window. Few vendors have a code for that. */
+/** Returns whether the request is longer than the model's context window. Few vendors have a code for that. */
 export const isContextOverflow = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => OVERFLOW_CODE.test(code)) || OVERFLOW.some((words) => words.test(text))
 
@@ -159,11 +159,11 @@ const OVERFLOW: readonly RegExp[] = [
   /`inputs` (?:tokens|must have)|range of input length should be/i, // Together and its engine, Alibaba
 ]
 
-/** Whether a file in the request, or the whole request, is larger or longer than this vendor accepts, whatever the status. */
+/** Returns whether a file in the request, or the whole request, is larger or longer than this vendor accepts, whatever the status. */
 export const isFileTooLarge = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => TOO_LARGE_CODE.test(code)) || TOO_LARGE.test(text) || SIZE_EXCEEDED.test(text)
 
-/** Whether the message of a 413 says only that something is too large. Proxies send a web page, or nothing at all. */
+/** Returns whether the message of a 413 says only that something is too large. Proxies send a web page, or nothing at all. */
 export const isOnlyTooLarge = ({ text }: ProviderError): boolean =>
   text === '' || /^\s*<|\b(?:large|big|long|size|exceed(?:s|ed)?|limit|max(?:imum)?)\b/i.test(text)
 
@@ -176,18 +176,18 @@ const TOO_LARGE =
 const SIZE_EXCEEDED =
   /\bmax(?:imum)? (?:content|file|upload|image|audio) size\b|\b(?:payload|content|file|image|upload) size (?:exceed|limit)|\bfile size: ?\d|\bmaximum of \d+ PDF pages/i
 
-/** Whether a quota or a spending limit is used up. The words don't show whether the account has no credit or its limit ends soon (Google). */
+/** Returns whether a quota or a spending limit is used up. The words don't show whether the account has no credit or its limit ends soon (Google). */
 export const isQuotaExhausted = ({ text, codes, isSecondHand }: ProviderError): boolean =>
   !isSecondHand && (codes.some((code) => QUOTA_CODE.test(code)) || QUOTA.test(text))
 
 const QUOTA_CODE = /^insufficient_quota$|^quota_limited$|^spend_?limit/i
 const QUOTA = /insufficient_quota|exceeded your current quota|credit balance|spend(?:ing)? limit/i
 
-/** Whether a spending limit of the account is used up. Anthropic also returns a 400, whose text may quote the request. */
+/** Returns whether a spending limit of the account is used up. Anthropic also returns a 400, whose text may quote the request. */
 export const isSpendLimit = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => /^spend_?limit/i.test(code)) || /^You have reached your spend(?:ing)? limit/.test(text)
 
-/** Whether the key is invalid (Google and xAI: 400, Brave: 422). Text that a request may contain isn't enough to disable a connection. */
+/** Returns whether the key is invalid (Google and xAI: 400, Brave: 422). Text that a request may contain isn't enough to disable a connection. */
 export const isInvalidKey = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => code === 'API_KEY_INVALID' || code === 'SUBSCRIPTION_TOKEN_INVALID') ||
   /^(?:API key (?:not valid|expired)|Incorrect API key provided)\b/.test(text)

@@ -57,7 +57,7 @@ const MAX_SEARCHED = 10_000
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** Whether the text is JSON. Other messages can begin with a bracket too: `[ORIGINAL ERROR] generic::invalid_argument`. */
+/** Returns whether the text is JSON. Other messages can begin with a bracket too: `[ORIGINAL ERROR] generic::invalid_argument`. */
 const isJson = (text: string): boolean => /^\s*(?:\{|\[\s*[[{"\]])/.test(text)
 
 const CODES = ['code', 'type', 'status', 'error_type', 'reason'] as const

@@ -58,7 +58,7 @@ function readBody(body: unknown): ProviderError {
   }
 }
 
-/** Whether it is about the request, regardless of the provider: the prompt is too long, or its content is rejected. */
+/** Returns whether it is about the request, regardless of the provider: the prompt is too long, or its content is rejected. */
 export const isAboutRequest = (error: ProviderError): boolean =>
   isContextOverflow(error) || isContentRejected(error) || isPromptRejected(error)
 
@@ -150,7 +150,7 @@ function listCodes({ code, type, status, error_type, details, innererror, metada
 
 const readParam = ({ param }: JsonObject) => (isText(param) ? { param } : undefined)
 
-/** Whether OpenRouter's moderation flagged the request. Its errors have no code. */
+/** Returns whether OpenRouter's moderation flagged the request. Its errors have no code. */
 const isFlagged = ({ reasons, flagged_input }: JsonObject) =>
   isText(flagged_input) || (Array.isArray(reasons) && reasons.length > 0)
 

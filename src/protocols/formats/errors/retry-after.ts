@@ -77,7 +77,7 @@ const toText = (value: unknown) => (typeof value === 'string' || typeof value ==
 
 const getMetadata = ({ metadata }: JsonObject): JsonObject => (isObject(metadata) ? metadata : {})
 
-/** Google's endpoint for OpenAI clients sends errors in an array. */
+/** Gets the object with the error. Google's endpoint for OpenAI clients sends errors in an array. */
 function getEnvelope(body: unknown): JsonObject {
   const envelope: unknown = Array.isArray(body) ? body[0] : body
   return isObject(envelope) ? envelope : {}

@@ -27,7 +27,7 @@ export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[
   return found
 }
 
-/** Whether a candidate names any source. Often it only names search queries. */
+/** Returns whether a candidate names any source. Often it only names search queries. */
 export function hasSources({ groundingMetadata: grounding, citationMetadata: quoted }: JsonObject): boolean {
   const lists = [isObject(grounding) && grounding.groundingChunks, getQuotedSources(quoted)]
   return lists.some((list) => Array.isArray(list) && list.length > 0)

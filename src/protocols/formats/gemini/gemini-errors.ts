@@ -32,7 +32,7 @@ function body({ status, code, message, retryAfter }: ErrorFacts): object {
   return { error: { ...error, details } }
 }
 
-/** Whether the body is a Google error, which may be in an array. */
+/** Returns whether the body is a Google error, which may be in an array. */
 function isReadable(body: unknown): boolean {
   const envelope: unknown = Array.isArray(body) ? body[0] : body
   return typeof getErrorObject(envelope)?.code === 'number'

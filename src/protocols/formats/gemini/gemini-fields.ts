@@ -15,7 +15,9 @@ export function decodeBase64Text(base64: string): string | undefined {
   }
 }
 
-/** Parses the finish of a candidate; `undefined` if it hasn't ended. Calls are recognized by the content, because their reason is also STOP. */
+/**
+ * Parses the finish of a candidate. Returns `undefined` if it hasn't ended. Calls are recognized by the content, because their reason is also STOP.
+ */
 export function parseFinish(reason: unknown, explanation?: unknown): Finish | undefined {
   const name = typeof reason === 'number' ? byNumber[reason] : reason
   if (typeof name !== 'string' || name === '' || isVagueEnd(name)) return undefined
@@ -28,7 +30,7 @@ export function parseFinish(reason: unknown, explanation?: unknown): Finish | un
   })
 }
 
-/** Whether the reason is unspecified. Some proxies for Google send this instead of no reason, in every chunk or only in the last. */
+/** Returns whether the reason is unspecified. Some proxies for Google send this instead of no reason, in every chunk or only in the last. */
 export const isVagueEnd = (reason: unknown): boolean => reason === 'FINISH_REASON_UNSPECIFIED'
 
 /** Parses the finish for a blocked prompt, whose response has no candidates, only `promptFeedback`. */

@@ -84,7 +84,7 @@ export function createGeminiStreamState(): StreamState {
   return state
 }
 
-/** Whether the candidate has content. An empty text without a signature doesn't count. */
+/** Returns whether the candidate has content. An empty text without a signature doesn't count. */
 function hasContent({ content }: JsonObject): boolean {
   const parts: unknown[] = isObject(content) && Array.isArray(content.parts) ? content.parts : []
   return parts.some((part) => isObject(part) && (part.text !== '' || Object.keys(part).length > 1))

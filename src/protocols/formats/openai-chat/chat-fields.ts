@@ -57,7 +57,7 @@ const finishReasons = new Map<string, FinishReason>(
   } satisfies Record<string, FinishReason>),
 )
 
-/** Google's OpenAI-compatible API sends Gemini's reasons in capitals, alone or after OpenAI's: `content_filter: RECITATION`. */
+/** Maps Gemini's reasons. Google's OpenAI-compatible API sends them in capitals, alone or after OpenAI's: `content_filter: RECITATION`. */
 const mapGoogleReason = (wire: string): FinishReason =>
   finishReasons.get(wire.toLowerCase().replace(/\W.*/s, '')) ?? 'stop'
 

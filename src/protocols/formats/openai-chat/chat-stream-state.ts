@@ -12,7 +12,9 @@ import { createStreamProgress, type StreamState } from '../format.ts'
 /** An SSE comment, which clients ignore. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** Parses `usage`; `undefined` if it has no counts for the response. Prompt tokens include cached ones, for which vendors have four fields. */
+/**
+ * Parses `usage`. Returns `undefined` if it has no counts for the response. Prompt tokens include cached ones, for which vendors have four fields.
+ */
 export function parseChatUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const cost = readCost(usage)
@@ -37,7 +39,7 @@ export function parseChatUsage(usage: unknown): TokenUsage | undefined {
   }
 }
 
-/** xAI doesn't count reasoning as completion tokens; some compatible APIs don't count a response that is only reasoning. */
+/** Counts the output tokens. xAI doesn't count reasoning as completion tokens. Some compatible APIs don't count a response that is only reasoning. */
 function countOutputTokens(
   { completion_tokens, total_tokens }: JsonObject,
   inputTokens: number,

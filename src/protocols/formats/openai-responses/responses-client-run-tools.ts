@@ -19,7 +19,7 @@ interface Definition {
   schema: JsonObject
   /** Returns the arguments of the function from a call item. */
   getArguments(item: JsonObject): unknown
-  /** Creates the call item from the arguments of the function; undefined if they don't fit the tool. */
+  /** Creates the call item from the arguments of the function. Returns `undefined` if they don't fit the tool. */
   createCall(args: JsonObject): ClientCall | undefined
   /** Formats the output as text for the model. */
   formatOutput(item: JsonObject): string
@@ -125,7 +125,7 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
 export const isClientTool = (type: unknown): type is ClientToolKind =>
   typeof type === 'string' && Object.hasOwn(definitions, type)
 
-/** Converts a declared tool to a function; undefined for other tools, and for a shell that OpenAI runs. */
+/** Converts a declared tool to a function. Returns `undefined` for other tools, and for a shell that OpenAI runs. */
 export function parseClientTool(tool: Fields): FunctionTool | undefined {
   const { type, environment } = tool.value
   if (!isClientTool(type)) return undefined
@@ -141,7 +141,7 @@ export function parseClientTool(tool: Fields): FunctionTool | undefined {
   return { type: 'function', name: type, description: fullDescription, schema, own: createOwnForm(tool.value) }
 }
 
-/** Parses a call in a client's input or in OpenAI's response; undefined for other items. */
+/** Parses a call in a client's input or in OpenAI's response. Returns `undefined` for other items. */
 export function parseClientCall(item: JsonObject): Omit<ToolCallPart, 'id'> | undefined {
   const kind = getItemKind(item.type, '_call')
   if (!kind) return undefined
@@ -149,7 +149,7 @@ export function parseClientCall(item: JsonObject): Omit<ToolCallPart, 'id'> | un
   return { type: 'tool-call', name: kind, arguments: text, own: createOwnForm(item) }
 }
 
-/** Parses the output of such a call; undefined for other items. */
+/** Parses the output of such a call. Returns `undefined` for other items. */
 export function parseClientResult(item: JsonObject): Omit<ToolResult, 'callId'> | undefined {
   const kind = getItemKind(item.type, '_call_output')
   if (!kind) return undefined
@@ -158,7 +158,7 @@ export function parseClientResult(item: JsonObject): Omit<ToolResult, 'callId'> 
   return { name: kind, content: [{ type: 'text', text }], ...(isFailed && { isError: true }), own: createOwnForm(item) }
 }
 
-/** Creates the tool's item from a function call; undefined if the arguments don't fit the tool. */
+/** Creates the tool's item from a function call. Returns `undefined` if the arguments don't fit the tool. */
 export function createClientCall(kind: ClientToolKind, input: string): ClientCall | undefined {
   const args = tryParseJson(input)
   return isObject(args) ? definitions[kind].createCall(args) : undefined

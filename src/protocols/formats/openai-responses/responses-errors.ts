@@ -13,7 +13,7 @@ export const responseErrors: FormatErrors = {
   isErrorEvent: (event) => getEventType(event) === 'response.failed',
   isOverflowError: ({ code }) => code === 'context_length_exceeded',
   read: readMessage,
-  /** Error events and failed responses have the fields of an error object except its type. */
+  /** Writes the error body. Error events and failed responses have the fields of an error object except its type. */
   writeBody(error, status) {
     const { type, sequence_number: _, message, code = null, param = null, ...rest } = error
     const errorType = typeof type === 'string' && type !== 'error' ? type : getErrorType(status)

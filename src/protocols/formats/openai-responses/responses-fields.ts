@@ -98,7 +98,7 @@ function parseAnnotation(annotation: unknown): Citation | undefined {
   })
 }
 
-/** Writes a citation in a text of `length`; `undefined` if it cites a document of the request, which the format doesn't support. */
+/** Writes a citation in a text of `length`. Returns `undefined` if it cites a document of the request, which the format doesn't support. */
 export function writeAnnotation(citation: Citation, length: number): WireAnnotation | undefined {
   const { url, fileId, title = '', start = 0, end = length } = citation
   if (url !== undefined) return { type: 'url_citation', url, title, start_index: start, end_index: end }
@@ -125,7 +125,7 @@ export function parseSearch({ id, status, action }: { [name: string]: unknown })
   }
 }
 
-/** Parses an `image_generation_call`; `undefined` if it has no image. */
+/** Parses an `image_generation_call`. Returns `undefined` if it has no image. */
 export function parseGeneratedImage({
   result,
   output_format: format,

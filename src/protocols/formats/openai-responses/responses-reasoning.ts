@@ -34,7 +34,7 @@ export function readReasoningState(item: JsonObject, origin: Origin): OpaqueStat
   return getTexts(content).length > 0 ? { origin, kind: 'text', data: '' } : undefined
 }
 
-/** Parses a provider's item; `undefined` if it has neither text nor state. */
+/** Parses a provider's item. Returns `undefined` if it has neither text nor state. */
 export function parseReasoningItem(item: JsonObject, origin: Origin): ReasoningPart | undefined {
   return createReasoningPart(item, readReasoningState(item, origin))
 }

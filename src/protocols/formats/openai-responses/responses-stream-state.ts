@@ -16,7 +16,7 @@ import type { WireOutcome } from './responses-wire.ts'
 /** An SSE comment, which clients ignore. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** Parses `usage`; `undefined` if it has no counts for the response. Input tokens include cached ones; output tokens include reasoning. */
+/** Parses `usage`. Returns `undefined` if it has no counts for the response. Input tokens include cached ones; output tokens include reasoning. */
 export function parseResponseUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const cost = readCost(usage)

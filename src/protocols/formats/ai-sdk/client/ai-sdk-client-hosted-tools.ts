@@ -10,7 +10,7 @@ import type { FunctionTool } from '../../canonical/canonical-tools.ts'
  * own packages use.
  */
 
-/** Converts the declaration of a tool to its vendor's names; `undefined` for unknown tools, and for targets with another format. */
+/** Converts the declaration of a tool to its vendor's names. Returns `undefined` for unknown tools, and for targets with another format. */
 export function parseHostedTool(
   id: string,
   args: JsonObject,

@@ -20,7 +20,7 @@ export const anthropicModels: ModelListFormat = {
   one: writeModel,
 }
 
-/** Unknown fields are null, except that Anthropic uses the epoch for an unknown release date. */
+/** Writes a model. Unknown fields are null, except that Anthropic uses the epoch for an unknown release date. */
 function writeModel({ id }: ModelEntry): object {
   return {
     type: 'model',

@@ -42,7 +42,10 @@ export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptio
  * state into the field for Anthropic's signature.
  */
 
-/** Writes reasoning for a client; undefined without text and state. `isHidden`: whether the client wants the signature without the text. */
+/**
+ * Writes reasoning for a client. Returns `undefined` if there is neither text nor state. `isHidden`: whether the client wants the signature without
+ * the text.
+ */
 export function writeReasoning(
   { text, state }: ReasoningPart,
   isHidden: boolean,

@@ -170,7 +170,7 @@ function createTextWriter(
   }
 }
 
-/** The signature of reasoning arrives last, and shows whether reasoning without text is redacted. */
+/** Creates a writer for reasoning. The signature arrives last, and shows whether reasoning without text is redacted. */
 function createReasoningWriter(
   part: ReasoningPart,
   { start, writeDelta, writeTextDelta, stop }: BlockEvents,

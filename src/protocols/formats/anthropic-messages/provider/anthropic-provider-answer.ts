@@ -62,7 +62,7 @@ function parseBlock(block: JsonObject, running: RunningCalls, context: ReadConte
   return []
 }
 
-/** Parses the token count in a provider's response; `undefined` if the body has none. */
+/** Parses the token count in a provider's response. Returns `undefined` if the body has none. */
 export function parseCount(body: unknown): number | undefined {
   const tokens = isObject(body) ? body.input_tokens : undefined
   return typeof tokens === 'number' ? tokens : undefined

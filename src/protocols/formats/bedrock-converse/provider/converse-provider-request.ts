@@ -90,7 +90,7 @@ function dropOptions(
   }
 }
 
-/** Whether the assistant turn that the request continues starts without its reasoning. */
+/** Returns whether the assistant turn that the request continues starts without its reasoning. */
 function lacksReasoning(messages: readonly WireMessage[]): boolean {
   let first: WireMessage | undefined // the first message of that turn, which starts after the last user message that isn't just tool results
   for (const message of messages.toReversed()) {

@@ -6,7 +6,7 @@ import type { TargetContext } from '../../translator.ts'
 import type { WireRequest, WireTool, WireToolChoice } from '../converse-wire.ts'
 import { writeMark } from './converse-provider-conversation.ts'
 
-/** Writes the tools and the tool choice; `undefined` without tools. */
+/** Writes the tools and the tool choice. Returns `undefined` if there are no tools. */
 export function writeToolConfig(
   { tools, toolChoice }: Pick<CanonicalRequest, 'tools' | 'toolChoice'>,
   target: TargetContext,

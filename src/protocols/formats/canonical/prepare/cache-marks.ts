@@ -40,7 +40,7 @@ export function moveBlankMarks(turns: readonly Turn[], { traits, warnings }: Tar
   return copy.turns
 }
 
-/** Whether the part is a text that will be dropped or can't have a mark. */
+/** Returns whether the part is a text that will be dropped or can't have a mark. */
 const isBlank = (part: Part | undefined, { emptyText, cacheMarks }: Traits): boolean =>
   part !== undefined && !isMeaningful(part, emptyText === 'refused' || cacheMarks === 'cache_control')
 
@@ -109,7 +109,7 @@ function isUnmarkable({ within }: MarkPlace, { traits: { cacheMarks, unmarkable 
   return unmarkable.some((place) => place === within)
 }
 
-/** Whether there are any marks. Most requests have none and aren't copied. */
+/** Returns whether there are any marks. Most requests have none and aren't copied. */
 const hasMarks = ({ tools, turns }: MarkableItems): boolean =>
   tools.some(isMarked) ||
   turns.some((turn) =>
@@ -142,7 +142,7 @@ function listPlaces({ tools, turns }: MarkableItems): MarkPlace[] {
   return places
 }
 
-/** Whether the part can have a mark. Reasoning and server tools can't. */
+/** Returns whether the part can have a mark. Reasoning and server tools can't. */
 const isMarkable = (part: Part): part is MarkedPart => MARKABLE.has(part.type)
 
 const MARKABLE: ReadonlySet<Part['type']> = new Set<MarkedPart['type']>([

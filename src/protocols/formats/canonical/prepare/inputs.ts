@@ -207,7 +207,7 @@ export function replaceSources(turns: readonly Turn[], sources: ReadonlyMap<obje
   })
 }
 
-/** Whether the part's source can be downloaded. YouTube pages aren't video files, and only http and https URLs can be fetched. */
+/** Returns whether the part's source can be downloaded. YouTube pages aren't video files, and only http and https URLs can be fetched. */
 function canDownload(part: Part): part is UrlPart {
   if (!('source' in part) || typeof part.source === 'string' || part.source.type !== 'url') return false
   return /^https?:/i.test(part.source.url) && !isYouTubeUrl(part.source.url)

@@ -42,7 +42,7 @@ function resolveRetention(options: RequestOptions, isAccepted: boolean, warnings
   warnings.noteChanged('cacheRetention', 'replaced')
 }
 
-/** Whether this is the default value of the option. Some clients send all defaults. */
+/** Returns whether this is the default value of the option. Some clients send all defaults. */
 const isDefault = (name: OptionName, value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : value === DEFAULTS[name]
 

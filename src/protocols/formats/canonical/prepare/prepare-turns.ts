@@ -108,14 +108,14 @@ function dropEmptyParts(turn: Turn, { traits }: TargetContext): Turn {
   }
 }
 
-/** Whether the part has content for a provider. `needsWords`: the provider rejects text that is only white space. */
+/** Returns whether the part has content for a provider. `needsWords`: the provider rejects text that is only white space. */
 export function isMeaningful(part: Part, needsWords: boolean): boolean {
   const isText = (text: string) => (needsWords ? text.trim() : text) !== ''
   if (part.type === 'text') return isText(part.text) || part.state !== undefined
   return part.type !== 'refusal' || isText(part.text)
 }
 
-/** Whether the turn counts as the user's. Tool results do, because formats with two roles send them as the user's. */
+/** Returns whether the turn counts as the user's. Tool results do, because formats with two roles send them as the user's. */
 const isUserTurn = (turn: Turn | undefined): boolean => turn?.role === 'user' || turn?.role === 'tool'
 
 function continueTurn(turn: UserTurn, { traits, warnings }: TargetContext): UserTurn {

@@ -79,7 +79,7 @@ export function writePart(part: AssistantPart, { request, responseWarnings }: Wr
   }
 }
 
-/** Whether the client wants no reasoning. It still gets the signatures. */
+/** Returns whether the client wants no reasoning. It still gets the signatures. */
 export const hidesReasoning = (reasoning: { show?: string } | undefined): boolean => reasoning?.show === 'none'
 
 /** Writes a count of tokens for a client. */

@@ -44,7 +44,7 @@ export function writeCountRequest(request: CanonicalRequest, target: TargetConte
   return { path: `${path}:countTokens`, headers: {}, body }
 }
 
-/** Writes `generationConfig`; `undefined` if it is empty. */
+/** Writes `generationConfig`. Returns `undefined` if it is empty. */
 function writeConfig({ options, output, turns }: CanonicalRequest, target: TargetContext): WireConfig | undefined {
   const { logprobs, modalities, reasoning, speech } = options
   const config = omitUndefined<WireConfig>({

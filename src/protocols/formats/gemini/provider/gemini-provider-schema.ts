@@ -125,7 +125,7 @@ const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
   ...['minItems', 'maxItems', 'minProperties', 'maxProperties'],
 ])
 
-/** Whether the keyword doesn't restrict values, or has its default value. */
+/** Returns whether the keyword doesn't restrict values, or has its default value. */
 const isHarmless = (keyword: string, value: unknown) =>
   NOTES.has(keyword) || (keyword === 'additionalProperties' && value === false)
 

@@ -31,7 +31,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   } satisfies { observe(event: SseEvent): void; end(): void }
 }
 
-/** Does the same for parsed chunks. */
+/** Creates a reader for parsed chunks. */
 export function createAnswerReader(context: ReadContext, emit: (event: ReaderEvent) => void) {
   const candidates: (CandidateReader | undefined)[] = []
   const shared = { ...context, keys: { next: 0 }, ids: new Set<string>() }
@@ -239,7 +239,10 @@ const hasContent = (part: unknown): boolean =>
 const toMalformedError = (explanation = 'The model made a malformed function call.') =>
   ({ kind: 'server', status: 502, code: MALFORMED_CALL, message: explanation }) as const
 
-/** Parses a part; `undefined` for a call or an empty part. Google only shows summaries of reasoning, and its own tools only appear in the text. */
+/**
+ * Parses a part. Returns `undefined` for a call or an empty part. Google only shows summaries of reasoning, and its own tools only appear in the
+ * text.
+ */
 function parsePart(part: JsonObject, { origin, responseWarnings }: ReadContext): AssistantPart | undefined {
   const { text, thought, thoughtSignature, functionCall, inlineData } = part
   if (functionCall !== undefined) return undefined

@@ -23,7 +23,7 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
   return written.length > 0 ? written : undefined
 }
 
-/** Whether it is a function that the client runs. */
+/** Returns whether it is a function that the client runs. */
 const isFunction = (tool: Tool): tool is FunctionTool => tool.type === 'function' && !tool.isHosted
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclaration {

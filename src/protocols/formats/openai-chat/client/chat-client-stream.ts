@@ -138,7 +138,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     if (detail) candidate.details.push(detail)
   }
 
-  /** Creates the detail of reasoning; `undefined` if the text exceeds the limit, because a detail is useless without its whole text. */
+  /** Creates the detail of reasoning. Returns `undefined` if the text exceeds the limit, because a detail is useless without its whole text. */
   function createDetail(reasoning: ReasoningPart, { reasoningText, index }: OpenPart): WireDetail | undefined {
     const text = reasoningText?.text
     if (text === undefined) responseWarnings.noteDropped('reasoning_details')

@@ -164,7 +164,10 @@ export function getReasoningText({
   )
 }
 
-/** Mistral: `{ type: 'thinking', thinking: [{ type: 'text', text }] }`; Databricks: `{ type: 'reasoning', summary: [{ text }] }`. */
+/**
+ * Reads reasoning in the content. Mistral: `{ type: 'thinking', thinking: [{ type: 'text', text }] }`; Databricks: `{ type: 'reasoning', summary: [{
+ * text }] }`.
+ */
 function getPartReasoning(part: unknown): string {
   if (!isObject(part)) return ''
   if (part.type === 'thinking') return getContentText(part.thinking)

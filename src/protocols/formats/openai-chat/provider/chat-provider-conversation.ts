@@ -56,7 +56,7 @@ function writeTurn(turn: Turn, target: TargetContext): WireMessage[] {
   }
 }
 
-/** Whether a message has content. A response that was only an image leaves an empty message, which providers reject. */
+/** Returns whether a message has content. A response that was only an image leaves an empty message, which providers reject. */
 const isNotEmpty = ({ role, name, content, ...more }: WireAssistantMessage): boolean =>
   content !== null || Object.keys(more).length > 0
 

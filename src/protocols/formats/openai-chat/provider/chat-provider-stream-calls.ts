@@ -180,7 +180,7 @@ export function createToolCallReader(
 /** Scans the JSON of an object that arrives in pieces. Each piece is scanned once, when `isComplete` is called or many pieces are pending. */
 interface ObjectScan {
   add(piece: string): void
-  /** True if the text is one closed object with nothing before or after it. */
+  /** Returns whether the text is one closed object with nothing before or after it. */
   isComplete(): boolean
 }
 

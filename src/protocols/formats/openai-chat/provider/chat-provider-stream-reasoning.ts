@@ -13,7 +13,7 @@ interface ReasoningReader {
 
 interface OpenReasoning {
   key: number
-  /** The detail, merged from all deltas so far; undefined for plain text. */
+  /** The detail, merged from all deltas so far, or `undefined` for plain text. */
   detail: { index: unknown; rest: JsonObject } | undefined
 }
 

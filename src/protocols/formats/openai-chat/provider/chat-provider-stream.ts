@@ -82,7 +82,7 @@ interface ChoiceReader {
   observe(delta: JsonObject, logprobs: unknown): void
   cite(citations: readonly Citation[]): void
   finish(reason: string): void
-  /** True until the first part of the candidate begins. */
+  /** Returns true until the first part of the candidate begins. */
   isEmpty(): boolean
   /** Emits audio that was held back, and ends the open parts. */
   end(): void

@@ -187,7 +187,7 @@ export function writeContent(part: TextPart | RefusalPart, responseWarnings: Res
 export const getClientToolKind = ({ request: { client } }: WriteContext, name: string): ClientToolKind | undefined =>
   isClientTool(name) && Array.isArray(client?.ownTools) && client.ownTools.includes(name) ? name : undefined
 
-/** Writes the call of a tool with its own item type; undefined for other tools, and if the arguments don't fit the tool. */
+/** Writes the call of a tool with its own item type. Returns `undefined` for other tools, and if the arguments don't fit the tool. */
 export function writeClientCall(
   { id, name }: ToolCallPart,
   input: string,

@@ -20,7 +20,7 @@ import { parseAnnotations, parseGeneratedImage, parseSearch } from '../responses
 import { parseReasoningInput } from '../responses-reasoning.ts'
 import { joinNames, type Namespaces } from './responses-client-tools.ts'
 
-/** Parses an item that the model wrote and the client sends back; undefined for other items. */
+/** Parses an item that the model wrote and the client sends back. Returns `undefined` for other items. */
 export function parseAssistantItem(
   item: Fields,
   namespaces: Namespaces,

@@ -32,7 +32,7 @@ export interface ItemWriter {
   setState(state: OpaqueState): void
   /** Ends the open part, which is complete. */
   end(): void
-  /** Returns the item so far; undefined if none of its events was written. */
+  /** Returns the item so far, or `undefined` if none of its events was written. */
   getItem(status: WireItemStatus): WrittenItem | undefined
 }
 

@@ -152,7 +152,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
 function createEventWriter(write: (event: string) => void): EventWriter {
   let next = 0
 
-  /** The event up to its number. */
+  /** Writes the start of an event, up to its sequence number. */
   const createHead = (type: string) => `event: ${type}\ndata: {"type":"${type}","sequence_number":`
 
   function writeJson(type: string, fields: string) {

@@ -36,7 +36,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   })
 }
 
-/** Returns the whole response in the last event of a stream; `undefined` if that response has no output. */
+/** Returns the whole response in the last event of a stream, or `undefined` if that response has no output. */
 export function findAnswer(events: readonly SseEvent[]): JsonObject | undefined {
   for (const { event, data } of events.toReversed()) {
     const message = parseExactly(data)
@@ -145,7 +145,7 @@ export function dropUnknownPart({ type }: JsonObject, responseWarnings: Response
   if (typeof type === 'string' && type !== 'output_text' && type !== 'refusal') responseWarnings.noteDropped(type)
 }
 
-/** Parses the phase of a message; `undefined` if it is unknown. */
+/** Parses the phase of a message. Returns `undefined` if it is unknown. */
 export const parsePhase = (phase: unknown): TextPart['phase'] =>
   phase === 'commentary' || phase === 'final_answer' ? phase : undefined
 

@@ -101,7 +101,7 @@ export function createCallReader(
   }
 
   return {
-    /** A call without an ID waits for the whole item. */
+    /** Begins a call that has an ID. Other calls wait for the whole item. */
     begin(item) {
       isFreeForm = item.type === 'custom_tool_call'
       if (item.call_id) begin(item)
@@ -141,7 +141,7 @@ export function createReasoningReader({ start, origin }: ItemContext, emit: (eve
     emitted.add(place)
   }
 
-  /** OpenAI names these events `reasoning_summary_text` and `reasoning_text`; Open Responses `reasoning_summary` and `reasoning`. */
+  /** Reads an event. OpenAI names these events `reasoning_summary_text` and `reasoning_text`; Open Responses `reasoning_summary` and `reasoning`. */
   function observe(type: string, event: JsonObject) {
     if (isClosed) return
     const isSummary = type.startsWith('response.reasoning_summary')

@@ -80,7 +80,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (usage) emit({ type: 'usage', usage })
   }
 
-  /** Most text has the index of a known item, which is all that is needed to find its reader. */
+  /** Passes text to its reader. Most text has the index of a known item, which is enough to find the reader. */
   function observeText(type: string, event: JsonObject) {
     const { output_index: index } = event
     const reader = index === undefined ? undefined : items.getReader(index)
