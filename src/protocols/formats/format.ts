@@ -262,7 +262,7 @@ export interface Endpoint {
   /** The format of its requests, responses, and errors. */
   format: ClientFormat
   operation: Operation
-  /** The body fields that may name the model; the first one present counts. Default: `model`. */
+  /** The body fields that may name the model. The first one present counts. Default: `model`. */
   modelNames?: readonly string[]
   /** The model for requests that only name the provider, such as `tavily` for `tavily/search`. */
   service?: string
@@ -344,8 +344,8 @@ export interface OutputLimit {
 }
 
 /**
- * Creates an output limit in a body field. `names`: all names that it may have; a request without one gets the first. If a request has several, the
- * highest counts, because it is unknown which one the provider reads.
+ * Creates an output limit in a body field. `names`: all names that it may have; the first is used if a request has none. If a request has several,
+ * the highest counts, because it is unknown which one the provider reads.
  */
 export const createOutputLimit = (...names: readonly [string, ...string[]]): OutputLimit => ({
   get: (body) => getHighestLimit(names.map((name) => body[name])),

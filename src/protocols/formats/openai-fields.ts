@@ -113,7 +113,7 @@ export function writeTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: U
   return tokens.map(({ top, ...token }) => ({ ...writeToken(token), top_logprobs: top.map(writeToken) }))
 }
 
-/** Writes `prompt_cache_breakpoint`. Its `ttl` is 30 minutes or 12 hours; without one, the model's default applies. */
+/** Writes `prompt_cache_breakpoint`. Its `ttl` is 30 minutes or 12 hours. Without one, the model's default applies. */
 export function writeBreakpoint(cache: CacheMark, warnings: Warnings): { mode: 'explicit'; ttl?: '30m' | '12h' } {
   const { ttl } = cache
   if (ttl === '30m' || ttl === '12h') return { mode: 'explicit', ttl }

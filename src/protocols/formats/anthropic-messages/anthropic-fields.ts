@@ -8,7 +8,7 @@ import type { Warnings } from '../canonical/canonical-warnings.ts'
 import type { ReadContext, TargetContext } from '../translator.ts'
 import type { WireCounts, WireMarked, WireStop, WireStopReason, WireUsage } from './anthropic-wire.ts'
 
-/** The finish reasons by a provider's `stop_reason`; any other reason is a normal end. */
+/** The finish reasons by a provider's `stop_reason`. Any other value counts as a normal end. */
 const finishReasons = new Map<string, FinishReason>(
   Object.entries({
     end_turn: 'stop',
@@ -52,7 +52,7 @@ export function writeStop({ reason, stopSequence, explanation }: Finish, hasRefu
   }
 }
 
-/** Writes the counts in the last delta of a stream; clients add up the three input counts. */
+/** Writes the counts in the last delta of a stream. Clients add up the three input counts. */
 export function writeTokenCounts(usage: TokenUsage): WireCounts {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
   const read = Math.min(cacheReadTokens, inputTokens)

@@ -15,8 +15,8 @@ import { RESTARTED, RestartDetector } from '../restart-detector.ts'
 export const KEEP_ALIVE = 'event: ping\ndata: {"type": "ping"}\n\n'
 
 /**
- * Parses Anthropic's `usage`. Returns `undefined` if it has no counts. Its three input counts are separate; the canonical input count includes cached
- * tokens.
+ * Parses Anthropic's `usage`. Returns `undefined` if it has no counts. Its three input counts are separate, but the canonical input count includes
+ * cached tokens.
  */
 export function parseMessageUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
@@ -54,8 +54,9 @@ const readIterations = (list: readonly unknown[]): Iteration[] =>
 const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0 }
 
 /**
- * Merges the counts of one stream event into `counts`. They are cumulative and replace earlier ones, except that null and 0 replace nothing. Input
- * counts with separate cached tokens replace all earlier ones if they add up to at least as much, because some vendors start with only the total.
+ * Merges the counts of one stream event into `counts`. They are cumulative and replace earlier ones, except that null and 0 replace nothing. Some
+ * vendors start with only the total. So if input counts with separate cached tokens add up to at least as much as the earlier ones, they replace all
+ * of those.
  */
 export function mergeCounts(counts: JsonObject, usage: unknown): void {
   if (!isObject(usage)) return

@@ -32,7 +32,7 @@ export const toMalformedError = (stopReason: unknown): EmbeddedError | undefined
     ? { class: 'content', status: 502, message: `The model's response is malformed: ${stopReason}.` }
     : undefined
 
-/** Parses `usage`. Its input counts are separate; the canonical input count includes cached tokens. */
+/** Parses `usage`. Its input counts are separate, but the canonical input count includes cached tokens. */
 export function readConverseUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const cacheReadTokens = readTokenCount(usage.cacheReadInputTokens)

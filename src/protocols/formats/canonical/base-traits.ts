@@ -15,7 +15,7 @@ export const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', '
 
 const NAME = { characters: 'A-Za-z0-9_-', maxLength: 64 }
 
-/** The traits of a permissive provider; each format overrides what differs. */
+/** The traits of a permissive provider. Each format overrides the ones that differ. */
 export const baseTraits: Traits = {
   lacks: [],
   inputs: ['image', 'image-url', 'file', 'file-url'],

@@ -80,7 +80,7 @@ export interface TokenUsage {
   outputAudioTokens?: number
   /** Billable units other than tokens, such as searches. */
   units?: Readonly<Partial<Record<PricedUnit, number>>>
-  /** Names under which an image in `units` may have its own price; the first one with a price counts. */
+  /** Names under which an image in `units` may have its own price. The first one with a price counts. */
   imageNames?: readonly string[]
   /** Set if the gateway estimated the counts because the provider reported less. */
   isEstimated?: true

@@ -21,7 +21,7 @@ export function mustCompact(compact: CompactionMode | undefined, tokens: number,
 
 const DEFAULT_SHARE = 0.8
 
-/** Returns how many estimated tokens of user messages to keep next to a summary; fewer if the threshold is low. */
+/** Returns how many estimated tokens of user messages to keep next to a summary. A low threshold reduces the number. */
 export const getKeptTokens = (compact: CompactionMode | undefined): number =>
   compact === undefined || compact === 'now'
     ? KEPT_TOKENS

@@ -4,8 +4,8 @@ import type { Warnings } from './canonical-warnings.ts'
 import { isExactNumber } from './exact-json.ts'
 
 /**
- * Reads the fields of an object in a client's request. Rejects a field of the wrong type by its path; null counts as absent. The canonical format
- * doesn't know fields that are never read.
+ * Reads the fields of an object in a client's request. Rejects a field of the wrong type and names its path. A null field counts as absent. Fields
+ * that are never read are unknown to the canonical format.
  */
 export interface Fields {
   readonly value: JsonObject

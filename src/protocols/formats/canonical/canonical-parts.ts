@@ -77,7 +77,7 @@ export interface RefusalPart {
   text: string
 }
 
-/** Reasoning of the model. If the text is empty, only the state matters; a part with neither is dropped. */
+/** The model's reasoning. If the text is empty, only the state matters. A part with neither is dropped. */
 export interface ReasoningPart {
   type: 'reasoning'
   text: string
@@ -90,7 +90,7 @@ export interface ToolCallPart {
   type: 'tool-call'
   id: string
   name: string
-  /** JSON as the model wrote it, possibly empty or truncated; for a free-form tool, its input. See `parseArguments`. */
+  /** JSON as the model wrote it, possibly empty or truncated (see `parseArguments`). For a free-form tool, its input. */
   arguments: string
   isFreeForm?: true
   state?: OpaqueState
@@ -122,7 +122,7 @@ export interface HostedCall {
 /** Replaces the conversation before it with a summary by the gateway, or with one that OpenAI has encrypted. */
 export interface CompactionPart {
   type: 'compaction'
-  /** The summary; empty when it is encrypted. */
+  /** The summary, or an empty string if it is encrypted. */
   text: string
   encrypted?: { data: string; id?: string }
 }

@@ -55,7 +55,7 @@ export type OutputFormat =
       prefersStrict?: true
     }
 
-/** The options of a request; `OptionName` lists them. */
+/** The options of a request, as listed by `OptionName`. */
 export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
   /** Requests with the same key share a prompt cache. */
   cacheKey?: string
@@ -63,7 +63,7 @@ export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
   cacheOptions?: { mode?: 'implicit' | 'explicit'; ttl?: string; auto?: CacheMark }
   /** How long OpenAI's models before GPT-5.6 cache a prompt: `in_memory` or `24h`. */
   cacheRetention?: string
-  /** The number of candidates; default 1. */
+  /** The number of candidates. Default: 1. */
   candidates?: number
   /** The client's own name for its user. */
   endUser?: string
@@ -94,7 +94,7 @@ export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
 /** `prepareRequest` fills in a missing effort or budget, within the limits of the target. */
 export interface ReasoningOptions {
   effort?: Effort
-  /** Tokens; `auto` leaves it to the model. */
+  /** In tokens. `auto`: the model decides. */
   budget?: number | 'auto'
   /** How to show reasoning. Absent: not set. */
   show?: 'none' | 'summary' | 'full'

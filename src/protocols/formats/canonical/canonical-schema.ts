@@ -152,8 +152,8 @@ function mergeAlternatives(schemas: readonly unknown[]): unknown {
 }
 
 /**
- * Returns whether OpenAI's strict mode can enforce this schema unchanged. In strict mode, objects must be closed and require all properties, and only
- * some keywords are allowed; OpenAI rejects any other schema.
+ * Returns whether OpenAI's strict mode can enforce this schema unchanged. OpenAI rejects any other schema. In strict mode, objects must be closed and
+ * require all properties, and only some keywords are allowed.
  */
 export function isEnforceable(schema: unknown): boolean {
   if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED.has(keyword))) return false

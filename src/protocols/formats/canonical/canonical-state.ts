@@ -14,7 +14,7 @@ type StateKind =
   | 'encrypted' // OpenAI Responses: reasoning under an item id
   | 'thought-signature' // Gemini: on any part
   | 'detail' // Chat Completions: an entry of `reasoning_details`, as JSON without its readable text
-  | 'text' // Chat Completions: the readable reasoning itself (`reasoning_content`) must be sent back; `data` is empty
+  | 'text' // Chat Completions: the readable reasoning itself (`reasoning_content`) must be sent back, and `data` is empty
 
 /** State of a model that clients must send back unchanged, and that only its origin may receive. */
 export interface OpaqueState {

@@ -12,8 +12,8 @@ export interface StartEvent {
 }
 
 /**
- * Starts a part. `key` counts up from 0 in the order of starts; several parts may be open at the same time. Text, reasoning, refusals, and
- * the arguments of a call start empty and continue in deltas. Any other part is complete at its start.
+ * Starts a part. `key` counts up from 0 in the order of starts. Several parts may be open at the same time. Text, reasoning, refusals, and the
+ * arguments of a call start empty and continue in deltas. Any other part is complete at its start.
  */
 export interface PartStartEvent {
   type: 'part-start'
@@ -55,7 +55,7 @@ interface ErrorEvent {
   usage?: TokenUsage
 }
 
-/** The response is complete; there is one `Finish` per candidate. */
+/** The response is complete. There is one `Finish` for each candidate. */
 export interface EndEvent {
   type: 'end'
   finishes: Finish[]
@@ -66,8 +66,8 @@ export interface EndEvent {
 export type PartEvent = PartStartEvent | PartDeltaEvent | PartStateEvent | PartCitationEvent | PartEndEvent
 
 /**
- * The events of a stream reader, in the provider's order: usage may come before, with, or after the finish, both may come twice, and parts
- * may stay open. `done` is the provider's end marker. `createSequence` turns them into `StreamEvent`s.
+ * The events of a stream reader, in the provider's order. Usage may come before, with, or after the finish. Both may come twice, and parts may stay
+ * open. `done` is the provider's end marker. `createSequence` turns these events into `StreamEvent`s.
  */
 export type ReaderEvent =
   | StartEvent

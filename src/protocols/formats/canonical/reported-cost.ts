@@ -6,9 +6,9 @@ import { readServedTier } from './tiers.ts'
 type Charge = Pick<TokenUsage, 'costUsd'>
 
 /**
- * Reads the provider's charge in US dollars from the `usage` of a response; no field if it isn't reported. Amounts may be numbers or strings: `cost`
- * at OpenRouter, `cost.total_cost` at Perplexity, `cost_in_usd_ticks` or `cost_in_nano_usd` at xAI, `estimated_cost` at DeepInfra, `cost_usd_total`
- * at LLM Gateway.
+ * Reads the provider's charge in US dollars from the `usage` of a response. Returns no field if it isn't reported. Amounts may be numbers or strings:
+ * `cost` at OpenRouter, `cost.total_cost` at Perplexity, `cost_in_usd_ticks` or `cost_in_nano_usd` at xAI, `estimated_cost` at DeepInfra,
+ * `cost_usd_total` at LLM Gateway.
  */
 export function readCost(usage: JsonObject): Charge {
   if (!hasCostName(usage)) return {}
@@ -91,7 +91,7 @@ export function addCharges(
 export const addEventCharges = (usage: TokenUsage, data: string): TokenUsage =>
   (/tier"|cost/i.test(data) && addCharges(usage, tryParseJson(data))) || usage
 
-/** Reads a cost outside the usage: Vercel's gateway and AI/ML API have their own fields; LiteLLM and other gateways send a header. */
+/** Reads a cost outside the usage. Vercel's gateway and AI/ML API have their own fields, and LiteLLM and other gateways send a header. */
 function readOuterCost(answer: JsonObject, header: ((name: string) => string | undefined) | undefined): Charge {
   const { usage, usageMetadata, costDollars, meta, choices } = answer
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined

@@ -21,7 +21,7 @@ const PREFIX = /^(?:.*(?:tier|type|speed|geo|latency)[_. -]+)/i
 const PLAIN =
   /^(?:(?:default|standard|auto|flex|batch)(?:[_-].*)?|on[_-]?demand(?:[_-]flex)?|.*unspecified|global|not_available|none|off|normal|)$/i
 
-/** Reads whether a more expensive tier served a response; no field if that is unknown. `answer`: the object that contains the usage. */
+/** Reads whether a more expensive tier served a response. Returns no field if that is unknown. `answer`: the object with the usage. */
 export function readServedTier(answer: JsonObject): { isPremium?: true } {
   const { service_tier, serviceTier, performanceConfig, usage, usageMetadata } = answer
   const named = [service_tier, serviceTier, performanceConfig]

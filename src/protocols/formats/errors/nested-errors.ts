@@ -7,7 +7,7 @@ export interface NestedError {
 }
 
 /**
- * Finds the errors that a router's error quotes, outermost first: in fields named for it, as objects, in lists with one error per provider, and as
+ * Finds the errors that a router's error quotes, outermost first. They may be objects in fields named for them, lists with one error per provider, or
  * JSON in strings. Doesn't read other fields, because they may repeat the client's request.
  */
 export function findNestedErrors(body: unknown): NestedError[] {

@@ -17,9 +17,9 @@ interface WaitSource {
 const MAX_MS = 60 * 60 * 1_000
 
 /**
- * Reads the wait that an error requests, in ms, at most an hour: `retry-after-ms`, `retry-after` as seconds, a duration, or a date, Google's
- * `RetryInfo`, a field of the error, a reset header, headers that OpenRouter forwards in its error, and its message. Returns 0, which means "now",
- * only if there is no longer wait.
+ * Reads the wait that an error requests, in ms, at most an hour. It may be in `retry-after-ms`, in `retry-after` (seconds, a duration, or a date), in
+ * Google's `RetryInfo`, in a field of the error, in a reset header, in headers that OpenRouter forwards in its error, or in the message. Returns 0,
+ * which means "now", only if there is no longer wait.
  */
 export function readWaitMs({ header, body, now, text = '', isRateLimit }: WaitSource): number | undefined {
   const error = getError(body)

@@ -73,7 +73,7 @@ interface TextSpan {
   end: number
 }
 
-/** Finds the position of a segment by its quote, if it has one, because its part index may be missing and parts of a stream are joined. */
+/** Finds the position of a segment, preferably by its quote, because its part index may be missing and parts of a stream are joined. */
 function locate(segment: JsonObject, { texts, last, offsets }: Texts): { key: number; span: TextSpan | undefined } {
   const { text: quote, partIndex = 0 } = segment
   const own = texts.find((text) => text.partIndex === partIndex)
@@ -93,7 +93,7 @@ function locate(segment: JsonObject, { texts, last, offsets }: Texts): { key: nu
   return { key: (own ?? last).key, span: undefined }
 }
 
-/** Finds the span of a source in a text. A missing start counts as 0; without an end there is no span. */
+/** Finds the span of a source in a text. A missing start counts as 0. Without an end, there is no span. */
 function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, known: Map<CitedText, Offsets>) {
   if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || endIndex <= startIndex) return undefined
   const offsets = known.get(holder) ?? createOffsets(holder.text)
@@ -131,7 +131,7 @@ export function writeGrounding(texts: readonly CitingText[], queries: readonly s
   })
 }
 
-/** Writes a source. One with a URL becomes a web page, where clients look for it; only retrieved text can have a quote. */
+/** Writes a source. A source with a URL becomes a web page, where clients look for it. Only retrieved text can have a quote. */
 function writeSource({ url, title, quote }: Citation): WireChunk {
   const retrieved = omitUndefined<WireSource>({ uri: url, title, text: quote })
   if (url === undefined) return { retrievedContext: retrieved }

@@ -27,7 +27,7 @@ export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefi
   return media
 }
 
-/** Creates an image, audio, or video part, depending on the media type; otherwise a file part. */
+/** Creates an image, audio, or video part, depending on the media type. Any other type becomes a file part. */
 export function toMediaPart(source: MediaSource, name?: string): MediaPart {
   const mediaType = source.type === 'url' ? (source.mediaType ?? guessMediaType(source.url)) : source.mediaType
   const [kind] = (mediaType ?? '').split('/')
@@ -42,7 +42,7 @@ function readInlineSource(blob: Fields): MediaSource {
   return text === undefined ? createBase64Source(mediaType, data) : { type: 'text', mediaType, text }
 }
 
-/** Reads a file URI. Files at Google become file IDs, because no other provider can read them; others stay URLs. */
+/** Reads a file URI. Files at Google become file IDs, because no other provider can read them. Other URIs stay URLs. */
 function readFileSource(file: Fields): MediaSource {
   const uri = file.string('fileUri') ?? ''
   const mediaType = file.string('mimeType')

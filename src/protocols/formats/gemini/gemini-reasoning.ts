@@ -55,8 +55,8 @@ const levels: Readonly<Record<Effort, WireLevel>> = {
 }
 
 /*
- * `thoughtSignature` may be on any part. It is a bytes field: clients decode and re-encode it, some of them in the other base64 alphabet, so sealed
- * state is base64 of its text.
+ * `thoughtSignature` may be on any part. It is a bytes field. Clients decode and re-encode it, some of them in the other base64 alphabet, so sealed
+ * state is encoded in base64.
  */
 
 /** Parses a signature from a client: state that the gateway sealed, or a Google signature from an unknown account. */

@@ -34,7 +34,7 @@ export const optionNames: Readonly<Record<OptionName, string>> = {
   verbosity: 'verbosity',
 }
 
-/** Parses the `finish_reason` of OpenAI and compatible vendors; an unknown one counts as a normal end. */
+/** Parses the `finish_reason` of OpenAI and compatible vendors. An unknown one counts as a normal end. */
 export const parseFinish = (raw: string): Finish => ({ reason: finishReasons.get(raw) ?? mapGoogleReason(raw), raw })
 
 const finishReasons = new Map<string, FinishReason>(

@@ -85,7 +85,7 @@ export function parseChunk(data: string): unknown {
   return isObject(first) && first.error ? first : value
 }
 
-/** Returns the error in a chunk or a response; some inference servers send it without an envelope. */
+/** Returns the error in a chunk or a response. Some inference servers send it without an envelope. */
 export const getChunkError = (chunk: JsonObject): unknown =>
   chunk.error || 'choices' in chunk ? chunk.error : chunk.object === 'error' ? chunk : readUnnamedError(chunk)?.error
 
@@ -95,7 +95,7 @@ export const getChoiceError = ({ error, finish_reason: reason }: JsonObject): un
 
 const FAILED_CHOICE = 'The provider reported that the response ended in an error.'
 
-/** Returns the error in an event named `error`; providers of this format don't name other events. */
+/** Returns the error in an event named `error`. Providers of this format don't name other events. */
 export const getNamedError = (chunk: unknown, data: string): unknown =>
   (isObject(chunk) ? (chunk.error ?? chunk) : data) || NO_REASON
 

@@ -7,7 +7,7 @@ import { omitUndefined } from '../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../canonical/canonical-warnings.ts'
 import type { WireAnnotation, WireOutcome, WireUsage } from './responses-wire.ts'
 
-/** The format's names of the options it supports. Only Open Responses supports penalties; OpenAI doesn't. */
+/** The format's names of the options it supports. Open Responses supports penalties, but OpenAI doesn't. */
 export const optionNames = {
   cacheKey: 'prompt_cache_key',
   cacheOptions: 'prompt_cache_options',

@@ -16,7 +16,9 @@ import type { WireOutcome } from './responses-wire.ts'
 /** An SSE comment, which clients ignore. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** Parses `usage`. Returns `undefined` if it has no counts for the response. Input tokens include cached ones; output tokens include reasoning. */
+/**
+ * Parses `usage`. Returns `undefined` if it has no counts for the response. Input tokens include cached ones, and output tokens include reasoning.
+ */
 export function parseResponseUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const cost = readCost(usage)
@@ -73,7 +75,7 @@ export const echoDefaults = {
   frequency_penalty: 0,
 }
 
-/** Fields that tell clients that nothing is stored; every response has them. */
+/** Fields that tell clients that nothing is stored. Every response has them. */
 export const stateless = { background: false, previous_response_id: null, store: false }
 
 /** The outcome of a response that is in progress. */
@@ -88,7 +90,7 @@ export const inProgress: WireOutcome = {
 
 /**
  * Follows a stream of named events, from `response.created` to the event with the whole response. An event that only announces an item doesn't start
- * the response. `observe` throws `UPSTREAM_CUT` if the response restarts before its start; later, clients rely on the whole response at the end.
+ * the response. `observe` throws `UPSTREAM_CUT` if the response restarts before its start. Later, clients rely on the whole response at the end.
  */
 export function createResponseStreamState(): StreamState {
   const place: StreamPosition = {}
@@ -173,6 +175,6 @@ const hasContent = (item: unknown): boolean =>
   !Array.isArray(item.content) ||
   item.content.some((part) => !isObject(part) || part.text !== '')
 
-/** Returns whether an announced item has content. A call names its tool there; messages and reasoning are empty. */
+/** Returns whether an announced item has content. A call already names its tool, but messages and reasoning are empty. */
 const hasContentAtStart = (item: unknown): boolean =>
   isObject(item) && item.type !== 'message' && item.type !== 'reasoning'

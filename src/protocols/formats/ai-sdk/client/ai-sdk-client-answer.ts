@@ -154,7 +154,7 @@ function writeFile(
  * document is a separate source.
  */
 export interface Sources {
-  /** Takes citations or search results; only reads the URL and title of search results. */
+  /** Takes citations or search results. Only reads the URL and title of search results. */
   take(citations: readonly Citation[]): {
     /** The sources that are new to this response. */
     sources: WireSource[]
@@ -232,7 +232,7 @@ const finishes: Readonly<Record<FinishReason, WireFinish['unified']>> = {
   'malformed-call': 'error',
 }
 
-/** Writes the token counts; empty if the provider didn't report any. */
+/** Writes the token counts. They are empty if the provider didn't report any. */
 export function writeUsage(usage: TokenUsage | undefined): WireUsage {
   if (!usage) return { inputTokens: {}, outputTokens: {} }
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage

@@ -21,7 +21,7 @@ import { parseImageResult } from './ai-sdk-client-hosted-tools.ts'
 import { parseMark, parsePhase, parseState } from './ai-sdk-client-metadata.ts'
 
 interface PromptContext extends FileContext {
-  /** The tools of the request; some have free-text input. */
+  /** The tools of the request, some of which may have free-text input. */
   tools: readonly Tool[]
 }
 

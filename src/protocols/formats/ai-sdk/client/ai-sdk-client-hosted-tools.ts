@@ -6,8 +6,8 @@ import type { HostedCall, ImagePart } from '../../canonical/canonical-parts.ts'
 import type { FunctionTool } from '../../canonical/canonical-tools.ts'
 
 /*
- * Tools that run at a vendor, for targets with that vendor's format: their declarations, and their calls and results with the names that the AI SDK's
- * own packages use.
+ * Tools that run at a vendor, for targets with that vendor's format. Translates their declarations, and writes their calls and results with the names
+ * that the AI SDK's own packages use.
  */
 
 /** Converts the declaration of a tool to its vendor's names. Returns `undefined` for unknown tools, and for targets with another format. */

@@ -205,7 +205,7 @@ const modalities = new Map<string, 'text' | 'audio' | 'image'>([
   ['AUDIO', 'audio'],
 ])
 
-/** The fields of `providerOptions` that set reasoning; later fields win. */
+/** The fields of `providerOptions` that set reasoning. Later fields take precedence. */
 const REASONING_FIELDS = [
   ['anthropic', 'thinking'],
   ['google', 'thinkingConfig'],

@@ -22,7 +22,7 @@ import { getClient } from './ai-sdk-client-request.ts'
 
 interface OpenStreamPart {
   part: AssistantPart
-  /** The arguments of a call so far; the whole call follows at its end. */
+  /** The arguments of a call so far. The whole call is written at its end. */
   pieces: string[]
   citations: Citation[]
   state: OpaqueState | undefined

@@ -48,7 +48,7 @@ export interface BlockOptions {
   responseWarnings: ResponseWarnings
 }
 
-/** Writes a part as blocks. The format has no block for generated images or audio; audio becomes its transcript. */
+/** Writes a part as blocks. The format has no block for generated images or audio, so audio becomes its transcript. */
 export function writeBlocks(part: AssistantPart, { isHidden, responseWarnings }: BlockOptions): WireBlock[] {
   switch (part.type) {
     case 'text': {

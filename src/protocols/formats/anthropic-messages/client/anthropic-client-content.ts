@@ -5,7 +5,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { parseMark } from '../anthropic-fields.ts'
 
-/** Reads the blocks of a content field; a string is one text block. */
+/** Reads the blocks of a content field. A string counts as one text block. */
 export function readBlocks(holder: Fields, name: string, warnings: Warnings): Fields[] {
   const content = holder.any(name)
   const path = holder.path(name)

@@ -152,8 +152,8 @@ function ignoreAll(block: Fields) {
 }
 
 /**
- * Returns the readable text of a block about a tool that ran at Anthropic; empty if it has none, and `undefined` for other blocks. Encrypted content is
- * omitted.
+ * Returns the readable text of a block about a tool that ran at Anthropic. The text is empty if the block has none. Encrypted content is omitted.
+ * Returns `undefined` for other blocks.
  */
 function getServerToolText(block: JsonObject): string | undefined {
   const type = scalarText(block.type)

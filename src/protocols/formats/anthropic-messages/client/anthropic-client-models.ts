@@ -2,7 +2,7 @@ import type { ModelEntry } from '../../../../types.ts'
 import type { ModelListFormat } from '../../model-list.ts'
 import { readPageSize, slicePage } from '../../model-list.ts'
 
-/** Writes model lists for Anthropic's clients, paginated by `limit`, `after_id`, and `before_id`; without `limit` they contain all models. */
+/** Writes model lists for Anthropic's clients, paginated by `limit`, `after_id`, and `before_id`. Without `limit`, a list contains all models. */
 export const anthropicModels: ModelListFormat = {
   list(entries, { query }) {
     const { page, hasMore } = slicePage(entries, {

@@ -35,7 +35,7 @@ export function parseRequest(json: JsonObject, { warnings, version }: ParseConte
   return request
 }
 
-/** Parses the options of a request; `version` is the API version that the client sends. */
+/** Parses the options of a request. `version`: the API version that the client sends. */
 function parseOptions(body: Fields, version: string | undefined, warnings: Warnings): RequestOptions {
   rejectServerState(body, warnings)
   if (body.number('max_tokens') === 0)

@@ -169,7 +169,7 @@ function writeAssistantText({ text, cache, citations }: TextPart, target: Target
   ]
 }
 
-/** Writes reasoning that Anthropic signed; it doesn't accept any other. */
+/** Writes reasoning that Anthropic signed. Anthropic doesn't accept any other. */
 function writeReasoning({ text, state }: ReasoningPart): WireAssistantBlock[] {
   if (state?.kind === 'signature') return [{ type: 'thinking', thinking: text, signature: state.data }]
   return state?.kind === 'redacted' ? [{ type: 'redacted_thinking', data: state.data }] : []

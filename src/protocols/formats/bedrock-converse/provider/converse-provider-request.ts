@@ -117,7 +117,7 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
 
 /* The fields below are vendor-specific. Converse passes them on to the model in `additionalModelRequestFields`. */
 
-/** Writes the fields that request reasoning; none if the model doesn't reason, or if the client only chose how to show reasoning. */
+/** Writes the fields that request reasoning. Writes none if the model doesn't reason, or if the client only chose how to show reasoning. */
 function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budgets, off }: ReasoningTraits): JsonObject {
   if (effort === undefined && budget === undefined) return {}
   const isOff = effort === 'none'

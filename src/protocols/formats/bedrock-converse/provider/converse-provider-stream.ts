@@ -17,7 +17,7 @@ import { parseStreamError, readException } from '../converse-errors.ts'
 import { parseStop, readConverseUsage } from '../converse-fields.ts'
 import { parseCitation, SERVER_TOOL } from './converse-provider-answer.ts'
 
-/** Creates a reader for events from `messageStart` to `metadata`. Only tool-call blocks have a start event; others start with their first delta. */
+/** Creates a reader for events from `messageStart` to `metadata`. Only tool calls have a start event. Other blocks start with their first delta. */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const blocks = createBlocks()
   const starts = new RestartDetector()

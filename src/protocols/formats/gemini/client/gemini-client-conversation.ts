@@ -94,7 +94,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
   }
 }
 
-/** Parses `systemInstruction`; each of its parts is a block. */
+/** Parses `systemInstruction`. Each of its parts becomes a block. */
 export function parseSystem(body: Fields, warnings: Warnings): SystemTurn[] {
   const value = body.any('systemInstruction')
   if (typeof value === 'string') return value === '' ? [] : [toSystemTurn([{ type: 'text', text: value }])]
@@ -206,7 +206,7 @@ function rejectPart({ at, value }: Fields, warnings: Warnings): never {
 interface CallRegistry {
   /** Returns the ID of a call: its own, or one derived from its position in the conversation. */
   addCall(id: string | undefined, name: string): string
-  /** Returns the ID and name of the call that a result belongs to: by its ID, otherwise the first call of that name without a result. */
+  /** Returns the ID and name of the call that a result belongs to. Finds it by its ID, or else takes the first call of that name without a result. */
   addResult(id: string | undefined, name: string | undefined): { id: string; name: string | undefined }
 }
 

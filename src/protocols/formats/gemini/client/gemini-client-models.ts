@@ -5,7 +5,7 @@ import { readPageSize, slicePage } from '../../model-list.ts'
 /** The prefix of Google's model names. */
 export const NAME_PREFIX = 'models/'
 
-/** Writes Google's model list, paginated by `pageSize` and `pageToken`; without `pageSize` it contains all models. The last page has no token. */
+/** Writes Google's model list, paginated by `pageSize` and `pageToken`. Without `pageSize`, it contains all models. The last page has no token. */
 export const geminiModels: ModelListFormat = {
   list(entries, { kinds, query }) {
     const token = query.get('pageToken')

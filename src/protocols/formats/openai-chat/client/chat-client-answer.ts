@@ -127,5 +127,5 @@ export function writeAudio(
   return undefined
 }
 
-/** Writes tokens with their probabilities; unknown bytes become `null`. */
+/** Writes tokens with their probabilities. Unknown bytes become `null`. */
 export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => writeTokens(tokens, null)

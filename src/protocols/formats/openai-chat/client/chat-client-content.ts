@@ -62,7 +62,7 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
   }
 }
 
-/** Parses an image; `image_url` is a string or an object. */
+/** Parses an image. `image_url` is a string or an object. */
 export function parseImage(fields: Fields, cache: CacheMark | undefined): ImagePart {
   const source = parseMediaUrl(readUrl(fields, 'image_url'), 'image/png')
   const image = typeof fields.any('image_url') === 'string' ? undefined : fields.fields('image_url')

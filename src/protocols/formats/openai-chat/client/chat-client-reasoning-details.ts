@@ -18,7 +18,7 @@ export const UNKNOWN_ORIGIN: Origin = { format: 'openai-chat', account: '' }
 /** The state of reasoning that is only text. */
 export const PLAIN_TEXT: OpaqueState = { origin: UNKNOWN_ORIGIN, kind: 'text', data: '' }
 
-/** Writes reasoning for a client; `index` is its index among the parts of the turn. Returns undefined if it has no state. */
+/** Writes reasoning for a client. `index` is its index among the parts of the turn. Returns `undefined` if it has no state. */
 export function writeDetail({ text, isSummary, state }: ReasoningPart, index: number): WireDetail | undefined {
   if (!state) return undefined
   const sealed = sealState(state)
@@ -29,7 +29,7 @@ export function writeDetail({ text, isSummary, state }: ReasoningPart, index: nu
 }
 
 /**
- * Creates a function that returns the index each part of a turn will have when a client sends the turn back, so that reasoning returns to its place
+ * Creates a function that returns the index that each part of a turn will have when a client sends the turn back. Reasoning then returns to its place
  * between the calls. All text counts as one part, at the index of its first piece.
  */
 export function createPartIndexer(): (part: AssistantPart) => number {

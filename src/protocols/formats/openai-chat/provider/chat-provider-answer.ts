@@ -139,7 +139,7 @@ function groupByIndex(choices: readonly JsonObject[]): JsonObject[][] {
   return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group)
 }
 
-/** Joins the choices of one index; any of them can have the finish reason. */
+/** Joins the choices of one index. Any of them can have the finish reason. */
 function joinChoices(parts: readonly Choice[]): Choice {
   const content = parts.flatMap((part) => part.content)
   const { finish } = parts.findLast((part) => part.finish.reason !== 'stop') ?? parts[0] ?? {}
@@ -147,7 +147,7 @@ function joinChoices(parts: readonly Choice[]): Choice {
   return { content, finish: resolveFinish(finish, hasCalls) }
 }
 
-/** Returns the readable reasoning of a message or delta, from the first field that has any; some vendors send it in two. */
+/** Returns the readable reasoning of a message or delta, from the first field that has any. Some vendors send it in two. */
 export function getReasoningText({
   reasoning_content,
   reasoning,

@@ -15,7 +15,9 @@ export interface StreamChoiceContext extends ReadContext {
   keys: { next: number }
 }
 
-/** Reads tool calls from deltas. Several calls can be open at the same time; many vendors set the index that tells them apart incorrectly. */
+/**
+ * Reads tool calls from deltas. Several calls can be open at the same time. The index should tell them apart, but many vendors set it incorrectly.
+ */
 interface ToolCallReader {
   observe(entry: JsonObject): void
   /** Closes the complete calls when another part of the response begins. */
@@ -41,13 +43,13 @@ interface OpenCall {
   state: OpaqueState | undefined
 }
 
-/** Creates a reader that emits the tool calls of one candidate; `start` begins a part and returns its key. */
+/** Creates a reader that emits the tool calls of one candidate. `start` begins a part and returns its key. */
 export function createToolCallReader(
   { origin, newId, responseWarnings }: StreamChoiceContext,
   start: (part: AssistantPart) => number,
   emit: (event: ReaderEvent) => void,
 ): ToolCallReader {
-  /** Open calls in the order in which they began; a stream can have thousands. */
+  /** Open calls in the order in which they began. A stream can have thousands. */
   const open = new Set<OpenCall>()
   /** Open calls whose arguments may be complete. `closeComplete` can run thousands of times and checks only these. */
   const complete = new Set<OpenCall>()
@@ -141,7 +143,7 @@ export function createToolCallReader(
     emit({ type: 'part-delta', key: call.key, text: piece })
   }
 
-  /** Drops a held placeholder if the real arguments follow; otherwise emits it as `{}`. */
+  /** Drops a held placeholder if the real arguments follow. Otherwise, emits it as `{}`. */
   function release(call: OpenCall, isPlaceholder: boolean) {
     call.isPending = false
     if (isPlaceholder) call.scan = createObjectScan()

@@ -217,7 +217,7 @@ export function writeSearch({ query, error, results }: ServerToolPart, { newId }
   return { type: 'web_search_call', id: `ws_${newId()}`, status: error === undefined ? 'completed' : 'failed', action }
 }
 
-/** Writes an image that the model generated; the format only supports base64. */
+/** Writes an image that the model generated. The format only supports base64. */
 export function writeImage({ source }: ImagePart, { newId, responseWarnings }: WriteContext): WireOutputItem[] {
   if (source.type === 'base64')
     return [{ type: 'image_generation_call', id: `ig_${newId()}`, status: 'completed', result: source.data }]
@@ -231,7 +231,7 @@ export function setStatus(item: WireOutputItem, status: WireItemStatus) {
   else if (item.type === 'shell_call' || item.type === 'local_shell_call') item.status = status
 }
 
-/** Writes tokens with their probabilities; unknown bytes become an empty list, because clients expect a list. */
+/** Writes tokens with their probabilities. Unknown bytes become an empty list, because clients expect a list. */
 export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => writeTokens(tokens, [])
 
 /** Writes a summary, which the client sends back in place of the conversation. */

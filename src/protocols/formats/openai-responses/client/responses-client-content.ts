@@ -88,7 +88,7 @@ function parseOutputMessage(item: Fields, warnings: Warnings): AssistantPart[] {
   })
 }
 
-/** Parses reasoning. Drops an item that only refers to reasoning stored by OpenAI; nothing else depends on it. */
+/** Parses reasoning. Drops an item that only refers to reasoning stored by OpenAI, because nothing else depends on it. */
 function parseReasoning(item: Fields, warnings: Warnings): AssistantPart[] {
   const part = parseReasoningInput(item.value)
   if (!part) warnings.noteDropped(item.at)

@@ -126,7 +126,7 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
     else if (parts.length > 0) turns.push({ role: 'assistant', content: [...parts] })
   }
 
-  /** Adds the call ID to the output of a tool that the client runs; some outputs have it as their own ID. */
+  /** Adds the call ID to the output of a tool that the client runs. Some outputs have it as their own ID. */
   function addCallId(item: Fields, output: Omit<ToolResult, 'callId'>): ToolResult {
     const id = item.string('id')
     const result = { ...output, callId: readCallId(item, id !== undefined && openCalls.has(id) ? id : undefined) }

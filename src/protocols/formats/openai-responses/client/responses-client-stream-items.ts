@@ -25,7 +25,7 @@ import {
 
 /** Writes one item of a stream, except its last event. */
 export interface ItemWriter {
-  /** Opens another part of the same item; returns false if the part doesn't belong to it. */
+  /** Opens another part of the same item. Returns false if the part doesn't belong to it. */
   open(part: TextPart | RefusalPart): boolean
   add(text: string, logprobs: TokenLogprob[] | undefined): void
   cite(citation: Citation): void
@@ -177,7 +177,7 @@ export function createMessageWriter(
   }
 }
 
-/** Creates a writer of a tool call; missing arguments become `{}`. Calls of tools with their own item type are written when complete. */
+/** Creates a writer of a tool call. Missing arguments become `{}`. Calls of tools with their own item type are written when complete. */
 export function createCallWriter(part: ToolCallPart, position: ItemPosition): ItemWriter {
   return getClientToolKind(position.context, part.name)
     ? createClientCallWriter(part, position)

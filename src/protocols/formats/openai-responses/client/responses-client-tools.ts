@@ -15,7 +15,7 @@ import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { isClientTool, parseClientTool } from '../responses-client-run-tools.ts'
 
 /*
- * Clients can group functions in namespaces; calls then have both names. Other formats only have plain names, so a function becomes
+ * Clients can group functions in namespaces. Calls then have both names. Other formats only have plain names, so a function becomes
  * `<namespace>__<name>`, and its calls get both names back.
  */
 

@@ -16,7 +16,7 @@ import type { WireFormat } from '../responses-wire.ts'
 import { writeItems } from './responses-provider-conversation.ts'
 import { writeToolChoice, writeTools } from './responses-provider-tools.ts'
 
-/** Writes a request for a response. The provider stores nothing; its encrypted reasoning goes back with the next request. */
+/** Writes a request for a response. The provider stores nothing, so its encrypted reasoning goes back with the next request. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { stream, tools, toolChoice, output, options } = request
   const { instructions, turns } = moveInstructions(request)
@@ -111,7 +111,7 @@ function writeOutput(output: OutputFormat): WireFormat {
   return omitUndefined<WireFormat & { type: 'json_schema' }>({ type: 'json_schema', name, description, schema, strict })
 }
 
-/** The fields of a request that count as input tokens; the others only concern the response. */
+/** The fields of a request that count as input tokens. The others only concern the response. */
 const COUNTED_FIELDS = [
   'model',
   'instructions',

@@ -48,7 +48,7 @@ export function createWholeReader({ parser, start }: ItemContext, emit: (event: 
   }
 }
 
-/** Creates a reader of a tool call. The call begins once it has a name; its arguments arrive in deltas, at the end, or only with the whole item. */
+/** Creates a reader of a tool call. The call begins once it has a name. Its arguments arrive in deltas, at the end, or only with the whole item. */
 export function createCallReader(
   { parser, start, responseWarnings }: ItemContext,
   emit: (event: ReaderEvent) => void,

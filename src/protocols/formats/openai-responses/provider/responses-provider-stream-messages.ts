@@ -119,7 +119,7 @@ const TAIL = 256
 /** The number of pieces after which they are trimmed to the last characters. Each trim copies them, so it doesn't happen for every piece. */
 const MAX_PIECES = 128
 
-/** Returns the text after the emitted pieces; empty if it doesn't continue them. */
+/** Returns the text after the emitted pieces. It is empty if the text doesn't continue them. */
 function getRest(text: unknown, { length, lastPieces }: Pick<StreamText, 'length' | 'lastPieces'> = NO_TEXT): string {
   const tail = lastPieces.join('')
   return typeof text === 'string' && text.startsWith(tail, length - tail.length) ? text.slice(length) : ''

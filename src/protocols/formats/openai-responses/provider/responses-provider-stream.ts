@@ -18,8 +18,8 @@ import {
 import { createMessageReader } from './responses-provider-stream-messages.ts'
 
 /**
- * Reads events about items. Events may be missing if a later one repeats their content; the shortest stream is one event with the whole response.
- * A response that restarts is an error.
+ * Reads events about items. Events may be missing if a later one repeats their content. The shortest stream is one event with the whole response. A
+ * response that restarts is an error.
  */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const items = createItemRegistry()
@@ -138,8 +138,9 @@ interface KnownItem {
 }
 
 /**
- * Finds the items of a stream by their place: the index in the output, or an ID. Some providers change the IDs of an item within a stream; others send
- * IDs without indexes. An event with neither, or with an unknown ID, is about the last item of its kind, because one item ends before the next begins.
+ * Finds the items of a stream by their place: the index in the output, or an ID. Some providers change the IDs of an item within a stream, and others
+ * send IDs without indexes. An event with neither, or with an unknown ID, is about the last item of its kind, because one item ends before the next
+ * begins.
  */
 function createItemRegistry() {
   const items = new Map<unknown, KnownItem>() // by place
@@ -196,8 +197,8 @@ function createItemRegistry() {
     },
 
     /**
-     * Pairs the items of the whole output with their readers; new items have none. If all items of a kind are known, they match in order, whatever their
-     * places. Otherwise they match by ID and place, and unmatched items are new if the output has more of that kind than are known.
+     * Pairs the items of the whole output with their readers. New items have none. If all items of a kind are known, they match in order, regardless
+     * of their places. Otherwise they match by ID and place. Unmatched items are new if the output has more of that kind than are known.
      */
     pair(output: readonly JsonObject[]): { item: JsonObject; reader?: ItemReader }[] {
       const totals = countKinds(output)

@@ -69,7 +69,7 @@ function writeSearch(tool: WebSearchTool, { traits, warnings }: TargetContext) {
   })
 }
 
-/** Tools that OpenAI runs; a tool choice names them only by type. */
+/** Tools that OpenAI runs. A tool choice names them only by type. */
 const HOSTED = ['code_interpreter', 'file_search', 'image_generation'] as const
 
 /** Writes `tool_choice`. */
