@@ -55,8 +55,7 @@ const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0 }
 
 /**
  * Merges the counts of one stream event into `counts`. They are cumulative and replace earlier ones, except that null and 0 replace nothing. Some
- * vendors start with only the total. So if input counts with separate cached tokens add up to at least as much as the earlier ones, they replace all
- * of those.
+ * vendors start with only the total, so input counts with separate cached tokens replace all earlier ones if they add up to at least as much.
  */
 export function mergeCounts(counts: JsonObject, usage: unknown): void {
   if (!isObject(usage)) return
