@@ -79,7 +79,7 @@ export interface UpstreamFormat {
   readonly defaultHeaders: Readonly<Record<string, string>>
   /** Divides its streams into events. Default: server-sent events. */
   readonly framing?: StreamFraming
-  /** Set if its providers send streams as a JSON array, unless events are requested. */
+  /** Set if its providers send streams as a JSON array unless a request asks for events. */
   readonly streamsArrays?: true
   /** Readers for its providers' responses, by operation. An operation without a reader isn't supported. */
   readonly answers: Readonly<Partial<Record<OperationName, AnswerReader>>>
@@ -100,9 +100,12 @@ export interface AnswerReader {
   readonly textField?: string
   /** If responses may be binary: the field under which to read the bytes of an image or audio, in base64, next to their `type`. */
   readonly bytesField?: string
-  /** Returns whether this content type means a binary response. If present, all responses are binary, and any other content type is an error. */
+  /**
+   * Returns whether this content type means a binary response. If this method is present, all responses are binary, and any other content type is an
+   * error.
+   */
   isBinary?(contentType: string): boolean
-  /** Reads a response faster than parsing it. Returns `undefined` if it must be parsed. */
+  /** Reads a response without parsing all of it, which is faster. Returns `undefined` if it must be parsed. */
   skim?(text: string): JsonObject | undefined
   /**
    * Returns whether the response is empty: the model ended its turn normally, or without a finish reason, and returned no text, call, reasoning, or
@@ -272,7 +275,7 @@ export interface Endpoint {
   bodyType: 'json' | 'form' | 'sound'
   /** The size limit for its body. Default: `maxBodyBytes`. */
   bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
-  /** Gets the size in bytes of base64 files in a JSON body. If present, the limit applies to them, and the body may be a third larger. */
+  /** Gets the size in bytes of base64 files in a JSON body. If present, the limit applies to those files, and the body may be a third larger. */
   getBase64Size?(body: JsonObject, files: readonly FormFile[]): number
   /** When to stream the response: if the body's `stream` is true, always, or never. */
   streams: 'requested' | 'always' | 'never'

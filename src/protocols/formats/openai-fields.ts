@@ -9,7 +9,7 @@ import type { FieldNames, Warnings } from './canonical/canonical-warnings.ts'
 import { shortenId } from './canonical/ids.ts'
 import type { TargetContext } from './translator.ts'
 
-/** The content of messages in one of OpenAI's two formats: a string, or an array of parts. */
+/** How one of OpenAI's two formats writes the content of messages, which is a string or an array of parts. */
 export interface ContentForm {
   /** Parses one part. Returns `undefined` for an empty text without a cache mark. */
   parsePart(fields: Fields, warnings: Warnings): UserPart | undefined
@@ -44,7 +44,7 @@ export function parseTexts(item: Fields, name: string, warnings: Warnings, form:
   )
 }
 
-/** Parses `prompt_cache_options`, and `prompt_cache_retention` of older models. */
+/** Parses `prompt_cache_options`, and the `prompt_cache_retention` of older models. */
 export function parseCacheOptions(body: Fields): Pick<RequestOptions, 'cacheOptions' | 'cacheRetention'> {
   const options = body.fields('prompt_cache_options')
   const cacheOptions =
@@ -64,7 +64,7 @@ export function parseCacheOptions(body: Fields): Pick<RequestOptions, 'cacheOpti
 export const normalizeRetention = (retention: string | undefined): string | undefined =>
   retention === 'in-memory' ? 'in_memory' : retention
 
-/** Writes `prompt_cache_options`, and `prompt_cache_retention` of older models. */
+/** Writes `prompt_cache_options`, and the `prompt_cache_retention` of older models. */
 export function writeCacheOptions({ cacheOptions, cacheRetention }: RequestOptions) {
   const { mode, ttl } = cacheOptions ?? {}
   return {
@@ -121,7 +121,7 @@ export function writeBreakpoint(cache: CacheMark, warnings: Warnings): { mode: '
   return { mode: 'explicit' }
 }
 
-/** Returns a file name with an extension, from which OpenAI infers the type of the data. Other formats have titles, or no name at all. */
+/** Returns a file name with an extension, from which OpenAI infers the type of the data. In other formats, files have a title or no name. */
 export function toFileName(name: string | undefined, mediaType: string): string {
   if (name && EXTENSION.test(name)) return name
   return `${name || 'file'}.${getFileExtension(mediaType) ?? 'pdf'}`

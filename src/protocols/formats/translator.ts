@@ -48,7 +48,7 @@ interface Counter extends UpstreamCounter {
   writeCount(tokens: number): JsonObject
 }
 
-/** Translates between the canonical format and a client format. Synchronous and stateless like the above. */
+/** Translates between the canonical format and a client format. Its functions are also synchronous and stateless. */
 export interface ClientTranslator {
   /** The format's names of the canonical fields, for warnings to clients. */
   readonly fieldNames: Readonly<Record<string, string>>
@@ -59,7 +59,7 @@ export interface ClientTranslator {
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes a whole response for a client. */
   writeAnswer(answer: Answer, context: WriteContext): JsonObject
-  /** Writes the whole response to a request for a compaction. `body`: the request's body. Absent if clients can't request compactions. */
+  /** Writes the whole response to a compaction request. `body`: the request's body. Absent if clients can't request compactions. */
   writeCompaction?(answer: Answer, context: WriteContext, body: JsonObject): JsonObject
   /** Creates a writer for a client's stream, which calls `write` with one whole server-sent event at a time. */
   createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
@@ -118,7 +118,7 @@ export interface ReadContext {
   newId(): string
   /** Collects everything that the canonical format can't express. */
   responseWarnings: ResponseWarnings
-  /** Set if the request has tools that run at the target and the client gets their calls and results. */
+  /** Set if the request has tools that run at the target, and the client gets their calls and results. */
   hasHosted?: boolean
 }
 

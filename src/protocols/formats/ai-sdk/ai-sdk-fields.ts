@@ -6,7 +6,7 @@ export interface ProtocolVersion {
   tagsFiles: boolean
   /** Whether a text lists its sources, in addition to the parts of type `source`. */
   citesInTexts: boolean
-  /** Whether the start of an input states that it is text instead of JSON. */
+  /** Whether the start of a tool's input states that it is text instead of JSON. */
   statesEncodings: boolean
 }
 

@@ -10,7 +10,7 @@ type WireCaller = { type: 'direct' }
 
 type DocumentCitation = { cited_text: string; document_index: number; document_title: string | null }
 
-/** A citation in a request; a citation in a response also has a file ID. */
+/** A citation in a request. A citation in a response also has a file ID. */
 export type WireCitationParam =
   | (DocumentCitation & { type: 'char_location'; start_char_index: number; end_char_index: number })
   | (DocumentCitation & { type: 'page_location'; start_page_number: number; end_page_number: number })
@@ -28,9 +28,9 @@ type WireWebCitation = {
 
 export type WireThinking = { type: 'thinking'; thinking: string; signature: string }
 export type WireRedacted = { type: 'redacted_thinking'; data: string }
-/** Text. As in Anthropic's own responses, it omits empty `citations`; AI SDK 5 and 6 reject null there. */
+/** Text. As in Anthropic's own responses, it omits empty `citations`, because AI SDK 5 and 6 reject null there. */
 export type WireText = { type: 'text'; text: string; citations?: WireCitation[] }
-/** The start of a text in a stream; its citations follow. */
+/** The start of a text in a stream. Its citations follow. */
 export type WireTextStart = { type: 'text'; text: ''; citations: null }
 export type WireToolUse = { type: 'tool_use'; id: string; name: string; input: JsonObject; caller: WireCaller }
 export type WireSearch = {
@@ -110,7 +110,7 @@ export type WireMessage = {
   usage: WireUsage
 } & (WireStop | WireStart)
 
-/** The end fields of a response that hasn't ended. */
+/** The end fields of a response that is still in progress. */
 type WireStart = { stop_reason: null; stop_sequence: null; stop_details: null }
 
 export type WireDelta =

@@ -5,9 +5,9 @@ import type { ResponseWarnings } from './canonical-warnings.ts'
 
 /** A whole response in the canonical format. */
 export interface Answer {
-  /** The provider's ID of the response. */
+  /** The provider's ID for the response. */
   id?: string
-  /** The provider's name of the model. */
+  /** The provider's name for the model. */
   model?: string
   /** Has one entry unless the client requested several candidates. */
   choices: Choice[]
@@ -93,6 +93,6 @@ export interface TokenUsage {
 }
 
 export interface Iteration extends Omit<TokenUsage, 'iterations'> {
-  /** The provider's name of the model, if it may differ from the requested one. */
+  /** The provider's name for the model, if it may differ from the requested one. */
   model?: string
 }

@@ -10,7 +10,7 @@ import type { AssistantTurn, ToolTurn, Turn, UserTurn } from './canonical-turns.
 import { omitUndefined } from './canonical-values.ts'
 import type { Warnings } from './canonical-warnings.ts'
 
-/* Compaction for targets without it: the model writes a summary, which replaces the conversation together with the user's messages. */
+/* Compaction for targets without it: the model writes a summary. The summary and the user's messages then replace the conversation. */
 
 /** Returns whether a request of `tokens` tokens must be compacted first. The default threshold is 80% of the context window. */
 export function mustCompact(compact: CompactionMode | undefined, tokens: number, window: number | undefined): boolean {

@@ -20,11 +20,11 @@ export function parseMediaUrl(url: string, otherwise = 'application/octet-stream
   return createBase64Source(mediaType.trim().toLowerCase() || otherwise, isBase64 ? data : percentToBase64(data))
 }
 
-/** Makes a source from a URL. A URL of a file that Google stores becomes a file ID, because only Google can read it. */
+/** Creates a source from a URL. If Google stores the file, the URL becomes a file ID, because only Google can read it. */
 export const toUrlSource = (url: string): MediaSource =>
   isGoogleFileUrl(url) ? { type: 'file-id', id: url, format: 'gemini' } : { type: 'url', url }
 
-/** Makes a source from base64, in the standard alphabet. The first bytes decide the media type if they are recognized. */
+/** Creates a source from base64, in the standard alphabet. If the first bytes are recognized, they determine the media type. */
 export function createBase64Source(declared: string, data: string): MediaSource & { type: 'base64' } {
   const clean = /[\s_-]/.test(data) ? data.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/') : data
   const sniffed = signatures.find(([start]) => start.test(clean))?.[1] // providers compare it with the declared type

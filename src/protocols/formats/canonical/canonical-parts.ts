@@ -148,7 +148,7 @@ export type AssistantPart =
   | AudioPart
 export type Part = UserPart | AssistantPart
 
-/** A source that supports a text of the model. */
+/** A source that supports text that the model wrote. */
 export interface Citation {
   /** Absent if a document of the request is cited. */
   url?: string

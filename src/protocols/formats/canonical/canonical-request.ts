@@ -40,7 +40,7 @@ export function mergeOwnFields<Body extends object>(body: Body, { own }: Canonic
   return { ...body, ...Object.fromEntries(fields) }
 }
 
-/** `now`: compact the conversation instead of answering. Otherwise, compact it before the response if it has more than `above` tokens. */
+/** `now`: compact the conversation instead of responding. Otherwise, compact it before the response if it has more than `above` tokens. */
 export type CompactionMode = 'now' | { above?: number }
 
 export type OutputFormat =

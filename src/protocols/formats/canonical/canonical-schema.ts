@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, scalarText } from '../../../lib/json.ts'
 
-/** Resolves a reference in `root`, `#` or `#/$defs/name` (a JSON pointer). Returns `undefined` if it has no target. */
+/** Resolves a reference such as `#` or `#/$defs/name` (a JSON pointer) within `root`. Returns `undefined` if it has no target. */
 export function resolveReference(root: JsonObject, ref: string): JsonObject | undefined {
   if (ref === '#') return root
   if (!ref.startsWith('#/')) return undefined

@@ -3,7 +3,7 @@ import type { ProviderFormat } from '../../../types.ts'
 
 export interface Origin {
   format: ProviderFormat
-  /** A name for provider and account that the caller of the translators chooses. It is only compared for equality. Empty: unknown. */
+  /** A name for the provider and account, chosen by the caller of the translators. It is only compared for equality. Empty: unknown. */
   account: string
 }
 

@@ -79,7 +79,7 @@ export type ReaderEvent =
   | { type: 'done' }
 
 /**
- * The events for a stream writer: one `start`, then parts, each of which ends, then exactly one `end` or `error`. Nothing follows an error,
- * and parts may still be open then.
+ * The events for a stream writer: one `start`, then the parts, then exactly one `end` or `error`. Every part ends, unless an error comes first.
+ * Nothing follows an error.
  */
 export type StreamEvent = StartEvent | PartEvent | EndEvent | ErrorEvent

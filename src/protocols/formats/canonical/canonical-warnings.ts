@@ -13,11 +13,14 @@ export interface Warnings {
   noteDropped(field: string): void
   /** Notes that the field was changed: `clamped` to a range, `replaced` by a similar value, `moved`, or `added` because the target requires it. */
   noteChanged(field: string, change: Change): void
-  /** Rejects a field without which the meaning would change. Throws `INVALID_REQUEST` with its name in the message and in `data.param`. */
+  /**
+   * Rejects the request, because its meaning would change without the field. Throws `INVALID_REQUEST` with the field's name in the message and in
+   * `data.param`.
+   */
   reject(field: string, reason: string): never
   /** Sets which of several names the client used for a canonical field. */
   useName(field: string, name: string): void
-  /** Sets how the client spells words in field names, by the format's spelling. */
+  /** Sets how the client spells words in field names, keyed by the format's spelling. */
   spell(words: ReadonlyMap<string, string>): void
   /**
    * Sets the path of an object in the client's request, so that a loss found later can name it. Copies by spread keep the path. `names`: the client's

@@ -29,7 +29,7 @@ const UNRELATED_FIELDS: ReadonlySet<string> = new Set([
   'choices',
 ])
 
-/** Picks the error of a stream after another event: a reason replaces a failure without one. */
+/** Picks the error of a stream after another event. An error with a reason replaces one without. */
 export const pickStreamError = (
   earlier: EmbeddedError | undefined,
   found: EmbeddedError | undefined,

@@ -184,12 +184,12 @@ const hashText = (text: string) => hashToHex(text, 0x811c9dc5) + hashToHex(text,
 const toKey = (owner: string, place: LazyPlace, { id, name }: ToolCallPart) =>
   isRandom(id) ? `${owner} ${id}` : `${owner} ${id} ${name} ${place()}`
 
-/** Returns whether the ID is random, rather than the name of a function and a number. */
+/** Returns whether the ID is random, rather than a function name with a number. */
 const isRandom = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run) => /\d.*\d/.test(run))
 
 const getSize = (state: OpaqueState | undefined) => state?.data.length ?? 0
 
-/** Collects the reasoning, phases, and calls of a stream, and reports them at its end. Does not keep texts and arguments. */
+/** Collects the reasoning, phases, and calls of a stream, and reports them at its end. Doesn't keep texts and arguments. */
 function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: StreamEvent) => void) {
   const parts = new Map<number, KeptPart>()
   const texts = new Map<number, TextBuffer>()

@@ -9,7 +9,7 @@ import { createUniqueIds } from './ids.ts'
 
 /** Changes to a request that must be undone in its response. */
 export interface Restoration {
-  /** The client's names of tools, by the names that were sent to the target. */
+  /** The client's tool names, keyed by the names that were sent to the target. */
   toolNames: ReadonlyMap<string, string>
   /** The client's names of free-form tools that were sent as functions with one `input`. */
   freeFormTools: ReadonlySet<string>

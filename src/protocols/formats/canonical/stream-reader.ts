@@ -72,7 +72,7 @@ function createOpenPart({ start, emit }: PartEvents, part: AssistantPart) {
   }
 }
 
-/** Creates a text part that starts with its first text or citation, so an empty block makes no part. */
+/** Creates a text part that starts with its first text or citation, so an empty block creates no part. */
 export function createTextPart(parts: PartEvents) {
   const { open, append, end } = createOpenPart(parts, { type: 'text', text: '' })
   return {

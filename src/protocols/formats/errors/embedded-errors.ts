@@ -42,7 +42,10 @@ export function readEmbeddedError(error: unknown): EmbeddedError | undefined {
   return hasReason(error) ? found : { ...found, isVague: true }
 }
 
-/** Reads an error outside of `error` (in `detail`, `errors`, `message`) in an object that isn't a response, if it rejects the request. */
+/**
+ * Reads an error outside of `error` (`detail`, `errors`, `message`) in an object that isn't a response. Returns `named` unless the error is about the
+ * request.
+ */
 export function readUnnamedError(body: JsonObject, named?: EmbeddedError): EmbeddedError | undefined {
   if (named && isAboutRequest(readProviderError({ error: named.error }))) return named
   const read = readProviderError(body)

@@ -11,7 +11,7 @@ export function isEmptyValue(value: unknown): boolean {
   return Object.entries(value).every(([name, field]) => name === 'role' || name === 'type' || isEmptyValue(field))
 }
 
-/** Returns whether it is a list, possibly empty, in which every item is an object of this kind. */
+/** Returns whether the value is a list, possibly empty, in which every item is an object of this kind. */
 export const hasOnlyItems = (list: unknown, is: (item: JsonObject) => boolean): boolean =>
   Array.isArray(list) && list.every((item) => isObject(item) && is(item))
 

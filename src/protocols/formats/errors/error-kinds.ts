@@ -181,7 +181,7 @@ const kindByStatus: Readonly<Record<number, ProviderErrorKind>> = {
   403: 'permission',
   404: 'not-found',
   407: 'proxy',
-  408: 'timeout', // receiving the request; a 504 is the provider's own timeout
+  408: 'timeout', // timed out while receiving the request; a 504 is the provider's own timeout
   409: 'conflict',
   413: 'too-large',
   422: 'unprocessable',

@@ -21,7 +21,7 @@ const NO_MODEL: readonly RegExp[] = [
   /^No models? loaded|^Function \S+: Not found for account/, // LM Studio, NVIDIA
 ]
 
-/** Returns whether the URL wasn't found, rather than something in the request. Such an error is a web page, or has no code and no field. */
+/** Returns whether the URL wasn't found, as opposed to something in the request. Such an error is a web page, or has no code and no field. */
 export const isUnknownPath = (error: ProviderError): boolean => error.param === undefined && isNotFound(error)
 
 /** Returns whether the error only says that the field `model` wasn't found. */
@@ -42,7 +42,7 @@ export const isModelDenied = (error: ProviderError): boolean => isUnknownModel(e
 const DENIED =
   /(?:access(?: to)?|use|sample from|invoke) (?:the |this |that |requested )*model\b|\bmodel\b[^.]{0,80} (?:is )?(?:not (?:allowed|enabled|permitted|authorized)|blocked)|model access (?:is )?denied|:(?:foundation-model|inference-profile)\//i
 
-/** Returns whether the request was rejected because of its content, although the status is about the account. */
+/** Returns whether the request was rejected because of its content, although the status suggests a problem with the account. */
 export const isContentRejected = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => REFUSED_CODE.test(code)) ||
   /^Content violates usage guidelines|requires moderation\b.{0,40} flagged|^You do not have permission to access the (?:File|CachedContent)|^CachedContent not found/.test(
@@ -101,7 +101,7 @@ const hasCreditLeft = (found: readonly (string | undefined)[] | null): boolean =
 /** Returns whether the account's other current requests use up its spending limit for a few seconds. OpenRouter returns a 402. */
 export const isBudgetInUse = ({ codes }: ProviderError): boolean => codes.includes('openrouter_in_flight_budget')
 
-/** Returns whether the URL doesn't accept the method, so that the content of the request isn't the cause. */
+/** Returns whether the URL doesn't accept the method. If so, the content of the request isn't the cause. */
 export const isMethodRejected = ({ text, codes }: ProviderError): boolean =>
   codes.length === 0 || text === '' || /\bmethods?\b|not allowed to (?:GET|POST)/i.test(text)
 
@@ -122,7 +122,7 @@ export const isModelLimit = ({ text, quotas }: ProviderError): boolean =>
 const ONE_MODEL =
   /\b(?:this|the|specific|for|and|base) (?:this )?model\b|\bmodel: ?\S|per_base_model|By ?Model|^(?:Rate limit reached|Request too large) for (?!default)\S+ in organization|^Your requests to \S+ for \S+ in |is temporarily rate-limited upstream/i
 
-/** Returns whether the account has no credit left. In that case waiting doesn't help, whatever the status. */
+/** Returns whether the account has no credit left. In that case, waiting doesn't help, regardless of the status. */
 export const isOutOfCredit = ({ text, codes, isSecondHand }: ProviderError): boolean =>
   !isSecondHand && (codes.some((code) => NO_MONEY_CODE.test(code)) || NO_MONEY.test(text))
 
@@ -159,7 +159,7 @@ const OVERFLOW: readonly RegExp[] = [
   /`inputs` (?:tokens|must have)|range of input length should be/i, // Together and its engine, Alibaba
 ]
 
-/** Returns whether a file in the request, or the whole request, is larger or longer than this vendor accepts, whatever the status. */
+/** Returns whether a file in the request, or the whole request, is larger or longer than this vendor accepts, regardless of the status. */
 export const isFileTooLarge = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => TOO_LARGE_CODE.test(code)) || TOO_LARGE.test(text) || SIZE_EXCEEDED.test(text)
 
@@ -176,7 +176,9 @@ const TOO_LARGE =
 const SIZE_EXCEEDED =
   /\bmax(?:imum)? (?:content|file|upload|image|audio) size\b|\b(?:payload|content|file|image|upload) size (?:exceed|limit)|\bfile size: ?\d|\bmaximum of \d+ PDF pages/i
 
-/** Returns whether a quota or a spending limit is used up. The words don't show whether the account has no credit or its limit ends soon (Google). */
+/**
+ * Returns whether a quota or a spending limit is used up. The message doesn't show whether the account has no credit or its limit ends soon (Google).
+ */
 export const isQuotaExhausted = ({ text, codes, isSecondHand }: ProviderError): boolean =>
   !isSecondHand && (codes.some((code) => QUOTA_CODE.test(code)) || QUOTA.test(text))
 

@@ -31,7 +31,7 @@ export function findNestedErrors(body: unknown): NestedError[] {
     if (codes.length > 0) found.push({ message: '', codes })
   }
 
-  /** Strings may contain JSON, after other words or as the data of an event. Some of it is in Python's notation, or truncated. */
+  /** Searches a string for JSON, which may follow other words or be the data of an event. Some of it is in Python's notation, or truncated. */
   function visitText(text: string, depth: number): void {
     const start = text.search(/[{[]/)
     if (start < 0) return

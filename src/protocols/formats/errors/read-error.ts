@@ -58,7 +58,7 @@ function readBody(body: unknown): ProviderError {
   }
 }
 
-/** Returns whether it is about the request, regardless of the provider: the prompt is too long, or its content is rejected. */
+/** Returns whether the error is about the request, regardless of the provider: the prompt is too long, or its content is rejected. */
 export const isAboutRequest = (error: ProviderError): boolean =>
   isContextOverflow(error) || isContentRejected(error) || isPromptRejected(error)
 

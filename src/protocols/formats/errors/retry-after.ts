@@ -7,9 +7,9 @@ interface WaitSource {
   body: unknown
   /** Epoch ms. */
   now: number
-  /** The message, without quotes of the request. */
+  /** The message, without text quoted from the request. */
   text?: string
-  /** Whether it is a rate limit. Only then are its message and its rate-limit headers read, because providers always send those headers. */
+  /** Whether the error is a rate limit. Only then are its message and its rate-limit headers read, because providers always send those headers. */
   isRateLimit: boolean
 }
 

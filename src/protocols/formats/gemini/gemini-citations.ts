@@ -155,7 +155,7 @@ function writeSegment(
   }
 }
 
-/** Converts offsets in a text: the canonical format counts UTF-16 units, Google counts UTF-8 bytes. */
+/** Converts offsets in a text. The canonical format counts UTF-16 units, and Google counts UTF-8 bytes. */
 interface Offsets {
   toByte(unit: number): number
   /** Returns the unit at a byte offset. Within a character, returns the beginning of the character. */

@@ -84,7 +84,7 @@ const wireReasons: Readonly<Record<FinishReason, WireFinish>> = {
   'malformed-call': 'MALFORMED_FUNCTION_CALL',
 }
 
-/** Parses the tier that served the request: the Gemini API names it, Vertex puts it in the traffic type. */
+/** Parses the tier that served the request. The Gemini API names it, and Vertex puts it in the traffic type. */
 export function parseServedTier(usage: unknown): string | undefined {
   if (!isObject(usage)) return undefined
   const { serviceTier, trafficType } = usage

@@ -15,7 +15,7 @@ export interface WholeCall {
 interface CallAssembler {
   /** Adds a part and returns the calls that it completes. */
   take(part: JsonObject): WholeCall[]
-  /** Ends the open call, if there is one, and returns it. The end of a call isn't marked if another part, or none, follows. */
+  /** Ends the open call, if there is one, and returns it. A call may end without a marker, before another part or at the end. */
   flush(): WholeCall[]
 }
 

@@ -23,7 +23,7 @@ import {
   parseChatUsage,
 } from './chat-stream-state.ts'
 
-/** Most chunks have no usage or null, so they don't need to be parsed. */
+/** Matches chunks with usage. Most have none or null, so they don't need to be parsed. */
 const HAS_USAGE = /"usage"\s*:\s*\{/
 
 const USAGE_OPTION = '"stream_options":{"include_usage":true}'

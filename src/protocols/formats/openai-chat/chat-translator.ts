@@ -13,7 +13,7 @@ import { createReader } from './provider/chat-provider-stream.ts'
 
 /** Translates OpenAI Chat Completions to and from the canonical format. */
 export const chatTranslator: Translator = {
-  /** OpenAI's own traits; other vendors only declare differences. */
+  /** OpenAI's own traits. Other vendors only declare differences. */
   traits: {
     ...baseTraits,
     lacks: ['topK'],

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts'
 
 /*
- * Types of the JSON that the gateway writes; a test compares them with the types of OpenAI's own client. OpenAI's clients ignore the fields that
+ * Types of the JSON that the gateway writes. A test compares them with the types of OpenAI's own client. OpenAI's clients ignore the fields that
  * OpenAI doesn't have: `reasoning_content`, `reasoning_details`, `images`, and `cache_control`.
  */
 

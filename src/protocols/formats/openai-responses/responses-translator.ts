@@ -16,7 +16,7 @@ const media = ['image', 'image-url', 'file', 'file-url'] as const
 
 /** Translates OpenAI Responses to and from the canonical format. */
 export const responsesTranslator: Translator = {
-  /** OpenAI's own traits; other vendors only declare differences. */
+  /** OpenAI's own traits. Other vendors only declare differences. */
   traits: {
     ...baseTraits,
     lacks: ['frequencyPenalty', 'presencePenalty'],

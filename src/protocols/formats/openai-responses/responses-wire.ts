@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts'
 
 /*
- * Types of the JSON that the gateway writes; a test compares them with the types of OpenAI's own client. `input_audio` is the only extension; few
+ * Types of the JSON that the gateway writes. A test compares them with the types of OpenAI's own client. `input_audio` is the only extension. Few
  * providers accept audio here.
  */
 
@@ -190,7 +190,7 @@ export type WireUsage = {
 
 type WireStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
-/** The response fields that describe its outcome; the others repeat the request. */
+/** The response fields that describe its outcome. The others repeat the request. */
 export type WireOutcome = {
   status: WireStatus
   completed_at: number | null

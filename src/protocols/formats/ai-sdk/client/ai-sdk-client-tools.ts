@@ -64,7 +64,7 @@ function parseTool(tool: Fields, context: FileContext): OfferedTool {
   return { type: 'vendor', name, refusal: `the tool "${id}" only works with its own vendor.` }
 }
 
-/** The web searches of AI SDK's providers: `openai.web_search`, `anthropic.web_search_20250305`, `google.google_search`, `xai.web_search`. */
+/** The web searches of the AI SDK's providers: `openai.web_search`, `anthropic.web_search_20250305`, `google.google_search`, `xai.web_search`. */
 const SEARCHES = /^[a-z.-]+\.(?:web_search(?:_preview|_\d+)?|google_search)$/i
 
 function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: FileContext): FunctionTool {
@@ -130,7 +130,7 @@ const ownNames = [
   ['text_editor_202507', 'str_replace_based_edit_tool'],
 ] as const
 
-/** Parses the settings of a web search. AI SDK's providers have different names for some of them. */
+/** Parses the settings of a web search. The AI SDK's providers have different names for some of them. */
 function parseSearch(search: Fields): WebSearchTool {
   const args = search.fields('args')
   const filters = args?.fields('filters')

@@ -34,7 +34,7 @@ export function writeDocument(part: FilePart, names: Set<string>, target: Target
   }
 }
 
-/** Creates a unique name for a document, which may only contain letters, digits, single spaces, hyphens, parentheses, and brackets. */
+/** Creates a unique name for a document. Names may only contain letters, digits, single spaces, hyphens, parentheses, and brackets. */
 function createDocumentName(fileName: string | undefined, names: Set<string>): string {
   const bare = fileName
     ?.replace(/\.\w{1,5}$/, '')

@@ -174,7 +174,7 @@ function removeImages(turn: AssistantTurn): AssistantTurn {
 /** An image, document, audio, or video that the client sent as a URL. */
 export type UrlPart = (ImagePart | FilePart | AudioPart | VideoPart) & { source: MediaSource & { type: 'url' } }
 
-/** Finds the parts that the target accepts as bytes but not as a URL, wherever they may end up. */
+/** Finds the parts that the target accepts as bytes but not as a URL, whether they stay in tool results or move to a user turn. */
 export function findPartsToDownload(turns: readonly Turn[], traits: Traits): UrlPart[] {
   const { inputs, toolResultInputs } = traits
   return turns.flatMap((turn): UrlPart[] => {

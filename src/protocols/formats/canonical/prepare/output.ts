@@ -48,7 +48,7 @@ function resolveStrict(output: OutputFormat & { type: 'json-schema' }, { strictO
     : rest
 }
 
-/** Returns whether the model must call a tool. If so, there is no text whose format could be requested. */
+/** Returns whether the model must call a tool. If so, there is no text to request a format for. */
 const mustCall = (choice: ToolChoice | undefined): boolean =>
   choice?.type === 'required' || choice?.type === 'tool' || (choice?.type === 'allowed' && choice.mode === 'required')
 

@@ -3,7 +3,7 @@ import type { TargetContext } from '../../translator.ts'
 import type { RequestOptions } from '../canonical-request.ts'
 import type { Warnings } from '../canonical-warnings.ts'
 
-/** Keeps the options that the target accepts, within its ranges. */
+/** Keeps the options that the target accepts, and limits their values to its ranges. */
 export function prepareOptions(
   options: RequestOptions,
   {

@@ -34,8 +34,8 @@ export interface PreparedRequest {
 type PrepareContext = TargetContext & { supportedOptions: ReadonlySet<OptionName> }
 
 /**
- * Adapts a request to the traits of one target of any format. Each loss is a warning, and a loss that would change the meaning is rejected.
- * Does not change the given request, so the next target starts from it again.
+ * Adapts a request to the traits of one target of any format. Each loss is a warning, and a loss that would change the meaning is rejected. Doesn't
+ * change the given request, so it can be adapted to the next target too.
  */
 export function prepareRequest(request: CanonicalRequest, target: PrepareContext): PreparedRequest {
   const { traits, origin, warnings } = target

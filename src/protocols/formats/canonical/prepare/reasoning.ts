@@ -77,7 +77,7 @@ interface BudgetTarget {
   maxOutputTokens: number | undefined
 }
 
-/** Fits effort and budget to each other and to the target. Both are absent if the client only chose whether to show reasoning. */
+/** Reconciles effort and budget with each other and with the target. Both are absent if the client only chose whether to show reasoning. */
 function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): ReasoningOptions | undefined {
   const { traits, warnings } = target
   const { reasoning } = traits

@@ -78,7 +78,7 @@ function addResults(
   return [turn, { role: 'tool', results: getCalls(turn).map((call) => toResult(call, found.get(call.id), warnings)) }]
 }
 
-/** Adds the name and kind of the call, which not every client repeats, to its result. */
+/** Adds the name and type of a call to its result, because not every client repeats them. */
 function toResult(call: ToolCallPart, result: ToolResult | undefined, warnings: Warnings): ToolResult {
   const { isFreeForm: _, ...found } = result ?? createMissingResult(call, warnings)
   const { name, isFreeForm } = call

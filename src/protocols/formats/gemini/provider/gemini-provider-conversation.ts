@@ -62,7 +62,9 @@ function writeUserPart(part: UserPart, { warnings }: TargetContext): WirePart[] 
   return [media]
 }
 
-/** Writes a model turn. Newer models reject the first call of a step without a signature, and image models an unsigned image or first part. */
+/**
+ * Writes a model turn. Newer models reject the first call of a step without a signature. Image models reject an image or a first part without one.
+ */
 function writeModel(content: readonly AssistantPart[], target: TargetContext): WirePart[] {
   const firstCall = content.find(({ type }) => type === 'tool-call')
   const first = content.find(({ type }) => type !== 'reasoning')

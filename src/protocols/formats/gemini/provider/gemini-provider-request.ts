@@ -84,7 +84,7 @@ function writeSchema(output: OutputFormat | undefined, { traits, warnings }: Tar
   }
 }
 
-/** Puts name and description into the schema, because the format has no fields for them. */
+/** Puts the name and description into the schema, because the format has no fields for them. */
 function describeSchema({ name, description, schema }: OutputFormat & { type: 'json-schema' }) {
   return { ...(name && { title: name }), ...(description && { description }), ...schema }
 }

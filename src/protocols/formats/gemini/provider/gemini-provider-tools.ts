@@ -23,7 +23,7 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
   return written.length > 0 ? written : undefined
 }
 
-/** Returns whether it is a function that the client runs. */
+/** Returns whether the tool is a function that the client runs. */
 const isFunction = (tool: Tool): tool is FunctionTool => tool.type === 'function' && !tool.isHosted
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclaration {
@@ -51,7 +51,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
   return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
 }
 
-/** Writes `toolConfig`. If search is combined with functions, the Gemini API must be allowed to report searches, and rejects the mode `AUTO`. */
+/** Writes `toolConfig`. If search is combined with functions, the Gemini API must be allowed to report searches, and it rejects the mode `AUTO`. */
 export function writeToolConfig(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

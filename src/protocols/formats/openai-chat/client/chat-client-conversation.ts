@@ -67,7 +67,7 @@ function readName(message: Fields): { name?: string } {
   return name === undefined ? {} : { name }
 }
 
-/** The calls so far. A legacy `function_call` has no ID; the next function result belongs to it. */
+/** The calls so far. A legacy `function_call` has no ID, so the next function result belongs to it. */
 interface LegacyCalls {
   /** The ID of the last legacy call. */
   last: string | undefined

@@ -6,8 +6,8 @@ import { parseDetail } from '../chat-fields.ts'
 import type { WireDetail } from '../chat-wire.ts'
 
 /*
- * OpenAI's own format has no field for reasoning. Vendors put its text into `reasoning_content` or `reasoning`; OpenRouter has
- * `reasoning_details`, which clients send back unchanged. The gateway uses these details to pass the opaque state of other formats through clients.
+ * OpenAI's own format has no field for reasoning. Vendors put its text into `reasoning_content` or `reasoning`. OpenRouter has `reasoning_details`,
+ * which clients send back unchanged. The gateway uses these details to pass the opaque state of other formats through clients.
  */
 
 const FORMAT = 'signalbox-v1'

@@ -38,7 +38,7 @@ interface OpenPart {
   to: number
 }
 
-/** The maximum length of reasoning whose detail is written, in characters. */
+/** The maximum length, in characters, of reasoning for which a detail is written. */
 const MAX_DETAIL_LENGTH = 1024 * 1024
 
 interface Candidate {

@@ -11,7 +11,7 @@ import { getToolType, readGoogleSignature } from '../chat-fields.ts'
 /** The context that all readers of one candidate share. */
 export interface StreamChoiceContext extends ReadContext {
   candidate: number
-  /** The next part key; all candidates share one numbering. */
+  /** The next part key. All candidates share one numbering. */
   keys: { next: number }
 }
 

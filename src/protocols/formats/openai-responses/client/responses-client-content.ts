@@ -111,7 +111,7 @@ function parseCall(item: Fields, namespaces: Namespaces, warnings: Warnings): To
   return part
 }
 
-/** Formats an item about a tool that OpenAI ran as text for another model. The text may be empty. Returns `undefined` for other items. */
+/** Converts an item about a tool that OpenAI ran to text for another model. The text may be empty. Returns `undefined` for other items. */
 export function formatHostedItem(item: JsonObject): string | undefined {
   switch (item.type) {
     case 'code_interpreter_call':

@@ -110,7 +110,7 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
     addParts([part])
   }
 
-  /** Adds the call and the output of a tool that OpenAI ran as text, for models that don't have the tool. */
+  /** Adds, as text, the call and the output of a tool that OpenAI ran, for models that don't have the tool. */
   function addHosted(text: string, item: Fields) {
     warnings.noteChanged(item.at, text === '' ? 'dropped' : 'replaced')
     if (text === '') return
