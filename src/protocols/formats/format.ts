@@ -100,10 +100,7 @@ export interface AnswerReader {
   readonly textField?: string
   /** If responses may be binary: the field under which to read the bytes of an image or audio, in base64, next to their `type`. */
   readonly bytesField?: string
-  /**
-   * Returns whether this content type means a binary response. If this method is present, all responses are binary, and any other content type is an
-   * error.
-   */
+  /** Returns whether this content type means a binary response. If present, all responses are binary, and other content types are errors. */
   isBinary?(contentType: string): boolean
   /** Reads a response without parsing all of it, which is faster. Returns `undefined` if it must be parsed. */
   skim?(text: string): JsonObject | undefined

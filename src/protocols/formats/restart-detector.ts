@@ -11,8 +11,7 @@ export class RestartDetector {
   #isComplete = false
 
   /**
-   * Handles a start, with the ID of its response if it has one. Returns `restart` if it restarts an open response, and `next` if it follows a
-   * complete one.
+   * Handles a start and the ID of its response, if any. Returns `restart` if it restarts an open response, and `next` if it follows a complete one.
    */
   start(id?: unknown): 'first' | 'repeated' | 'restart' | 'next' {
     if (this.#isComplete) return 'next'

@@ -14,10 +14,7 @@ import { RESTARTED, RestartDetector } from '../restart-detector.ts'
 /** An event that clients of the format ignore. */
 export const KEEP_ALIVE = 'event: ping\ndata: {"type": "ping"}\n\n'
 
-/**
- * Parses Anthropic's `usage`. Returns `undefined` if it has no counts. Its three input counts are separate, but the canonical input count includes
- * cached tokens.
- */
+/** Parses Anthropic's `usage`. Returns `undefined` if it has no counts. Unlike the canonical input count, `input_tokens` excludes cached tokens. */
 export function parseMessageUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const cost = readCost(usage)

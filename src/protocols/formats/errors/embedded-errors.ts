@@ -43,8 +43,7 @@ export function readEmbeddedError(error: unknown): EmbeddedError | undefined {
 }
 
 /**
- * Reads an error outside of `error` (`detail`, `errors`, `message`) in an object that isn't a response. Returns `named` unless the error is about the
- * request.
+ * Reads an error in other fields (`detail`, `errors`, `message`) of an object that isn't a response. Returns `named` unless it is about the request.
  */
 export function readUnnamedError(body: JsonObject, named?: EmbeddedError): EmbeddedError | undefined {
   if (named && isAboutRequest(readProviderError({ error: named.error }))) return named

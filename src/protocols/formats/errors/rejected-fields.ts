@@ -19,10 +19,7 @@ const ABOUT_VALUE = /\b(?:unsupported|invalid|illegal) values?\b/i
 const UNKNOWN =
   /\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported|not (?:supported|permitted|allowed|recogni[sz]ed))\b/i
 
-/**
- * Returns whether a sentence calls the field unknown: `unknown field "top_k"`, `top_k is not supported`. Text after a comma may list the expected
- * fields.
- */
+/** Returns whether a sentence calls the field unknown: `unknown field "top_k"`, `top_k is not supported`. Expected fields may follow a comma. */
 function isUnknownField(message: string, field: string): boolean {
   const name = `(?<![\\w.-])(?:body\\.)?${escapeRegExp(field)}(?![\\w-])`
   return (

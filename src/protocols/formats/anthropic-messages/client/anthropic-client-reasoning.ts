@@ -43,8 +43,7 @@ export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptio
  */
 
 /**
- * Writes reasoning for a client. Returns `undefined` if there is neither text nor state. `isHidden`: whether the client wants the signature without
- * the text.
+ * Writes reasoning for a client. Returns `undefined` if there is neither text nor state. `isHidden`: whether to write the signature without the text.
  */
 export function writeReasoning(
   { text, state }: ReasoningPart,

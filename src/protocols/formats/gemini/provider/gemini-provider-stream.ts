@@ -239,10 +239,7 @@ const hasContent = (part: unknown): boolean =>
 const toMalformedError = (explanation = 'The model made a malformed function call.') =>
   ({ kind: 'server', status: 502, code: MALFORMED_CALL, message: explanation }) as const
 
-/**
- * Parses a part. Returns `undefined` for a call or an empty part. Google only shows summaries of reasoning, and its own tools only appear in the
- * text.
- */
+/** Parses a part. Returns `undefined` for a call or an empty part. Google only shows reasoning summaries, and its own tools only appear in text. */
 function parsePart(part: JsonObject, { origin, responseWarnings }: ReadContext): AssistantPart | undefined {
   const { text, thought, thoughtSignature, functionCall, inlineData } = part
   if (functionCall !== undefined) return undefined
