@@ -5,7 +5,7 @@ import type { RouteTable } from '../../request/routing/route-table.ts'
 import { matchesPattern } from '../../request/routing/routing-facts.ts'
 import type { Catalog, Kind } from '../../types.ts'
 
-/** The models and kinds that a caller may use: those that its key, the key's group, its token, its account, and the account's plan all allow. */
+/** The models and kinds that a caller may use. Its key, the key's group, its token, its account, and the account's plan must all allow them. */
 export class Access {
   readonly #models: readonly (readonly string[])[]
   readonly #kinds: readonly (readonly Kind[])[]
@@ -29,8 +29,8 @@ export class Access {
   }
 
   /**
-   * Whether a request for this name may use the target. Each list must contain the requested name, or the target as `<name>/<model>` by one of the
-   * three names of its provider.
+   * Whether a request for this name may use the target. Each list must contain either the requested name, or the target as `<name>/<model>` under one
+   * of its provider's three names.
    */
   allowsTarget(model: string, { connection, model: id }: Pick<RouteTarget, 'connection' | 'model'>): boolean {
     if (this.#models.length === 0) return true
@@ -40,7 +40,7 @@ export class Access {
     return this.#models.every((list) => includesMatch(list, model) || names.some((name) => includesMatch(list, name)))
   }
 
-  /** Whether the caller may request this name: the name itself is allowed, or any target that it can resolve to. */
+  /** Whether the caller may request this name, because the name itself or any target that it can resolve to is allowed. */
   allowsModel(model: string, table: Pick<RouteTable, 'resolveModel'>): boolean {
     if (this.allowsName(model)) return true
     const seen = new Set<Group>()

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
 
 /**
- * Creates the error for a body that providers can read in different ways, so that its model and its worst case are uncertain: a field occurs twice,
- * of which some parsers use the first, or a field differs from a known one only in case, which servers in Go ignore.
+ * Creates the error for a body that providers can read in different ways, which makes its model and its worst case uncertain. Either a field occurs
+ * twice (some parsers use the first occurrence), or a field differs from a known one only in case (servers in Go ignore case).
  */
 export function createAmbiguityError({ body, text }: { body: JsonObject; text: string }): GatewayError | undefined {
   const variant = Object.keys(body).find((name) => !DECISIVE.has(name) && FOLDED.has(foldCase(name)))

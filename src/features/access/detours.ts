@@ -2,9 +2,8 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
 
 /**
- * Creates the error for a request that makes some providers respond with models other than the requested one, or add paid services. Lists of
- * allowed models and the request's worst case don't cover these. The rule applies to every target, because any connection may lead to such a
- * provider.
+ * Creates the error for a request that could make some providers respond with models other than the requested one, or add paid services. Allowlists
+ * of models and the request's worst case don't cover these. The rule applies to every target, because any connection may lead to such a provider.
  */
 export function createDetourError(body: JsonObject): GatewayError | undefined {
   const member = MEMBERS.find((name) => isGiven(body[name])) ?? findVercelFallbacks(body) ?? findOpenRouterTool(body)
@@ -15,18 +14,18 @@ export function createDetourError(body: JsonObject): GatewayError | undefined {
   })
 }
 
-/** OpenRouter reads the first three, LiteLLM the last. */
+/** OpenRouter reads the first three; LiteLLM reads the last. */
 const MEMBERS = ['models', 'plugins', 'preset', 'fallbacks']
 
 const isGiven = (value: unknown) => (value ?? undefined) !== undefined && !(Array.isArray(value) && value.length === 0)
 
-/** The models that Vercel's gateway tries next. */
+/** Finds the fallback models that Vercel's gateway would try next. */
 function findVercelFallbacks({ providerOptions }: JsonObject): string | undefined {
   const gateway = isObject(providerOptions) ? providerOptions.gateway : undefined
   return isObject(gateway) && isGiven(gateway.models) ? 'providerOptions.gateway.models' : undefined
 }
 
-/** OpenRouter's own tools, which search, create images, or call other models. */
+/** Finds OpenRouter's own tools, which search, create images, or call other models. */
 function findOpenRouterTool({ tools }: JsonObject): string | undefined {
   if (!Array.isArray(tools)) return undefined
   const at = tools.findIndex((tool) => isObject(tool) && scalarText(tool.type).startsWith('openrouter:'))

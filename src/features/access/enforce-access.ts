@@ -35,7 +35,7 @@ export async function enforceAccess(
   const targetRule: TargetRule = (request, target, path) => {
     const name = getRequestedName(path, request)
     return access.allowsTarget(name, target)
-      ? (createKindRefusal(request.call.endpoint) ?? refusalOfBody(request.call)) // may have moved to its model's endpoint
+      ? (createKindRefusal(request.call.endpoint) ?? refusalOfBody(request.call)) // the endpoint may have changed to that of its model
       : createNameRefusal(name)
   }
   const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameRefusal(name))
@@ -45,7 +45,7 @@ export async function enforceAccess(
     return await next()
   } catch (thrown) {
     if (!isGatewayError(thrown, 'MODEL_NOT_FOUND')) throw thrown
-    const { status, headers } = thrown // its message may suggest similar model names that this key must not learn about
+    const { status, headers } = thrown // its message may suggest similar model names, which this key must not learn
     throw gatewayError('MODEL_NOT_FOUND', {
       status,
       headers,

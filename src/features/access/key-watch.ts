@@ -9,7 +9,7 @@ import type { Clock } from '../../types.ts'
 interface KeyWatchDependencies {
   store: {
     keyLookup: Pick<KeyLookup, 'findRejection' | 'onChange' | 'onGroupChange'>
-    /** Whether the storage reports changes of other instances. */
+    /** Whether the storage reports changes made by other instances. */
     isWatched: boolean
   }
   inFlight: InFlight
@@ -18,8 +18,8 @@ interface KeyWatchDependencies {
 }
 
 /**
- * Ends the in-flight requests of a key that is paused or deleted, or whose group is, on any instance: immediately if a storage with `watch` reports
- * the change; with any other storage, their keys are reread every `maxAgeMs`. While the storage can't be read, the requests continue.
+ * Ends a key's in-flight requests when the key or its group is paused or deleted on any instance. A storage with `watch` reports the change
+ * immediately. With any other storage, the gateway rereads the keys every `maxAgeMs`. While the storage can't be read, the requests continue.
  */
 export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDependencies): Feature {
   const { keyLookup, isWatched } = store

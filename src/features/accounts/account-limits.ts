@@ -3,7 +3,7 @@ import type { UsageLimits, WindowLimits } from '../../types/limits.ts'
 import { COUNTED } from '../limits/ledger/book.ts'
 import { WINDOWS } from '../limits/ledger/windows.ts'
 
-/** Combines limits: the lower one applies for each unit and window. Equal results are the same object, by which the ledger knows their rules. */
+/** Combines limits: for each unit and window, the lower one applies. Equal results are the same object, because the ledger caches the rules by it. */
 export type CombineLimits = (one: UsageLimits, other: UsageLimits | undefined) => UsageLimits
 
 /** Remembers the latest 20,000 limits. */
@@ -22,7 +22,7 @@ export function createLimitInterning(): CombineLimits {
 
 const MAX_KNOWN = 20_000
 
-/** In a fixed order, so that equal limits have the same JSON. */
+/** Combines them in a fixed order, so that equal limits have the same JSON. */
 function combine(one: UsageLimits, other: UsageLimits | undefined): UsageLimits {
   const limits: UsageLimits = {}
   for (const unit of COUNTED) {

@@ -32,25 +32,28 @@ import type { Accounts } from './accounts.ts'
 import { UNSIGNED_ACCOUNT } from './known-accounts.ts'
 
 /**
- * The accounts of your app's users and customers. They exist as soon as your app names them; with these operations, you list and change them. Each is
- * named by its id or its ref. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
+ * The accounts of your app's users and customers. They exist as soon as your app names them. Use these operations to list and change them. Each
+ * account is named by its id or its ref. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
  */
 export interface AccountOperations<Input = never> {
-  /** In the order of their refs, which is none in particular. `after` of the next page, if there is one. */
+  /** Lists accounts ordered by ref, which is an arbitrary order. `after` is for the next page, and absent on the last one. */
   list(query?: AccountsQuery | Input): Promise<{ accounts: ShownAccount[]; after?: string }>
   get(id: string): Promise<ShownAccount>
-  /** Creates the account with this `id`, or changes the given fields. Writes nothing if nothing would change. It no longer expires. */
+  /** Creates the account with this `id`, or changes the given fields. Writes nothing if nothing would change. The account no longer expires. */
   put(input: OrUnset<AccountPut> | Input): Promise<ShownAccount & Warned>
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. The account no longer expires. */
   update(id: string, input: AppAccountChange | Input): Promise<ShownAccount & Warned>
-  /** Rejects its requests with `ACCOUNT_PAUSED`, and ends those in flight within a second. Also for an id that has never been seen. */
+  /**
+   * Rejects the account's requests with `ACCOUNT_PAUSED`, and ends those in flight within a second. Also works for an id that has never been seen.
+   */
   pause(id: string): Promise<ShownAccount>
   resume(id: string): Promise<ShownAccount>
-  /** Makes all instances ask your app again who the account is, and revokes its tokens. */
+  /** Makes all instances ask your app again who the account is, and revokes the account's tokens. */
   revoke(id: string): Promise<ShownAccount>
   /**
-   * Deletes its record and counters. Its usage records stay under the ref: with `usage: 'keep'`, the default, they still show the id, with `'erase'`,
-   * no id is left, also if it was deleted before. If your app names the account again, it is a new one. Rejects with `INVALID_REQUEST` while it has API keys.
+   * Deletes the account's record and counters. Its usage records stay under the ref. With `usage: 'keep'` (the default), they still show the id; with
+   * `'erase'`, they no longer do, even if the account was deleted before. If your app names the account again, it is a new one. Rejects with
+   * `INVALID_REQUEST` while the account has API keys.
    */
   delete(id: string, input?: AccountDeletion | Input): Promise<{ success: true }>
 }
@@ -74,7 +77,7 @@ export interface AccountDeletion {
 
 /** An account, as the management API returns it. */
 export interface ShownAccount extends AppAccount {
-  /** What is wrong with its record, so that its requests are rejected. Absent if nothing is. */
+  /** What is wrong with the account's record, so that its requests are rejected. Absent if nothing is wrong. */
   error?: string
 }
 
@@ -99,12 +102,12 @@ type AccountInput = Pick<AppAccountChange, 'name' | 'plan' | 'isActive' | 'limit
 interface AccountOperationsDependencies {
   store: WritableStore
   clock: Clock
-  /** Yields to requests during long work. */
+  /** Lets requests run during long work. */
   turnEnd(): Promise<void>
   accounts(): Promise<Accounts>
-  /** Removes the counters of what was deleted. Never rejects. */
+  /** Removes the counters of a deleted account. Never rejects. */
   forgetLimits(scope: AccountName): Promise<void>
-  /** Revokes the tokens of an account, by its ref. */
+  /** Revokes the tokens of the account with this ref. */
   revokeTokens(ref: string): Promise<void>
 }
 
@@ -112,9 +115,9 @@ interface AccountOperationsDependencies {
 export function createAccountOperations(deps: AccountOperationsDependencies): {
   operations: AccountOperations<unknown>
   names: AccountNames
-  /** Whether an account has this plan. Reads all accounts if none has. */
+  /** Whether any account has this plan. Reads all accounts if none does. */
   hasAccounts(plan: string): Promise<boolean>
-  /** The ref of an account, which is stored by then and doesn't expire. Throws `INVALID_REQUEST` for a ref without an account. */
+  /** Returns the ref of a stored account, and makes sure that the account doesn't expire. Throws `INVALID_REQUEST` for a ref without an account. */
   resolveAccount(idOrRef: string): Promise<string>
 } {
   const { store, clock, turnEnd, forgetLimits, revokeTokens } = deps
@@ -146,7 +149,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       throw invalidInput(`"plan" must be the ID of a group; no group has the ID "${plan}"`)
   }
 
-  /** Changes an account, or creates it if `id` is given. Confirms an unsigned record only with `isActive`. */
+  /** Changes an account, or creates it if `id` is given. Confirms an unsigned record only if `isActive` is given. */
   async function change(
     ref: string,
     given: AccountInput & { tokensFrom?: string },
@@ -177,7 +180,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     return changed
   }
 
-  /** Changes an account by its id, which may have never been seen, or by its ref. */
+  /** Changes an account named by its ref or its id, even if the id has never been seen. */
   async function changeOrCreate(idOrRef: string, given: AccountInput & { tokensFrom?: string }): Promise<ShownAccount> {
     return show(await change(await toRef(idOrRef), given, toId(idOrRef)))
   }
@@ -298,10 +301,10 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   }
 }
 
-/** Records that are read at a time, and how many times for one page of a filtered list. */
+/** How many records to read at a time, and how many times to read for one page of a filtered list. */
 const PAGE = 1_000
 const MAX_PAGES = 20
-/** How long usage records are kept at least by default, in ms. */
+/** The minimum time that usage records are kept by default, in ms. */
 const USAGE_MS = 400 * 24 * 60 * 60 * 1_000
 
 const INVALID_ID =

@@ -7,7 +7,7 @@ import type { Records } from '../../records/records.ts'
 /** Finds the plan with an id or a name. Rejects with `IDENTITY_INVALID` if there is none, and with `ACCOUNT_PAUSED` if it is paused. */
 export type FindPlan = (idOrName: string, options?: { evenPaused?: boolean }) => Promise<ClientGroup>
 
-/** Plans are groups of keys. */
+/** Creates the lookup of plans, which are groups of keys. */
 export function createPlans({
   groups,
   groupCache,
@@ -36,7 +36,7 @@ export function createPlans({
   }
 }
 
-/** The error for an account whose plan is paused. */
+/** Creates the error for an account whose plan is paused. */
 export const createPausedPlanError = (): GatewayError =>
   gatewayError('ACCOUNT_PAUSED', {
     message: 'The plan of this account is paused. Ask the operator of this gateway to resume it.',

@@ -4,15 +4,15 @@ import { settledPromise } from '../../lib/promises.ts'
 import type { Keyring } from '../../records/keyring.ts'
 
 /*
- * An account's ref is the pseudonym of its id. Storage keys, records, sums, and URLs have only refs, so ids can contain anything, and nobody can
- * read them from the storage.
+ * An account's ref is a pseudonym for its id. Storage keys, records, sums, and URLs contain only refs, so ids can contain any characters, and nobody
+ * can read them from the storage.
  */
 
 /** Computes the refs of accounts. */
 export interface AccountRefs {
-  /** The ref of an account's id: `a_` and 26 base32 characters. The same as long as the storage has the same keyring. */
+  /** Returns the ref of an account's id: `a_` and 26 base32 characters. It stays the same as long as the storage has the same keyring. */
   find(id: string): Promise<string>
-  /** The ref of an account that is named by its id or its ref. */
+  /** Returns the ref of the account with this id or ref. */
   resolve(idOrRef: string): Promise<string>
 }
 
@@ -35,7 +35,7 @@ const MAX_KNOWN = 20_000
 const REF_CHARACTERS = 26
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** The first 130 bits of a hash, five for each character. */
+/** Encodes the first 130 bits of a hash, five per character. */
 function encodeRef(hash: Uint8Array): string {
   let text = 'a_'
   let bits = 0

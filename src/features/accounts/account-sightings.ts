@@ -22,8 +22,8 @@ interface Sighting {
 }
 
 /**
- * Stores an account that your app has named, or renews its record, which otherwise expires. What the management API has set stays. Resolves to the
- * account as it is stored; `undefined` if another writer was faster, or if the record is unsigned and stays as it is.
+ * Stores an account that your app has named, or renews its record, which otherwise expires. Keeps what the management API has set. Resolves to the
+ * account as stored. Resolves to `undefined` if another writer was faster, or if the record is unsigned and therefore left unchanged.
  */
 export async function recordSighting(
   { storage, keyring, clock }: { storage: Storage; keyring: Keyring; clock: Clock },
@@ -50,7 +50,7 @@ export async function recordSighting(
     : undefined
 }
 
-/** Your app's name and metadata win, unless the management API has set them. */
+/** Prefers your app's name and metadata, unless the management API has set them. */
 function toProfile(
   { account, name, metadata }: Identity,
   known: AccountProfile | undefined,

@@ -15,16 +15,16 @@ import { DAY_MS, recordSighting } from './account-sightings.ts'
 import { type AccountCache, createAccountCache, type KnownAccount } from './known-accounts.ts'
 import { createNewAccountBrake } from './new-accounts.ts'
 
-/** Options for accounts, which `identify` names. */
+/** Options for the accounts that `identify` names. */
 export interface AccountOptions {
   /** The plan of accounts for which neither `identify` nor the account's record names one: the id or the name of a group. Default: none. */
   defaultPlan?: string
-  /** How many accounts that were never seen before each instance admits in a minute; default 1,000. More get a 503. */
+  /** How many previously unseen accounts each instance admits per minute; default 1,000. Beyond that, requests get a 503. */
   newPerMinute?: number
   /** After how many days without requests an account is forgotten, unless the management API created or changed it; default 90. */
   idleDays?: number
   /**
-   * Whether providers get the account's ref as the end user, in place of what the client names (`safety_identifier`, `user`, `metadata.user_id`);
+   * Whether providers get the account's ref as the end user, instead of the one the client names (`safety_identifier`, `user`, `metadata.user_id`);
    * default `false`. Gemini clients can't name one.
    */
   forwardRef?: boolean
@@ -33,8 +33,8 @@ export interface AccountOptions {
 /** The accounts of your app's users and customers. */
 export interface Accounts {
   /**
-   * Finds the account of an identity, with its plan and limits. An account that the storage doesn't know is admitted, too, and is stored with its first
-   * attempt. Rejects with `ACCOUNT_PAUSED`, `TOO_MANY_NEW_ACCOUNTS`, `IDENTITY_INVALID` for a plan that doesn't exist, `STORAGE_UNAVAILABLE` if
+   * Finds the account of an identity, with its plan and limits. An account that isn't in the storage yet is admitted, too, and is stored with its
+   * first attempt. Rejects with `ACCOUNT_PAUSED`, `TOO_MANY_NEW_ACCOUNTS`, `IDENTITY_INVALID` for a plan that doesn't exist, `STORAGE_UNAVAILABLE` if
    * the account isn't in memory, and `STORAGE_FAILED`.
    */
   getAccount(identity: Identity): Promise<CallerAccount>
@@ -45,13 +45,16 @@ export interface Accounts {
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, named?: string): Promise<CallerAccount>
   /** Records that an account's request was sent to a provider. Writes at most once a day, and never rejects. */
   markSeen(account: CallerAccount): Promise<void>
-  /** Why requests in flight must end, read from the storage: `ACCOUNT_PAUSED` or nothing. Rejects as reading does. */
+  /** Reads from the storage why in-flight requests must end: `ACCOUNT_PAUSED` or nothing. Rejects if the storage can't be read. */
   findRejection(ref: string, planId: string | undefined): Promise<GatewayError | undefined>
-  /** The plan of a stored account, and the limits that it has unless `identify` gives others; `undefined` if it isn't stored. Rejects as reading does. */
+  /**
+   * Returns the plan of a stored account, and its limits unless `identify` gives others. Returns `undefined` if the account isn't stored. Rejects if
+   * the storage can't be read.
+   */
   findTerms(ref: string): Promise<Pick<CallerAccount, 'plan' | 'limits'> | undefined>
-  /** Calls `listener` with the ref of each account that the management API changes, here or elsewhere. */
+  /** Calls `listener` with the ref of each account that the management API changes, on this instance or another. */
   onChange(listener: (ref: string) => void): void
-  /** The account's record was changed here. */
+  /** Must be called when the account's record was changed on this instance. */
   changed(ref: string): void
   readonly refs: AccountRefs
   readonly cache: AccountCache
@@ -75,9 +78,9 @@ export function createAccounts({
   const combineLimits = createLimitInterning()
   const admitNew = createNewAccountBrake({ clock, newPerMinute, onError })
   const identities = new WeakMap<CallerAccount, Identity>()
-  /** The latest account made of each record. */
+  /** The latest `CallerAccount` created from each record. */
   const latest = new WeakMap<KnownAccount, CallerAccount>()
-  /** The latest day of a request, in UTC. */
+  /** The current day in UTC, as of the latest request. */
   let [today, day] = [0, '']
   const lately = createExpiringMap<true>({ clock, ttlMs: RETRY_MS, max: MAX_LATELY })
   const listeners: Array<(ref: string) => void> = []
@@ -88,7 +91,7 @@ export function createAccounts({
     if (key.startsWith(ACCOUNTS)) notify(decodeURIComponent(key.slice(ACCOUNTS.length)))
   })
 
-  /** `plan`: the plan of an account without one, in place of the default plan. */
+  /** `plan` replaces the default plan for an account that has none. */
   async function toCaller(
     known: KnownAccount | undefined,
     { ref, identity, plan: otherwise = defaultPlan }: { ref: string; identity: Identity; plan?: string | undefined },
@@ -197,9 +200,9 @@ export function createAccounts({
   }
 }
 
-/** Whether both have the same members, with the same texts or objects, so that an account made of one is also that of the other. */
+/** Whether both have the same fields with the same strings or objects, so that an account created from one also fits the other. */
 function isSameIdentity(one: Identity | undefined, other: Identity): boolean {
-  const members = Object.keys(other) as Array<keyof Identity> // an identity has no other members
+  const members = Object.keys(other) as Array<keyof Identity> // an identity has no other fields
   return (
     one !== undefined &&
     members.length === Object.keys(one).length &&
@@ -207,7 +210,7 @@ function isSameIdentity(one: Identity | undefined, other: Identity): boolean {
   )
 }
 
-/** Whether your app names another plan than the account's record, which API keys of the account use. */
+/** Whether your app names a different plan than the account's record, which the account's API keys use. */
 export const hasNewPlan = (
   { plan, isManaged }: Pick<KnownAccount, 'plan' | 'isManaged'>,
   identity: Identity,

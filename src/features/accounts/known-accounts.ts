@@ -41,7 +41,7 @@ export const createAccountCache = ({
     },
   })
 
-/** What requests need of an account's record. */
+/** Returns the part of an account's record that requests need. */
 export function toKnownAccount(record: AccountRecord, profile: AccountProfile): KnownAccount {
   const { mac, sealedProfile, createdAt, deletedAt, tokensFrom, ...known } = record
   return { ...known, ...profile }

@@ -2,9 +2,9 @@ import { gatewayError } from '../../errors.ts'
 import type { Clock } from '../../types.ts'
 
 /**
- * Creates a function that throws `TOO_MANY_NEW_ACCOUNTS` for an account that is new to the storage, if this instance has admitted `newPerMinute`
- * others in the same minute. So an app that names random accounts, such as session ids, can't fill the storage. `onError` gets the error once a
- * minute.
+ * Creates a function that throws `TOO_MANY_NEW_ACCOUNTS` for an account that is new to the storage if this instance has already admitted
+ * `newPerMinute` new accounts in the same minute. This keeps an app that names random accounts, such as session ids, from filling the storage.
+ * `onError` gets the error once a minute.
  */
 export function createNewAccountBrake({
   clock,

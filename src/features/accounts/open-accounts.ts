@@ -18,12 +18,12 @@ export interface OpenDependencies {
 }
 
 export interface OpenAccounts extends Accounts {
-  /** Looks after `maxAgeMs`, and again while requests with accounts are in flight, for those that must end. */
+  /** Checks after `maxAgeMs` which requests must end, and again while requests with accounts are in flight. */
   lookLater(): void
   close(): void
 }
 
-/** Creates the accounts, and ends requests in flight whose account is paused. */
+/** Opens the accounts, and ends in-flight requests of paused accounts. */
 export function openAccounts({ store, clock, options, inFlight, maxAgeMs, onError }: OpenDependencies): OpenAccounts {
   let isClosed = false
   let cancelLook: CancelDeadline | undefined
@@ -31,7 +31,7 @@ export function openAccounts({ store, clock, options, inFlight, maxAgeMs, onErro
   accounts.onChange((ref) => void check((account) => account.ref === ref))
   store.groupCache.onChange((id) => void check((account) => account.plan?.id === id))
 
-  /** Ends the requests in flight of some accounts that are paused by now. While the storage can't be read, they continue. */
+  /** Ends the in-flight requests of matching accounts that have been paused. While the storage can't be read, the requests continue. */
   async function check(isMatch: (account: AccountInFlight) => boolean): Promise<void> {
     const found = new Map<string, AccountInFlight>()
     for (const { caller } of inFlight.values())
@@ -65,7 +65,10 @@ export function openAccounts({ store, clock, options, inFlight, maxAgeMs, onErro
   }
 }
 
-/** Puts the account's ref in place of the end user that the client names. Endpoints of other kinds may reject the field, unless the client sent it. */
+/**
+ * Replaces the end user that the client names with the account's ref. Endpoints of other kinds may reject the field, so they get it only if the
+ * client sent it.
+ */
 export const withRef = ({ kind, format, body }: CallRequest, { ref }: { ref: string }): CallChange | undefined =>
   kind === 'llm' || getEndUser(format, body) !== undefined ? { body: withEndUser(format, body, ref) } : undefined
 

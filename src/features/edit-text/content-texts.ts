@@ -2,15 +2,15 @@ import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 
-/** A string that the model wrote, in its place in a response or an event. */
+/** A string that the model wrote, with its location in a response or an event. */
 export interface ContentText {
   readonly text: string
-  /** Whether it is a piece of a longer text, which later events continue. */
+  /** Whether it is a piece of a longer text that later events continue. */
   readonly isPiece: boolean
   readonly isReasoning: boolean
   /** Pieces with the same channel are parts of one text. */
   readonly channel: string
-  /** The choice that it belongs to; empty if the format has only one. */
+  /** The choice that it belongs to; empty if the format has only one choice. */
   readonly choice: string
   replace(text: string): void
 }
@@ -18,13 +18,16 @@ export interface ContentText {
 /** The texts of a response or an event. */
 export interface TextList {
   texts: readonly ContentText[]
-  /** The choices that it contains; `undefined` if the format has only one, or it isn't about a choice. */
+  /** The choices that it contains; `undefined` if the format has only one choice, or if it isn't about a choice. */
   choices: ReadonlySet<string> | undefined
   /** The choices that end with it. */
   ended: ReadonlySet<string>
 }
 
-/** Lists the strings that the model wrote: messages, reasoning, refusals, and the input of tool calls. Throws `UPSTREAM_INVALID` for deep nesting. */
+/**
+ * Lists the strings that the model wrote: messages, reasoning, refusals, and the inputs of tool calls. Throws `UPSTREAM_INVALID` if the nesting is
+ * too deep.
+ */
 export function listContentTexts(json: JsonObject, names: ContentFields, { isEvent }: { isEvent: boolean }): TextList {
   const texts: ContentText[] = []
   const choices = new Set<string>()
@@ -61,7 +64,7 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
     for (const name of Object.keys(object)) {
       const value = object[name]
       if (!place.isData && (SKIPPED.has(name) || (name === 'name' && isCall(object, place)))) continue
-      if (name === 'text' && isObject(value)) continue // settings of Responses
+      if (name === 'text' && isObject(value)) continue // settings in the Responses format
       const content = names.streamed.includes(name) ? 'streamed' : names.whole.includes(name) ? 'whole' : place.content
       visit(object, name, {
         ...deeper(place),
@@ -84,7 +87,7 @@ interface TextPlace {
   choice: string
   depth: number
   isReasoning: boolean
-  /** Whether it is within the input of a tool call, where all names are the tool's. */
+  /** Whether it is inside the input of a tool call, where all names are chosen by the tool. */
   isData: boolean
   isChoices: boolean
 }
@@ -106,7 +109,7 @@ const POSITION = ['type', 'index', 'output_index', 'content_index', 'summary_ind
 const REASONING = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'thinking_blocks'])
 const REASONING_TYPES = /^(?:response\.)?(?:reasoning|thinking)/
 
-/** Results of tools that the provider runs, and audio. */
+/** Types of provider-run tool results and of audio. */
 const SKIPPED_TYPES = /_tool_result$|\.audio\.delta$/
 
 /** Keywords and ids of the formats, and encrypted or signed data. */

@@ -22,12 +22,13 @@ export interface TextEditor {
   end(): string | Promise<string>
 }
 
-/** Creates the editor of a text; `undefined`: the text stays unchanged. */
+/** Creates the editor of a text; returns `undefined` to leave the text unchanged. */
 export type CreateTextEditor = (text: { readonly isReasoning: boolean }) => TextEditor | undefined
 
 /**
- * Edits the texts of a successful response in the client's format, whole or streamed: `editText(call, await next(), createEditor)` in `aroundCall`.
- * Each message, reasoning text, refusal, and tool call gets its own editor. Only chat and text completions are edited; other responses stay.
+ * Edits the texts of a successful response in the client's format, streamed or not: `editText(call, await next(), createEditor)` in `aroundCall`.
+ * Each message, reasoning text, refusal, and tool call gets its own editor. Only chat and text completions are edited; other responses stay
+ * unchanged.
  */
 export async function editText(
   call: Pick<GatewayCall, 'format' | 'route'>,
@@ -62,7 +63,7 @@ async function editWhole(json: JsonObject, names: ContentFields, create: CreateT
   return isChanged
 }
 
-/** Edits a text that is complete. */
+/** Edits a complete text. */
 async function editOne({ text, isReasoning, replace }: ContentText, create: CreateTextEditor): Promise<boolean> {
   const editor = create({ isReasoning })
   if (!editor) return false
@@ -71,16 +72,16 @@ async function editOne({ text, isReasoning, replace }: ContentText, create: Crea
   return edited !== text
 }
 
-/** A text whose pieces are still coming. */
+/** A text whose remaining pieces haven't arrived yet. */
 interface UnfinishedText {
   choice: string
   editor: TextEditor | undefined
-  /** The event with its last piece, and the position of the piece among those in the event. */
+  /** The event with its last piece, and the index of that piece among those in the event. */
   event: SseEvent
   at: number
 }
 
-/** A stream of events with edited texts. Events that don't change keep their characters. */
+/** A stream of events with edited texts. Unchanged events are passed on byte for byte. */
 class EditedStream implements ByteStream {
   readonly #stream: ByteStream
   readonly #names: ContentFields
@@ -123,7 +124,7 @@ class EditedStream implements ByteStream {
     this.#stream.cancel(reason)
   }
 
-  /** Edits an event, with what surrounds it. */
+  /** Edits an event block, including the characters around the event. */
   async #edit(block: string): Promise<string> {
     const event = parseEvent(block)
     if (!event) return block
@@ -131,7 +132,7 @@ class EditedStream implements ByteStream {
     if (!isObject(json)) return (await this.#endTexts()) + block
     if (json.type === 'ping') return block
     const { texts, choices, ended } = listContentTexts(json, this.#names, { isEvent: true })
-    const here = new Map(texts.flatMap(({ isPiece, channel }, at) => (isPiece ? [[channel, at]] : []))) // the last place of each
+    const here = new Map(texts.flatMap(({ isPiece, channel }, at) => (isPiece ? [[channel, at]] : []))) // the last index of each channel
     const complete = new Set(texts.flatMap(({ isPiece, choice }) => (isPiece ? [] : [choice])))
     const isAbout = ({ choice }: UnfinishedText) => choices?.has(choice) ?? true
     const before = await this.#endTexts((channel, open) => !here.has(channel) && isAbout(open))
@@ -166,7 +167,7 @@ class EditedStream implements ByteStream {
     return edited + (await editor.end())
   }
 
-  /** Ends texts, default: all. Returns events with what their editors have held back. */
+  /** Ends texts (default: all). Returns events with whatever their editors have held back. */
   async #endTexts(isEnding: (channel: string, open: UnfinishedText) => boolean = () => true): Promise<string> {
     let events = ''
     for (const [channel, open] of this.#open) {
@@ -180,7 +181,7 @@ class EditedStream implements ByteStream {
 
   /** Creates an event like the last one of a text, with this piece. */
   #createEvent({ event, at }: UnfinishedText, piece: string): string {
-    const json = parseExactly(event.data) as JsonObject // it has been read before
+    const json = parseExactly(event.data) as JsonObject // it has been parsed before
     for (const [position, text] of listContentTexts(json, this.#names, { isEvent: true }).texts.entries())
       text.replace(position === at ? piece : '')
     dropProbabilities(json)
@@ -189,7 +190,7 @@ class EditedStream implements ByteStream {
     return eventText({ ...event, data: JSON.stringify(json) })
   }
 
-  /** Removes all texts from the last events of a failed stream, which may repeat what an editor has rejected. */
+  /** Removes all texts from the last events of a failed stream, because they may repeat text that an editor has rejected. */
   #removeTexts(events: string): string {
     let kept = ''
     for (const [block] of events.matchAll(BLOCK)) {
@@ -205,7 +206,7 @@ class EditedStream implements ByteStream {
     return kept
   }
 
-  /** Numbers an event of the Responses format after those that were added. Returns whether its number changes. */
+  /** Renumbers an event of the Responses format to account for added events. Returns whether its number changes. */
   #number(json: JsonObject): boolean {
     if (typeof json.sequence_number !== 'number') return false
     this.#lastNumber = json.sequence_number + this.#addedEvents
@@ -216,7 +217,7 @@ class EditedStream implements ByteStream {
 
 const EMPTY = new Uint8Array(0)
 
-/** An event with its blank line, or what follows the last one. */
+/** Matches an event with its blank line, or whatever follows the last one. */
 const BLOCK = /[\s\S]+?(?:\r\n\r\n|\n\n|\r\r|$(?![\s\S]))/g
 
 function parseEvent(block: string): SseEvent | undefined {
@@ -229,7 +230,7 @@ function parseEvent(block: string): SseEvent | undefined {
   return found
 }
 
-/** Ends a stream with an error event, if it can; otherwise it breaks off. */
+/** Ends a stream with an error event if possible; otherwise breaks it off. */
 function failStream(stream: ByteStream, error: unknown): void {
   if ('fail' in stream && typeof stream.fail === 'function') stream.fail(error)
   else {
@@ -238,11 +239,11 @@ function failStream(stream: ByteStream, error: unknown): void {
   }
 }
 
-/** Removes the probabilities of tokens, which repeat the text as it was. */
+/** Removes token probabilities, because they repeat the unedited text. */
 function dropProbabilities(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {
-    if (name === 'args' || name === 'input' || typeof inner !== 'object') continue // all names in the input of a tool are the tool's
+    if (name === 'args' || name === 'input' || typeof inner !== 'object') continue // the tool chooses all names in its input
     if (name === 'logprobs') Object.assign(value, { [name]: Array.isArray(inner) ? [] : null })
     else if (name === 'logprobsResult') Object.assign(value, { [name]: undefined })
     else dropProbabilities(inner)

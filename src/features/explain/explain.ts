@@ -12,19 +12,19 @@ import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import { explainQuestion, type Question } from './route-explanation.ts'
 
-/** A request to explain; it isn't sent. */
+/** A request to explain, which isn't sent. */
 export interface ExplainedRequest {
   /** A listed model name, an alias, or a combo. */
   model: string
   /** The request body; default: one without messages. Its `model` is ignored. */
   body?: object
-  /** Headers by name; names are case-insensitive. */
+  /** Headers by case-insensitive name. */
   headers?: Record<string, string>
-  /** The request path; default `/v1/chat/completions`. Other paths than model endpoints fail with `INVALID_REQUEST`. */
+  /** The request path; default `/v1/chat/completions`. Paths that aren't model endpoints fail with `INVALID_REQUEST`. */
   path?: string
-  /** ID of the API key to explain the request for, with the allowed models, kinds, and limits of it and its account. Default: no key. */
+  /** The ID of an API key. The explanation applies the allowed models, kinds, and limits of the key and its account. Default: no key. */
   keyId?: string
-  /** The id or the ref of an account of your app to explain the request for. Not with `keyId`. */
+  /** The id or ref of an account of your app to explain the request for. Can't be combined with `keyId`. */
   account?: string
 }
 
@@ -46,7 +46,7 @@ export interface ExplainDependencies {
   pipeline: Pick<Pipeline, 'getContext'>
   /** Returns what a caller may use. */
   getAccess(caller: Caller): Promise<Question['access']>
-  /** Tells why the limits of a caller would reject a request. */
+  /** Returns why the limits of a caller would reject a request. */
   previewLimits(caller: Caller): Promise<RefusalPreview>
   accounts(): Promise<KnownAccounts>
   store: WritableStore
@@ -61,7 +61,7 @@ interface KnownAccounts {
 }
 
 export function createExplain({ pipeline, getAccess, previewLimits, accounts, store, clock }: ExplainDependencies) {
-  /** Rejects with the error that the caller's requests would get. */
+  /** Finds the caller. Rejects with the error that the caller's requests would get. */
   async function findCaller({ keyId, account: idOrRef }: Pick<ExplainedRequest, 'keyId' | 'account'>): Promise<Caller> {
     if (keyId !== undefined) {
       const { id: digest } = await findRecord(store.keys, 'Key', ({ id }) => id === keyId)
@@ -92,7 +92,7 @@ export function createExplain({ pipeline, getAccess, previewLimits, accounts, st
   }
 }
 
-/** The error that all requests of a caller get, such as one that is paused. Throws all others. */
+/** Returns the error that all requests of a caller get, for example because it is paused. Throws any other error. */
 function toRejection(error: unknown): GatewayError {
   if (isGatewayError(error) && (error.status === 401 || error.status === 403)) return error
   throw error

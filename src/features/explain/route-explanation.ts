@@ -33,7 +33,7 @@ export interface Question {
   headers: ReadonlyMap<string, string>
   path: string
   caller: Caller
-  /** What the caller may use; absent: everything. */
+  /** What the caller may use; absent means everything. */
   access?: CallerAccess | undefined
   /** Explains why the caller's limits would reject the request. */
   previewRefusal?: RefusalPreview | undefined
@@ -130,7 +130,7 @@ const listNameRules = (access: CallerAccess | undefined, whose: string): NameRul
 const describeNotAllowed = (whose: string, name: string) =>
   gatewayError('MODEL_NOT_ALLOWED', { message: `The ${whose} is not allowed to use the model "${name}".` })
 
-/** Explains how a request would use each of its routes, and the error that its client would get if no target's format supports it. */
+/** Explains how a request would use each of its routes, and which error its client would get if no target's format supports it. */
 async function explainTargets(
   routes: readonly Route[],
   request: UnsentRequest,
@@ -157,7 +157,7 @@ async function explainTargets(
 
   const isAllowed = (route: Route) => access?.allowsTarget(getRequestedName(route, request), route.target) !== false
 
-  /** Whether a different model follows, for which the last attempt is kept. */
+  /** Whether a different model follows. The last attempt is reserved for it. */
   async function isBeforeAnother(at: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
       if (
@@ -247,7 +247,7 @@ interface CoolingRoute {
 
 const isFree = ({ target }: Route, cooldown: CooldownState | undefined) => !cooldown && !target.connection.draining
 
-/** Targets in a mandatory cooldown come after all others. */
+/** Sorts targets in a mandatory cooldown after all others. */
 const compareRecoveries = ({ cooldown: one }: CoolingRoute, { cooldown: other }: CoolingRoute) =>
   Number(one.isMandatory) - Number(other.isMandatory) || one.dueAt - other.dueAt
 
@@ -256,9 +256,9 @@ const formatModel = ({ target }: Route) => `${target.provider}/${target.model}`
 /** Why a target isn't called. */
 interface RouteRefusal {
   error: GatewayError
-  /** The reason, as the explanation words it. */
+  /** The reason in the explanation's words. */
   why: string
-  /** Whether the whole request is rejected, at any target. */
+  /** Whether this rejects the whole request, regardless of the target. */
   isOfRequest: boolean
 }
 
@@ -269,7 +269,7 @@ async function findRejection(request: UnsentRequest, route: Route): Promise<Rout
   return byLimits && { ...byLimits, why: byLimits.error.message }
 }
 
-/** Returns why the target's format doesn't support the request. Not checked for a body without contents, which is only a sketch of a request. */
+/** Returns why the target's format doesn't support the request. Skips bodies without contents, because they are only a sketch of a request. */
 async function findFormatRefusal(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
   if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
   try {
@@ -281,7 +281,7 @@ async function findFormatRefusal(request: CodecRequest, { target }: Route): Prom
   }
 }
 
-/** The fields with the contents of a request in each format. */
+/** The fields that hold a request's contents, across all formats. */
 const CONTENTS = ['messages', 'input', 'contents', 'prompt', 'texts', 'content', 'requests', 'query', 'url', 'urls']
 
 function isCooling({ level, class: failure, retryAt }: CooldownState): string {

@@ -13,10 +13,10 @@ import { findScarcest } from './limit-headers.ts'
 /** The caller's account, key, and limits, as `GET /v1/account` returns them. */
 export interface Account {
   object: 'account'
-  /** Your app's id of the account that the request runs as; absent if there is none, as are the next two fields. */
+  /** Your app's id for the account that the request runs as. This field and the next two are absent if there is no account. */
   id?: string
   name?: string | null
-  /** The name of its plan. */
+  /** The name of the account's plan. */
   plan?: string | null
   /** `null` for a request without a key, if none is required. */
   key: {
@@ -32,7 +32,7 @@ export interface Account {
   limits: LimitState[]
 }
 
-/** What a caller may spend and has spent in US dollars, as OpenRouter's `GET /v1/key` returns it. */
+/** A caller's US dollar limits and spending, as OpenRouter's `GET /v1/key` returns them. */
 export interface OpenRouterKey {
   data: {
     label: string
@@ -57,7 +57,7 @@ export interface OpenRouterKey {
   }
 }
 
-/** The same as OpenRouter's `GET /v1/credits` returns it. */
+/** Total credits and usage, as OpenRouter's `GET /v1/credits` returns them. */
 export interface OpenRouterCredits {
   data: { total_credits: number | null; total_usage: number | null }
 }
@@ -73,11 +73,11 @@ interface AccountTerms {
 /** Reads the account of a caller. All functions reject with `STORAGE_UNAVAILABLE` while the counters can't be read. */
 export const createAccountReaders = (terms: AccountTerms) => ({
   account: (caller: Caller) => readAccount(caller, terms),
-  /** As OpenRouter's `GET /v1/key` returns it. Throws `KEY_MISSING` without a key and an account. */
+  /** Reads the key as OpenRouter's `GET /v1/key` returns it. Throws `KEY_MISSING` without a key and an account. */
   openRouterKey: (caller: Caller) => readOpenRouterKey(caller, terms),
   /**
-   * As OpenRouter's `GET /v1/credits` returns it; `total_credits` is `null` without a limit on dollars. Throws `KEY_MISSING` without a key and an
-   * account.
+   * Reads the credits as OpenRouter's `GET /v1/credits` returns them. `total_credits` is `null` without a limit on dollars. Throws `KEY_MISSING`
+   * without a key and an account.
    */
   openRouterCredits: (caller: Caller) => readOpenRouterCredits(caller, terms),
 })
@@ -95,7 +95,7 @@ function showKey(key: ClientKey): Account['key'] {
   return { id, name, expiresAt, group: group ? { id: group.id, name: group.name } : null, models, kinds }
 }
 
-/** Finds whose spending to report: the request's key, or else its account. */
+/** Whose spending to report: the request's key, or else its account. */
 interface Spender {
   scope: 'key' | 'account'
   id: string
@@ -153,7 +153,7 @@ async function readOpenRouterCredits(caller: Caller, terms: AccountTerms): Promi
   return { data: { total_credits: budget?.limit ?? null, total_usage: used } }
 }
 
-/** US dollars by window; `null`: not known. */
+/** US dollars by window; `null` means unknown. */
 interface SpentDraft {
   day: number | null
   week: number | null
@@ -161,7 +161,10 @@ interface SpentDraft {
   total: number | null
 }
 
-/** Spending in US dollars: from the counters if the spender has its own limits, otherwise from the usage records; `null` if there are none. */
+/**
+ * Reads the spending in US dollars: from the counters if the spender has its own limits, otherwise from the usage records. Values are `null` if there
+ * are none.
+ */
 async function readSpent(spender: Spender, terms: AccountTerms): Promise<SpentDraft> {
   const { scope, id, limits } = spender
   const { ledger } = terms
@@ -173,7 +176,7 @@ async function readSpent(spender: Spender, terms: AccountTerms): Promise<SpentDr
   return spent
 }
 
-/** Sums whole days, for as long as the gateway keeps them. */
+/** Sums the spending of whole days, as far back as the gateway keeps records. */
 async function readRecordedSpending({ scope, id }: Spender, { usage, clock }: AccountTerms): Promise<SpentDraft> {
   if (!usage || scope !== 'key') return { day: null, week: null, month: null, total: null }
   const minute = toMinute(clock.now())

@@ -3,7 +3,7 @@ import type { Caller } from '../../request/caller.ts'
 import { jsonReply } from '../../request/door/reply.ts'
 import type { UnrecordedRequest } from '../../request/feature-requests.ts'
 
-/** Reads a caller's account, in the form of each path. */
+/** Functions that read a caller's account, each in the format of its path. */
 export interface AccountReaders {
   account(caller: Caller): Promise<object>
   openRouterKey(caller: Caller): Promise<object>

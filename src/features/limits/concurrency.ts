@@ -2,7 +2,7 @@ import { gatewayError } from '../../errors.ts'
 import type { Feature } from '../../feature.ts'
 import type { InFlight } from '../../lib/in-flight.ts'
 
-/** Rejects a request while `maxParallelRequests` others are in flight; `undefined` if there is no such limit. */
+/** Rejects requests while `maxParallelRequests` others are in flight. Returns `undefined` if there is no such limit. */
 export function createConcurrencyLimit({ inFlight, limits }: ConcurrencyDependencies): Feature | undefined {
   const max = limits.maxParallelRequests
   if (!Number.isFinite(max)) return undefined

@@ -22,7 +22,7 @@ export interface Gate {
 interface GateTerms {
   ledger: Ledger
   clock: Clock
-  /** Whether steps around model calls may reply in place of a provider. */
+  /** Whether steps around model calls may respond in place of a provider. */
   admitsCalls: boolean
 }
 
@@ -35,7 +35,7 @@ export function createGate({ ledger, clock, admitsCalls }: GateTerms): Gate {
       const holders = getHolders(caller)
       const gated = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
       if (gated.isMeasured && !isRestricted(caller)) {
-        // the access feature has added the same rule for restricted callers
+        // the access feature has already added the same rule for restricted callers
         const refusalOfBody = createBodyRule()
         const rule: TargetRule = ({ call }) => refusalOfBody(call)
         request.log.targetRules.push(rule)
@@ -63,7 +63,7 @@ const getHolders = ({ key, account }: Caller): Holders => ({
   plan: account?.plan?.name,
 })
 
-/** The limits that apply to a caller: those of its key, the key's group, its account, the account's plan, its token, and the gateway. */
+/** Lists the limits that apply to a caller: those of its key, the key's group, its account, the account's plan, its token, and the gateway. */
 export function listScopes({ key, account, token }: Caller, { limits }: StoredSettings): LimitedScope[] {
   const scopes: LimitedScope[] = []
   const group = key?.group

@@ -29,21 +29,24 @@ interface GatedTerms {
 }
 
 /**
- * A request to which limits apply. Its first attempt reserves everything that it may use in one call; later attempts only reserve tokens and US
- * dollars. Those settle with their attempts, `requests` and `parallel` with the request.
+ * A request to which limits apply. Its first attempt reserves everything that it may use in one call; later attempts reserve only tokens and US
+ * dollars. Tokens and US dollars settle with their attempt; `requests` and `parallel` settle with the request.
  */
 export class GatedRequest {
   readonly #request: RouteRequest
   readonly #terms: GatedTerms
-  /** Which of tokens and US dollars are limited. If either is, attempts reserve both units; otherwise, both are only counted when the request ends. */
+  /**
+   * Which of tokens and US dollars are limited. If either is, attempts reserve both units; otherwise, both are only counted at the end of the
+   * request.
+   */
   readonly #measured: ReadonlySet<LimitUnit>
   /** The reservation of `requests` and `parallel`; `unkept` if the storage was unavailable and the settings allow such requests. */
   #entry: Reservation | 'unkept' | undefined = undefined
   /** The units of `#entry` that settle when the request ends. */
   #endUnits: readonly LimitUnit[] = []
-  /** The number of attempts that neither this nor another step rejected. */
+  /** The number of attempts that neither this step nor another one rejected. */
   #through = 0
-  /** The limits as of the latest reservation, and the tokens that have been freed since then. */
+  /** The limits as of the latest reservation, and the tokens that have been released since then. */
   #limits: readonly LimitState[] = []
   #freed = 0
   #isOver = false
@@ -60,12 +63,12 @@ export class GatedRequest {
     return this.#measured.size > 0
   }
 
-  /** Reserves `requests` and `parallel` before anything replies in place of a provider. */
+  /** Reserves `requests` and `parallel` before any step can respond in place of a provider. */
   async admit(): Promise<void> {
     await this.#request.log.client.scope.race(this.#enter())
   }
 
-  /** The step around each attempt of the request. */
+  /** Runs as the step around each attempt of the request. */
   async attempt(attempt: SteppedAttempt, next: () => Promise<AttemptRecord>): Promise<void> {
     if (this.isMeasured) await this.#reserveFor(attempt)
     else if (!this.#entry) await this.#enter().catch((error) => attempt.refuseRequest(error))
@@ -76,7 +79,7 @@ export class GatedRequest {
     await next()
   }
 
-  /** Adds the headers that tell the client what remains of its limits. Counts a response that the gateway gave without an attempt. */
+  /** Adds the headers that tell the client how much of its limits remains. Counts a response that the gateway produced without an attempt. */
   async replied(reply: Reply): Promise<Reply> {
     if (this.#through === 0 && reply.status < 400) {
       if (!this.#entry)
@@ -91,7 +94,7 @@ export class GatedRequest {
     return reply
   }
 
-  /** Reserves the attempt's worst case, and limits its target to that. */
+  /** Reserves the attempt's worst case, and limits what its target may use to that. */
   async #reserveFor(attempt: SteppedAttempt): Promise<void> {
     const isFirst = !this.#entry
     const worstCase = getWorstCase(attempt.request, attempt.target)
@@ -138,7 +141,7 @@ export class GatedRequest {
         return output
       },
     })
-    let covered = { tokens: 0, usd: 0 } // counts what the attempt's calls have used, so that its whole worst case is available for the next one
+    let covered = { tokens: 0, usd: 0 } // counts what the attempt's calls have used, so that the full worst case is available for the next one
     attempt.beforeFollowUp(async (spending) => {
       if (!spending) return
       const spent = sumSpending([spending])
@@ -152,8 +155,8 @@ export class GatedRequest {
   }
 
   /**
-   * Reserves at least `least` more output tokens for a stream, and up to `MORE_OUTPUT` if the limits allow. A stream whose actual output may be
-   * below the estimate gets some even if nothing remains; all streams together exceed a limit by at most `SLACK`. Throws the error for the client.
+   * Reserves at least `least` more output tokens for a stream, and up to `MORE_OUTPUT` if the limits allow it. The estimate may be too high, so a
+   * stream gets some tokens even if nothing remains; all streams together exceed a limit by at most `SLACK`. Throws the error for the client.
    */
   async #moreOutput(
     reservation: Reservation,
@@ -174,7 +177,7 @@ export class GatedRequest {
     throw createCutOffError(refusal.limit, this.#terms.holders)
   }
 
-  /** Reserves more for an attempt in flight, up to `beyond` its limits; resolves to the refusal if that is too much. */
+  /** Reserves more for an in-flight attempt, up to `beyond` its limits. Resolves to the refusal if that is too much. */
   async #extend(reservation: Reservation, by: UsedAmounts, beyond?: UsedAmounts): Promise<LimitRefusal | undefined> {
     try {
       return await reservation.extend(by, beyond)
@@ -184,7 +187,7 @@ export class GatedRequest {
     }
   }
 
-  /** Reserves only `requests` and `parallel`. Throws the error for the client if that is rejected. */
+  /** Reserves only `requests` and `parallel`. Throws the error for the client if the reservation is rejected. */
   async #enter(): Promise<void> {
     const reservation = await this.#reserve({ fixed: ENTRY })
     if (!reservation) return
@@ -193,7 +196,7 @@ export class GatedRequest {
     this.#limits = reservation.limits
   }
 
-  /** `units`: the ones that settle with the request. */
+  /** `units` are those that settle with the request. */
   #entered(reservation: Reservation, units: readonly LimitUnit[]): void {
     this.#entry = reservation
     this.#endUnits = units
@@ -228,7 +231,9 @@ export class GatedRequest {
     return createRefusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers })
   }
 
-  /** Settles the request when it ends. It counts as one request if an attempt was allowed. Also counts the usage of attempts that reserved nothing. */
+  /**
+   * Settles the request when it ends. It counts as one request if any attempt was allowed. Also counts the usage of attempts that reserved nothing.
+   */
   #end({ attempts }: RequestRecord): void {
     this.#isOver = true
     if (this.#entry && this.#entry !== 'unkept') {
@@ -242,7 +247,7 @@ export class GatedRequest {
     exchange.waitUntil?.(this.#terms.ledger.flushed())
   }
 
-  /** Returns the limits as last read, plus the tokens that have been freed since then. */
+  /** Returns the limits as last read, with the tokens that have been released since then. */
   #limitsNow(): readonly LimitState[] {
     if (this.#freed === 0) return this.#limits
     return this.#limits.map((one) => {
@@ -257,14 +262,17 @@ export class GatedRequest {
 }
 
 /**
- * The highest estimate, in tokens, for a response of at most `output` tokens. The estimate counts up to twice the tokens for long words, and a
- * stream that keeps to its maximum must not be cut off because of that.
+ * Returns the highest estimate, in tokens, for a response of at most `output` tokens. For long words, the estimate can be twice the actual count, and
+ * a stream that stays within its maximum must not be cut off because of that.
  */
 const getMaxStreamSize = (output: number) => output * 2.5 + 64
 
-/** How many tokens a stream reserves at a time once its output exceeds its reservation, if the limits allow. */
+/** How many tokens a stream reserves at a time after its output exceeds its reservation, if the limits allow it. */
 const MORE_OUTPUT = 1_024
-/** How many tokens streams may reserve in total beyond what remains: together with what a stream has sent by then, less than `MORE_OUTPUT`. */
+/**
+ * How many tokens streams may reserve in total beyond the remaining amount. This is less than `MORE_OUTPUT`, including what a stream has sent by
+ * then.
+ */
 const SLACK = 768
 /** How many of these tokens a stream reserves at a time. */
 const SLACK_STEP = 128
@@ -280,7 +288,7 @@ const WITHOUT_STORAGE: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
 
 type UsedAmounts = Required<Pick<Amounts, 'tokens' | 'usd'>>
 
-/** The usage of attempts: input, including cached tokens, and output. */
+/** Sums the usage of attempts: input (including cached tokens) and output. */
 function sumSpending(attempts: ReadonlyArray<Pick<AttemptRecord, 'usage' | 'costUsd'>>): UsedAmounts {
   const spent = { tokens: 0, usd: 0 }
   for (const { usage, costUsd = 0 } of attempts) {

@@ -10,11 +10,11 @@ export interface Holders {
   plan?: string | undefined
 }
 
-/** What a rejected request asked for. */
+/** What a rejected request would have used. */
 interface RefusedUse {
   /** The amount it needs of the limit's unit, in tokens or US dollars. */
   need: number
-  /** Whether it can limit its own output. */
+  /** Whether the request can lower its maximum output. */
   limitsOutput: boolean
   holders: Holders
   /** Epoch ms. */
@@ -62,8 +62,8 @@ export function createRefusalError(
 }
 
 /**
- * The longest wait after which clients may retry on their own, in seconds. With a longer `retry-after`, OpenAI's clients would retry immediately,
- * and Anthropic's would wait the whole time; `x-should-retry: false` tells both not to retry.
+ * The longest wait, in seconds, after which clients may retry on their own. With a longer `retry-after`, OpenAI's clients would retry immediately,
+ * and Anthropic's would wait the whole time. `x-should-retry: false` tells both not to retry.
  */
 const TOO_LONG_S = 60
 const NO_RETRY = { 'x-should-retry': 'false' }
@@ -73,14 +73,16 @@ const isShort = (window: LimitWindow | null) => window === 'minute' || window ==
 
 const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
 
-/** Creates the error for an in-flight request that has used up the rest of a limit, and needs more. */
+/** Creates the error for an in-flight request that has used up the rest of a limit and needs more. */
 export function createCutOffError(limit: LimitState, holders: Holders): GatewayError {
   const what = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOWS[limit.window ?? 'total']}.`
   const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
   return gatewayError(code, { message: joinSentences([what, resets(limit), HIGHER]), headers: NO_RETRY })
 }
 
-/** Creates the error for a target without a known price, if US dollars are limited. `member`: the request's field that changes the price, if any. */
+/**
+ * Creates the error for a target whose price is unknown while US dollars are limited. `member` is the request field that changes the price, if any.
+ */
 export const createUnpricedError = (target: string, member?: string): GatewayError =>
   gatewayError('REQUEST_TOO_EXPENSIVE', {
     message: member

@@ -2,14 +2,14 @@ import { rememberByName } from '../../lib/maps.ts'
 import type { LimitState, LimitUnit } from '../../types/limits.ts'
 import type { ClientFormat } from '../../types.ts'
 
-/** The units for which clients have headers. */
+/** The units that clients have headers for. */
 type ShownUnit = Extract<LimitUnit, 'requests' | 'tokens'>
 const SHOWN: readonly ShownUnit[] = ['requests', 'tokens']
 
 /** The names of the headers of a unit, such as `x-ratelimit-remaining-tokens`. */
 type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
 
-/** The headers in which clients of a format read their limits: the names, and the format of a reset time. */
+/** The headers in which clients of a format read their limits, with the format of a reset time. */
 interface LimitHeaderForm extends Readonly<Record<ShownUnit, HeaderNames>> {
   formatReset(resetsAt: string, now: number): string
 }
@@ -32,7 +32,7 @@ const anthropicForm: LimitHeaderForm = {
   formatReset: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
 }
 
-/** Clients of Google and of the AI SDK have no such headers. */
+/** Google clients and AI SDK clients have no such headers. */
 const headerForms: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> = {
   'openai-chat': openaiForm,
   'openai-responses': openaiForm,
@@ -42,8 +42,8 @@ const headerForms: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> =
 }
 
 /**
- * Creates the headers that tell clients of a format what remains of their limits on requests and tokens. If a unit has several limits, the headers
- * show the one with the smallest share remaining. `now` in epoch ms.
+ * Creates the headers that tell clients of a format how much of their limits on requests and tokens remains. If a unit has several limits, the
+ * headers show the one with the smallest remaining share. `now` is in epoch ms.
  */
 export function limitHeaders(
   limits: readonly LimitState[],
@@ -64,7 +64,7 @@ export function limitHeaders(
   return headers
 }
 
-/** Finds the limit on a unit with the smallest share remaining. */
+/** Finds the limit on a unit with the smallest remaining share. */
 export function findScarcest(limits: readonly LimitState[], unit: LimitUnit): LimitState | undefined {
   let scarcest: LimitState | undefined
   for (const one of limits)
@@ -74,7 +74,7 @@ export function findScarcest(limits: readonly LimitState[], unit: LimitUnit): Li
 
 const getRemainingShare = ({ remaining, limit }: LimitState) => remaining / limit
 
-/** In epoch ms. Parsed once for all requests of a window. */
+/** Parses a reset time into epoch ms, once for all requests of a window. */
 const parseReset = rememberByName((resetsAt) => Date.parse(resetsAt))
 
 /** Formats a time as OpenAI does: `1s`, `6m0s`, `23h59m59s`. */
@@ -85,7 +85,7 @@ function formatWait(ms: number): string {
   return `${hoursText}${seconds >= 60 ? `${minutes}m` : ''}${seconds % 60}s`
 }
 
-/** Removes the headers in which a provider reports its own limits, which aren't the client's. */
+/** Removes the headers in which a provider reports its own limits; they aren't the client's limits. */
 export function dropProviderLimits(headers: Record<string, string>): void {
   for (const name in headers) if (isProviderHeader(name)) delete headers[name]
 }

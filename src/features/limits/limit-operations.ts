@@ -6,22 +6,22 @@ import type { LimitState, UsageLimits } from '../../types.ts'
 import type { AccountName, Ledger, LimitedScope } from './ledger/ledger.ts'
 
 /**
- * The current state of the limits of a key, a group, or an account. `Input` is accepted in addition to the typed input: nothing in process, `unknown`
- * for HTTP bodies.
+ * Shows and resets the limits of a key, a group, or an account. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for
+ * HTTP bodies.
  */
 export interface LimitOperations<Input = never> {
   /**
-   * All limits that apply: its own, those of its group, account, or plan, and the gateway's. Limits that `identify` gives an account aren't known
-   * here. Rejects with `STORAGE_UNAVAILABLE` while the storage is unavailable.
+   * Returns all limits that apply: its own, those of its group, account, or plan, and the gateway's. Limits that `identify` gives an account aren't
+   * known here. Rejects with `STORAGE_UNAVAILABLE` while the storage is unavailable.
    */
   get(id: string): Promise<LimitStates>
   /** Resets its own counters; reservations of in-flight requests remain. */
   reset(id: string): Promise<{ success: true }>
-  /** Ends the reservations of instances that no longer run. By default, they count as used. */
+  /** Ends the reservations of instances that no longer run. By default, these reservations count as used. */
   settle(id: string, input?: LostSettlement | Input): Promise<{ success: true }>
 }
 
-/** The same for the limits in the settings, which all requests share. */
+/** The same operations for the limits in the settings, which all requests share. */
 export interface GatewayLimitOperations<Input = never> {
   get(): Promise<LimitStates>
   reset(): Promise<{ success: true }>
@@ -48,7 +48,7 @@ interface LimitDependencies {
 /** The accounts of the app's users. */
 interface UserTerms {
   readonly refs: { resolve(idOrRef: string): Promise<string> }
-  /** The plan and limits of a stored account; `undefined` if there is none. */
+  /** Returns the plan and limits of a stored account, or `undefined` if there is none. */
   findTerms(ref: string): Promise<{ limits?: UsageLimits | undefined; plan?: Holder | undefined } | undefined>
 }
 
@@ -90,7 +90,7 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
     return { success: true }
   }
 
-  /** Validates the input before it looks up the key, group, or gateway whose limits it settles. */
+  /** Validates the input, then looks up the key, group, or gateway whose limits to settle. */
   async function settle(input: unknown, find: () => Promise<AccountName>): Promise<{ success: true }> {
     const { as = 'spent' } = parseInput(limitInputs.settle, input ?? {})
     await (await ledger()).settleLost(await find(), as)

@@ -26,8 +26,8 @@ interface LimitsDependencies {
 }
 
 /**
- * Enforces the limits of a request's key, its group, its account, its plan, and the gateway. A request without limits passes immediately; the code
- * for the others is loaded with the first of them.
+ * Enforces the limits of a request's key, its group, its account, its plan, and the gateway. Requests without limits pass immediately; the code is
+ * loaded with the first limited request.
  */
 export interface LimitsFeature extends Feature {
   aroundRequest: RequestStep

@@ -1,28 +1,28 @@
 import type { OperationEntries } from '../../admin/operation-table.ts'
 import { type GatewayLimitOperations, type LimitOperations, limitInputs } from './limit-operations.ts'
 
-/** The operations on the limits of each key, at `/api/keys/:id/limits`. */
+/** Operations for the limits of each key, at `/api/keys/:id/limits`. */
 export const keyLimitTable = limitEntries(
   '/api/keys/:id/limits',
   'an API key',
   'Includes the limits of the key, its group or account, and the gateway.',
 ) satisfies OperationEntries<LimitOperations>
 
-/** The operations on the limits of each group. */
+/** Operations for the limits of each group. */
 export const groupLimitTable = limitEntries(
   '/api/groups/:id/limits',
   'a group of keys',
   'Includes the limits of the group and the gateway.',
 ) satisfies OperationEntries<LimitOperations>
 
-/** The operations on the limits of each account. */
+/** Operations for the limits of each account. */
 export const accountLimitTable = limitEntries(
   '/api/accounts/:id/limits',
   "an account of your app's users",
   'Includes the limits of the account, its plan, and the gateway.',
 ) satisfies OperationEntries<LimitOperations>
 
-/** The operations on the limits in the settings. */
+/** Operations for the limits in the settings. */
 export const gatewayLimitTable = limitEntries(
   '/api/settings/limits',
   'the gateway',

@@ -29,7 +29,7 @@ export function estimateWanted(
   return { fixed, output: { tokens: outputTokens, least, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 } }
 }
 
-/** Throws `REQUEST_TOO_EXPENSIVE` for a field that requests a response at an unknown price. */
+/** Throws `REQUEST_TOO_EXPENSIVE` if a field requests a response whose price is unknown. */
 export function requireKnownPrice(
   target: SteppedAttempt['target'],
   surchargeField: string | undefined,
@@ -38,7 +38,7 @@ export function requireKnownPrice(
   if (surchargeField && whenPriceUnknown !== 'allow') throw createUnpricedError(getTargetName(target), surchargeField)
 }
 
-/** Returns the least that a request needs of a unit. */
+/** Returns the minimum of a unit that a request needs. */
 export function getNeed(unit: LimitUnit, { fixed, output }: WantedAmounts): number {
   if (unit !== 'tokens' && unit !== 'usd') return 1
   const { least = 0, usdPerToken = 0 } = output ?? {}
@@ -48,10 +48,10 @@ export function getNeed(unit: LimitUnit, { fixed, output }: WantedAmounts): numb
 export const isLimited = (unit: LimitUnit, scopes: readonly LimitedScope[]): boolean =>
   scopes.some(({ limits }) => limits[unit] !== undefined)
 
-/** The amounts that each request reserves for itself, whatever its target. */
+/** The amounts that each request reserves for itself, regardless of the target. */
 export const ENTRY: Amounts = { requests: 1, parallel: 1 }
 /** The units whose amounts depend on the target. */
 export const MEASURED: ReadonlyArray<'tokens' | 'usd'> = ['tokens', 'usd']
 
-/** The smallest output to reserve, in tokens; a shorter response is useless. */
+/** The minimum output to reserve, in tokens; a shorter response is useless. */
 const LEAST_OUTPUT = 1_024

@@ -96,7 +96,7 @@ function* listServices(
   if (kinds.includes('webFetch') && definition?.fetchConfig) yield { ...toModel('fetch'), kind: 'webFetch' }
 }
 
-/** Indexes alias targets (`<provider>/<model>`) by the provider name they start with. */
+/** Indexes alias targets (`<provider>/<model>`) by the provider name that they start with. */
 function indexAliasModels(aliases: readonly AliasRecord[], providers: readonly ProviderNames[]): ModelIndex {
   const index = createModelIndex()
   const names = new Set(providers.flatMap(({ output, catalog, id }) => [output, catalog, id]))
@@ -110,7 +110,10 @@ function indexAliasModels(aliases: readonly AliasRecord[], providers: readonly P
   return index
 }
 
-/** Returns the enabled models of a connection, or else the catalog's, or else, for a compatible provider, those its upstream lists. */
+/**
+ * Returns the enabled models of a connection. Without these, returns the catalog's models, or, for a compatible provider, the models that its
+ * upstream lists.
+ */
 async function getBaseIds(
   connection: ConnectionRecord,
   definition: CatalogProvider | undefined,

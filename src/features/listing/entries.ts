@@ -8,7 +8,7 @@ export interface ListedModel {
   kind?: 'webSearch' | 'webFetch'
 }
 
-/** Converts models to the entries of a response with the same `created` (epoch seconds). Keeps the first of several with the same ID. */
+/** Converts models to response entries with the same `created` (epoch seconds). If several have the same ID, keeps the first. */
 export function toEntries(listed: Iterable<ListedModel>, created: number): ModelEntry[] {
   const entries = new Map<string, ModelEntry>()
   for (const { id, owner, kind } of listed) {
@@ -33,15 +33,15 @@ const KIND_HINTS: ReadonlyArray<readonly [Kind, readonly string[]]> = [
   ['image', ['image', 'imagen', 'dall-e', 'dalle', 'flux', 'sdxl', 'sd-', 'stable-diffusion']],
 ]
 
-/** Infers the kind of an ID that isn't in the catalog from the words it contains (src/rules.md, Kinds of models). */
+/** Infers the kind of an ID that isn't in the catalog from the words in it (src/rules.md, Kinds of models). */
 function inferKind(id: string): Kind {
   const text = id.toLowerCase()
   return KIND_HINTS.find(([, words]) => words.some((word) => text.includes(word)))?.[0] ?? 'llm'
 }
 
 /**
- * Creates a function that returns the kind of a provider's model ID: from the catalog, with or without the provider prefix, or else inferred from the
- * ID (src/rules.md, Kinds of models). If the catalog has an ID twice, the first entry wins.
+ * Creates a function that returns the kind of a provider's model ID. Looks it up in the catalog, with or without the provider prefix, or else infers
+ * it from the ID (src/rules.md, Kinds of models). If the catalog has an ID twice, the first entry wins.
  */
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
   const bareId = (id: string) => stripName(id, names)

@@ -2,14 +2,14 @@ import type { NamedConnection } from '../../protocols/providers/provider-names.t
 import { getCompatibleFormat, isLocal } from '../../protocols/providers/target.ts'
 import type { CatalogProvider } from '../../types.ts'
 
-/** Returns the enabled model IDs of a connection; `undefined` without a list, and empty if all of its IDs are blank. */
+/** Returns the enabled model IDs of a connection: `undefined` if it has no list, empty if all IDs are blank. */
 export function getEnabledIds({ providerSpecificData }: NamedConnection): string[] | undefined {
   const enabled: unknown = providerSpecificData?.enabledModels
   if (!Array.isArray(enabled) || enabled.length === 0) return undefined
   return [...new Set(enabled.filter((id): id is string => typeof id === 'string' && id.trim() !== ''))]
 }
 
-/** Returns whether the listing queries a provider: a compatible one whose ID doesn't end in `-` or `_` and 8 or more hex digits. */
+/** Returns whether the listing queries a provider. It must be a compatible one whose ID doesn't end in `-` or `_` and 8 or more hex digits. */
 export const queriesUpstream = (provider: string): boolean =>
   getCompatibleFormat(provider) !== undefined && !/[-_][0-9a-f]{8,}$/i.test(provider)
 
@@ -17,8 +17,9 @@ export const queriesUpstream = (provider: string): boolean =>
 export type FallbackList = 'nothing' | 'catalog'
 
 /**
- * Returns what the listing shows for a connection without querying its server, if that may differ from the server's models. `undefined` if models are
- * enabled, if the listing queries the server, or for a vendor's own base URL, whose models are in the catalog. `definition` is its provider's.
+ * Returns what the listing shows for a connection without querying its server, if that may differ from the server's models. Returns `undefined` if
+ * models are enabled, if the listing queries the server, or for a vendor's own base URL, whose models are in the catalog. `definition` belongs to the
+ * connection's provider.
  */
 export function getFallbackList(
   connection: NamedConnection & { hasKey: boolean },
@@ -31,6 +32,6 @@ export function getFallbackList(
   return queriesUpstream(provider) && hasKey && hasOwnAddress ? undefined : 'nothing'
 }
 
-/** Web search, web fetch, and voices have no models. */
+/** Web search, web fetch, and voice services have no models. */
 const hasOnlyServices = (definition: CatalogProvider | undefined): boolean =>
   definition?.serviceKinds !== undefined && !definition.serviceKinds.includes('llm')

@@ -19,7 +19,7 @@ export interface ListingRoutesOptions {
 /** A path of the model listing. */
 export interface ListingPath {
   path: string
-  /** The kinds it lists (src/rules.md, Model lists of OpenAI clients). Without `kinds`, the path returns one model. */
+  /** The kinds that it lists (src/rules.md, Model lists of OpenAI clients). Without `kinds`, the path returns one model. */
   kinds?: readonly Kind[]
   /** The version of the AI SDK protocol, which lists each model with its kind. */
   version?: string

@@ -27,7 +27,7 @@ export interface ListingDeps {
   /** Receives failures that the listing tolerates: records that can't be loaded, upstreams that list no models. */
   onError(error: unknown): void
   /**
-   * Finds the targets of a model name by priority: none for a combo, `undefined` for a name that doesn't resolve. Default: only listed names have
+   * Finds the targets of a model name by priority. A combo has none; a name that doesn't resolve returns `undefined`. Default: only listed names have
    * targets.
    */
   findTargets?: ((model: string) => Promise<Targets | undefined>) | undefined
@@ -44,8 +44,8 @@ type Targets = ReadonlyArray<Pick<ProviderTarget<ConnectionRecord>, 'connection'
 /** Lists the gateway's models. */
 export interface Listing {
   /**
-   * Lists the models of these kinds that `reader` may use. Nothing is cached between calls. Queries compatible providers through `fetch`, once for all
-   * lists that share `cache`.
+   * Lists the models of these kinds that `reader` may use. Nothing is cached between calls. Queries compatible providers through `fetch`, only once
+   * for all lists that share `cache`.
    */
   list(
     kinds: readonly Kind[],
@@ -53,8 +53,8 @@ export interface Listing {
     options?: { reader?: ListReader; cache?: LookupCache },
   ): Promise<ModelEntry[]>
   /**
-   * Finds a model by ID, with or without Google's prefix `models/`, and returns the kinds it was listed with: `llm`, or all others, or the kind of a
-   * model that works but isn't listed. Rejects with `MODEL_NOT_FOUND` and similar names, even if the model exists but `reader` may not use it.
+   * Finds a model by ID, with or without Google's prefix `models/`. Returns the kinds it was listed with: `llm`, all others, or, if the model works
+   * but isn't listed, its own kind. Rejects with `MODEL_NOT_FOUND` and similar names, even if the model exists but `reader` may not use it.
    */
   find(id: string, fetch: UpstreamFetch, reader?: ListReader): Promise<FoundModel>
   /** The list formats, by client format. */
@@ -75,7 +75,7 @@ interface FoundModel {
   kinds: readonly Kind[]
 }
 
-/** Creates the listing (src/rules.md, Listing: what is loaded, and in which order). */
+/** Creates the listing. See src/rules.md, Listing, for which records are loaded and in which order. */
 export function createListing({
   store,
   catalog,
@@ -84,7 +84,7 @@ export function createListing({
   findTargets = async () => undefined,
   lookupTimeoutMs = 5_000,
 }: ListingDeps): Listing {
-  /** If records can't be loaded, this listing goes on without them. */
+  /** Loads records; if that fails, the listing continues without them. */
   async function load<T>(records: Readable<T>): Promise<readonly T[]> {
     try {
       return await records.all()
@@ -95,7 +95,7 @@ export function createListing({
   }
 
   /**
-   * Finds a name that isn't listed but has a target, such as a model of a provider's second connection. Returns `undefined` if every target's server
+   * Finds a name that isn't listed but has a target, such as a model of a provider's second connection. Returns `undefined` if each target's server
    * has just listed its models without this one.
    */
   async function findUnlisted(id: string, cache: LookupCache): Promise<FoundModel | undefined> {
@@ -131,7 +131,7 @@ export function createListing({
       return entries.filter(({ id }) => reader.allowsModel(id))
     },
     async find(id, fetch, reader = UNRESTRICTED) {
-      const cache: LookupCache = new Map() // waits for a slow upstream only once
+      const cache: LookupCache = new Map() // so that a slow upstream is awaited only once
       const stripNames = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
       const lists: ModelEntry[][] = []
       for (const kinds of [LLM, OTHERS]) {

@@ -15,13 +15,13 @@ export interface ServerQuery {
 
 /** A request for the models of a connection's server. */
 export interface ModelsCall extends UpstreamCall {
-  /** Gemini's response differs. */
+  /** Whether it is a Gemini server, whose response format differs. */
   isGemini: boolean
 }
 
 /**
- * Builds the request for the models of a connection, with or without its key. Returns `undefined` without a base URL, and for clouds, which don't list
- * the models of an account.
+ * Builds the request for the models of a connection, with or without its key. Returns `undefined` without a base URL, and for cloud platforms, which
+ * don't list the models of an account.
  */
 export function buildModelsCall(
   catalog: Catalog,
@@ -41,7 +41,7 @@ export function buildModelsCall(
   return { ...call, url: `${toModelsUrl(call.url)}?limit=1000` } // the default is 20
 }
 
-/** Fetches the model IDs of a server; `undefined` if its response has no list. Rejects as `fetchJson` does. */
+/** Fetches the model IDs of a server. Returns `undefined` if its response has no list. Rejects as `fetchJson` does. */
 export async function fetchModelIds(
   { isGemini, ...call }: ModelsCall,
   query: ServerQuery,

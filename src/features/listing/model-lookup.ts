@@ -22,7 +22,7 @@ export type Lookup = (connection: ConnectionRecord) => Promise<string[]>
 /** Model IDs by connection ID, including pending lookups. */
 export type LookupCache = Map<string, Promise<string[]>>
 
-/** Creates a lookup that queries the upstream with each call (src/rules.md, Models of compatible providers). Failures go to `onError`. */
+/** Creates a lookup that queries the upstream on every call (src/rules.md, Models of compatible providers). Failures go to `onError`. */
 export const createLookup =
   ({ store, clock, timeoutMs, onError }: LookupDeps, fetch: UpstreamFetch): Lookup =>
   async (connection) => {
@@ -45,7 +45,7 @@ export const cacheLookup =
     return response
   }
 
-/** Adds the connection to the error. Drops errors of HTTP clients, which may quote the header with the key. */
+/** Adds the connection to the error. Drops errors of HTTP clients, because they may quote the header with the key. */
 function addConnection({ id, provider }: ConnectionRecord, error: unknown): GatewayError {
   const known = isGatewayError(error) ? error : gatewayError('UPSTREAM_UNREACHABLE')
   return gatewayError(known.code, {
@@ -90,13 +90,13 @@ async function readJson(pending: PendingResponse): Promise<unknown> {
   return response
 }
 
-/** Parses the distinct model IDs of an upstream's response, in order; `undefined` if it has no list. */
+/** Parses the distinct model IDs of an upstream's response, in order. Returns `undefined` if it has no list. */
 export function parseModelIds(response: unknown): string[] | undefined {
   const ids = findModels(response)?.map(getModelId)
   return ids && [...new Set(ids.filter((id) => id !== undefined))]
 }
 
-/** Servers in Go write an empty list as `null`. */
+/** Finds the list of models; servers in Go write an empty list as `null`. */
 function findModels(response: unknown): unknown[] | undefined {
   if (Array.isArray(response)) return response
   if (!isObject(response)) return undefined
@@ -109,7 +109,10 @@ function getModelId(model: unknown): string | undefined {
   return [model.id, model.name, model.model].find((id): id is string => typeof id === 'string' && id.trim() !== '')
 }
 
-/** Builds the request for a compatible provider's models (src/rules.md, Models of compatible providers); `undefined` without key or base URL. */
+/**
+ * Builds the request for a compatible provider's models (src/rules.md, Models of compatible providers). Returns `undefined` without a key or base
+ * URL.
+ */
 function buildLookupCall(provider: string, baseUrl: unknown, apiKey: string | undefined): UpstreamCall | undefined {
   const base = typeof baseUrl === 'string' ? baseUrl.trim().replace(/\/$/, '') : ''
   if (!base || !apiKey) return undefined
@@ -122,5 +125,5 @@ function buildLookupCall(provider: string, baseUrl: unknown, apiKey: string | un
   }
 }
 
-/** Corrects the models URL if the base URL is that of the messages endpoint, which users often enter. */
+/** Corrects the models URL if the base URL is that of the messages endpoint, a common mistake. */
 export const toModelsUrl = (url: string): string => url.replace(/\/messages(?:\/models)?$/, '/models')

@@ -39,11 +39,11 @@ export interface RunningRequest
   firstByteMs?: number
 }
 
-/** The data of each event type. An `id` of a request is the one in `x-signalbox-request-id`. */
+/** The data of each event type. A request's `id` is the one in `x-signalbox-request-id`. */
 export interface LiveEvents {
-  /** The in-flight requests, up to 1,000. The first event of a stream, and the event after each `lost`. */
+  /** The in-flight requests, up to 1,000. Sent first in each stream, and after each `lost`. */
   running: { requests: readonly RunningRequest[] }
-  /** Events were lost; `events` is how many, if known. State built from earlier events may be stale. */
+  /** Events were lost; `events` is their number, if known. State built from earlier events may be stale. */
   lost: { events?: number }
   /** A request has been read. */
   began: RunningRequest
@@ -52,7 +52,7 @@ export interface LiveEvents {
   /** A response or the first content of its stream arrived, `firstByteMs` after the request. */
   'first-word': { id: string; number: number; firstByteMs: number }
   finished: KeptRequest
-  /** The health of a provider, a connection, or a model on a connection changed; `ok` means healthy again. */
+  /** The health of a provider, a connection, or a model on a connection has changed; `ok` means that it is healthy again. */
   health: HealthEntry | (Pick<HealthEntry, 'level' | 'provider' | 'connectionId' | 'model' | 'combo'> & { state: 'ok' })
   /** A record may have changed; `collection` is the resource's name, such as `keys`. */
   changed: { collection: string; id?: string }
@@ -101,9 +101,7 @@ const MAX_RUNNING = 1_000
 /** How long events are buffered after the last reader disconnects, in ms, so that it can resume. */
 const BUFFERED_MS = 60_000
 
-/**
- * The live events of this instance. Events are buffered while there is a reader and for a minute afterwards; otherwise, requests report no events.
- */
+/** The live events of this instance. Events are buffered while there is a reader and for a minute afterward; otherwise, requests report no events. */
 export class LiveFeed {
   readonly deps: LiveDependencies
   /** The connected readers. */
@@ -196,7 +194,7 @@ export class LiveFeed {
     return `${this.sequence}-${position}`
   }
 
-  /** Parses an event ID to a position; `undefined` if the events after it are no longer buffered. */
+  /** Parses an event ID into a position. Returns `undefined` if the events after it are no longer buffered. */
   parseEventId(name: string): number | undefined {
     const [sequence, number] = name.split('-')
     const position = Number(number)

@@ -28,13 +28,13 @@ const isType = (name: string): name is LiveEventType => liveEventTypes.some((kno
 
 /** An idle stream sends a comment at this interval, in ms. */
 const KEEP_ALIVE_MS = 15_000
-/** Minimum time between two writes to a reader, in ms, so that events are sent together. */
+/** Minimum time between two writes to a reader, in ms, so that events are sent in batches. */
 const BATCH_MS = 100
 /** Size at which a chunk is sent, in characters. */
 const CHUNK_CHARACTERS = 64 * 1024
 const MAX_READERS = 100
 
-/** The route that streams live events until the client disconnects. `Last-Event-ID` or `after` resumes after that event. */
+/** The route that streams live events until the client disconnects. `Last-Event-ID` or `after` resumes the stream after that event. */
 export const liveRoute = (feed: LiveFeed): HttpRoute => ({
   method: 'GET',
   path: LIVE,
@@ -67,8 +67,8 @@ function readQuery(exchange: Exchange): Record<string, string> {
 }
 
 /**
- * Streams live events to one reader as server-sent events. It keeps a position in the feed instead of events, so that a slow reader takes no memory.
- * If the feed drops events that the reader hasn't received, a `lost` event reports their number.
+ * Streams live events to one reader as server-sent events. It stores a position in the feed rather than events, so that a slow reader takes up no
+ * memory. If the feed drops events that the reader hasn't received, a `lost` event reports how many.
  */
 class LiveStream implements ByteStream {
   readonly #feed: LiveFeed
@@ -153,7 +153,7 @@ class LiveStream implements ByteStream {
     cancelTimer()
   }
 
-  /** Ends the stream after sending what is buffered. */
+  /** Ends the stream after sending the buffered events. */
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -9,7 +9,7 @@ export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
 }
 
-/** Selects the format the `Accept` header prefers: OpenMetrics 1.0 if its weight is at least as high, otherwise Prometheus text. */
+/** Selects the format that the `Accept` header prefers: OpenMetrics 1.0 if its weight is at least as high, otherwise Prometheus text. */
 export function selectFormat(accept: string | undefined): ExpositionFormat {
   let openMetrics = 0
   let text = 0
@@ -46,7 +46,9 @@ export function expose(families: Iterable<[Metric, Iterable<StoredSeries>]>, for
   return `${lines.join('\n')}\n`
 }
 
-/** Returns the Prometheus name by the standard translation: `_` for dots and `_seconds` for `s`. Counter samples also end in `_total`. */
+/**
+ * Returns the Prometheus name by the standard translation: dots become `_`, and the unit `s` adds `_seconds`. Counter samples also end in `_total`.
+ */
 export const getFamilyName = ({ name, unit }: Metric): string =>
   `${name.replaceAll('.', '_')}${unit === 's' ? '_seconds' : ''}`
 
@@ -66,7 +68,7 @@ function* formatHistogram(
   yield `${name}_count${formatLabels(labels)} ${count}`
 }
 
-/** OpenMetrics writes bounds as floats. */
+/** Formats a bucket's bound; OpenMetrics writes bounds as floats. */
 const formatBound = (bound: number, format: ExpositionFormat) =>
   format === 'openmetrics' && Number.isInteger(bound) ? `${bound}.0` : `${bound}`
 

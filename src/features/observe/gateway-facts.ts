@@ -18,7 +18,9 @@ export function getTargetFacts(table: RouteTable, health: Health): TargetFact[] 
   )
 }
 
-/** Returns the limits of the gateway and of the first groups that have any. Keys are omitted: there are too many to read with each scrape. */
+/**
+ * Returns the limits of the gateway and of the first groups that have limits. Keys are omitted, because there are too many to read on each scrape.
+ */
 export async function getLimitFacts({ groups, settings }: LimitSources): Promise<LimitState[]> {
   const limited = (await groups.list()).groups.filter(({ limits }) => limits).slice(0, MAX_GROUPS)
   const [ownLimits, ...groupLimits] = await Promise.all([

@@ -7,12 +7,12 @@ import type { RequestListener } from '../../request/request-events.ts'
 import type { RequestLog } from '../../request/request-log.ts'
 import type { Logger } from '../../types.ts'
 
-/** Your functions for request events. Errors that a hook throws are logged and have no other effect. */
+/** Your functions for request events. An error thrown by a hook is logged and has no other effect. */
 export interface Hooks {
   /** Called once when a request to a model endpoint ends, including rejected ones; for a stream, after its last byte. */
   onRequest?(request: RequestRecord): unknown
   /**
-   * Called for each attempt when the provider responds or the attempt fails; for a stream, when it starts. The request's record has the
+   * Called for each attempt when the provider responds or the attempt fails; for a stream, when the stream starts. The request's record contains the
    * usage.
    */
   onAttempt?(attempt: AttemptRecord): unknown
@@ -66,7 +66,7 @@ interface HookOptions {
   waitUntil?: RequestLog['waitUntil']
 }
 
-/** Hook failures are only logged, because `onError` may be the hook that failed. */
+/** Calls a hook. Failures are only logged, because `onError` may be the hook that failed. */
 function callHook(hook: () => unknown, { logger, background, waitUntil }: HookOptions): void {
   const fail = (error: unknown) => log(logger, 'A hook failed.', { error: describe(error) })
   try {
@@ -83,7 +83,7 @@ function log(logger: Logger, ...line: Parameters<Logger['error']>): void {
   } catch {} // the logger itself failed
 }
 
-/** `undefined` without a successful response. Most requests have a key, many have counts, some have a price. */
+/** Returns `undefined` without a successful response. Most requests have a key, many have token counts, and some have a price. */
 function makeUsageRecord(request: RequestLog): UsageRecord | undefined {
   const { target, caller, spending, ending } = request
   if (!target || !ending) return undefined
@@ -109,5 +109,5 @@ function describe(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error)
   const name = isGatewayError(error) ? error.code : error.name
   const cause = error.cause === undefined || depth > 3 ? '' : ` (caused by ${describe(error.cause, depth + 1)})`
-  return `${name}: ${error.message || String(Reflect.get(error, 'code') ?? '')}${cause}` // an error for one of several addresses may have only a code
+  return `${name}: ${error.message || String(Reflect.get(error, 'code') ?? '')}${cause}` // an error for one of several addresses may only have a code
 }

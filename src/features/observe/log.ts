@@ -4,9 +4,9 @@ import { getOperationName, getSentStatus } from './meanings.ts'
 import type { GatewayObserver, ObservedRequest } from './observer.ts'
 
 /**
- * Writes one JSON line of up to 4 KiB per finished model request, including rejected ones: key ID, requested model, attempts, tokens, cost, and how it
- * ended. Lines contain no prompt, response, header, or credential, and no provider message, which may quote them. `write` gets the line with its
- * newline. `close` awaits the promise it returns, if any.
+ * Writes one JSON line of up to 4 KiB per finished model request, including rejected ones: key ID, requested model, attempts, tokens, cost, and how
+ * it ended. Lines contain no prompts, responses, headers, or credentials, and no provider messages, because those may quote them. `write` gets the
+ * line with its newline. `close` awaits the promise that `write` returns, if any.
  */
 export function jsonLog(write: (line: string) => unknown): GatewayObserver {
   return {
@@ -24,7 +24,7 @@ export function jsonLog(write: (line: string) => unknown): GatewayObserver {
   }
 }
 
-/** In bytes of UTF-8, without the newline. */
+/** In UTF-8 bytes, without the newline. */
 const MAX_LINE = 4_096
 
 function formatLine(request: ObservedRequest, record: RequestRecord, firstMs: number | undefined): string {
@@ -77,7 +77,7 @@ function formatLine(request: ObservedRequest, record: RequestRecord, firstMs: nu
 const MAX_TEXT = 200
 const MAX_LISTED = 5
 
-/** Escapes control characters, which terminals execute. JSON escapes neither those above U+007F nor line separators. */
+/** Escapes control characters, because terminals interpret them. `JSON.stringify` escapes neither those above U+007F nor line separators. */
 function toJson(value: object): string {
   const text = JSON.stringify(value)
   if (/^[ -~]*$/.test(text)) return text
@@ -86,7 +86,7 @@ function toJson(value: object): string {
   )
 }
 
-/** Avoids encoding short strings: a UTF-16 unit takes at most three bytes. */
+/** Whether a line is short enough. Short strings needn't be encoded, because a UTF-16 code unit takes at most three bytes. */
 const fitsLine = (text: string) => text.length * 3 <= MAX_LINE || new TextEncoder().encode(text).length <= MAX_LINE
 
 function getLevel(record: RequestRecord): 'info' | 'warn' | 'error' {

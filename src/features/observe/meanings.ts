@@ -14,14 +14,17 @@ export const getOperationName = (operation: string): string =>
 
 const OUTCOMES_WITHOUT_STATUS: ReadonlySet<string> = new Set(['timeout', 'network', 'content', 'format', 'internal'])
 
-/** Returns the `error.type` of a failed attempt: the provider's status, or the failure class without one. */
+/** Returns the `error.type` of a failed attempt: the provider's status, or else the failure class. */
 export function getAttemptErrorType({ outcome, status }: AttemptRecord, { isCut }: AttemptEnd): string | undefined {
   if (outcome === 'answered') return isCut ? 'cut' : undefined
   if (outcome === 'cancelled' || outcome === 'outrun' || outcome === 'refused') return undefined
   return OUTCOMES_WITHOUT_STATUS.has(outcome) ? outcome : String(status)
 }
 
-/** Returns the `error.type` of a request: the error code of the gateway, `cut`, or a 5xx status; otherwise `undefined`, even if the client disconnected. */
+/**
+ * Returns the `error.type` of a request: the error code of the gateway, `cut`, or a 5xx status. Otherwise returns `undefined`, even if the client
+ * disconnected.
+ */
 export function getRequestErrorType({ status, end, error }: RequestRecord): string | undefined {
   if (end === 'cut') return 'cut'
   if (end === 'aborted') return undefined
@@ -29,7 +32,7 @@ export function getRequestErrorType({ status, end, error }: RequestRecord): stri
   return status >= 500 ? String(status) : undefined
 }
 
-/** Returns the status that the client received, even if the stream was cut off; 499 if it disconnected before a response. */
+/** Returns the status that the client received, even if the stream was cut off, or 499 if the client disconnected before a response. */
 export const getSentStatus = ({ status, sentStatus = status }: RequestRecord): number => sentStatus
 
 const rejectionReasons: Partial<Record<ErrorCode, string>> = {
@@ -57,6 +60,6 @@ const rejectionReasons: Partial<Record<ErrorCode, string>> = {
   CLOSED: 'closing',
 }
 
-/** Returns why a request was rejected for its key, model, limits, or size; otherwise `undefined`. */
+/** Returns why a request was rejected because of its key, model, limits, or size; otherwise returns `undefined`. */
 export const getRejectionReason = ({ end, error }: RequestRecord): string | undefined =>
   end === 'refused' && error !== undefined ? rejectionReasons[error] : undefined

@@ -31,7 +31,7 @@ export function createMetricsObserver(meter: Meter): GatewayObserver {
   return { request: (request) => new MeasuredRequest(request, cache) }
 }
 
-/** Caches series by operation, route, model, and target. A request updates several series; cached ones need no new labels or strings. */
+/** Caches series by operation, route, model, and target. A request updates several series; with cached ones, it creates no labels or strings. */
 class SeriesCache {
   /** Series without common labels. */
   readonly all: SeriesGroup
@@ -88,7 +88,7 @@ class SeriesCache {
 
 const createMap = <T>() => new Map<string, T>()
 
-/** Maximum cached names per map. Beyond that, the meter looks up each series. Only clients' names can be that many. */
+/** Maximum cached names per map. Beyond that, the meter looks up each series. Only names chosen by clients can be that numerous. */
 const MAX_KNOWN = 2_000
 
 function getOrAdd<T>(map: Map<string, T>, name: string, make: () => NoInfer<T>): T {
@@ -99,7 +99,7 @@ function getOrAdd<T>(map: Map<string, T>, name: string, make: () => NoInfer<T>):
   return created
 }
 
-/** Series that share labels and have at most one more. */
+/** Series that share labels and have at most one additional label. */
 class SeriesGroup {
   readonly #meter: Meter
   readonly #labels: LabelSet
@@ -159,7 +159,7 @@ class MeasuredRequest implements RequestFollower {
     return new MeasuredAttempt(attempt, this)
   }
 
-  /** Called with the first content of an attempt. */
+  /** Called when the first content of an attempt arrives. */
   begun({ startedAt }: ObservedAttempt, afterMs: number): void {
     if (this.#hasContent) return
     this.#hasContent = true
@@ -265,7 +265,7 @@ class MeasuredAttempt implements AttemptFollower {
 const addTokens = (target: SeriesGroup, measure: Metric, count: number, modality = 'unknown'): void =>
   target.get(measure, 'gen_ai.token.modality', modality).add(count)
 
-/** If a provider reports image or audio tokens, all other tokens are text. */
+/** Adds tokens by modality. If a provider reports image or audio tokens, all other tokens are text. */
 function addTokensByModality(
   target: SeriesGroup,
   measure: Metric,
@@ -278,7 +278,7 @@ function addTokensByModality(
   else if (rest > 0) addTokens(target, measure, rest, 'text')
 }
 
-/** The conventions have one metric for conversations, one for embeddings, and one for everything else. */
+/** Returns the duration metric. The conventions have one for conversations, one for embeddings, and one for everything else. */
 function getDurationMetric(kind: ObservedRequest['kind'], operation: string): Metric {
   if (kind === 'embedding') return measures.embeddingsDuration
   return operation === 'chat' || operation === 'text_completion' || operation === 'compact'

@@ -19,7 +19,7 @@ export const createObserverListener = (observer: GatewayObserver, options: Liste
   new ObserverListener(observer, options)
 
 /**
- * Passes request events to an observer's followers. Errors they throw or reject with go to `onError`, without affecting the request or other
+ * Passes request events to an observer's followers. Errors that they throw or reject with go to `onError`, without affecting the request or other
  * observers.
  */
 class ObserverListener implements RequestListener {
@@ -115,7 +115,7 @@ class ObserverListener implements RequestListener {
 
 const maskKeys = (text: string | undefined) => text && redactOwnKeys(text)
 
-/** Returns the scheme of the client's own request, as reported by proxies in between. */
+/** Returns the scheme of the client's original request, as reported by proxies in between. */
 function getScheme(exchange: Exchange): string {
   const forwarded =
     exchange.header('x-forwarded-proto') ?? /\bproto="?(\w+)/i.exec(exchange.header('forwarded') ?? '')?.[1]

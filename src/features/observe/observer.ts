@@ -37,7 +37,7 @@ export interface TargetFact {
   readonly provider: string
   readonly connectionId: string
   readonly model: string
-  /** Whether the model is in the catalog, custom, or enabled on its connection. */
+  /** Whether the model is in the catalog, is a custom model, or is enabled on its connection. */
   readonly isKnown: boolean
   readonly state: 'ok' | 'cooling' | 'draining'
 }
@@ -59,7 +59,7 @@ export interface ObservedRequest {
   readonly kind?: Kind
   /** Epoch ms. */
   readonly startedAt: number
-  /** A trace header or `user-agent`; `undefined` for any other header. `name` is lowercase. */
+  /** Returns a trace header or `user-agent`, and `undefined` for any other header. `name` is lowercase. */
   header(name: string): string | undefined
 }
 
@@ -81,7 +81,7 @@ export interface RequestFollower {
 
 /** A provider call that is about to start. */
 export interface ObservedAttempt {
-  /** Starts at 1, in start order. */
+  /** Starts at 1, in the order in which attempts start. */
   readonly number: number
   /** Whether this attempt is a hedge, which races a slow one. */
   readonly isHedge: boolean
@@ -92,7 +92,7 @@ export interface ObservedAttempt {
   /** The provider's format. */
   readonly format: string
   readonly model: string
-  /** Whether the model is in the catalog, custom, or enabled on its connection. */
+  /** Whether the model is in the catalog, is a custom model, or is enabled on its connection. */
   readonly isKnown: boolean
   /** The provider's base URL. */
   readonly baseUrl: string
@@ -114,6 +114,6 @@ export interface AttemptFollower {
 export interface AttemptEnd {
   /** From the start to the last byte. */
   readonly totalMs: number
-  /** Whether its stream broke off; its outcome is then `answered`. */
+  /** Whether its stream broke off; its outcome is `answered` in that case. */
   readonly isCut: boolean
 }

@@ -18,8 +18,8 @@ import { createOtelMeter } from './otel-meter.ts'
 /** Options of `otel`. */
 export interface OtelOptions {
   /**
-   * The attribute names to write: `latest` of the OpenTelemetry GenAI conventions (as of the commit in src/features/observe/README.md), `1.41`, which
-   * most backends support, or `both`. Default: `latest`.
+   * The attribute names to write: `latest` of the OpenTelemetry GenAI conventions (as of the commit in src/features/observe/README.md), `1.41`
+   * (supported by most backends), or `both`. Default: `latest`.
    */
   conventions?: Conventions
   /** IDs of connections and providers that receive the trace context (`traceparent`) of the attempt span. Default: none. */
@@ -77,7 +77,7 @@ interface Tracing {
   api: OtelApi
   tracer: ReturnType<OtelApi['trace']['getTracer']>
   outgoing: ReadonlySet<string>
-  /** Renames attributes as the conventions require. */
+  /** Renames attributes to match the selected conventions. */
   renameAttributes(attributes: Attributes): Attributes
 }
 
@@ -143,10 +143,10 @@ class TracedRequest implements RequestFollower {
   }
 }
 
-/** An attempt span's request. */
+/** The request and the context of an attempt span. */
 interface AttemptOptions {
   request: ObservedRequest
-  /** Includes the span of the request. */
+  /** Contains the request's span. */
   context: OtelContext
   tracing: Tracing
 }
@@ -234,7 +234,7 @@ function parseServerAddress(baseUrl: string): Attributes {
   }
 }
 
-/** Never sends baggage, because it may contain anything. */
+/** Sets the headers, except baggage, because it may contain anything. */
 const headerSetter = {
   set(carrier: Record<string, string>, name: string, value: string) {
     if (name === 'traceparent' || name === 'tracestate') carrier[name] = value

@@ -9,7 +9,7 @@ import { Registry } from './registry.ts'
 
 /** Options of `prometheus`. */
 export interface PrometheusOptions {
-  /** The bearer token for scrapes, at least 32 characters. Without it, the option `management` protects the metrics. */
+  /** The bearer token for scrapes, at least 32 characters. Without it, the `management` option protects the metrics. */
   token?: string
 }
 

@@ -52,7 +52,7 @@ export class HistogramSeries implements Series {
   }
 }
 
-/** All series of this process. Beyond `MAX_SERIES`, new label sets share a series with the labels `_OTHER`, and the overflow metric counts them. */
+/** All series of this process. After `MAX_SERIES`, new label sets share a series with the labels `_OTHER`, and the overflow metric counts them. */
 export class Registry implements Meter {
   readonly #families = new Map<Metric, Map<string, StoredSeries>>()
   #size = 0
@@ -110,6 +110,6 @@ export class Registry implements Meter {
   }
 }
 
-/** Includes the length of each label value, because values may contain any character. */
+/** Returns a unique key for the label values. It includes the length of each value, because values may contain any character. */
 const getSeriesKey = ({ labels: names }: Metric, labels: LabelSet): string =>
   names.map((name: LabelName) => `${labels[name]?.length ?? '-'}:${labels[name] ?? ''}`).join('')

@@ -3,14 +3,14 @@ import type { InFlight } from '../../lib/in-flight.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 
 interface WaitingWarningOptions {
-  /** Warns if that many requests exceed the platform's concurrent calls. */
+  /** Warns if this many requests exceed the number of concurrent calls the platform allows. */
   warn: ((requests: number) => void) | undefined
   inFlight: InFlight
   upstream(exchange: Exchange): UpstreamFetch
   platformFetch: UpstreamFetch
 }
 
-/** Warns when more calls are in flight than the platform makes concurrently; `undefined` on platforms without such a limit. */
+/** Warns when more calls are in flight than the platform runs concurrently. Returns `undefined` on platforms without such a limit. */
 export const createWaitingWarning = ({ warn, inFlight, upstream, platformFetch }: WaitingWarningOptions) =>
   warn && {
     name: 'waiting-warning',

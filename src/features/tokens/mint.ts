@@ -14,15 +14,15 @@ export interface MintDependencies {
   revocations: Pick<Revocations, 'getRevokedUntil'>
   /** Computes the ref of an account's id. */
   findRef(account: string): Promise<string>
-  /** Finds a plan by its id or its name; `undefined` if there is none. */
+  /** Finds a plan by its id or its name. Returns `undefined` if there is none. */
   findPlan(idOrName: string): Promise<object | undefined>
   /** The origins of other sites whose pages may call the gateway. */
   allowedOrigins: readonly string[]
-  /** The gateway's own origin; absent if it isn't known. */
+  /** The gateway's own origin; absent if unknown. */
   publicOrigin?: string | undefined
 }
 
-/** Creates the function that mints tokens. It rejects with `INVALID_REQUEST` for bad input, and if the gateway has no secret. */
+/** Creates the function that mints tokens. It rejects with `INVALID_REQUEST` for invalid input, or if the gateway has no secret. */
 export function createMint(deps: MintDependencies): (input: unknown) => Promise<MintedToken> {
   const { keys, audience, clock, revocations, findRef, findPlan } = deps
 
@@ -37,7 +37,7 @@ export function createMint(deps: MintDependencies): (input: unknown) => Promise<
     await checkPlan(terms)
     const { version, key } = await keys.signing()
     const revokedUntil = await revocations.getRevokedUntil(await findRef(terms.account))
-    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // a new token isn't one of those that were revoked
+    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // so that a new token isn't among the revoked ones
     const expiresAt = issuedAt + lifetimeS * 1_000
     const id = newId()
     const jws = await new SignJWT({ ...toClaims(terms), iss: TOKEN_ISSUER, aud: audience, jti: id })
@@ -51,13 +51,13 @@ export function createMint(deps: MintDependencies): (input: unknown) => Promise<
   }
 }
 
-/** A preflight has no token, so a page of any other origin could not send the token. */
+/** Checks the origins. A preflight request has no token, so a page of any other origin could not send the token. */
 function checkOrigins(
   { origins = [] }: TokenTerms,
   { allowedOrigins, publicOrigin }: Pick<MintDependencies, 'allowedOrigins' | 'publicOrigin'>,
 ): void {
   const others = origins.filter((origin) => !allowedOrigins.includes(origin) && origin !== publicOrigin)
-  const isOwn = publicOrigin === undefined && others.length === 1 // one of them can be the gateway's own
+  const isOwn = publicOrigin === undefined && others.length === 1 // one of them may be the gateway's own
   if (others.length === 0 || isOwn) return
   throw invalidInput(
     `"origins" must only contain the gateway's own origin and those in the option "allowedOrigins", not ${others.map((origin) => `"${origin}"`).join(' and ')}`,

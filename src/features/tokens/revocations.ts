@@ -8,17 +8,17 @@ import { CLOCK_TOLERANCE_MS, MAX_AHEAD_MS, MAX_LIFETIME_S } from './token-claims
 /** The accounts whose tokens were revoked, which all instances on one storage share. */
 export interface Revocations {
   /**
-   * The time until which issued tokens of the account are revoked, in epoch ms; 0 if none are. Only reads the storage if the record may have
+   * Returns the time in epoch ms up to which tokens issued to the account are revoked; 0 if none are. Reads the storage only if the record may have
    * changed. Rejects with `STORAGE_FAILED` if the record is damaged, and with `STORAGE_UNAVAILABLE` if it was never read.
    */
   getRevokedUntil(ref: string): Promise<number>
-  /** Revokes all tokens that the account has. Rejects as the storage does. */
+  /** Revokes all of the account's tokens. Rejects as the storage does. */
   revoke(ref: string): Promise<void>
 }
 
-/** The record, which is a single one so that no token needs a read. */
+/** The single record of all revocations, so that checking a token needs no read. */
 interface RevokedRecord {
-  /** Tokens of any account issued until then are revoked, in epoch ms. */
+  /** Tokens of any account issued up to this time are revoked, in epoch ms. */
   all: number
   /** The same for each account, by its ref. */
   refs: ReadonlyMap<string, number>
@@ -74,7 +74,7 @@ export function createRevocations({
 
 export const REVOKED = 'tokens/revoked'
 const MAX_ENTRIES = 10_000
-/** The bytes of an entry, with some to spare. */
+/** The size of an entry in bytes, rounded up. */
 const ENTRY_BYTES = 48
 /** After this time, all tokens issued before an entry have expired. */
 const MAX_AGE_MS = MAX_LIFETIME_S * 1_000 + MAX_AHEAD_MS + CLOCK_TOLERANCE_MS
@@ -91,22 +91,22 @@ function parseStored(text: string | undefined): RevokedRecord {
   return { all: record.all, refs }
 }
 
-/** If it counted as empty, revoked tokens would work again. */
+/** Creates the error for a damaged record. If the record counted as empty, revoked tokens would work again. */
 const createDamagedError = () =>
   gatewayError('STORAGE_FAILED', {
     message: `The stored record ${REVOKED} is damaged, so no token is accepted. Restore it from a backup, or delete it a day after the last token was revoked.`,
     data: { key: REVOKED },
   })
 
-/** Tokens that were minted since an earlier revocation have been issued a millisecond after its entry, or later. */
+/** Adds a revocation. Tokens minted after an earlier revocation were issued at least a millisecond after its entry. */
 const addEntry = ({ all, refs }: RevokedRecord, ref: string, until: number): RevokedRecord => ({
   all,
   refs: new Map(refs).set(ref, Math.max(until, (refs.get(ref) ?? all) + 1)),
 })
 
 /**
- * Drops the entries that have ended, and the older half if there are too many. `all` moves to the latest of them, so that no revoked token becomes
- * valid again.
+ * Drops entries that no longer matter, and the older half if there are too many. `all` moves to the latest dropped entry, so that no revoked token
+ * becomes valid again.
  */
 function dropOldest(
   { all, refs }: RevokedRecord,

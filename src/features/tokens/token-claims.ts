@@ -3,8 +3,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Kind, UsageLimits } from '../../types.ts'
 
 /*
- * A token is `sbt_` and a JWS in compact form, signed with HS256. Anyone who has it can read its claims. Its holder is a browser or a device, which
- * acts for one account of your app.
+ * A token is `sbt_` followed by a JWS in compact form, signed with HS256. Anyone who has it can read its claims. It is held by a browser or a device,
+ * which acts for one account of your app.
  */
 
 /** What a token allows. */
@@ -14,13 +14,13 @@ export interface TokenTerms {
   plan?: string
   models?: string[]
   kinds?: Kind[]
-  /** The origins of the pages that may use it. Absent: it also works outside of browsers. */
+  /** The origins of the pages that may use it. If absent, the token also works outside of browsers. */
   origins?: string[]
   limits?: UsageLimits
   metadata?: Record<string, string>
 }
 
-/** A token whose signature is right. The same object for the same token, as long as it is remembered. */
+/** A token with a valid signature. The same token yields the same object, as long as it is cached. */
 export interface VerifiedToken extends Readonly<TokenTerms> {
   readonly id: string
   /** The account's ref. */
@@ -35,17 +35,17 @@ export const TOKEN_PREFIX = 'sbt_'
 export const TOKEN_TYPE = 'sbt+jwt'
 export const TOKEN_ISSUER = 'signalbox'
 export const MAX_TOKEN_LENGTH = 1_800
-/** By how much the clocks of instances may differ. */
+/** How much the clocks of instances may differ. */
 export const CLOCK_TOLERANCE_MS = 5_000
-/** How far ahead of the clock a token may have been issued. */
+/** How far ahead of the clock a token's issue time may be. */
 export const MAX_AHEAD_MS = 60_000
 /** The longest lifetime of a token, in seconds. */
 export const MAX_LIFETIME_S = 86_400
 
-/** The default audience: tokens are valid at gateways with the same secret and base path. */
+/** Returns the default audience. With it, tokens are valid at gateways with the same secret and base path. */
 export const getDefaultAudience = (basePath: string): string => `signalbox:${basePath}`
 
-/** The claims of a token, which are short because a token travels with every request. */
+/** The claim names, which are short because a token travels with every request. */
 const CLAIMS = {
   account: 'sub',
   plan: 'pln',
@@ -57,7 +57,7 @@ const CLAIMS = {
 } as const satisfies Record<keyof TokenTerms, string>
 const KNOWN: ReadonlySet<string> = new Set([...Object.values(CLAIMS), 'iss', 'aud', 'iat', 'exp', 'jti'])
 
-/** The claims of these terms. */
+/** Converts the terms of a token to claims. */
 export const toClaims = (terms: TokenTerms): JsonObject =>
   Object.fromEntries(
     Object.entries(CLAIMS).flatMap(([name, claim]) => {
@@ -66,7 +66,10 @@ export const toClaims = (terms: TokenTerms): JsonObject =>
     }),
   )
 
-/** The terms of claims that `toClaims` has made; `undefined` if there are others, which a newer release may add to restrict a token. */
+/**
+ * Converts claims made by `toClaims` back to terms. Returns `undefined` if there are unknown claims, because a newer release may have added them to
+ * restrict a token.
+ */
 export function toTerms(claims: JsonObject): TokenTerms | undefined {
   if (!Object.keys(claims).every((claim) => KNOWN.has(claim))) return undefined
   const terms: JsonObject = Object.fromEntries(
@@ -82,7 +85,7 @@ const MESSAGES = {
   TOKEN_NOT_ALLOWED: 'This token cannot be used for this request.',
 }
 
-/** The error of a token. `id`: its `jti`, all that may be said of it. */
+/** Creates the error for a token. `id` is its `jti`, the only part of the token that an error may contain. */
 export function createTokenError(
   code: keyof typeof MESSAGES,
   { id, message = MESSAGES[code] }: { id?: string; message?: string } = {},

@@ -8,22 +8,22 @@ import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../../type
 import { name, type Shape } from '../../types/records/shapes.ts'
 import { MAX_LIFETIME_S, type TokenTerms } from './token-claims.ts'
 
-/** Input to mint a token. Anyone who has the token can read it, apart from the lifetime. */
+/** Input to mint a token. Anyone who has the token can read all of it except the lifetime. */
 export interface NewToken extends TokenTerms {
-  /** The lifetime: seconds, or a text such as `15m`. Default: 900 seconds; from 30 to 86,400. */
+  /** The lifetime, in seconds or as a string such as `15m`, from 30 to 86,400 seconds. Default: 900 seconds. */
   expiresIn?: number | string
 }
 
-/** A new token. It isn't stored: only this response has it. */
+/** A new token. It isn't stored; only this response contains it. */
 export interface MintedToken {
-  /** `sbt_…`, in place of an API key. */
+  /** `sbt_…`; used like an API key. */
   token: string
-  /** Its id, which records of its requests contain. */
+  /** The token's id, which appears in the records of its requests. */
   id: string
   expiresAt: IsoTime
 }
 
-/** The operations on tokens. */
+/** Operations for tokens. */
 export interface TokenOperations<Input = never> {
   /** Mints a token for a browser or a device, which acts for one account. Rejects with `INVALID_REQUEST`. */
   mint(terms: NewToken | Input): Promise<MintedToken>
@@ -71,7 +71,7 @@ export const newToken = closedObject({
   metadata: optional(ownerTexts),
 })
 
-/** Parses the input, with the lifetime in seconds. Throws `INVALID_REQUEST`. */
+/** Parses the input, and converts the lifetime to seconds. Throws `INVALID_REQUEST`. */
 export function parseNewToken(input: unknown): { terms: TokenTerms; lifetimeS: number } {
   const { expiresIn = DEFAULT_LIFETIME_S, ...terms } = parseInput(newToken, input)
   const lifetimeS = toSeconds(expiresIn)

@@ -7,9 +7,9 @@ import type { Storage } from '../../types.ts'
 
 /** The HMAC keys of tokens: one for each of the gateway's secrets. */
 export interface TokenKeys {
-  /** The key that signs, and the version of its secret. Rejects with `INVALID_REQUEST` if the gateway has no secret. */
+  /** Returns the key that signs, with the version of its secret. Rejects with `INVALID_REQUEST` if the gateway has no secret. */
   signing(): Promise<{ version: string; key: CryptoKey }>
-  /** The key of the secret with this version; `undefined` if there is none. */
+  /** Returns the key of the secret with this version, or `undefined` if there is none. */
   find(version: unknown): Promise<CryptoKey | undefined>
 }
 
@@ -38,7 +38,7 @@ export function createTokenKeys({
 const NO_SECRET =
   'Tokens are signed with the gateway\'s secret, and it has none. Set the "secret" option of createGateway.'
 
-/** A shorter secret can't have signed a token. It may still decrypt older data, and could be guessed. */
+/** Whether a secret is long enough to sign. A shorter one could be guessed, and can't have signed a token, but it may still decrypt older data. */
 const canSign = ({ value }: NamedSecret) => typeof value !== 'string' || value.length >= MIN_SECRET_LENGTH
 
 async function deriveKey(secret: string | CryptoKey): Promise<CryptoKey> {

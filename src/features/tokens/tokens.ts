@@ -16,13 +16,13 @@ import { createVerify } from './verify.ts'
 /** Options for tokens. */
 export interface TokenOptions {
   /**
-   * The audience of tokens, which must be the same where they are minted and where they are used. Default: `signalbox:` and the `basePath`. Set it to keep
-   * gateways with the same secret apart.
+   * The audience of tokens. It must be the same where tokens are minted and where they are used. Default: `signalbox:` and the `basePath`. Set it to
+   * separate gateways that share a secret.
    */
   audience?: string
 }
 
-/** Tokens for browsers and devices. This file is loaded with the first token. */
+/** Tokens for browsers and devices. The code is loaded with the first token. */
 export interface TokenService {
   addToken: AddToken
   mint: TokenOperations<unknown>['mint']

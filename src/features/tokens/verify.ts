@@ -20,7 +20,7 @@ import type { TokenKeys } from './token-keys.ts'
 
 /**
  * Verifies the token of a request, without reading the storage for it. Rejects with `TOKEN_INVALID`, `TOKEN_EXPIRED`, or `TOKEN_REVOKED`, with
- * `TOKEN_NOT_ALLOWED` for another origin, and as the storage does if it was never read.
+ * `TOKEN_NOT_ALLOWED` for another origin, or as the storage does if the revocations were never read.
  */
 export type VerifyToken = (token: string, exchange: Pick<Exchange, 'method' | 'header'>) => Promise<VerifiedToken>
 
@@ -33,7 +33,7 @@ export interface VerifyDependencies {
   findRef(account: string): Promise<string>
 }
 
-/** Remembers the 20,000 tokens that were used last, by their SHA-256. */
+/** Creates the function that verifies tokens. It caches the 20,000 most recently used tokens by their SHA-256. */
 export function createVerify({ keys, audience, clock, revocations, findRef }: VerifyDependencies): VerifyToken {
   const known = new Map<string, VerifiedToken>()
 
@@ -44,7 +44,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
       issuer: TOKEN_ISSUER,
       audience,
       requiredClaims: ['sub', 'jti', 'iat', 'exp'],
-      currentDate: new Date(0), // times are checked below, for tokens that are remembered too
+      currentDate: new Date(0), // times are checked below, for cached tokens too
     })
     const terms = toTerms(payload)
     const { jti: id, iat, exp } = payload
@@ -58,7 +58,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
     return key
   }
 
-  /** Its claims stay out of the errors of `jose`, which contain them. */
+  /** Reads a token without exposing its claims, which errors of `jose` contain. */
   const readSafely = (token: string) =>
     read(token).catch((error: unknown) => {
       throw isGatewayError(error) ? error : createTokenError('TOKEN_INVALID')
@@ -89,7 +89,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
 
 const toMs = (seconds: number) => Math.round(seconds * 1_000)
 
-/** Browsers send no `Origin` for a `GET` to the page's own origin. */
+/** Whether the request comes from an allowed origin. Browsers send no `Origin` for a `GET` to the page's own origin. */
 function hasAllowedOrigin(origins: readonly string[], exchange: Pick<Exchange, 'method' | 'header'>): boolean {
   const origin = exchange.header('origin')
   if (origin !== undefined) return origins.includes(origin)
@@ -97,7 +97,10 @@ function hasAllowedOrigin(origins: readonly string[], exchange: Pick<Exchange, '
   return isSafe && exchange.header('sec-fetch-site') === 'same-origin'
 }
 
-/** The last character of the signature has only 16 forms, since its last two bits are unused. With others, one token could be spelled in four ways. */
+/**
+ * The shape of a token. The last character of the signature can have only 16 values, because its last two bits are unused. If others were accepted,
+ * one token could be spelled in four ways.
+ */
 const SHAPE = /^sbt_[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/
 const MAX_KNOWN = 20_000
 const FROM_FUTURE = 'This token was issued in the future. Check the clocks of the servers that issue and accept tokens.'

@@ -3,7 +3,7 @@ import type { KeptRequest } from './request-record.ts'
 import { readTotals, type Totals } from './totals.ts'
 import { readRows } from './usage-codec.ts'
 
-/** Totals of requests without a record, keyed by arrival time in epoch ms: the start of the minute or of a longer period. */
+/** Totals of requests without a record, by arrival time in epoch ms: the start of the minute or of a longer period. */
 export type UnlistedByTime = ReadonlyMap<number, Totals>
 
 /** The contents of a journal batch. */
@@ -14,7 +14,7 @@ export interface JournalBatch {
   unlisted: UnlistedByTime
 }
 
-/** Encodes a batch. `parts` are the results of `encodeRows`. */
+/** Encodes a batch. `parts` come from `encodeRows`. */
 export function encodeBatch(parts: readonly string[], unlisted: UnlistedByTime, at: number): string {
   const sums = Array.from(unlisted, ([time, totals]) => `[${time},${totals.encode(Number.POSITIVE_INFINITY)}]`)
   return `{"at":${at},"parts":[${parts.join(',')}]${sums.length > 0 ? `,"unlisted":[${sums.join(',')}]` : ''}}`

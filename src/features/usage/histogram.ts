@@ -12,7 +12,7 @@ const MAX_MS = 60 * 60 * 1_000
 
 const getBucket = (ms: number) => (ms < 1 ? 0 : 1 + Math.floor(Math.log(Math.min(ms, MAX_MS)) / LOG_GROWTH))
 
-/** Returns the geometric mean of a bucket's bounds in whole ms. Every time in the bucket is within 7.3% of it before rounding. */
+/** Returns the geometric mean of a bucket's bounds in whole ms. Before rounding, every time in the bucket is within 7.3% of it. */
 const getBucketTime = (bucket: number) => (bucket === 0 ? 0 : Math.round(GROWTH ** (bucket - 0.5)))
 
 const BEFORE_A = 64
@@ -20,7 +20,7 @@ const Z = 90
 const SKIP = 25
 const ZERO = 48
 
-/** Caches encoded histograms of a single time, by bucket. */
+/** Caches the encoded histograms that contain a single time, by bucket. */
 const singles: string[] = []
 
 /**

@@ -21,22 +21,24 @@ export interface KeeperOptions {
   instance: string
   /** Returns the retention periods. Rejects if the settings can't be read. */
   days(): Promise<RetentionDays>
-  /** Maximum characters in a value. */
+  /** Maximum number of characters in a value. */
   maxCharacters: number
   /** Yields so that other work can run. */
   turnEnd(): Promise<void>
   onError(error: unknown): void
 }
 
-/** An instance folds its batches when it reaches one of these: number of batches, number of requests, or age of the first batch in ms. */
+/** An instance folds its batches when one of these thresholds is reached: number of batches, number of requests, or age of the first batch in ms. */
 const FOLD_BATCHES = 100
 const FOLD_REQUESTS = 10_000
 const FOLD_MS = 2 * 60 * 1_000
-/** When a batch is this old, in ms, its instance must have been killed, and other instances fold it. */
+/** If a batch is this old, in ms, its instance must have been killed, so other instances fold it. */
 const LOST_MS = 10 * 60 * 1_000
 /** How often an instance looks for batches of killed instances, in ms. */
 const LOOK_MS = 5 * 60 * 1_000
-/** Maximum written requests and batches to hold in memory until they are folded. Beyond that, the batches are read back from the journal. */
+/**
+ * Maximum number of written requests and batches to keep in memory until they are folded. Beyond that, the batches are read back from the journal.
+ */
 const MAX_HELD = 4 * FOLD_REQUESTS
 const MAX_HELD_BATCHES = 4 * FOLD_BATCHES
 const AT_ONCE = 8
@@ -58,17 +60,17 @@ interface PreparedBatch {
 
 /**
  * Writes batches and folds them into the request values and totals that readers use (layout.ts). After a crash at any point, any instance can repeat
- * any step: a totals value stores the number of the last batch it includes from each instance, and request IDs are unique. Each request is encoded
+ * any step: for each instance, a totals value stores the number of the last batch it includes, and request IDs are unique. Each request is encoded
  * once, for its future request value, and added to the totals once its batch is in the journal. Folding only writes the result.
  */
 export class Keeper implements BatchWriter {
   readonly #options: KeeperOptions
   readonly #openValues: OpenValues
   #preparedBatch: PreparedBatch | undefined
-  /** Keys of values that newer ones replaced. The next fold deletes them, because a running list operation may still need them. */
+  /** Keys of values that newer ones have replaced. They are deleted with the next fold, because a running list operation may still need them. */
   readonly #outdated: string[] = []
   #isClosing = false
-  /** `undefined` if the batches must be read back because a fold failed or there were too many to hold. */
+  /** `undefined` if the batches must be read back, because a fold failed or there were too many to keep in memory. */
   #unfolded: UnfoldedJournal | undefined = new UnfoldedJournal()
   #names = 0
   #numbers: number[] = []

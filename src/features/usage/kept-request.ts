@@ -32,7 +32,7 @@ export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durat
     }
     message = step.message ?? message
     if (step.outcome === 'answered') firstByteMs = step.startedAt - startedAt + step.durationMs
-    // every attempt that spent something is listed, because the request's usage is the sum of its attempts
+    // list every attempt that used anything, because the request's usage is the sum over its attempts
     if (step.usage || attempts.length < MAX_LISTED) attempts.push(makeKeptAttempt(step, startedAt))
   }
   const spent = sumUsageCosts(attempts)
@@ -78,7 +78,7 @@ export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durat
   return request
 }
 
-/** Omits parser messages, which may quote the request body. */
+/** Returns the reason without parser messages, because they may quote the request body. */
 const getReason = ({ error, reason }: RequestEnding) =>
   error === 'INVALID_JSON' ? 'The request body is not valid JSON.' : reason
 
@@ -114,7 +114,7 @@ export function makeKeptAttempt(record: AttemptRecord, startedAt: number): KeptA
   return attempt
 }
 
-/** Returns the target whose response the client got, or the last one called. */
+/** Returns the target whose response the client got, or else the last one called. */
 function getTarget({ target }: RequestLog, attempts: readonly KeptAttempt[]): KeptRequest['target'] {
   if (target) return { provider: target.provider, model: target.model, connectionId: target.connection.id }
   const last = attempts.at(-1)

@@ -2,11 +2,13 @@ import { hashText } from '../../lib/hash.ts'
 import { getRequestTime } from '../../lib/request-id.ts'
 
 /*
- * The storage layout of usage. `usage/journal/<instance>/<number>` is a batch with the requests that an instance finished within a second. Every two
- * minutes, the instance folds its batches into `usage/requests/<shard>/…` (requests) and into `usage/hours/<shard>/<hour>` and
- * `usage/days/<shard>/<day>` (totals), then deletes them. A shard contains all API keys, and all accounts without a key, with the same hash, so the usage of one key is
- * stored together. `usage/unlisted/<minute>` has totals of requests without a record; hours and days include them. `usage/removed` is the time before which
- * records were removed early because the storage is limited.
+ * The storage layout of usage:
+ * - `usage/journal/<instance>/<number>` is a batch with the requests that an instance finished within a second. Every two minutes, the instance folds
+ *   its batches into the values below, then deletes them.
+ * - `usage/requests/<shard>/…` has requests. `usage/hours/<shard>/<hour>` and `usage/days/<shard>/<day>` have totals. A shard contains all API keys,
+ *   and all accounts without a key, with the same hash, so the usage of one key is stored together.
+ * - `usage/unlisted/<minute>` has totals of requests without a record. Hours and days include them.
+ * - `usage/removed` is the time before which records were removed early because the storage is limited.
  */
 
 export const MINUTE_MS = 60 * 1_000
@@ -16,7 +18,7 @@ export const DAY_MS = 24 * HOUR_MS
 /** All shards. */
 export const SHARDS: readonly string[] = [...'0123456789abcdef']
 
-/** The shard of a key's requests, or of an account's requests without a key: the last hex digit of the hash of its ID. */
+/** Returns the shard of a key's requests, or of an account's requests without a key: the last hex digit of the hash of its ID. */
 export const getShard = ({ keyId, account }: { keyId?: string; account?: string }): string =>
   SHARDS[hashText(keyId || account || '') % SHARDS.length] ?? '0'
 
@@ -64,15 +66,15 @@ export const UNLISTED = 'usage/unlisted/'
 export const getUnlistedKey = (time: number): string =>
   UNLISTED + String(Math.floor(time / MINUTE_MS)).padStart(10, '0')
 
-/** Parses the time of such totals from their storage key, in epoch ms. */
+/** Parses the time of these totals from their storage key, in epoch ms. */
 export const parseUnlistedTime = (key: string): number => Number(key.slice(UNLISTED.length).split('/')[0]) * MINUTE_MS
 
-/** Returns the cursor for listing such totals from `time` on, in epoch ms. */
+/** Returns the cursor for listing these totals from `time` on, in epoch ms. */
 export const getUnlistedCursor = (time: number): string => `${getUnlistedKey(Math.max(0, time - 1))}~`
 
 export const REMOVED = 'usage/removed'
 
-/** Request keys contain reversed times, so lists start with the newest. */
+/** Request keys contain reversed times, so lists start with the newest request. */
 const LAST_TIME = 2 ** 48 - 1
 const TIME_DIGITS = 12
 
@@ -90,7 +92,7 @@ export interface TimeSpan {
 export const getRequestsKey = (shard: string, { first, last }: TimeSpan, count: number, name: string): string =>
   `${getRequestsPrefix(shard)}${encodeReversed(last)}-${encodeReversed(first)}-${name}-${count}`
 
-/** Parses the number of requests from the key of a value; `undefined` if an earlier release wrote it. */
+/** Parses the number of requests from the key of a value. Returns `undefined` if an earlier release wrote it. */
 export function parseRequestCount(key: string): number | undefined {
   const count = key.slice(getRequestsPrefix('0').length).split('-')[4]
   return count === undefined ? undefined : Number(count)
@@ -102,7 +104,7 @@ export function parseTimeSpan(key: string): TimeSpan {
   return { last: LAST_TIME - Number.parseInt(last, 16), first: LAST_TIME - Number.parseInt(first, 16) }
 }
 
-/** Returns the cursor for listing requests that arrived before `time`, in epoch ms. The list also has later requests of that hour. */
+/** Returns the cursor for listing requests that arrived before `time`, in epoch ms. The list also contains later requests of that hour. */
 export const getRequestsCursor = (shard: string, time: number): string =>
   getRequestsPrefix(shard) + encodeReversed(Math.min(LAST_TIME, Math.ceil(time / HOUR_MS) * HOUR_MS))
 

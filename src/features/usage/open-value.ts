@@ -37,14 +37,14 @@ export class OpenValue {
     return this.placedCount < MAX_REQUESTS && this.#size + this.table.size < maxCharacters / 2
   }
 
-  /** Adds rows once their batch is in the journal. */
+  /** Adds rows after their batch is in the journal. */
   add(rows: readonly string[], { first, last }: TimeSpan): void {
     for (const row of rows) this.rows.push(row)
     this.span.first = Math.min(this.span.first, first)
     this.span.last = Math.max(this.span.last, last)
   }
 
-  /** Encodes the value. `without` is the number of leading rows to omit. */
+  /** Encodes the value. `omitted` is the number of leading rows to leave out. */
   encode(at: number, omitted = 0): string {
     return encodeRows(this.table.texts, this.rows.slice(omitted), at)
   }

@@ -21,7 +21,7 @@ import { createObservation, type Observation } from './lost-instances.ts'
 import { getRecordId } from './spent-accounts.ts'
 import { toMinute } from './windows.ts'
 
-/** What the accounts of one process share. */
+/** Dependencies that the accounts of one process share. */
 export interface AccountDependencies {
   storage: Storage
   clock: Clock
@@ -32,26 +32,29 @@ export interface AccountDependencies {
   /** Resolves at the end of the event loop's turn. */
   turnEnd(): Promise<void>
   onError(error: unknown): void
-  /** Of this process. */
+  /** The ID of this process. */
   instance: string
 }
 
-/** How long a hold waits for requests that are pending on other instances, in ms. They are decided within a few round trips, unless an instance crashes. */
+/** How long a hold waits for requests that are pending on other instances, in ms. Barring crashes, they are decided within a few round trips. */
 const BLOCKED_MS = 1_000
 /** The longest time between writes while this instance holds something, in ms. */
 export const BEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
-/** How long counters are kept after the last write, in ms: those of a user for longer than any window, unless a total limit needs them. */
+/**
+ * How long counters are kept after the last write, in ms. Counters of a user are kept for longer than any window, and indefinitely if a total limit
+ * needs them.
+ */
 const KEPT_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
-/** Enough for this many concurrent writers. */
+/** The maximum number of conflicts in a row; enough for this many concurrent writers. */
 const MAX_CONFLICTS = 200
-/** After a conflict or poll this early, the next try follows immediately. */
+/** For this many conflicts or polls, the next try follows immediately. */
 const EAGER = 3
 
 /**
- * One account in the storage. All pending changes go into one write, conditional on the version that was last read or written. As long as no
- * other instance writes, each write takes one round trip; after a conflict, the account is reread and everything is decided again. A decision is
- * returned once the write it is based on was made, or, if there is nothing to write, once a read has shown that nothing has changed.
+ * One account in the storage. All pending changes go into one write, on the condition that the version is the one last read or written. While no
+ * other instance writes, each write takes one round trip. After a conflict, the account is reread and decided again. A decision is returned only
+ * after the write it depends on, or after a read has shown that nothing changed.
  */
 export class Account {
   readonly #deps: AccountDependencies
@@ -59,19 +62,19 @@ export class Account {
   readonly #key: string
   readonly #observation: Observation
   #queue: AccountOperation[] = []
-  /** Those in the queue that wait for something that blocks them. */
+  /** The queued operations that are blocked and waiting. */
   #waiting: ReadonlySet<AccountOperation> = new Set()
   #running: Promise<void> | undefined
   #book: Book | undefined
   /** Whether the book must be read before it is used. */
   #isStale = true
-  /** `null`: the record doesn't exist. */
+  /** `null` means that the record doesn't exist. */
   #version: string | null = null
-  /** The reservations of this instance that are certainly stored. */
+  /** This instance's reservations that are known to be stored. */
   #own: InstanceEntry = emptyEntry
   #generation = 0
   #sequence = 0
-  /** The sequence of the last write that was certainly made. */
+  /** The sequence of the last write that is known to have succeeded. */
   #confirmed = 0
   /** Writes whose result is unknown. */
   #attempts: Array<{ sequence: number; draft: Draft }> = []
@@ -80,7 +83,7 @@ export class Account {
   #retryMs = RETRY_AFTER_MS
   #cancelTimer: (() => void) | undefined
   usedAt = 0
-  /** Whether its record stays in the storage even if it is never used again. */
+  /** Whether the record stays in the storage even if it is never used again. */
   #isKept: boolean
 
   constructor(deps: AccountDependencies, name: AccountName) {
@@ -91,15 +94,15 @@ export class Account {
     this.#observation = createObservation(deps.instance)
   }
 
-  /** Whether the account can be dropped from memory, because this process neither holds nor awaits anything there. */
+  /** Whether the account can be dropped from memory, because this process has no reservations or operations there. */
   get isIdle(): boolean {
     return !this.#running && this.#queue.length === 0 && !this.#mustWrite && isEmptyEntry(this.#own)
   }
 
   /**
-   * Reserves amounts. `isPending`: the reservation may be freed again because another account rejects the request. `waits`: waits up to a second
-   * for others' pending reservations that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED`, or `RECORD_DAMAGED`, and then holds
-   * nothing.
+   * Reserves amounts. `isPending`: the reservation may be released again because another account rejects the request. `waits`: waits up to a second
+   * for pending reservations of others that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED`, or `RECORD_DAMAGED`; nothing is reserved
+   * in that case.
    */
   hold(
     asked: Omit<HoldRequest, 'name'>,
@@ -127,7 +130,7 @@ export class Account {
     })
   }
 
-  /** Changes what is held or used. It is written soon, and retried while the storage is unavailable. */
+  /** Changes the reserved or used amounts. The change is written soon, with retries while the storage is unavailable. */
   change(change: AccountChange): void {
     if (isZero(change.freed) && isZero(change.decided) && isZero(change.spent)) return
     this.#add({ kind: 'change', change })
@@ -143,12 +146,12 @@ export class Account {
     return this.#task(({ view }) => getLimitStates(this.#name, limits, view))
   }
 
-  /** Resets all counters, in the current windows; in-flight requests stay reserved. Also works if the record is damaged. */
+  /** Resets all counters of the current windows, even if the record is damaged; in-flight requests stay reserved. */
   reset(): Promise<void> {
     return this.#task((draft) => draft.startAnew(), { repairs: true })
   }
 
-  /** Ends what lost instances held, counting all of it as spent, or none. */
+  /** Ends the reservations of lost instances, counting all of them as spent, or none. */
   settleLost(as: 'spent' | 'unspent'): Promise<void> {
     return this.#task((draft) => draft.settleLost(as))
   }
@@ -158,7 +161,7 @@ export class Account {
     return this.#task((draft) => draft.takeSpent(side, spent))
   }
 
-  /** Removes the account; in-flight requests aren't counted. */
+  /** Removes the account, without counting in-flight requests. */
   async forget(): Promise<void> {
     await this.flushed()
     await this.#deps.storage.delete(this.#key).catch(handleStorageError('write', this.#key))
@@ -168,7 +171,7 @@ export class Account {
     this.#isStale = true
   }
 
-  /** Shows others that this instance is alive, if it holds something and hasn't written recently. */
+  /** Shows other instances that this one is alive, if it has reservations and hasn't written recently. */
   beat(now: number): void {
     if (isEmptyEntry(this.#own) || Math.abs(now - this.#wroteAt) < BEAT_MS - 1_000) return
     this.#mustWrite = true
@@ -239,10 +242,10 @@ export class Account {
     this.#running = undefined
   }
 
-  /** Resolves to whether everything that waited was decided and, if there was anything to write, written. */
+  /** Commits the queue. Resolves to whether all waiting operations were decided and, if there was anything to write, written. */
   async #commit(): Promise<boolean> {
     if (this.#isStale || !this.#book) this.#book = await this.#read()
-    if (this.#queue.length === 0 && !this.#mustWrite) return true // a write without a result was made after all
+    if (this.#queue.length === 0 && !this.#mustWrite) return true // a write with an unknown result succeeded after all
     const { clock, instance } = this.#deps
     const draft = new Draft({
       book: this.#book,
@@ -285,7 +288,7 @@ export class Account {
     return true
   }
 
-  /** Reads the account's current state. If a write without a result was made after all, counts it as made. */
+  /** Reads the account's current state. Counts a write with an unknown result as done if it succeeded after all. */
   async #read(): Promise<Book> {
     const { storage, clock, instance } = this.#deps
     const stored = await storage.get(this.#key).catch(handleStorageError('read', this.#key))
@@ -314,7 +317,7 @@ export class Account {
     }
   }
 
-  /** The record was deleted, because its key or group was. */
+  /** Handles a record that was deleted, because its key or group was. */
   #forgotten(): void {
     this.#own = emptyEntry
     this.#generation++
@@ -322,7 +325,7 @@ export class Account {
     this.#mustWrite = false
   }
 
-  /** A write was certainly made, so no earlier one can still be made. */
+  /** Records that a write succeeded, so that no earlier one can still take effect. */
   #confirm(sequence: number, draft: Draft): void {
     this.#confirmed = sequence
     this.#attempts = []
@@ -339,7 +342,7 @@ export class Account {
     for (const tell of draft.outcomes) tell()
   }
 
-  /** Fails everything that can be requested again, keeps the changes, and retries later. */
+  /** Fails all operations that can be repeated, keeps the changes, and retries later. */
   #giveUp(error: unknown): void {
     const failed =
       isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? toUnavailable(error) : error
@@ -349,7 +352,7 @@ export class Account {
       else operation.fail(failed)
     }
     this.#queue = kept
-    if (this.#attempts.length > 0) this.#mustWrite = true // one of them may still be made
+    if (this.#attempts.length > 0) this.#mustWrite = true // one of them may still take effect
     if (kept.length === 0 && !this.#mustWrite) return
     if (this.#retryMs === RETRY_AFTER_MS) this.#deps.onError(failed)
     this.#later(this.#retryMs * (0.5 + this.#deps.random() / 2))
@@ -374,7 +377,7 @@ const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
 
 const isZero = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
 
-/** Joins two books of an account, in a store that isn't atomic and returned the state before the last write. Nothing that either has counted is lost. */
+/** Merges two books, because a store that isn't atomic returned the state before the last write. Keeps everything that either has counted. */
 function uniteBooks(stored: Book, own: Book): Book {
   const minute = Math.max(stored.minute, own.minute)
   const ownUsed = rollUsed(own.used, own.minute, minute)

@@ -1,16 +1,16 @@
 import { NANO } from '../../../lib/usd.ts'
 
-/** What a request may use, or has used. Absent amounts are 0. */
+/** What a request may use, or has used. Absent amounts count as 0. */
 export interface Amounts {
   requests?: number
-  /** Requests under way. */
+  /** In-flight requests. */
   parallel?: number
   tokens?: number
   /** US dollars. */
   usd?: number
 }
 
-/** Amounts as whole numbers, which add up exactly. USD are in nano-dollars. */
+/** Amounts as integers, which add up exactly. USD are in nano-dollars. */
 export interface WholeAmounts {
   requests: number
   parallel: number
@@ -20,12 +20,12 @@ export interface WholeAmounts {
 
 export const NOTHING: WholeAmounts = Object.freeze({ requests: 0, parallel: 0, tokens: 0, usd: 0 })
 
-/** The largest count; anything more counts as this. */
+/** The largest count; larger values count as this. */
 const MOST = Number.MAX_SAFE_INTEGER
-/** A floating-point product that is this close to a whole number is meant to be that number. */
+/** A floating-point product this close to an integer is treated as that integer. */
 const ROUNDING = 1e-12
 
-/** Rounds up to a whole number from 0 to the largest safe integer. Anything that isn't a number becomes `otherwise`. */
+/** Rounds up to an integer from 0 to the largest safe integer. Returns `otherwise` for NaN. */
 export function roundUp(value: number, otherwise = MOST): number {
   if (Number.isNaN(value)) return otherwise
   const nearest = Math.round(value)
@@ -36,13 +36,13 @@ export function roundUp(value: number, otherwise = MOST): number {
 /** Converts US dollars to nano-dollars, rounded up. */
 export const toNano = (usd: number, otherwise?: number): number => roundUp(usd * NANO, otherwise)
 
-/** Adds, up to the largest safe integer. */
+/** Adds, capped at the largest safe integer. */
 export const plus = (a: number, b: number): number => Math.min(MOST, a + b)
 
-/** Subtracts, down to 0. */
+/** Subtracts, but never below 0. */
 export const minus = (a: number, b: number): number => Math.max(0, a - b)
 
-/** Converts to whole numbers, rounded up. Anything that isn't a number becomes the amount in `otherwise`, by default more than any limit allows. */
+/** Converts to integers, rounded up. NaN becomes the amount in `otherwise`, which by default is more than any limit allows. */
 export function toWholeAmounts(
   { requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts,
   otherwise?: WholeAmounts,
@@ -55,11 +55,11 @@ export function toWholeAmounts(
   }
 }
 
-/** How much output to reserve: as many tokens as fit. */
+/** How much output to reserve: as many tokens as the limits allow. */
 export interface WantedOutput {
-  /** The most that can be used. */
+  /** The maximum that can be used. */
   tokens: number
-  /** With fewer, the request is rejected. */
+  /** The minimum; if fewer fit, the request is rejected. */
   least: number
   /** The price per token, in US dollars. */
   usdPerToken: number

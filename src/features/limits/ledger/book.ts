@@ -9,52 +9,52 @@ export type MinuteSlot = readonly [minute: Minute, requests: number, tokens: num
 /** How reservations of a lost instance were settled. */
 export type LostKind = 'open' | 'spent' | 'unspent'
 
-/** What one instance has in flight. An instance with nothing in flight keeps its entry for a while, for its `sequence`. */
+/** One instance's in-flight requests. An instance with nothing in flight keeps its entry for a while because of its `sequence`. */
 export interface InstanceEntry {
   /** When the instance last wrote, by its own clock, in epoch seconds. */
   beat: number
-  /** The number of the write that made this entry, from which the instance learns whether a write without a result was made. */
+  /** The number of the write that made this entry. It tells the instance whether a write with an unknown result succeeded. */
   sequence: number
-  /** `open` unless an administrator has settled what this instance held after it was lost. */
+  /** `open`, unless an administrator has settled the reservations of this instance after it was lost. */
   lostAs: LostKind
   parallel: number
   held: readonly MinuteSlot[]
-  /** The parts of `parallel` and `held` that are freed again if another account rejects the same request. */
+  /** The parts of `parallel` and `held` that are released again if another account rejects the same request. */
   pendingParallel: number
   pending: readonly MinuteSlot[]
 }
 
-/** An account: what has been used, and what is in flight. Never modified once it is stored. */
+/** An account's used and in-flight amounts. Never modified after it is stored. */
 export interface Book {
-  /** The latest minute in which something was counted. Its windows are the ones that contain this minute. */
+  /** The latest minute in which anything was counted. The counters are for the windows that contain this minute. */
   minute: Minute
-  /** Usage by window: requests, tokens, and nano-dollars of the first of `WINDOWS`, then of the next. */
+  /** Usage by window: requests, tokens, and nano-dollars of the first window in `WINDOWS`, then of the next. */
   used: number[]
-  /** Reservations of instances that were lost long ago, by the first minute of the day. */
+  /** Reservations of instances that were lost long ago, by the first minute of their day. */
   gone: readonly MinuteSlot[]
   entries: ReadonlyMap<string, InstanceEntry>
-  /** When the counters were last reset, in epoch ms and later than each time before; 0: never. Both sides of a mirror agree on the latest. */
+  /** When the counters were last reset, in epoch ms, later than each earlier reset; 0 means never. Both sides of a mirror agree on the latest. */
   epoch: number
   /** The number of the last write: epoch ms, and increasing with each write. */
   number: number
-  /** What the other side of a mirror has used, in the windows of `minute`. */
+  /** Usage on the other side of a mirror, in the windows of `minute`. */
   elsewhere: Elsewhere | undefined
 }
 
-/** What the other side of a mirror has used of an account. */
+/** An account's usage on the other side of a mirror. */
 export interface Elsewhere {
   /** The id of the mirror. */
   side: string
-  /** That of its write. */
+  /** The number of the other side's write. */
   number: number
   used: readonly number[]
 }
 
-/** What one side of a mirror has used of an account, as reported to the other. */
+/** An account's usage on one side of a mirror, as reported to the other. */
 export interface SideSpent {
   epoch: number
   number: number
-  /** Its windows are the ones that contain this minute. */
+  /** The usage is for the windows that contain this minute. */
   minute: Minute
   used: readonly number[]
 }
@@ -90,7 +90,7 @@ export const isEmptyEntry = (entry: InstanceEntry): boolean => entry.parallel ==
 /** Returns the index in `used` of a unit of a window, both by index. */
 export const getUsedIndex = (window: number, unit: number): number => window * UNITS + unit
 
-/** Returns the used amounts as of `minute`: 0 for windows that have ended. */
+/** Returns the used amounts as of `minute`, with 0 for windows that have ended. */
 export function rollUsed(used: readonly number[], from: Minute, minute: Minute): number[] {
   const next = used.slice()
   if (minute === from) return next
@@ -101,7 +101,7 @@ export function rollUsed(used: readonly number[], from: Minute, minute: Minute):
   return next
 }
 
-/** Adds a slot to, or subtracts it from, each window at `minute` that contains it. */
+/** Adds a slot to each window at `minute` that contains it, or subtracts it. */
 export function count(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | -1 = 1): void {
   if (isEmptySlot(slot)) return
   const starts = windowStarts(minute)
@@ -115,7 +115,7 @@ export function count(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | 
   }
 }
 
-/** Adds counters one by one. */
+/** Adds two lists of counters element by element. */
 export const withUsed = (used: readonly number[], added: readonly number[]): number[] =>
   used.map((value, at) => plus(value, added[at] ?? 0))
 
@@ -126,10 +126,10 @@ export const createSlot = (minute: Minute, { requests, tokens, usd }: WholeAmoun
   usd,
 ]
 
-// By index, because destructuring arrays runs their iterator, and every limited request does this a dozen times.
+// By index, because destructuring an array runs its iterator, and every limited request does this a dozen times.
 const isEmptySlot = (slot: MinuteSlot): boolean => slot[1] + slot[2] + slot[3] === 0
 
-/** Adds a slot, merged with that of the same minute. */
+/** Adds a slot, merging it with any slot of the same minute. */
 export function withSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readonly MinuteSlot[] {
   if (isEmptySlot(added)) return slots
   const same = slots.find((slot) => slot[0] === added[0])
@@ -149,7 +149,7 @@ export function withoutSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): re
 
 const LOST_AS: readonly LostKind[] = ['open', 'spent', 'unspent']
 
-/** Encodes an account for the storage. */
+/** Encodes an account as stored text. */
 export function writeBook({ minute, used, gone, entries, epoch, number, elsewhere }: Book): string {
   const written = Array.from(entries, ([id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]) => [
     id,
@@ -166,7 +166,7 @@ export function writeBook({ minute, used, gone, entries, epoch, number, elsewher
 }
 
 const VERSION = 2
-/** Encodes the same without `epoch`, `number`, and `elsewhere`. */
+/** The version of the same encoding without `epoch`, `number`, and `elsewhere`. */
 const VERSION_WITHOUT_SIDES = 1
 
 /** Reads an account. Throws `RECORD_DAMAGED` for anything that `writeBook` doesn't write, so that a damaged budget never counts as unspent. */

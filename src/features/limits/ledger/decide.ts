@@ -4,7 +4,7 @@ import { minus, plus, toNano, type WantedOutput, type WholeAmounts, withOutput }
 import { type Book, COUNTED, getUsedIndex, type MinuteSlot } from './book.ts'
 import { type Minute, WINDOWS, windowEndText, windowStarts } from './windows.ts'
 
-/** Whose account it is. */
+/** Identifies what an account belongs to. */
 export interface AccountName {
   scope: LimitScope
   /** The id of the key or group, or the ref of the account; empty for the gateway. */
@@ -17,8 +17,8 @@ export interface LimitRefusal {
   /** The current state of the limit. */
   limit: LimitState
   /**
-   * `used-up`: nothing remains even if all in-flight requests cost nothing. `too-large`: something remains, but not enough. `held`: it fits if
-   * in-flight requests cost less than their reservations, or, for `parallel`, once one has ended.
+   * `used-up`: nothing remains, even if all in-flight requests cost nothing. `too-large`: something remains, but not enough. `held`: the request fits
+   * if in-flight requests cost less than their reservations, or, for `parallel`, after one of them ends.
    */
   why: 'used-up' | 'too-large' | 'held'
 }
@@ -27,9 +27,9 @@ export interface LimitRefusal {
 interface SingleLimit {
   unit: LimitUnit
   window: LimitWindow | null
-  /** As it was set. */
+  /** As configured. */
   limit: number
-  /** In whole numbers. */
+  /** As an integer. */
   most: number
   /** The index of the window, and of the unit among those that are counted; -1 for `parallel`. */
   windowAt: number
@@ -38,7 +38,10 @@ interface SingleLimit {
 
 const rulesByLimits = new WeakMap<UsageLimits, readonly SingleLimit[]>()
 
-/** Lists the limits one by one, in the order requests, tokens, usd, parallel. Returns the same list for the same object, which must not change. */
+/**
+ * Lists the limits one by one, in the order requests, tokens, usd, parallel. Returns the same list for the same object, so the object must not
+ * change.
+ */
 export function listRules(limits: UsageLimits): readonly SingleLimit[] {
   const known = rulesByLimits.get(limits)
   if (known) return known
@@ -61,7 +64,7 @@ interface Tally {
   used: number
   unsettled: number
   reserved: number
-  /** The part of `reserved` and `unsettled` that may be freed soon. */
+  /** The part of `reserved` and `unsettled` that may be released soon. */
   pending: number
 }
 
@@ -69,7 +72,7 @@ interface Tally {
 export interface AccountView {
   book: Book
   isLost(id: string): boolean
-  /** Whether a lost instance may still be alive, because the clocks of two instances may differ. */
+  /** Whether a lost instance may still be alive; the clocks of two instances may differ. */
   mayLive(id: string): boolean
 }
 
@@ -139,7 +142,7 @@ export interface HoldRequest {
   output?: WantedOutput | undefined
 }
 
-/** The decision of an account. `blocked`: the amounts would fit if pending requests, which other accounts are still deciding on, were rejected there. */
+/** The decision of an account. `blocked`: the amounts would fit if pending requests were rejected by other accounts that are still deciding. */
 export type Decision =
   | { kind: 'fits'; amounts: WholeAmounts; outputTokens: number | undefined; limits: LimitState[] }
   | { kind: 'blocked'; refusal: LimitRefusal }
@@ -191,7 +194,7 @@ export function decide(asked: HoldRequest, view: AccountView): Decision {
 
 const NO_TALLY: Tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
 
-/** Returns the most output tokens that a limit allows; negative if not even the fixed part fits. */
+/** Returns the maximum output tokens that a limit allows; negative if not even the fixed part fits. */
 function getFittingOutput(
   { unit, most }: SingleLimit,
   tally: Tally,
@@ -214,7 +217,7 @@ function getRefusalReason({ unit, most }: SingleLimit, tally: Tally, amount: num
   return amount > left ? 'too-large' : 'held'
 }
 
-/** Returns which of two refusals to report: by requests, then by `parallel`, then the one that lasts longer. */
+/** Returns the refusal to report: `requests` take precedence, then `parallel`, then the refusal that lasts longer. */
 export function pickHarderRefusal(a: LimitRefusal, b: LimitRefusal): LimitRefusal {
   const [ranksA, ranksB] = [getRanks(a), getRanks(b)]
   const at = ranksA.findIndex((rank, index) => rank !== ranksB[index])

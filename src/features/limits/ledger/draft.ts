@@ -17,29 +17,29 @@ import { type AccountView, decide, type HoldRequest, type LimitRefusal } from '.
 import { LOST_MS, type Observation, tidyBook } from './lost-instances.ts'
 import { type Minute, toMinute } from './windows.ts'
 
-/** What an account holds for one reservation. */
+/** What an account has reserved for one request. */
 export interface Grant {
   kind: 'granted'
   /** The minute whose windows it counts in. */
   minute: Minute
   amounts: WholeAmounts
   outputTokens: number | undefined
-  /** All limits of the account, after it. */
+  /** All limits of the account, including the reservation. */
   limits: LimitState[]
   /** The generation of the account, which changes if its record is deleted. */
   generation: number
 }
 
-/** `blocked`: it would fit if pending requests were rejected, and it wasn't supposed to wait for them. */
+/** `blocked`: the amounts would fit if pending requests were rejected, and the operation wasn't supposed to wait for them. */
 export type HoldOutcome = Grant | LimitRefusal | { kind: 'blocked' }
 
-/** A change of what this instance holds, and of what is used. */
+/** A change to this instance's reservations and to the used amounts. */
 export interface AccountChange {
   generation: number
   /** The minute whose windows it counts in. */
   minute: Minute
   freed: WholeAmounts
-  /** The amounts of the reservation that are no longer pending. */
+  /** The part of the reservation that is no longer pending. */
   decided: WholeAmounts
   spent: WholeAmounts
 }
@@ -49,16 +49,16 @@ export type AccountOperation =
   | {
       kind: 'hold'
       asked: HoldRequest
-      /** Whether it may be freed again because of another account. */
+      /** Whether the reservation may be released again because of another account. */
       isPending: boolean
-      /** How long to wait for whatever blocks it, as a time in epoch ms; 0: not at all. */
+      /** Until when to wait for blocking operations, in epoch ms; 0 means not to wait. */
       until: number
       done(outcome: HoldOutcome): void
       fail(error: unknown): void
     }
   | {
       kind: 'task'
-      /** Whether it can run on a damaged record, as if that were empty. */
+      /** Whether it can run on a damaged record, treating it as empty. */
       repairs: boolean
       /** Returns what to do once the draft has been written. */
       run(draft: Draft): () => void
@@ -73,7 +73,7 @@ interface DraftSource {
   /** As last read or written. */
   book: Book
   instance: string
-  /** What the instance certainly holds. */
+  /** The instance's reservations that are known to be stored. */
   own: InstanceEntry
   generation: number
   observation: Observation
@@ -87,11 +87,11 @@ export class Draft {
   readonly view: AccountView
   /** Whether there is anything to write. */
   isChanged = false
-  /** The operations that are complete with that write. */
+  /** The operations that this write completes. */
   readonly finished = new Set<AccountOperation>()
-  /** The holds that wait for something that blocks them. */
+  /** The holds that are blocked and waiting. */
   readonly waiting = new Set<AccountOperation>()
-  /** Called once it has been written. */
+  /** Callbacks to run after the draft has been written. */
   readonly outcomes: Array<() => void> = []
   readonly #instance: string
   readonly #generation: number
@@ -99,7 +99,7 @@ export class Draft {
   #own: InstanceEntry
 
   constructor({ book: from, instance, own, generation, observation, now }: DraftSource) {
-    const minute = Math.max(from.minute, toMinute(now)) // windows don't go back when a clock does
+    const minute = Math.max(from.minute, toMinute(now)) // windows don't move back when a clock does
     const used = rollUsed(from.used, from.minute, minute)
     const { entries, gone } = tidyBook(from, observation, { now, minute })
     const before = entries.get(instance)
@@ -122,7 +122,7 @@ export class Draft {
     this.#now = now
   }
 
-  /** What this instance holds. */
+  /** This instance's reservations. */
   get own(): InstanceEntry {
     return this.#own
   }
@@ -132,7 +132,7 @@ export class Draft {
     this.book.entries.set(this.#instance, entry)
   }
 
-  /** Decides an operation; leaves a hold that should wait unfinished. */
+  /** Decides an operation. A hold that should wait stays unfinished. */
   apply(operation: AccountOperation): void {
     if (operation.kind === 'hold') this.#hold(operation)
     else {
@@ -142,7 +142,7 @@ export class Draft {
     }
   }
 
-  /** Resets all counters, in the current windows, or in those of the latest reservation in flight if a clock was ahead. */
+  /** Resets all counters in the current windows, or in the windows of the latest in-flight reservation if a clock was ahead. */
   startAnew(epoch = Math.max(this.book.epoch + 1, Math.floor(this.#now))): void {
     const { book, view } = this
     for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
@@ -156,8 +156,8 @@ export class Draft {
   }
 
   /**
-   * Stores what the other side of a mirror has used, replacing its earlier usage. Ignores counters from before a reset; those from after a reset
-   * there reset these, too. What an earlier mirror has used becomes this side's own usage.
+   * Stores the usage of the other side of a mirror, replacing its earlier usage. Ignores counters from before a reset. Counters from after a reset on
+   * the other side reset this side's, too. The usage of an earlier mirror becomes this side's own usage.
    */
   takeSpent(side: string, { epoch, number, minute, used }: SideSpent): void {
     const { book } = this
@@ -166,7 +166,7 @@ export class Draft {
     const before = book.elsewhere
     const isSame = before?.side === side
     if (isSame && number <= before.number) return
-    const latest = Math.max(book.minute, minute) // windows don't go back
+    const latest = Math.max(book.minute, minute) // windows don't move back
     const taken = rollUsed(used, minute, latest)
     if (isSame && latest === book.minute && taken.every((value, at) => value === before.used[at])) return
     const own = before && !isSame ? withUsed(book.used, before.used) : book.used
@@ -176,7 +176,7 @@ export class Draft {
     this.isChanged = true
   }
 
-  /** Ends what lost instances hold. Their entries stay for a while, in case they come back. */
+  /** Ends the reservations of lost instances. Their entries stay for a while, in case the instances come back. */
   settleLost(as: 'spent' | 'unspent'): void {
     const { book, view } = this
     const ended = [...book.gone]

@@ -5,13 +5,13 @@ import { NOTHING, type WantedOutput, type WholeAmounts, withOutput } from './amo
 import { type HoldRequest, type LimitRefusal, pickHarderRefusal } from './decide.ts'
 import type { Grant, HoldOutcome } from './draft.ts'
 
-/** A reservation that a request needs in one account; it may need several. */
+/** A reservation that a request needs in one account; a request may need several. */
 export interface AccountHold {
   account: Account
   asked: Omit<HoldRequest, 'name'>
 }
 
-/** What one account holds for a reservation. */
+/** What one account has reserved for a request. */
 export interface HeldPart {
   account: Account
   limits: UsageLimits
@@ -20,8 +20,8 @@ export interface HeldPart {
 
 /**
  * Reserves in all accounts or in none. Each account must occur once, in an order that is the same for all requests. With several accounts, the
- * reservations in the first ones are pending until the last one has decided; other requests that would be rejected because of them wait. A request
- * waits for an account only while it holds nothing in later ones, so that no two requests wait for each other.
+ * reservations in the first ones are pending until the last one has decided; other requests that they would cause to be rejected wait. A request
+ * waits for an account only while it has no reservation in later ones, so two requests never wait for each other.
  */
 export async function holdAll(asks: readonly AccountHold[]): Promise<HeldPart[] | LimitRefusal> {
   const [only] = asks
@@ -62,11 +62,11 @@ export async function holdAll(asks: readonly AccountHold[]): Promise<HeldPart[] 
       if (outcome?.kind !== 'granted') return pickRefusal(outcome ? [outcome] : [])
     }
   } finally {
-    undo(asks) // nothing, once everything is confirmed
+    undo(asks) // does nothing once everything is confirmed
   }
 }
 
-/** Picks the refusal to report among those of several accounts. */
+/** Picks the refusal to report from those of several accounts. */
 function pickRefusal(outcomes: readonly HoldOutcome[]): LimitRefusal {
   const refusals = outcomes.filter((outcome) => outcome.kind === 'refused')
   const [first] = refusals
@@ -74,7 +74,10 @@ function pickRefusal(outcomes: readonly HoldOutcome[]): LimitRefusal {
   return refusals.reduce(pickHarderRefusal, first)
 }
 
-/** Confirms what all accounts hold, so that it is no longer pending. Of the output, keeps what fits into each. Empties `held`. */
+/**
+ * Confirms the reservations in all accounts, so that they are no longer pending. Reduces the output to the amount that fits into every account.
+ * Empties `held`.
+ */
 function listConfirmed(asks: readonly AccountHold[], held: Map<AccountHold, Grant>): HeldPart[] {
   const output = Math.min(...Array.from(held.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY))
   return asks.flatMap((ask) => {

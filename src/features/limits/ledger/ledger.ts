@@ -22,31 +22,31 @@ export type { SpentAccount, SpentPage } from './spent-accounts.ts'
 
 /** An account and its current limits. */
 export interface LimitedScope extends AccountName {
-  /** Must not be modified. */
+  /** Must not be changed. */
   limits: UsageLimits
 }
 
-/** What to reserve. */
+/** The amounts to reserve. */
 export interface WantedAmounts {
   fixed: Amounts
   output?: WantedOutput | undefined
 }
 
-/** The reservation for one attempt; that of the first attempt also covers the request. */
+/** The reservation for one attempt. That of the first attempt also covers the request. */
 export interface Reservation {
   kind: 'reserved'
   /** How much output was reserved; `undefined` if none was requested. */
   readonly outputTokens: number | undefined
-  /** All limits of its scopes, after it. */
+  /** All limits of its scopes, including the reservation. */
   readonly limits: readonly LimitState[]
   /**
    * Reserves more, in the same windows as before. Resolves to a refusal if that doesn't fit; the earlier reservation stays. Rejects as `reserve`
-   * does. `beyond`: by how much all reservations and usage may exceed each limit afterward.
+   * does. `beyond` is how far all reservations and usage may exceed each limit afterward.
    */
   extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined>
   /**
-   * Counts the spending of `units` (default: all that aren't settled yet), and frees the rest. Each unit settles once; later calls do nothing. It
-   * is written in the background: see `Ledger.flushed`. Never throws.
+   * Counts what was spent of `units` (default: all that aren't settled yet), and releases the rest. Each unit settles once; later calls do nothing.
+   * The write happens in the background; see `Ledger.flushed`. Never throws.
    */
   settle(spent: Amounts, units?: readonly LimitUnit[]): void
 }
@@ -54,46 +54,46 @@ export interface Reservation {
 /** The counters of all limits, shared by all instances on one storage. */
 export interface Ledger {
   /**
-   * Reserves in all scopes or in none, within one round trip to the storage unless other instances write, too. Skips scopes without limits. Rejects
-   * with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters can't be read, or with `STORAGE_FAILED`.
+   * Reserves in all scopes or in none. Takes one round trip to the storage, unless other instances write at the same time. Skips scopes without
+   * limits. Rejects with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters can't be read, or with `STORAGE_FAILED`.
    */
   reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRefusal>
-  /** Returns why `reserve` would currently reject; reserves nothing. Rejects as `reserve` does. */
+  /** Returns why `reserve` would currently reject, without reserving anything. Rejects as `reserve` does. */
   preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRefusal | undefined>
   /** Returns the current limits of a scope. Rejects as `reserve` does. */
   state(scope: LimitedScope): Promise<LimitState[]>
   /** Resets the counters, even if they are damaged; in-flight requests stay reserved. */
   reset(scope: AccountName): Promise<void>
-  /** Ends the reservations of crashed instances, counting all of them as spent, or none. What such an instance settles later still counts. */
+  /** Ends the reservations of crashed instances, counting all of them as spent, or none. Anything such an instance settles later still counts. */
   settleLost(scope: AccountName, as: 'spent' | 'unspent'): Promise<void>
-  /** Removes the counters of a key or group that was deleted. */
+  /** Removes the counters of a deleted key or group. */
   forget(scope: AccountName): Promise<void>
   /**
-   * Returns what this side of a mirror has used of keys and groups, for the other side: at most `limit` accounts after those of an earlier page.
-   * `mirror` is its id. Rejects with `STORAGE_FAILED`.
+   * Returns the usage of keys and groups on this side of a mirror, for the other side. Returns at most `limit` accounts after those of the previous
+   * page. `mirror` is the mirror's id. Rejects with `STORAGE_FAILED`.
    */
   spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage>
-  /** Counts what the other side has used of an account, replacing its earlier usage. Rejects as `reserve` does. */
+  /** Counts an account's usage on the other side, replacing its earlier usage. Rejects as `reserve` does. */
   takeSpent(mirror: string, account: SpentAccount): Promise<void>
   /**
-   * Returns the limits of which 80% or more are used, the fullest first, as last written; a settlement may still be waiting. Reads at most 10,000
+   * Returns the limits that are at least 80% used, the fullest first, as last written; a settlement may still be waiting. Reads at most 10,000
    * accounts. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
    */
   near(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]>
-  /** Resolves when all waiting settlements have been written, or have failed: for `waitUntil`. */
+  /** Resolves when all waiting settlements have been written or have failed. Meant for `waitUntil`. */
   flushed(): Promise<void>
   /** How many accounts this process has in memory. */
   readonly accountsInMemory: number
-  /** Writes all waiting settlements. Those that can't be written are lost; `onError` has received the failure. */
+  /** Writes all waiting settlements. Settlements that can't be written are lost; `onError` has received the failure. */
   close(): Promise<void>
 }
 
 /** The storage must have timeouts, as `Store.storage` has. */
 export type LedgerOptions = Omit<AccountDependencies, 'instance'>
 
-/** The most accounts in memory, unless more are in use. */
+/** The maximum number of accounts in memory, unless more are in use. */
 const MAX_ACCOUNTS = 10_000
-/** An account that was used this recently is dropped last, in ms. */
+/** Accounts used within this time are dropped last, in ms. */
 const RECENT_MS = 60_000
 /** The order in which to wait for accounts. */
 const ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key', 'run']
@@ -106,7 +106,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 class StoredLedger implements Ledger {
   readonly #deps: AccountDependencies
   readonly #accounts = new Map<string, Account>()
-  /** What the other side of a mirror last reported, by account. Most of it stays the same between syncs, and isn't counted again then. */
+  /** The latest report from the other side of a mirror, by account. Most of it stays the same between syncs, and isn't counted again in that case. */
   readonly #taken = new Map<string, string>()
   #sweepAt = MAX_ACCOUNTS
   #underWay = 0
@@ -138,7 +138,7 @@ class StoredLedger implements Ledger {
     return first && others.reduce(pickHarderRefusal, first)
   }
 
-  /** Lists what each account must hold, in the order in which to wait for them. */
+  /** Lists what to reserve in each account, in the order in which to wait for them. */
   #asksOf(scopes: readonly LimitedScope[], { fixed, output }: WantedAmounts) {
     const asked = { fixed: toWholeAmounts(fixed), output: output && toSoundOutput(output) }
     const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))
@@ -209,7 +209,7 @@ class StoredLedger implements Ledger {
     return account
   }
 
-  /** Drops accounts that this process no longer needs: all that weren't used recently, and more if these are few. */
+  /** Drops accounts that this process no longer needs: those that weren't used recently, and others if that isn't enough. */
   #sweep(now: number): void {
     for (const [name, account] of this.#accounts)
       if (account.isIdle && Math.abs(now - account.usedAt) > RECENT_MS) this.#accounts.delete(name)
@@ -220,7 +220,7 @@ class StoredLedger implements Ledger {
     this.#sweepAt = Math.max(MAX_ACCOUNTS, 2 * this.#accounts.size)
   }
 
-  /** Shows others that this instance is alive while a reservation is in flight. */
+  /** Starts showing other instances that this one is alive, for as long as a reservation is in flight. */
   #begin(): void {
     this.#underWay++
     const now = this.#deps.clock.now()
@@ -243,7 +243,7 @@ class StoredLedger implements Ledger {
 
 const getScopeOrder = ({ scope }: AccountName) => ORDER.indexOf(scope)
 
-/** Makes the price and the tokens valid for calculations. */
+/** Makes the price and the token counts valid for calculations. */
 function toSoundOutput({ tokens, least, usdPerToken }: WantedOutput): WantedOutput {
   const most = roundUp(tokens)
   const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
@@ -264,7 +264,7 @@ class HeldReservation implements Reservation {
     parts: readonly HeldPart[]
     held: WholeAmounts
     outputTokens: number | undefined
-    /** Called when everything is settled. */
+    /** Called when all units are settled. */
     onEnd(): void
   }) {
     const [first] = given.parts
@@ -285,7 +285,7 @@ class HeldReservation implements Reservation {
     const parts = await holdAll(asks)
     if (!Array.isArray(parts)) return parts
     const more = pickUnits(fixed, this.#open)
-    const late = difference(fixed, more) // of units that were settled in the meantime
+    const late = difference(fixed, more) // the units that were settled in the meantime
     this.#held = sum(this.#held, more)
     for (const { account, grant } of parts) account.change({ ...grant, freed: late, decided: NOTHING, spent: NOTHING })
     return undefined
@@ -301,7 +301,7 @@ class HeldReservation implements Reservation {
   }
 }
 
-/** Returns the limits on tokens and US dollars with these amounts added. */
+/** Returns the limits on tokens and US dollars, raised by these amounts. */
 function raiseLimits(limits: UsageLimits, by: Amounts): UsageLimits {
   const windows = (unit: 'tokens' | 'usd') =>
     Object.fromEntries(Object.entries(limits[unit] ?? {}).map(([window, most]) => [window, most + (by[unit] ?? 0)]))

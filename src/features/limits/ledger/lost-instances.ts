@@ -1,34 +1,34 @@
 import { type Book, type InstanceEntry, isEmptyEntry, type MinuteSlot, withSlot } from './book.ts'
 import { getWindowStart, type Minute, windowStarts } from './windows.ts'
 
-/** An instance whose entry hasn't changed for this long, in ms, has crashed. It writes every 15 s while it holds something. */
+/** An instance has crashed if its entry hasn't changed for this long, in ms. It writes every 15 s while it has reservations. */
 export const LOST_MS = 45_000
-/** An instance that is lost for this long, in ms, won't come back. */
+/** An instance that has been lost for this long, in ms, won't come back. */
 const GONE_MS = 3_600_000
-/** How many entries of gone instances are kept, in case they come back after all. What older ones held is added up. */
+/** How many entries of instances that won't come back are kept, in case they do after all. Reservations of older ones are added up. */
 const MAX_GONE = 32
-/** How long the entry of an instance that holds nothing is kept, in ms, for a write whose result it still awaits. */
+/** How long the entry of an instance without reservations is kept, in ms, for a write whose result it still awaits. */
 const IDLE_MS = 600_000
 /** The same if there are more than `MANY_IDLE` of them, such as when each request may have its own instance. */
 const MANY_IDLE_MS = 60_000
 const MANY_IDLE = 16
-/** Slots of gone instances are merged beyond this number. */
+/** Above this number, slots of instances that won't come back are merged. */
 const MANY_SLOTS = 40
 
-/** What an instance observes of the others at one account. */
+/** What an instance has observed about the other instances of one account. */
 export interface Observation {
   /** Must be called with each book that was read, at `now` (epoch ms). */
   saw(book: Book, now: number): void
   isLost(id: string, now: number): boolean
-  /** How long an instance's entry hasn't changed, in ms; 0 for this instance. */
+  /** How long an instance's entry has been unchanged, in ms; 0 for this instance. */
   stillFor(id: string, now: number): number
-  /** The same, as far as this instance has observed it. */
+  /** How long this instance has observed the entry unchanged, in ms. */
   watchedFor(id: string, now: number): number
 }
 
 /**
- * When an entry is seen for the first time, its age is taken from its beat, by the other instance's clock. From then on, only the observer's clock
- * counts.
+ * Creates an observation. When an entry is seen for the first time, its age is based on its beat, by the other instance's clock. From then on, only
+ * the observer's clock counts.
  */
 export function createObservation(self: string): Observation {
   let seen = new Map<string, { sequence: number; since: number; seenAt: number }>()
@@ -51,7 +51,7 @@ export function createObservation(self: string): Observation {
   }
 }
 
-/** Returns the entries that are still needed, in a new map, and what gone instances held. */
+/** Returns the entries that are still needed, in a new map, and the reservations of instances that won't come back. */
 export function tidyBook(
   { entries, gone }: Book,
   observation: Observation,
@@ -79,7 +79,7 @@ export function tidyBook(
   return { entries: kept, gone: slots.length > MANY_SLOTS ? merged(slots, minute) : slots }
 }
 
-/** Merges those that count in no window but `total`. */
+/** Merges the slots that count in no window except `total`. */
 function merged(slots: readonly MinuteSlot[], minute: Minute): readonly MinuteSlot[] {
   const [, , , week = 0, month = 0] = windowStarts(minute)
   let result: readonly MinuteSlot[] = []

@@ -7,16 +7,16 @@ import { type AccountName, getLimitStates } from './decide.ts'
 import { ACCOUNTS, AFTER_USERS, parseRecordKey, TOKENS } from './spent-accounts.ts'
 import { toMinute } from './windows.ts'
 
-/** The share of a limit from which on it is near. */
+/** A limit is near once this share of it is used. */
 const NEAR = 0.8
 const PAGE = 1_000
 /** The maximum number of accounts to read. */
 const MOST_ACCOUNTS = 10_000
 
 /**
- * Returns the limits, except those of concurrent requests, of which 80% or more are used or reserved, the fullest first. Reads the first 10,000
- * accounts of the storage, without those of your app's users and of tokens. `getLimits`: returns the limits of an account. Skips accounts that are
- * damaged or have no limits. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
+ * Returns the limits that are at least 80% used or reserved, the fullest first. Skips limits on concurrent requests, and accounts that are damaged or
+ * have no limits. Reads the first 10,000 accounts of the storage, without those of your app's users and of tokens. `getLimits` returns the limits of
+ * an account. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
  */
 export async function nearLimits(
   storage: Storage,

@@ -4,13 +4,13 @@ import type { LimitScope, Storage } from '../../../types.ts'
 import { readBook, type SideSpent, withUsed } from './book.ts'
 import type { AccountName } from './decide.ts'
 
-/** What this side has used of the account of a key or group. */
+/** The usage of a key's or group's account on this side. */
 export interface SpentAccount extends SideSpent {
   scope: 'key' | 'group'
   id: string
 }
 
-/** Some of the accounts. */
+/** A page of accounts. */
 export interface SpentPage {
   accounts: SpentAccount[]
   /** The start of the next page; absent if there is none. */
@@ -21,12 +21,12 @@ export interface SpentPage {
 export const ACCOUNTS = 'limits/'
 
 /**
- * After this storage key, lists contain the accounts of keys, groups, and the gateway. Those of your app's users come before it: there can be
- * millions, and they stay on this side of a mirror.
+ * Listing after this storage key returns the accounts of keys, groups, and the gateway. Accounts of your app's users come before it. There can be
+ * millions of them, and they stay on this side of a mirror.
  */
 export const AFTER_USERS = 'limits/account0'
 
-/** From this storage key on, lists contain the accounts of tokens, which are omitted for the same reasons. */
+/** From this storage key on, lists contain the accounts of tokens. These are omitted for the same reasons. */
 export const TOKENS = 'limits/run'
 
 /** Returns the storage key of an account. */
@@ -34,8 +34,8 @@ export const getRecordId = ({ scope, id }: AccountName): string =>
   `${ACCOUNTS}${scope}${id && `/${encodeURIComponent(id)}`}`
 
 /**
- * Returns a page of at most `limit` accounts in the storage, for the other side of the mirror `side`. What an earlier mirror has used counts as
- * this side's usage. Omits damaged accounts, because nothing can be used of them until they are reset.
+ * Returns a page of at most `limit` accounts in the storage, for the other side of the mirror `side`. Usage of an earlier mirror counts as this
+ * side's usage. Omits damaged accounts, because they can't be used until they are reset.
  */
 export async function listSpent(
   storage: Storage,
@@ -67,13 +67,13 @@ const SCOPES: Readonly<Record<LimitScope, true>> = { key: true, account: true, g
 
 const isScope = (text: string): text is LimitScope => Object.hasOwn(SCOPES, text)
 
-/** Returns the account of a storage key. */
+/** Returns the account that a storage key belongs to. */
 export function parseRecordKey(key: string): AccountName | undefined {
   const [, scope, id = ''] = key.split('/')
   if (scope === undefined || !isScope(scope)) return undefined
   try {
     return { scope, id: decodeURIComponent(id) }
   } catch {
-    return undefined // no key of ours
+    return undefined // not one of our keys
   }
 }

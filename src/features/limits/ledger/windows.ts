@@ -17,7 +17,7 @@ const MS = 60_000
 /** Returns the minute that contains a time in epoch ms. */
 export const toMinute = (ms: number): Minute => Math.floor(ms / MS)
 
-/** Returns the first minute of the window that contains `minute`; 0 for `total`. */
+/** Returns the first minute of the window that contains `minute`, or 0 for `total`. */
 export function getWindowStart(window: LimitWindow, minute: Minute): Minute {
   switch (window) {
     case 'minute':
@@ -37,7 +37,7 @@ export function getWindowStart(window: LimitWindow, minute: Minute): Minute {
   }
 }
 
-/** Returns the first minute after the window that contains `minute`; `undefined` for `total`. */
+/** Returns the first minute after the window that contains `minute`, or `undefined` for `total`. */
 export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | undefined {
   switch (window) {
     case 'minute':
@@ -66,7 +66,7 @@ function monthStart(minute: Minute, later: number): Minute {
 let lastMinute: Minute = -1
 let lastStarts: readonly Minute[] = []
 
-/** Returns the starts of all windows that contain `minute`, in the order of `WINDOWS`; the same array for the same minute. */
+/** Returns the starts of all windows that contain `minute`, in the order of `WINDOWS`. Returns the same array for the same minute. */
 export function windowStarts(minute: Minute): readonly Minute[] {
   if (minute !== lastMinute) {
     lastStarts = WINDOWS.map((window) => getWindowStart(window, minute))
@@ -78,7 +78,7 @@ export function windowStarts(minute: Minute): readonly Minute[] {
 let lastEndsMinute: Minute = -1
 const lastEnds = new Map<LimitWindow, string | null>()
 
-/** Returns when the window that contains `minute` ends, in ISO 8601; `null` for `total`. Caches the latest minute. */
+/** Returns when the window that contains `minute` ends, in ISO 8601, or `null` for `total`. Caches the latest minute. */
 export function windowEndText(window: LimitWindow, minute: Minute): string | null {
   if (minute !== lastEndsMinute) lastEnds.clear()
   lastEndsMinute = minute

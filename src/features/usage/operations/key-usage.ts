@@ -25,7 +25,7 @@ export interface KeyUsage {
   costUsd?: number
   /** Calls with an unknown price, which `costUsd` doesn't include. */
   unpriced?: Integer
-  /** How far back to look for the latest request. */
+  /** When the key was last used, if known. */
   lastUsedAt?: IsoTime
 }
 
@@ -44,7 +44,7 @@ export const keyUsageInput = closedObject({
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** How far back it looks for the latest request. */
+/** How far back to look for the latest request. */
 const LATEST_MS = 30 * DAY_MS
 
 interface KeyUsageDependencies {
@@ -54,7 +54,7 @@ interface KeyUsageDependencies {
   getLimits(id: string): Promise<{ limits: LimitState[] }>
 }
 
-/** Creates the operation that returns what keys spent this month (UTC), how much of their limits is used, and when they were last used. */
+/** Creates the operation that returns how much keys spent this month (UTC), how much of their limits is used, and when they were last used. */
 export function createKeyUsage({ usage, clock, store, getLimits }: KeyUsageDependencies) {
   return async (query: unknown): Promise<{ from: string; keys: KeyUsage[] }> => {
     const queriedIds = new Set(parseIds(parseInput(keyUsageInput, query).ids))
@@ -91,7 +91,7 @@ async function sumMonthlyUse(
   const times = await reader.latest(latest)
   return new Map(
     Array.from(sums, ([id, { nano, ...counts }]) => {
-      const at = times.get(id) ?? latest.get(id)?.from // there may be no records of the requests anymore
+      const at = times.get(id) ?? latest.get(id)?.from // the records of the requests may be gone
       return [
         id,
         { ...counts, costUsd: fromNanoUsd(nano), ...(at !== undefined && { lastUsedAt: new Date(at).toISOString() }) },

@@ -18,7 +18,7 @@ interface Sorting {
   order: (typeof sortOrders)[number]
 }
 
-/** A request's sort value; absent if unknown, such as an unknown cost. */
+/** A request's sort value, which is absent if unknown (such as an unknown cost), and its ID. */
 interface SortPosition {
   id: string
   value: number | undefined
@@ -30,8 +30,8 @@ const BATCH = 5_000
 const MAX_SORTED = 1_000_000
 
 /**
- * Returns a page of the matching requests in the order of `sorting`. Requests without a value come last in both orders; equal values are ordered by
- * time. Each page reads all matching requests but holds only its own. Throws `INVALID_REQUEST` if more than a million match.
+ * Returns a page of the matching requests in the order of `sorting`. Requests without a value come last in both orders; ties are ordered by time.
+ * Each page reads all matching requests, but keeps only its own in memory. Throws `INVALID_REQUEST` if more than a million match.
  */
 export async function listSortedRequests(
   reader: UsageReader,
@@ -82,7 +82,7 @@ export async function listSortedRequests(
   }
 }
 
-/** Returns whole numbers: stored requests are rounded, requests in memory aren't. */
+/** Returns an integer, because stored requests are rounded and requests in memory aren't. */
 function getSortValue({ durationMs, costUsd }: KeptRequest, sort: RequestSort): number | undefined {
   if (sort === 'time') return 0
   if (sort === 'duration') return Math.round(durationMs)

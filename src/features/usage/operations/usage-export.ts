@@ -48,7 +48,7 @@ const REQUEST_COLUMNS = [
   'tags',
 ] as const
 
-/** Columns before the totals. Only those that at least one row has are exported. */
+/** Columns before the totals. Only columns that have a value in at least one row are exported. */
 const DIMENSION_COLUMNS = [
   'month',
   'day',
@@ -99,7 +99,7 @@ export function listCsvColumns(contents: 'rows' | 'requests' | 'request', list: 
   return [...usedColumns, ...SUM_COLUMNS]
 }
 
-/** Lists keys and groups to look up their names. */
+/** Lists keys and groups, to look up their names. */
 interface NameLists {
   keys(): Promise<{ keys: ReadonlyArray<{ id: string; name: string }> }>
   groups(): Promise<{ groups: ReadonlyArray<{ id: string; name: string }> }>
@@ -128,7 +128,7 @@ export const addNames = (list: readonly NamedIds[], names: ReadonlyMap<string, s
 /** Formats the header line. */
 export const formatCsvHeader = (columns: readonly string[]): string => `${columns.join(',')}\r\n`
 
-/** Formats one line per object. Nested objects without columns of their own are JSON in their cell. */
+/** Formats one line per object. Nested objects without columns of their own become JSON in their cell. */
 export const formatCsvLines = (list: readonly object[], columns: readonly string[]): string =>
   list.map((row) => `${columns.map((column) => formatCell(getValue(row, column))).join(',')}\r\n`).join('')
 
@@ -141,7 +141,7 @@ function getValue(row: object, column: string): unknown {
     .reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), row as JsonObject)
 }
 
-/** Prefixes strings that a spreadsheet would evaluate as a formula with an apostrophe. */
+/** Formats a cell. Strings that a spreadsheet would evaluate as a formula get an apostrophe as a prefix. */
 function formatCell(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)

@@ -22,11 +22,11 @@ export type UsageBy = (typeof dimensions)[number]
 
 const dimensions = ['key', 'group', 'account', 'model', 'target', 'user', 'hour', 'day', 'month'] as const
 
-/** A filter for requests, which must match all fields. An empty string matches requests without a value. */
+/** A filter for requests. All fields must match. An empty string matches requests without a value. */
 interface FilterQuery {
   /** Start time, ISO 8601: a time with its time zone, or a day in UTC such as `2027-01-31`. */
   from?: string
-  /** End time (exclusive), in the same form as `from`; default: now. */
+  /** End time (exclusive), in the same format as `from`; default: now. */
   to?: string
   keyId?: string
   groupId?: string
@@ -34,7 +34,7 @@ interface FilterQuery {
   account?: string
   /** The model name in the request. */
   model?: string
-  /** The end user that the client named. Totals have it only for requests without an account. */
+  /** The end user that the client named. Totals include it only for requests without an account. */
   user?: string
   /** A provider that was called. */
   provider?: string
@@ -50,7 +50,10 @@ export interface UsageQuery extends FilterQuery {
   by?: UsageBy | readonly UsageBy[] | string
   /** The order of rows with the same time: highest cost (default), most requests, or most tokens first. */
   order?: UsageOrder
-  /** Maximum rows, 1 to 1,000; the rest are added up in one extra row with `others`. Not allowed with a time in `by`. Default: all, up to 50,000. */
+  /**
+   * Maximum number of rows, 1 to 1,000. The rest are added up in one extra row with `others`. Not allowed with a time in `by`. Default: all, up to
+   * 50,000.
+   */
   top?: number
   /** Adds `series` to the response: the rows by hour or day. Not allowed with a time in `by`. */
   series?: 'hour' | 'day'
@@ -69,9 +72,9 @@ export interface RequestsQuery extends FilterQuery {
   error?: string
   /** The path of the endpoint, such as `/v1/messages`. */
   endpoint?: string
-  /** Sorts all matching requests, not only those of the page; default `time`. Requests with an unknown cost come last. */
+  /** Sorts all matching requests, not only those on the page; default `time`. Requests with an unknown cost come last. */
   sort?: RequestSort
-  /** `desc` (the default): the newest, slowest, or most expensive first. */
+  /** `desc` (the default) puts the newest, slowest, or most expensive first. */
   order?: (typeof sortOrders)[number]
   /** Maximum requests per page, 1 to 1,000; default 100. */
   limit?: number
@@ -79,7 +82,7 @@ export interface RequestsQuery extends FilterQuery {
   before?: string
 }
 
-/** The totals of each row and of all matching requests. */
+/** The totals of each row, and of all matching requests. */
 export interface UsageSummary {
   /** Start of the period, ISO 8601. */
   from: IsoTime
@@ -92,15 +95,15 @@ export interface UsageSummary {
   series?: SummaryRow[]
   /** The preceding period of the same length, as far as its totals are stored; absent if none are. */
   before?: { from: IsoTime; to: IsoTime; totals: UsageTotals }
-  /** Names of keys and groups by ID, and names of up to 1,000 accounts by ref, or their ids if they have no name. */
+  /** Names of keys and groups by ID, and names of up to 1,000 accounts by ref. An account without a name is shown by its id. */
   names?: Record<string, string>
-  /** Warnings about results that are less precise than requested, and, if nothing was found, about filters that name something unknown. */
+  /** Warnings about results that are less precise than requested, and, if nothing was found, about filters that refer to something unknown. */
   warnings?: string[]
 }
 
 /**
- * The usage of the gateway. `Input` is accepted in addition to the typed input, as in all operations. All operations reject with `USAGE_NOT_KEPT` if
- * the gateway doesn't store usage.
+ * Usage of the gateway. `Input` is accepted in addition to the typed input, as in all operations. All operations reject with `USAGE_NOT_KEPT` if the
+ * gateway doesn't store usage.
  */
 export interface UsageOperations<Input = never> {
   /** Returns totals of requests, tokens, and costs. */
