@@ -16,11 +16,11 @@ export interface UsageFilter {
   connectionId?: string
 }
 
-/** A filter for single requests. */
+/** A filter for individual requests. */
 export interface RequestFilter extends UsageFilter {
   status?: number
   end?: string
-  /** The code of the gateway's error. */
+  /** The gateway's error code. */
   error?: string
   endpoint?: string
 }

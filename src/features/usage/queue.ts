@@ -6,14 +6,14 @@ import type { UnlistedSums } from './unlisted.ts'
 
 /** Requests that are written in one storage operation. */
 export interface Batch {
-  /** Consecutive. */
+  /** Consecutive numbers. */
   readonly number: number
   readonly requests: KeptRequest[]
   /** Totals of requests without a record. */
   readonly unlisted: UnlistedByTime
   /** How many requests are in `unlisted`. */
   readonly unlistedCount: number
-  /** Approximate characters of its requests. */
+  /** The approximate size of its requests, in characters. */
   size: number
   /** Resolves when the write has succeeded or failed. */
   readonly settled: Promise<void>
@@ -41,7 +41,7 @@ interface QueueOptions {
 const BATCH_MS = 1_000
 /** A batch of this size is written immediately. It keeps growing while the previous batch is being written, so that a slow storage can keep up. */
 const BATCH_REQUESTS = 250
-/** Maximum waiting requests, and their characters. Further requests are only added to totals. */
+/** Maximum number of waiting requests, and of their characters. Further requests are only added to totals. */
 const MAX_WAITING = 10_000
 const MAX_WAITING_SIZE = 8_000_000
 /** Maximum delay between write attempts, in ms. */
@@ -52,9 +52,9 @@ const CLOSE_MS = 5_000
 const NONE: UnlistedByTime = new Map()
 
 /**
- * The queue of finished requests. It writes them in order after the response, in batches of one second or 250 requests, or larger ones while the
- * previous batch is being written. Up to 10,000 requests wait for a slow or unavailable storage. Further requests get no record: they are only added
- * to totals, which are written after the waiting requests.
+ * The queue of finished requests. It writes them in order after the response, in batches of one second or 250 requests. Batches are larger if the
+ * previous one is still being written. Up to 10,000 requests wait for a slow or unavailable storage. Further requests get no record: they are only
+ * added to totals, which are written after the waiting requests.
  */
 export class RequestQueue {
   readonly #options: QueueOptions
@@ -64,10 +64,10 @@ export class RequestQueue {
   #number = 0
   #waiting = 0
   #waitingSize = 0
-  /** Loaded when half as many requests wait as may. */
+  /** Loaded when the queue is half full. */
   #unlisted: UnlistedSums | undefined = undefined
   #loading: Promise<void> | undefined = undefined
-  /** Requests without a record that were written since the queue was last full. */
+  /** The number of requests without a record that were written since the queue was last full. */
   #unlistedWritten = 0
   #isBehind = false
   #failures = 0
@@ -110,7 +110,7 @@ export class RequestQueue {
     if (isDue || batch.size >= this.#options.maxCharacters) this.#close()
   }
 
-  /** Whether this share of the requests that may wait, or of their characters, is waiting. */
+  /** Whether the queue is filled to this share of its maximum requests or characters. */
   #isFilled(share: number): boolean {
     return this.#waiting >= share * MAX_WAITING || this.#waitingSize >= share * MAX_WAITING_SIZE
   }

@@ -18,14 +18,14 @@ export interface Tokens {
   outputAudio?: Integer
 }
 
-/** The optional counts, in storage order. */
+/** The optional counts, in the order in which they are stored. */
 export const MEDIA = ['inputImage', 'outputImage', 'inputAudio', 'outputAudio'] as const
 
-/** Lists the optional counts in storage order; `undefined` if all are 0. */
+/** Lists the optional counts in the order in which they are stored, or returns `undefined` if all are 0. */
 export const listMediaCounts = (tokens: Readonly<Tokens>): number[] | undefined =>
   MEDIA.some((name) => tokens[name]) ? MEDIA.map((name) => tokens[name] ?? 0) : undefined
 
-/** Adds optional counts in storage order to `sum` and returns it. */
+/** Adds optional counts, in the order in which they are stored, to `sum`, and returns it. */
 export function addMediaCounts(sum: Tokens, counts: readonly number[] | undefined): Tokens {
   for (const [at, name] of MEDIA.entries()) if (counts?.[at]) sum[name] = (sum[name] ?? 0) + counts[at]
   return sum
@@ -57,9 +57,9 @@ export interface KeptAttempt extends KeptTarget, UsageCost {
   status: Integer
   /** Time since the request arrived. */
   startMs: number
-  /** Time to the response, the first content of a stream, or the failure. */
+  /** Time to the response, to the first content of a stream, or to the failure. */
   durationMs: number
-  /** If it failed: the provider's message without credentials, up to 200 characters. */
+  /** For a failed attempt, the provider's message without credentials, up to 200 characters. */
   message?: string
 }
 
@@ -70,8 +70,8 @@ export type KeptSkip = (KeptTarget & { skipped: string }) | { entry: string; ski
 export type KeptEnd = 'complete' | 'aborted' | 'cut' | 'failed' | 'refused'
 
 /**
- * The record of a request to a model endpoint, including rejected ones. It has no prompt, response, IP address, or credential. Tokens, units, and
- * costs are totals over its attempts.
+ * The record of a request to a model endpoint, including rejected ones. It contains no prompts, responses, IP addresses, or credentials. Tokens,
+ * units, and costs are totals over all its attempts.
  */
 export interface KeptRequest extends UsageCost {
   tokens: Tokens
@@ -87,9 +87,9 @@ export interface KeptRequest extends UsageCost {
   account?: string
   /** The id of the token that acted for the account, its claim `jti`; absent without one. */
   tokenId?: string
-  /** The metadata of the account and the key at the time; the key's where both have a name. */
+  /** The metadata of the account and the key at the time of the request. If both have the same name, the key's value is used. */
   metadata?: Readonly<Record<string, string>>
-  /** The labels that your app gave the identity. */
+  /** The tags that your app gave the identity. */
   tags?: readonly string[]
   /** The end user the client named, up to 200 characters. */
   user?: string
@@ -101,7 +101,7 @@ export interface KeptRequest extends UsageCost {
   /** The target whose response the client got, or the last one called; absent if none was called. */
   target?: KeptTarget
   streamed: boolean
-  /** In order: the first 20 attempts, and all that used something. */
+  /** The first 20 attempts, and all others that used anything, in order. */
   attempts: readonly KeptAttempt[]
   /** At most 20. */
   skipped?: readonly KeptSkip[]
@@ -115,15 +115,15 @@ export interface KeptRequest extends UsageCost {
   /** Why it was rejected or failed, up to 300 characters. */
   reason?: string
   warnings?: readonly string[]
-  /** Who produced the reply. Absent if it was a provider that was called, or the gateway if none was. */
+  /** Who produced the response. Absent if it was a provider that was called, or if it was the gateway and no provider was called. */
   servedBy?: ServedBy
 }
 
-/** Returns who produced the reply if the record doesn't say. */
+/** Returns who produced the response if the record doesn't say. */
 export const getDefaultServer = (attempts: readonly KeptAttempt[]): ServedBy =>
   attempts.length > 0 ? 'provider' : 'gateway'
 
-/** Adds up all attempts. If none used anything, the cost is 0. */
+/** Sums the usage and cost of all attempts. If none used anything, the cost is 0. */
 export function sumUsageCosts(attempts: readonly UsageCost[]): UsageCost & { tokens: Tokens } {
   let sum: UsageCost | undefined
   for (const attempt of attempts) {
@@ -169,7 +169,7 @@ export function addUnits(sum: UsedUnits, more: Readonly<UsedUnits> = {}): UsedUn
   return sum
 }
 
-/** Cost sources, least certain last. */
+/** Cost sources, from most to least certain. */
 export const SOURCES: readonly CostSource[] = ['reported', 'counted', 'estimated']
 
 /** Formats epoch ms in ISO 8601. */

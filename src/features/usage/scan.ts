@@ -16,7 +16,7 @@ export interface Scan {
   matches(request: KeptRequest): boolean
 }
 
-/** A listed value that isn't decoded yet. */
+/** A listed value that hasn't been decoded yet. */
 interface ListedValue {
   value: string
   first: number
@@ -41,10 +41,10 @@ export class ShardScan {
   #after: string
   #pageSize = FIRST_PAGE
   #isListed = false
-  /** The number of values and requests the scan has decoded. */
+  /** The number of values and requests that the scan has decoded. */
   read = 0
 
-  /** `found` are requests of the shard that its values may not contain yet. */
+  /** `found` are requests of the shard that its stored values may not contain yet. */
   constructor(storage: Storage, shard: string, { scan, found }: { scan: Scan; found: readonly KeptRequest[] }) {
     this.#storage = storage
     this.#shard = shard
@@ -58,7 +58,7 @@ export class ShardScan {
     return this.#found[0]
   }
 
-  /** Returns the time since which all requests have been read, in epoch ms; `-Infinity` at the end. */
+  /** Returns the time in epoch ms from which on all requests have been read, or `-Infinity` at the end. */
   get position(): number {
     const [next] = this.#listed
     return next ? next.last : this.#isListed ? Number.NEGATIVE_INFINITY : this.#nextPosition

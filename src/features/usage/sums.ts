@@ -3,7 +3,7 @@ import type { Clock, Storage } from '../../types.ts'
 import { DAY_MS, getShard, getTotalsKey, getUnlistedKey, HOUR_MS, MINUTE_MS, PERIOD_MS, type Period } from './layout.ts'
 import { decodeTotals, Totals, type TotalsRow } from './totals.ts'
 
-/** Maximum TTL of a storage, in ms. */
+/** Maximum TTL that a storage accepts, in ms. */
 export const MAX_TTL_MS = 1e12
 
 /** Totals of batches with consecutive numbers. */
@@ -22,7 +22,7 @@ interface AddSumsOptions {
   onError(error: unknown): void
 }
 
-/** Values from this many characters on take milliseconds to read or write. */
+/** A value with at least this many characters takes milliseconds to read or write. */
 const LARGE = 100_000
 const ROW_CHARACTERS = 100
 
@@ -52,12 +52,12 @@ export class SumsByHour {
   }
 }
 
-/** Stored totals include only some of the batches, so the caller must fold batches one by one. */
+/** The stored totals include only some of the batches, so the caller must fold the batches one by one. */
 export class PartlyAddedError extends Error {}
 
 /**
- * Adds totals of batches to stored totals that don't include them yet. Throws `PartlyAddedError` if the stored totals include only part of a batch
- * range.
+ * Adds totals of batches to stored totals that don't include them yet. Throws `PartlyAddedError` if the stored totals include only part of the
+ * batches.
  */
 async function addToSums(
   { storage, maxCharacters, turnEnd, onError }: AddSumsOptions,

@@ -20,7 +20,10 @@ export interface Dimensions {
   groupId: string
   /** The requested model. */
   model: string
-  /** The target. Tokens and costs are from attempts on it; requests are those it answered or was the last target of. */
+  /**
+   * The target. Tokens and costs count on the target that an attempt called. Requests count on the target that answered, or else on the last one
+   * called.
+   */
   provider: string
   targetModel: string
   connectionId: string
@@ -33,7 +36,7 @@ export interface Dimensions {
 /** The totals of a set of requests. */
 export interface Sums {
   requests: number
-  /** Requests that failed, were cut, or were rejected. */
+  /** Requests that failed, were cut off, or were rejected. */
   failed: number
   /** Failed requests that were rejected before any provider was called. */
   refused: number
@@ -41,7 +44,7 @@ export interface Sums {
   unpriced: number
   tokens: Tokens
   units: UsedUnits
-  /** Whole nano-dollars. */
+  /** Integer nano-dollars. */
   nano: number
   /** Durations of requests that weren't rejected; `undefined` if there are none, and in totals from earlier releases. */
   durationMs: Histogram | undefined
@@ -142,13 +145,13 @@ function getRowKey({ keyId, groupId, model, provider, targetModel, connectionId,
   return `${lengths} ${keyId}${groupId}${model}${provider}${targetModel}${connectionId}${account}${user}`
 }
 
-/** The dimensions to drop if a value would be too large, in order. */
+/** The dimensions to drop, in order, if a value would otherwise be too large. */
 const DROPPABLE = ['account', 'user', 'connectionId', 'targetModel', 'model'] as const satisfies (keyof Dimensions)[]
 
 type StoredRow = [
   ...of: [number, number, number, number, number, number, number],
   ...counts: [number, number, number, number, number, number, number, number, number, number],
-  /** Earlier releases wrote units only if there were any, and nothing after them. */
+  /** Absent if there are no units. Earlier releases wrote nothing after them. */
   units?: UsedUnits,
   /** Histograms; empty if nothing was measured. */
   durationMs?: string,
@@ -159,9 +162,9 @@ type StoredRow = [
   account?: number,
 ]
 
-/** The stored form. */
+/** The totals as stored. */
 interface StoredTotals {
-  /** The number of the last batch these totals include, by instance. */
+  /** For each instance, the number of the last batch that these totals include. */
   through: Record<string, number>
   /** The number of `DROPPABLE` dimensions that were dropped. */
   leftOut: number
@@ -169,7 +172,7 @@ interface StoredTotals {
   rows: StoredRow[]
 }
 
-/** The totals of one period and shard. They store the last batch they include from each instance, so adding a batch twice changes nothing. */
+/** The totals of one period and shard. For each instance, they store the last batch they include, so adding a batch twice changes nothing. */
 export class Totals {
   through: Record<string, number> = {}
   leftOut = 0
@@ -250,7 +253,7 @@ export class Totals {
     return true
   }
 
-  /** Clears the dropped dimensions of a row, as `add` requires. */
+  /** Clears a row's dropped dimensions, as `add` requires. */
   dropDimensions(row: TotalsRow): TotalsRow {
     if (this.leftOut === 0) return row
     const dimensions = { ...row.dimensions }
@@ -259,10 +262,10 @@ export class Totals {
   }
 }
 
-/** Decodes a stored value; `undefined` if it is damaged. */
+/** Decodes a stored value, or returns `undefined` if it is damaged. */
 export const decodeTotals = (text: string): Totals | undefined => readTotals(tryParseJson(text))
 
-/** Reads the parsed JSON of encoded totals; `undefined` if they are damaged. */
+/** Reads the parsed JSON of encoded totals, or returns `undefined` if they are damaged. */
 export function readTotals(stored: unknown): Totals | undefined {
   if (!isObject(stored) || !Array.isArray(stored.texts) || !Array.isArray(stored.rows) || !isObject(stored.through))
     return undefined

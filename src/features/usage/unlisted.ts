@@ -4,14 +4,16 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './layout.ts'
 import type { KeptRequest } from './request-record.ts'
 import { Totals } from './totals.ts'
 
-/** Beyond this many rows, totals become coarser. */
+/** With more rows than this, totals become coarser. */
 const MAX_ROWS = 2_000
-/** Approximate characters of an encoded row without its strings. */
+/** The approximate size of an encoded row without its strings, in characters. */
 const ROW_SIZE = 200
 /** How totals become coarser, in order: from minutes to hours, then without four dimensions (totals.ts), then to days. */
 const STEPS = [HOUR_MS, 'dimension', 'dimension', 'dimension', 'dimension', DAY_MS] as const
 
-/** Totals of requests without a record, collected while the queue is full. Memory use depends on the number of rows, not of requests. */
+/**
+ * Totals of requests without a record, collected while the queue is full. Memory use depends on the number of rows, not on the number of requests.
+ */
 export class UnlistedSums {
   #byTime = new Map<number, Totals>()
   #rows = 0
@@ -34,7 +36,7 @@ export class UnlistedSums {
     if (this.#rows > MAX_ROWS && this.#steps < STEPS.length) this.#coarsen() // one step takes milliseconds
   }
 
-  /** Removes and returns all totals, in parts of up to about `maxCharacters`. */
+  /** Removes and returns all totals, in parts of about `maxCharacters` at most. */
   take(maxCharacters: number): Array<{ unlisted: UnlistedByTime; count: number }> {
     const parts: Array<{ unlisted: Map<number, Totals>; count: number }> = []
     let remaining = 0

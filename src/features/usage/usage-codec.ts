@@ -17,11 +17,11 @@ import {
 } from './request-record.ts'
 
 /*
- * The storage format of requests: rows of numbers, with strings as indexes into a table that all rows of a value share. A row is a fifth of the size
- * of the record's JSON and decodes five times faster.
+ * The storage format of requests. A value has rows of numbers. Strings are indexes into a table that all its rows share. A row is a fifth of the size
+ * of the record's JSON, and decodes five times faster.
  */
 
-/** The strings of a value. Indexes start at 1; 0 means no string. */
+/** The strings of a value. Indexes start at 1; 0 means that there is no string. */
 export class StringTable {
   readonly texts: string[] = []
   /** Total characters of the strings. */
@@ -45,7 +45,7 @@ export class StringTable {
     return index
   }
 
-  /** Returns the strings used since the last call at their indexes, and 0 in place of all others. */
+  /** Returns the strings used since the last call at their indexes, with 0 in place of all others. */
   takeUsed(): Array<string | 0> {
     const used = this.texts.map((text, nth) => (this.#lastUses[nth] === this.#round ? text : 0))
     this.#round++
@@ -76,7 +76,7 @@ type UsageCostRow = [
   cacheRead: number,
   cacheWrite: number,
   reasoning: number,
-  /** `null` if there are no units but image or audio tokens follow. */
+  /** `null` if there are no units, but image or audio tokens follow. */
   units?: Record<string, number> | null,
   media?: number[],
 ]
@@ -102,7 +102,7 @@ type RequestRow = [
   attempts: AttemptRow[],
   skipped: SkipRow[],
   warnings: number[],
-  /** Absent, or 0 if anything follows, if it is the default server. */
+  /** Absent (or 0 if anything follows) if it is the default server. */
   servedBy?: number,
   /** Absent without an account. */
   account?: number,
@@ -114,7 +114,7 @@ const KEY_ID = 4
 
 /** Rows and their strings. A stored value of requests also has its write time, `at`. */
 interface StoredRows {
-  /** 0 in place of strings that no row uses. */
+  /** Contains 0 in place of strings that no row uses. */
   texts: Array<string | 0>
   rows: RequestRow[]
 }
@@ -134,7 +134,9 @@ export function encodeRequests(requests: readonly KeptRequest[], at: number): st
   return encodeRows(table.texts, rows, at)
 }
 
-/** Decodes a value of requests, or only those of one key, which is faster. `undefined` if it is damaged. An empty key ID means no key. */
+/**
+ * Decodes a value of requests, or only those of one key, which is faster. Returns `undefined` if the value is damaged. An empty key ID means no key.
+ */
 export function decodeRequests(text: string, keyId?: string): KeptRequest[] | undefined {
   return keyId ? decodeRequestsOfKey(text, keyId) : readRows(tryParseJson(text), keyId)
 }
@@ -142,8 +144,8 @@ export function decodeRequests(text: string, keyId?: string): KeptRequest[] | un
 const ROWS = '],"rows":['
 
 /**
- * Parses only the rows of one key. Rows contain no strings except IDs, so `,["` always starts a row; in the strings before them, every quotation mark
- * is escaped.
+ * Parses only the rows of one key. Rows contain no strings except IDs, so `,["` always starts a row. In the strings before the rows, every quotation
+ * mark is escaped.
  */
 function decodeRequestsOfKey(text: string, keyId: string): KeptRequest[] | undefined {
   if (!text.includes(JSON.stringify(keyId))) return []
@@ -172,7 +174,7 @@ export function readRows(stored: unknown, keyId?: string): KeptRequest[] | undef
     const index = keyId ? texts.indexOf(keyId) + 1 : keyId === '' ? 0 : undefined
     if (keyId && index === 0) return []
     const keyRows = index === undefined ? rows : rows.filter((row) => row[KEY_ID] === index)
-    return keyRows.map((row) => parseRequestRow(row, texts as string[])) // rows don't use indexes whose string is 0
+    return keyRows.map((row) => parseRequestRow(row, texts as string[])) // no row uses an index whose string is 0
   } catch {
     return undefined
   }

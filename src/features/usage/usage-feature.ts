@@ -14,7 +14,7 @@ export interface UsageFeature extends Feature {
   readonly store: UsageStore
 }
 
-/** `undefined` if the gateway stores no usage. */
+/** Creates the feature. Returns `undefined` if the gateway doesn't store usage. */
 export function createUsage({ storesUsage, store, ...deps }: UsageDependencies): UsageFeature | undefined {
   if (!storesUsage) return undefined
   const { storage, freshness, settings } = store

@@ -10,12 +10,12 @@ import type { KeptRequest } from './request-record.ts'
 
 /** An idle stream sends a comment at this interval in ms, so that proxies don't close it. */
 const KEEP_ALIVE_MS = 15_000
-/** Maximum requests waiting for a slow reader; further ones are dropped and counted. */
+/** Maximum number of requests waiting for a slow reader; further ones are dropped and counted. */
 const MAX_WAITING = 1_000
 
 /**
  * A stream of finished requests as server-sent events: `event: request` with the request as JSON, and `event: dropped` with the number of requests
- * dropped because the reader was too slow.
+ * that were dropped because the reader was too slow.
  */
 export class LiveStream implements ByteStream {
   readonly #startTimer: (ms: number, onTime: () => void) => CancelDeadline
@@ -66,7 +66,7 @@ export class LiveStream implements ByteStream {
     cancelTimer()
   }
 
-  /** Ends the stream after sending what is waiting. */
+  /** Ends the stream after sending the waiting requests. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -82,7 +82,7 @@ export class LiveStream implements ByteStream {
   }
 }
 
-/** Sends requests written by other instances while there are readers. */
+/** As long as there are readers, sends them requests written by other instances. */
 export function followJournal(options: {
   storage: Pick<Storage, 'get'>
   freshness: Pick<Freshness, 'onChange'>
@@ -95,7 +95,7 @@ export function followJournal(options: {
   const { storage, freshness, instance, hasReaders, send, onError } = options
 
   async function read(key: string): Promise<void> {
-    const stored = await storage.get(key) // `undefined` if it was folded and deleted
+    const stored = await storage.get(key) // `undefined` if the batch was folded and deleted
     for (const request of (stored && decodeBatch(stored.value)?.requests) ?? []) send(request)
   }
 

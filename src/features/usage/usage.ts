@@ -13,8 +13,8 @@ export interface UsageStore {
   /** Stores a finished request in the background. Never throws. */
   keep(request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void): void
   /**
-   * Streams requests that end from now on as server-sent events. Requests of other instances follow once written, if the storage reports changes. The
-   * stream ends with its reader or the gateway.
+   * Streams requests that end from now on as server-sent events. If the storage reports changes, requests of other instances follow after they are
+   * written. The stream ends when its reader disconnects or the gateway closes.
    */
   live(): Promise<LiveStream>
   /** Calls `listener` with requests written by other instances, if the storage reports changes. Supports one listener. */
@@ -32,9 +32,9 @@ export interface UsageStoreOptions {
   storage: Storage
   clock: Clock
   logger: Logger
-  /** Reports changes by other instances. */
+  /** Reports changes made by other instances. */
   freshness: Pick<Freshness, 'onChange'>
-  /** Returns the settings that contain the retention. */
+  /** Returns the settings with the retention periods. */
   settings(): Promise<RetentionSettings>
   startTimer(ms: number, onTime: () => void): CancelDeadline
   /** Yields so that other work can run. */
@@ -44,10 +44,10 @@ export interface UsageStoreOptions {
 
 const DEFAULT_DAYS: Readonly<RetentionDays> = { requests: 30, totals: 400 }
 
-/** Maximum characters in a value, so that a single read returns many and each takes only milliseconds. */
+/** Maximum number of characters in a value. A single read can return many values, and each takes only milliseconds to read. */
 const MAX_VALUE_CHARACTERS = 500_000
 const MAX_BATCH_CHARACTERS = 200_000
-/** Characters per byte of a storage's limit. A character takes up to three bytes, but most take one. */
+/** Characters per byte of the storage's size limit. A character takes up to three bytes, but most take one. */
 const BYTES_LEFT = 0.6
 
 /** Creates the usage store of a gateway. Loads the writer and the reader lazily. */
@@ -65,7 +65,7 @@ export function createUsageStore({
   const maxCharacters = Math.min(MAX_VALUE_CHARACTERS, largestValueBytes * BYTES_LEFT)
 
   async function readDays(): Promise<RetentionDays> {
-    const { usage }: RetentionSettings = await settings().catch(() => ({})) // whoever reads the settings gets the error
+    const { usage }: RetentionSettings = await settings().catch(() => ({})) // the next reader of the settings gets the error
     const requests = usage?.keepRequestsDays ?? DEFAULT_DAYS.requests
     return { requests, totals: Math.max(usage?.keepTotalsDays ?? DEFAULT_DAYS.totals, requests) }
   }

@@ -9,26 +9,26 @@ import type { ClientWriteContext } from './kind-forms.ts'
 
 /*
  * The parts of the AI SDK's gateway protocol that all kinds share. The gateway reads the `providerOptions` of every provider, because any target may
- * respond. Options that the target doesn't support are losses.
+ * respond. Options that the target doesn't support count as losses.
  */
 
-/** Returns the options of each provider. Signalbox's own options were checked before; only the end user among them concerns models. */
+/** Returns the options of each provider. Signalbox's own options have been checked before; of those, only the end user concerns models. */
 export function readProviderOptions(body: Fields): readonly Fields[] {
   const options = body.fields('providerOptions')
   return Object.keys(options?.value ?? {}).flatMap((name) => options?.fields(name) ?? [])
 }
 
-/** Returns the first value that `read` finds. It reads the options of all providers, so that none of them is reported as a loss. */
+/** Returns the first value that `read` finds. Reads the options of all providers, so that none of them is reported as a loss. */
 export const findFirst = <T>(options: readonly Fields[], read: (one: Fields) => T | undefined): T | undefined =>
   options.map(read).find((value) => value !== undefined)
 
-/** Notes unread fields as losses. */
+/** Reports unread fields as losses. */
 export function dropUnread(body: Fields, options: readonly Fields[]): void {
   body.ignore('model', 'headers')
   for (const one of [...options, body]) if (one.at !== 'providerOptions.signalbox') one.drop()
 }
 
-/** Writes the response fields other than the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `more`. */
+/** Writes all response fields except the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `more`. */
 export function writeFacts(
   { listLosses, warnings, describe, now, model }: Omit<ClientWriteContext<unknown>, 'asked' | 'provider' | 'newId'>,
   usage: AnswerFacts['usage'],

@@ -25,7 +25,7 @@ export function createKindForms<Req, Res extends KindResponse, Chunk = never>(
 ): KindForms {
   const { clients, vendors, fallback, division, configField, estimateUsage, completeResponse, addPriceFacts } =
     definition
-  const contentFields = definition.estimatesTokens ? toContentFields() : undefined // no output fields: only the input has tokens
+  const contentFields = definition.estimatesTokens ? toContentFields() : undefined // no output fields, because only the input has tokens
 
   return {
     clients: Object.keys(clients),
@@ -160,7 +160,7 @@ function writeChunks<Res extends KindResponse, Chunk>(writer: ClientStream<Res, 
   return concatBytes(parts.filter((part) => part !== undefined))
 }
 
-/** Without `createWriter`, the client gets the bytes of the stream unchanged. */
+/** Prepares a stream. Without `createWriter`, the client gets the bytes of the stream unchanged. */
 function prepareStream<Res, Chunk>(
   framing: PreparedStream['framing'],
   createReader: () => VendorStream<Chunk> | VendorStream<unknown> | undefined,
@@ -169,7 +169,7 @@ function prepareStream<Res, Chunk>(
   return {
     framing,
     open() {
-      const reader = createReader() // has state, so each stream needs its own
+      const reader = createReader() // it has state, so each stream needs its own
       const writer = createWriter?.()
       return {
         read(input) {
@@ -181,7 +181,7 @@ function prepareStream<Res, Chunk>(
           if (progress.usage && !isBytes) progress.usage = addEventCharges(progress.usage, input.data)
           const hasChunks = chunks.length > 0
           if (!writer) return { ...progress, hasChunks, bytes: [isBytes ? input : encodeUtf8(eventText(input))] }
-          const bytes = (chunks as readonly Chunk[]).flatMap((chunk) => writer.writeChunk(chunk) ?? []) // unknown only if passed through
+          const bytes = (chunks as readonly Chunk[]).flatMap((chunk) => writer.writeChunk(chunk) ?? []) // chunks are `unknown` only if passed through
           return { ...progress, hasChunks, bytes }
         },
         end: (usage) => [writer?.writeEnd(usage)].filter((last) => last !== undefined),

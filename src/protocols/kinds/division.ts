@@ -1,18 +1,18 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Division, KindResponse, PassThrough } from './kind-forms.ts'
 
-/** The first entry of a part, and the one after its last. */
+/** The index of a part's first entry, and the index after its last entry. */
 export type EntryRange = readonly [start: number, end: number]
 
-/** The most that a vendor accepts in one call. Absent: no limit. */
+/** The maximum that a vendor accepts in one call. Absent means no limit. */
 export interface CallBounds {
   entries?: number | undefined
   tokens?: number | undefined
 }
 
 /**
- * Divides a request into parts that a vendor accepts in one call. An entry that is too long on its own becomes its own part, which the vendor
- * truncates or rejects. `length`: the length of the request body, in characters.
+ * Divides a request into parts that a vendor accepts in one call. An entry that exceeds the maximum becomes a separate part, which the vendor
+ * truncates or rejects. `length` is the length of the request body, in characters.
  */
 export function divideRequest<Req>(
   request: Req,
@@ -20,7 +20,7 @@ export function divideRequest<Req>(
   { entries: maxEntries = Number.POSITIVE_INFINITY, tokens, length }: CallBounds & { length: number },
 ): ReadonlyArray<{ request: Req; entries: EntryRange }> {
   const size = division?.countEntries(request) ?? 0
-  // No text has more than two tokens per character, so short ones don't need to be counted.
+  // No text has more than two tokens per character, so the tokens of short ones don't need to be counted.
   const maxTokens = tokens === undefined || length * 2 <= tokens ? Number.POSITIVE_INFINITY : tokens
   if (!division || size <= 1 || (size <= maxEntries && maxTokens === Number.POSITIVE_INFINITY))
     return [{ request, entries: [0, size] }]
@@ -41,7 +41,7 @@ export function divideRequest<Req>(
   return ranges.map((entries) => ({ request: division.slice(request, ...entries), entries }))
 }
 
-/** The field of a body that contains its `size` entries, reduced to those of a part. */
+/** Reduces the body field that contains the `size` entries to the entries of a part. */
 export function pickEntries<Req>(
   { listFields = [] }: PassThrough<Req>,
   { body, size, entries }: { body: JsonObject; size: number | undefined; entries: EntryRange },

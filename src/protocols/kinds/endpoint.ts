@@ -3,7 +3,7 @@ import type { Endpoint } from '../formats/format.ts'
 import { endsAtClient, type Operation } from '../formats/model-operations.ts'
 import type { KindForms } from './kind-forms.ts'
 
-/** An endpoint whose requests are translated by the forms of a kind instead of formats. */
+/** An endpoint whose requests are translated by the forms of a kind rather than by formats. */
 export interface KindEndpoint extends Endpoint {
   /** The client form's name in `KindForms`. */
   client: string
@@ -33,8 +33,8 @@ export const createEndpoint = (
 })
 
 /**
- * Creates a kind's endpoint for each version of the AI SDK's gateway protocol, whose headers name the model and the version. `page`: the page of the
- * AI SDK's documentation.
+ * Creates a kind's endpoint for each version of the AI SDK's gateway protocol, whose headers contain the model and the version. `page` is the page of
+ * the AI SDK's documentation.
  */
 export const createAiSdkEndpoints = (
   name: string,
@@ -56,7 +56,10 @@ export const createAiSdkEndpoints = (
     }),
   )
 
-/** The size of all base64 in a JSON value, in bytes, with or without a data URL prefix. Short strings are names and media types. */
+/**
+ * Returns the total size of all base64 in a JSON value, in bytes, with or without a data URL prefix. Skips short strings, which are names and media
+ * types.
+ */
 export function getBase64Size(value: unknown): number {
   if (typeof value === 'string') return value.length < 64 ? 0 : (value.length - value.indexOf(',') - 1) * 0.75
   return Object.values(value ?? {}).reduce<number>((size, one) => size + getBase64Size(one), 0)

@@ -5,15 +5,15 @@ import type { TokenUsage } from '../formats/format.ts'
 import { toCamelCase } from '../formats/gemini/client/gemini-client-spelling.ts'
 
 /*
- * `generateContent` requests of Google's clients for kinds other than chat: https://ai.google.dev/api/generate-content. Field names may be in camel or
- * snake case.
+ * `generateContent` requests of Google's clients for kinds other than chat: https://ai.google.dev/api/generate-content. Field names may be in camel
+ * case or snake case.
  */
 
 /** A `generateContent` request for a kind other than chat. */
 export interface GeminiRequest {
-  /** `generationConfig`. */
+  /** The fields of `generationConfig`. */
   config: Fields
-  /** All text of the user, one part per line. */
+  /** The user's entire text, one part per line. */
   text: string
   system: string | undefined
   /** The media of all contents, as data URLs or URLs. */
@@ -44,7 +44,7 @@ export function readGeminiRequest(json: JsonObject, warnings: Warnings): GeminiR
   }
 }
 
-/** Accepts one content, several, or strings instead of either. */
+/** Accepts one content, several contents, or strings in their place. */
 function readParts(contents: unknown): JsonObject[] {
   return [contents].flat().flatMap((content) => {
     if (typeof content === 'string') return [{ text: content }]

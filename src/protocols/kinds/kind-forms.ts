@@ -8,7 +8,7 @@ import type { ProviderTarget } from '../providers/target.ts'
 /** The fields that responses of all kinds share. */
 export interface KindResponse {
   usage?: TokenUsage | undefined
-  /** The provider's name of the model. */
+  /** The provider's name for the model. */
   model?: string | undefined
 }
 
@@ -18,39 +18,39 @@ export interface KindResponse {
 export interface ClientForm<Req, Res, Chunk = never> {
   /** The client's names for the fields of `Req`, used in warnings and errors. */
   readonly fieldNames?: FieldNames
-  /** Reads a request. If a field is malformed, throws `INVALID_REQUEST` (`warnings.reject`), which names it. */
+  /** Reads a request. Throws `INVALID_REQUEST` (`warnings.reject`) with the field's name if a field is malformed. */
   read(body: JsonObject, context: ClientReadContext): Req
   /** Writes a whole response: an object as JSON, a string as plain text. */
   write(response: Res, context: ClientWriteContext<Req>): JsonObject | string
   /** The content type of a whole response; default: `application/json`. */
   getContentType?(request: Req): string
-  /** Creates the writer of a response in events or bytes; absent or `undefined`: `write` writes it whole. */
+  /** Creates the writer of a response in events or bytes. If absent or `undefined`, `write` writes the response whole. */
   createStream?(request: Req, context: ClientWriteContext<Req>): ClientStream<Res, Chunk> | undefined
 }
 
 /** Writes one response in chunks. */
 export interface ClientStream<Res, Chunk> {
-  /** `vendorType`: the content type of a vendor's response in bytes. */
+  /** Returns the content type of the response. `vendorType` is the content type of a vendor's response in bytes. */
   getContentType(vendorType?: string): string
-  /** Returns `undefined` for a chunk that isn't sent. */
+  /** Returns the bytes of a chunk, or `undefined` if the chunk isn't sent. */
   writeChunk(chunk: Chunk): Uint8Array | undefined
   /** Returns the bytes that follow the last chunk. */
   writeEnd(usage: TokenUsage | undefined): Uint8Array | undefined
   splitResponse(response: Res): readonly Chunk[]
-  /** Whether the client reads events. An error is then sent as an event; otherwise the connection is aborted. */
+  /** Whether the client reads events. If so, an error is sent as an event; otherwise, the connection is aborted. */
   readonly isEvents: boolean
 }
 
-/** The content of an event, or of some bytes, in a vendor's stream. */
+/** The content of an event, or of a sequence of bytes, in a vendor's stream. */
 export interface StreamContent<Chunk> {
-  /** The first chunk commits the response: no other target is tried after it. */
+  /** The first chunk commits the response: after it, no other target is tried. */
   chunks?: readonly Chunk[]
   usage?: TokenUsage | undefined
   error?: EmbeddedError | undefined
   isLast?: boolean
 }
 
-/** Reads the stream of one response. `acceptsType`: whether a content type means content rather than an error as text. */
+/** Reads the stream of one response. `acceptsType` returns whether a content type means content rather than an error as text. */
 export type VendorStream<Chunk> =
   | { readonly framing: 'events'; read(event: SseEvent): StreamContent<Chunk> }
   | {
@@ -60,9 +60,9 @@ export type VendorStream<Chunk> =
     }
 
 export interface ClientReadContext {
-  /** Collects the fields that the target doesn't receive. In strict mode, a dropped field is rejected. */
+  /** Collects the fields that the target doesn't receive. In strict mode, dropping a field rejects the request. */
   warnings: Warnings
-  /** A request header. Some clients show in a header which response they expect. */
+  /** Returns a request header. Some clients use a header to show which response they expect. */
   header(name: string): string | undefined
   /** The files of a form. */
   files: readonly FormFile[]
@@ -76,7 +76,7 @@ export interface ClientWriteContext<Req> {
   warnings: ResponseWarnings
   /** The provider's ID. */
   provider: string
-  /** The provider's name of the model or, if the response has none, the target's. */
+  /** The provider's name for the model, or the target's if the response has none. */
   model: string
   /** Epoch seconds. */
   now: number
@@ -86,101 +86,101 @@ export interface ClientWriteContext<Req> {
   describe?: KindCall['describe']
 }
 
-/** How a vendor expects requests of a kind and writes responses. */
+/** How a vendor expects requests of a kind, and how it writes responses. */
 export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
-  /** The form's name, which a connection can have as its `format` (`vendorForms` in src/types/unions.ts). */
+  /** The form's name, which a connection can set as its `format` (`vendorForms` in src/types/unions.ts). */
   readonly name: string
   /** The IDs of the providers that use this form. */
   readonly providers?: readonly string[]
-  /** Whether a target uses this form, if its provider's ID doesn't decide that. */
+  /** Whether a target uses this form, if that doesn't depend on its provider's ID. */
   matches?(target: ProviderTarget): boolean
   /** The vendor's base URL for this kind, if it differs from the one in the catalog. */
   readonly baseUrl?: string
-  /** Derives the base URL of the form's paths from the connection's. Default: the same URL. */
+  /** Derives the base URL of the form's paths from the connection's base URL. Default: unchanged. */
   adaptBaseUrl?(baseUrl: string): string
   /** The header for the credential, in lowercase; default: the one of the provider or its format. */
   readonly keyHeader?: string
-  /** The vendor doesn't accept image URLs. The gateway fetches the images. */
+  /** Set if the vendor doesn't accept image URLs, so the gateway fetches the images. */
   readonly needsImageBytes?: true
-  /** The most entries in one call; default: no limit. Larger requests are divided. */
+  /** Returns the maximum number of entries in one call; default: no limit. Larger requests are divided. */
   getMaxEntries?(target: ProviderTarget): number
-  /** The most tokens of all entries in one call; default: no limit. Larger requests are divided. */
+  /** Returns the maximum number of tokens of all entries in one call; default: no limit. Larger requests are divided. */
   getMaxTokens?(target: ProviderTarget): number
   /** The clients whose requests are passed through. */
   readonly passThrough?: readonly PassThrough<Req>[]
-  /** Writes a request. Notes unsupported fields (`warnings.noteDropped`) or rejects them. */
+  /** Writes a request. Reports unsupported fields (`warnings.noteDropped`) or rejects them. */
   writeRequest(request: Req, context: VendorContext): VendorRequest
-  /** Reads a response. If the body isn't one, returns a description of what is missing: "an embedding for each input". */
+  /** Reads a response. If the body isn't a valid one, returns a description of what is missing, such as "an embedding for each input". */
   readResponse(json: JsonObject, request: Req): Res | string
-  /** The field that holds a response that is an array. */
+  /** The field in which to wrap a response that is an array. */
   readonly arrayField?: string
-  /** The field that holds a response that is plain text. */
+  /** The field in which to wrap a response that is plain text. */
   readonly textField?: string
-  /** The field that holds a whole response in bytes (image or audio), in base64. Its media type is in `type`. */
+  /** The field in which to wrap a whole response in bytes (image or audio), as base64. Its media type goes in `type`. */
   readonly bytesField?: string
   /** For vendors that respond with a job, which is polled until it is done. */
   readonly job?: JobForm
-  /** Creates the reader for the stream that this request returns; absent or `undefined`: the response isn't streamed. */
+  /** Creates the reader for the stream that this request returns. If absent or `undefined`, the response isn't streamed. */
   createStream?(request: Req, target: ProviderTarget): VendorStream<Chunk> | undefined
-  /** The client's content type for a response in bytes. `vendorType`: the vendor's, if its response is in bytes, too. */
+  /** Returns the client's content type for a response in bytes. `vendorType` is the vendor's, if its response is in bytes, too. */
   getContentType?(request: Req, vendorType: string | undefined): string | undefined
   /** Reads the usage from response headers, for vendors whose bodies don't report it. */
   readHeaderUsage?(header: (name: string) => string | undefined): TokenUsage | undefined
-  /** Finds the error in a response with status 200; default: the one in its field `error`. */
+  /** Finds the error in a response with status 200. Default: the one in its `error` field. */
   findError?(json: JsonObject, request: Req): EmbeddedError | undefined
 }
 
-/** The state of a job. `refused`: by a content filter. */
+/** The state of a job. `refused` means that a content filter rejected it. */
 export type JobState = 'open' | 'done' | 'failed' | 'refused'
 
 /** How to poll a job for its result. */
 export interface JobForm {
   /**
-   * The vendor's domain. Requests to https URLs in this domain also get the credential, if the job was started there. Default: only URLs of the same
-   * origin get it.
+   * The vendor's domain. If the job was started in this domain, https URLs in it also get the credential. Default: only URLs of the same origin get
+   * it.
    */
   readonly domain?: string
-  /** Finds where to poll the job, in the response of `requestUrl`; `undefined` if the response isn't a job. */
+  /** Finds where to poll the job in the response of `requestUrl`, or returns `undefined` if the response isn't a job. */
   findJob(json: JsonObject, requestUrl: string): JobPoll | undefined
-  /** Reads the state from the response to a poll. That response is the result when the job is done. */
+  /** Reads the state from the response to a poll. When the job is done, that response is the result. */
   readState(json: JsonObject): JobState
 }
 
 export interface JobPoll {
   url: string
-  /** The body of a `POST`; absent: a `GET`. */
+  /** The body of a `POST`. If absent, the poll is a `GET`. */
   body?: JsonObject
-  /** Fields of the first response that are added to the result. */
+  /** Fields of the first response to add to the result. */
   kept?: JsonObject
 }
 
 /** Functions that complete a provider's response. */
 export interface CompletionTools {
   requestUrl: string
-  /** Resolves to a job's result. Rejects if the job fails, is refused, takes too long, or isn't at a URL of the vendor. */
+  /** Resolves to a job's result. Rejects if the job fails, is refused, takes too long, or has a URL that isn't the vendor's. */
   awaitJob(poll: JobPoll, job: JobForm): Promise<JsonObject>
-  /** Fetches an image without a credential; `undefined` if its URL isn't public or the download fails. */
+  /** Fetches an image without a credential. Resolves to `undefined` if its URL isn't public, or if the download fails. */
   download(url: string): Promise<{ bytes: Uint8Array; mediaType: string } | undefined>
 }
 
-/** How requests pass through to a vendor that uses the client's form. */
+/** How requests are passed through to a vendor that uses the client's form. */
 export interface PassThrough<Req> {
   /** The name of the client's form. */
   readonly client: string
   path(target: ProviderTarget): string
-  /** The body fields of which one holds the entries; absent: a request that must be divided is translated. */
+  /** Body fields, one of which contains the entries. If absent, a request that must be divided is translated instead. */
   readonly listFields?: readonly string[]
-  /** Whether the request may pass through to this target; default: always. */
+  /** Whether the request may be passed through to this target; default: always. */
   accepts?(request: Req, target: ProviderTarget): boolean
-  /** The body fields that the target doesn't know and that don't affect the response. */
+  /** Returns the body fields that the target doesn't support and that don't affect the response. */
   getExcludedFields?(request: Req, context: VendorContext): readonly string[]
-  /** Fields that replace those of the same names, and come first in the body. */
+  /** Returns fields that come first in the body, and replace fields with the same names. */
   getAddedFields?(request: Req, context: VendorContext): JsonObject
   /** Rewrites the parts of a form; default: unchanged. */
   rewriteForm?(parts: readonly FormPart[], request: Req): readonly FormPart[]
   /** Reads the text of a response without parsing all of it, if the client can get the text unchanged. */
   skim?(text: string, request: Req): JsonObject | undefined
-  /** Rewrites the response for the client; `undefined`: the client gets the same bytes. */
+  /** Rewrites the response for the client. If `undefined`, the client gets the same bytes. */
   rewriteResponse?(json: JsonObject, request: Req): JsonObject | undefined
   /** Creates the reader for a stream whose bytes the client gets unchanged. */
   createStream?(request: Req): VendorStream<unknown> | undefined
@@ -199,39 +199,39 @@ export interface VendorContext {
 /** Images by their URLs. */
 export type FetchedImages = ReadonlyMap<string, { bytes: Uint8Array; type: string }>
 
-/** A request to a vendor, without base URL and credential. */
+/** A request to a vendor, without its base URL and credential. */
 export interface VendorRequest {
-  /** Below the base URL. */
+  /** Relative to the base URL. */
   path: string
-  /** Undefined fields are left out, and arrays repeat the field. */
+  /** Undefined fields are left out. Arrays repeat the field. */
   query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
   /** Default: `POST`. */
   method?: 'GET'
   /** In lowercase. */
   headers?: Readonly<Record<string, string>>
   body?: JsonObject
-  /** Replaces `body` with a form, whose files are sent last. */
+  /** Replaces `body` with a form that sends its files last. */
   form?: readonly FormPart[]
   /** Replaces `body` with bytes of this content type. */
   bytes?: { type: string; bytes: Uint8Array }
-  /** The cloud service, if it isn't the one for chat: `bedrock-agent-runtime`. */
+  /** The cloud service, if it differs from the one for chat, such as `bedrock-agent-runtime`. */
   service?: string
 }
 
 /** How to divide requests with more entries than a vendor accepts in one call. */
 export interface Division<Req, Res extends KindResponse> {
   countEntries(request: Req): number
-  /** Counts at least as many tokens for an entry as the vendor; absent: entries have no tokens. */
+  /** Estimates the tokens of an entry, never below the vendor's count. If absent, entries have no tokens. */
   countTokens?(request: Req, entry: number): number
-  /** Returns the request for the entries from `start` up to, but not including, `end`. */
+  /** Returns the request for the entries from `start` (inclusive) to `end` (exclusive). */
   slice(request: Req, start: number, end: number): Req
-  /** Joins the responses to the parts, in their order. The usage is added up elsewhere. */
+  /** Joins the responses to the parts, in order. The usage is added up elsewhere. */
   join(responses: readonly Res[]): Res
   /** Set if successful parts count even when others fail. Default: all fail. */
   readonly isPartial?: true
   /**
-   * Creates a check that gets the response to each part in turn. It returns a description of what a response lacks
-   * compared with earlier ones, or `undefined`.
+   * Creates a check that receives the response to each part in turn. It returns a description of what a response lacks compared with earlier ones, or
+   * `undefined`.
    */
   createCheck?(): (response: Res) => string | undefined
 }
@@ -239,22 +239,22 @@ export interface Division<Req, Res extends KindResponse> {
 /** Defines the forms of a kind. */
 export interface KindDefinition<Req, Res extends KindResponse, Chunk = never> {
   readonly clients: Readonly<Record<string, ClientForm<Req, Res, Chunk>>>
-  /** A target uses the first form that matches. */
+  /** A target uses the first form that matches it. */
   readonly vendors: readonly VendorForm<Req, Res, Chunk>[]
   /** The form for all other targets. */
   readonly fallback: VendorForm<Req, Res, Chunk>
   readonly division?: Division<Req, Res>
-  /** Set if input tokens have a price, so they are estimated when a provider doesn't report them. */
+  /** Set if input tokens have a price. They are estimated if a provider doesn't report them. */
   readonly estimatesTokens?: true
-  /** Completes a response, such as by downloading its images. */
+  /** Completes a response, for example by downloading its images. */
   completeResponse?(response: Res, request: Req, tools: CompletionTools): Promise<Res>
   /** Lists the URLs of images that some vendors need as bytes. */
   getImageUrls?(request: Req): readonly string[]
-  /** The usage that the request itself shows, for vendors that report none. Its units also count if a vendor reports only tokens. */
+  /** Estimates the usage from the request, for vendors that report none. The estimated units also count if a vendor reports only tokens. */
   estimateUsage?(request: Req): TokenUsage | undefined
-  /** Adds the facts that the price of a response depends on. `response`: `undefined` for a stream. */
+  /** Adds the facts that the price of a response depends on. `response` is `undefined` for a stream. */
   addPriceFacts?(usage: TokenUsage, request: Req, response: Res | undefined): TokenUsage
-  /** The field of a provider's definition with its base URL and key header for this kind. */
+  /** The field of a provider's definition that has the base URL and key header for this kind. */
   readonly configField?: 'searchConfig' | 'fetchConfig'
 }
 
@@ -263,7 +263,7 @@ export interface KindCall {
   /** The name of the client's form. */
   client: string
   body: JsonObject
-  /** The text of the body, with the target's name of the model. */
+  /** The text of the body, with the target's name for the model. */
   text: string
   /** The parts of a form. */
   form: readonly FormPart[] | undefined
@@ -273,11 +273,11 @@ export interface KindCall {
   /** Epoch seconds. */
   now(): number
   newId(): string
-  /** Describes the target that responded, the earlier attempts, and the cost; absent if the client's format has no place for it. */
+  /** Describes the target that responded, the earlier attempts, and the cost. Absent if the client's format has no field for it. */
   describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
 }
 
-/** One of the calls for a request. */
+/** One of a request's calls. */
 export interface PreparedPart {
   request: Omit<VendorRequest, 'body' | 'form' | 'bytes'> & { body?: string | Uint8Array | undefined }
   answers: AnswerReader
@@ -296,16 +296,16 @@ export interface PreparedCall {
   /** Whether successful parts count even if others fail. */
   isPartial: boolean
   isPassThrough: boolean
-  /** Lists the losses of the request and, once the response is written, those of the response. */
+  /** Lists the losses of the request and, after the response is written, those of the response. */
   listLosses(): readonly string[]
-  /** Writes the client's response; `undefined`: the client gets the bytes of the only part. `usage`: of all parts. */
+  /** Writes the client's response. If `undefined`, the client gets the bytes of the only part. `usage` is that of all parts. */
   writeResponse(
     responses: readonly JsonObject[],
     usage: TokenUsage | undefined,
   ): JsonObject | string | Uint8Array | undefined
-  /** `sentType`: the vendor's content type. */
+  /** Returns the client's content type. `sentType` is the vendor's. */
   getContentType(sentType: string | undefined, isWhole: boolean): string
-  /** Translates a streamed response; `undefined`: the response isn't streamed. */
+  /** Translates a streamed response; `undefined` if the response isn't streamed. */
   stream: PreparedStream | undefined
 }
 
@@ -322,7 +322,7 @@ export interface PreparedStream {
     /** Returns the bytes that follow the last input. */
     end(reported: TokenUsage | undefined): readonly Uint8Array[]
   }
-  /** Returns the usage that the stream has `reported`, else the one in the headers, else an estimate. */
+  /** Returns the usage that the stream `reported`, or else the usage in the headers, or else an estimate. */
   getUsage(reported: TokenUsage | undefined, header: (name: string) => string | undefined): TokenUsage | undefined
 }
 

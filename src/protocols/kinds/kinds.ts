@@ -25,6 +25,6 @@ export const endpoints: readonly Endpoint[] = [
   ...ocrEndpoints,
 ]
 
-/** Finds the endpoint for models of a kind; `undefined` if the gateway doesn't support the kind. */
+/** Finds the endpoint for models of a kind, or returns `undefined` if the gateway doesn't support the kind. */
 export const findEndpoint = (kind: Kind): Endpoint | undefined =>
   endpoints.find(({ operation }) => operation.kind === kind || operation.alsoServes?.includes(kind))

@@ -26,7 +26,7 @@ export interface PartReading<Req, Res extends KindResponse, Chunk> {
   contentFields: AnswerReader['contentFields'] | undefined
   addPriceFacts: KindDefinition<Req, Res, Chunk>['addPriceFacts'] | undefined
   completeResponse: KindDefinition<Req, Res, Chunk>['completeResponse'] | undefined
-  /** Compares a response with those to the other parts. */
+  /** Compares a response with the responses to the other parts. */
   findProblem: ((response: Res) => string | undefined) | undefined
 }
 
@@ -44,7 +44,7 @@ export interface PassedRequest<Req> {
   request: Req
   text: string
   context: VendorContext
-  /** For one part of a divided request: the list field with only this part's items. */
+  /** If the request is divided, the list field with only this part's items. */
   list: JsonObject
 }
 
@@ -73,7 +73,7 @@ export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
   }
 }
 
-/** The model name in a form. On Azure it is the name of the deployment, which JSON requests have in their URL. */
+/** Returns the model name for a form. On Azure, that is the name of the deployment, which JSON requests have in their URL instead. */
 export const getFormModel = ({ cloud, connection, model }: ProviderTarget): string =>
   (cloud === 'azure' ? connection.providerSpecificData?.deployment : undefined) ?? model
 
@@ -184,8 +184,8 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
 }
 
 /**
- * Adds the estimated units to reported usage that only has tokens, because the model may have a price per unit. The estimate replaces a report of
- * zeros.
+ * Adds estimated units to reported usage that contains only tokens, because the model may have a price per unit. If the report is all zeros, the
+ * estimate replaces it.
  */
 export function addEstimatedUnits(
   reported: KindResponse['usage'],
@@ -207,7 +207,7 @@ function watchChunks({ framing, open, acceptsType }: WatchedStream): Partial<Ans
       return Object.assign(state, {
         observe(event: SseEvent) {
           if (framing === 'bytes') {
-            state.started = state.ended = true // any bytes are audio, which ends with the connection
+            state.started = state.ended = true // any bytes are audio; it ends when the connection does
             return
           }
           const { hasChunks, usage, error, isLast } = read(event)

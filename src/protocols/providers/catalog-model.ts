@@ -4,21 +4,21 @@ import { getDefinition } from './provider-names.ts'
 /** A model of a provider. */
 export interface ModelReference {
   provider: string
-  /** The provider's name of the model. */
+  /** The provider's name for the model. */
   model: string
-  /** The operator's prices, which replace those of the catalog. */
+  /** The operator's prices, which replace the catalog's prices. */
   ownPrice?: Price | undefined
   /** The connection, which may have prices for other models. */
   connection?: { readonly prices?: Readonly<Record<string, Price>> | undefined } | undefined
 }
 
-/** Returns a model's catalog entry; the first one if several have the same ID. */
+/** Returns a model's catalog entry. If several have the same ID, returns the first. */
 export function getCatalogModel(catalog: Catalog, { provider, model }: ModelReference): CatalogModel | undefined {
   const models = getDefinition(catalog, provider)?.models
   return (models && getIndex(models).get(model)) ?? getServiceModel(catalog, { provider, model })
 }
 
-/** Returns the service of a provider that has this model name (`search` or `fetch`). */
+/** Returns the provider's service that has this model name (`search` or `fetch`). */
 export function getService(catalog: Catalog, { provider, model }: ModelReference): ServiceConfig | undefined {
   const { searchConfig, fetchConfig } = getDefinition(catalog, provider) ?? {}
   return model === 'search' ? searchConfig : model === 'fetch' ? fetchConfig : undefined
@@ -30,15 +30,15 @@ function getServiceModel(catalog: Catalog, reference: ModelReference): CatalogMo
   return service && { id: reference.model, type, ...(service.price && { price: service.price }) }
 }
 
-/** The context window in tokens; `undefined` if it isn't in the catalog. */
+/** Returns the context window in tokens, or `undefined` if it isn't in the catalog. */
 export const getContextWindow = (catalog: Catalog, reference: ModelReference): number | undefined =>
   getCatalogModel(catalog, reference)?.contextWindow
 
-/** Returns the operator's prices of a model, or else those of the catalog; `undefined` if there are none. */
+/** Returns the operator's prices for a model, or else the catalog's. Returns `undefined` if there are none. */
 export const getPrice = (catalog: Catalog, reference: ModelReference): Price | undefined =>
   reference.ownPrice ?? getCatalogModel(catalog, reference)?.price
 
-/** Finds another model that worked on a response, by the name that the provider reports; `undefined` if its price is unknown. */
+/** Finds another model that worked on a response, by the name that the provider reports. Returns `undefined` if its price is unknown. */
 export function findAssistingModel(
   catalog: Catalog,
   target: ModelReference,
@@ -55,7 +55,7 @@ export function findAssistingModel(
   return known && { provider, model: known.id }
 }
 
-/** Removes the date and, for Claude, the prefixes and suffixes of clouds. */
+/** Removes the date from a model's name, and, for Claude, the prefixes and suffixes of cloud platforms. */
 function simplifyName(model: string): string {
   const name = model.toLowerCase()
   return name
@@ -68,7 +68,7 @@ function simplifyName(model: string): string {
 
 const indexes = new WeakMap<readonly CatalogModel[], ReadonlyMap<string, CatalogModel>>()
 
-/** The models by ID, cached because some providers have hundreds of models and each request looks one up. */
+/** Indexes models by ID. The index is cached, because some providers have hundreds of models, and each request looks one up. */
 function getIndex(models: readonly CatalogModel[]): ReadonlyMap<string, CatalogModel> {
   let index = indexes.get(models)
   if (!index) {

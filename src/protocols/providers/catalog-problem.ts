@@ -2,7 +2,7 @@ import { isObject } from '../../lib/json.ts'
 import { listMembers, providerFormats } from '../../types/unions.ts'
 import type { AuthStyle, CatalogModel, CatalogProvider, Cloud } from '../../types.ts'
 
-/** All styles of credentials. */
+/** All ways to send a credential. */
 export const authStyles = listMembers<AuthStyle>({
   bearer: true,
   'x-api-key': true,
@@ -10,15 +10,15 @@ export const authStyles = listMembers<AuthStyle>({
   'api-key': true,
 })
 
-/** All clouds. */
+/** All cloud platforms. */
 export const clouds = listMembers<Cloud>({ azure: true, bedrock: true, vertex: true })
 
-/** Checks a value; returns the problem as a sentence that begins with the path, or `undefined`. */
+/** Checks a value. Returns the problem as a sentence that starts with the path, or `undefined`. */
 type Rule = (value: unknown, path: string) => string | undefined
 
 /**
- * Finds the first problem of a provider in a custom catalog, including misspelled fields. Unknown values that the gateway can ignore, such as kinds, are
- * valid.
+ * Finds the first problem with a provider in a custom catalog, including misspelled fields. Unknown values that the gateway can ignore, such as
+ * kinds, are valid.
  */
 export function findProviderProblem(provider: unknown, path: string): string | undefined {
   if (!isObject(provider)) return `${path} must be an object, such as { baseUrl, models }.`
@@ -109,7 +109,7 @@ const providerRules: Record<keyof CatalogProvider, Rule> = {
 const findFieldProblem = (value: object, rules: Record<string, Rule>, path: string) =>
   findFirst(Object.entries(rules), ([name, rule]) => rule(Reflect.get(value, name), `${path}.${name}`))
 
-/** Unknown fields are valid unless they look like a misspelled one. */
+/** Finds an unknown field that looks like a misspelled one. Other unknown fields are valid. */
 function findMisspelling(provider: object, path: string): string | undefined {
   const normalize = (name: string) => name.replace(/[_-]/g, '').toLowerCase()
   return findFirst(Object.keys(provider), (name) => {

@@ -1,11 +1,11 @@
 import type { CatalogModel } from '../../types.ts'
 
 /*
- * Models that catalog.data.ts lacks because its source doesn't list them. They are maintained by hand, with the source of each fact. Once the source
+ * Models that catalog.data.ts lacks because its source doesn't list them. They are maintained by hand, with the source of each fact. When the source
  * of catalog.data.ts lists an ID, its entry replaces the one here, and the refresh reports that.
  */
 
-/** Models that are maintained by hand, by provider ID. */
+/** Manually maintained models, by provider ID. */
 export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
   // IDs: https://developers.openai.com/api/docs/models/all, and still served according to https://endoflife.date/openai-api-models, 2026-09-22.
   // Price: https://github.com/pydantic/genai-prices, 2026-08-21.
@@ -22,7 +22,7 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
       type: 'image',
       price: { input: 5, output: 30, cacheRead: 1.25, imageInput: 8, imageOutput: 30 },
     },
-    // Being retired, but still in use: https://developers.openai.com/api/docs/models/gpt-image-1 and /gpt-image-1-mini, 2026-11.
+    // Being retired but still in use: https://developers.openai.com/api/docs/models/gpt-image-1 and /gpt-image-1-mini, 2026-11.
     {
       id: 'gpt-image-1',
       type: 'image',
@@ -54,7 +54,7 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'omni-moderation-latest', type: 'moderation', price: { input: 0 } },
     { id: 'omni-moderation-2024-09-26', type: 'moderation', price: { input: 0 } },
   ],
-  // https://elevenlabs.io/docs/overview/models, 2026. Charged in credits, whose price depends on the plan.
+  // https://elevenlabs.io/docs/overview/models, 2026. Charged in credits, and the price of a credit depends on the plan.
   elevenlabs: [
     { id: 'eleven_v3', type: 'tts' },
     { id: 'eleven_multilingual_v2', type: 'tts' },
@@ -74,8 +74,8 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'mistral-moderation-2411', type: 'moderation', contextWindow: 8192, price: { input: 0.1 } },
   ],
   // https://github.com/pydantic/genai-prices, 2026-08-21; context windows: https://models.dev, 2026-09-30. Reranking:
-  // https://docs.cohere.com/changelog/rerank-v5. Version 5 is priced by the token: https://openrouter.ai/cohere and
-  // https://www.getmaxim.ai/bifrost/model-library, November 2026. The others are priced by the search:
+  // https://docs.cohere.com/changelog/rerank-v5. Version 5 is priced per token: https://openrouter.ai/cohere and
+  // https://www.getmaxim.ai/bifrost/model-library, November 2026. The others are priced per search:
   // https://developer.puter.com/tutorials/cohere-api-pricing, June 2026.
   cohere: [
     { id: 'embed-v4.0', type: 'embedding', contextWindow: 128000, price: { input: 0.12 } },
@@ -105,7 +105,7 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'accounts/fireworks/models/flux-kontext-pro', type: 'image' },
     { id: 'accounts/fireworks/models/flux-kontext-max', type: 'image' },
   ],
-  // https://docs.bfl.ml/quick_start/pricing, per image. The newer models are priced by the megapixel, and their responses report the cost.
+  // https://docs.bfl.ml/quick_start/pricing, per image. The newer models are priced per megapixel, and their responses report the cost.
   bfl: [
     { id: 'flux-2-pro', type: 'image' },
     { id: 'flux-2-max', type: 'image' },
@@ -116,8 +116,8 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'flux-pro-1.1-ultra', type: 'image', price: { image: 0.06 } },
     { id: 'flux-pro-1.0-fill', type: 'image', price: { image: 0.05 } },
   ],
-  // https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html. A search covers up to a hundred documents (rerank-pricing.html
-  // there), and costs the same as at Cohere. Sources differ on the price of Amazon's own model.
+  // https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html. A search covers up to a hundred documents (rerank-pricing.html on the
+  // same site), and costs the same as at Cohere. Sources differ on the price of Amazon's own model.
   bedrock: [
     { id: 'cohere.rerank-v3-5:0', type: 'rerank', contextWindow: 4096, price: { search: 0.002 } },
     { id: 'amazon.rerank-v1:0', type: 'rerank', contextWindow: 32000 },

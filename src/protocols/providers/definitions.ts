@@ -3,7 +3,7 @@ import type { CatalogProvider } from '../../types.ts'
 /** A provider without its models, which come from catalog.data.ts and catalog.extra.ts. */
 export type ProviderDefinition = Omit<CatalogProvider, 'models'>
 
-/** Clouds whose base URLs depend on the user's account. */
+/** Cloud platforms whose base URLs depend on the user's account. */
 const clouds: Record<string, ProviderDefinition> = {
   azure: {
     name: 'Azure OpenAI',
@@ -36,7 +36,7 @@ const clouds: Record<string, ProviderDefinition> = {
   },
 }
 
-/** Clouds that serve the models of many vendors. */
+/** Cloud platforms that serve the models of many vendors. */
 const hosts: Record<string, ProviderDefinition> = {
   openrouter: {
     alias: 'or',
@@ -256,12 +256,10 @@ const vendors: Record<string, ProviderDefinition> = {
 
 /*
  * How to reach each provider. Maintained by hand, from the vendors' documentation and https://models.dev, autumn 2026.
- *
- * An ID, alias, or catalog alias belongs to only one provider. A provider's model IDs must not start with any of its names, because the listing
- * removes a leading `<name>/` from model IDs (src/rules.md, Listing with connections). That is why NVIDIA, whose models are called `nvidia/…`, is
- * `nvidia-nim` here, and Perplexity, with `perplexity/sonar`, is `perplexity-agent`.
- *
- * `ttsConfig` and `embeddingConfig` are unused: those models have a `type` in the catalog that lists them, so a connection's `enabledModels` can
+ * * An ID, alias, or catalog alias belongs to only one provider. A provider's model IDs must not start with any of its names, because the listing
+ * removes a leading `<name>/` from model IDs (src/rules.md, Listing with connections). Therefore, NVIDIA (`nvidia/…` models) is `nvidia-nim` here,
+ * and Perplexity (`perplexity/sonar`) is `perplexity-agent`.
+ * * `ttsConfig` and `embeddingConfig` are unused: those models have a `type` in the catalog that lists them, so a connection's `enabledModels` can
  * narrow them. It can't do that for the models in the two config lists.
  */
 
@@ -283,10 +281,9 @@ const local: Record<string, ProviderDefinition> = {
 }
 
 /*
- * Web search and page fetching. `searchConfig` and `fetchConfig` have the base URL, and the price in USD of a search, of a page, and of a credit if
- * the vendor reports credits. A search is charged as ten results; pages read as part of a search are charged separately.
- *
- * Prices: Perplexity https://docs.perplexity.ai/getting-started/pricing, October 2026; Brave https://api-dashboard.search.brave.com/app/plans,
+ * Web search and page fetching. `searchConfig` and `fetchConfig` contain the base URL and the prices in USD: per search, per page, and per credit if
+ * the vendor reports credits. The price of a search covers ten results. Pages read as part of a search are charged separately.
+ * * Prices: Perplexity https://docs.perplexity.ai/getting-started/pricing, October 2026; Brave https://api-dashboard.search.brave.com/app/plans,
  * September 2026; Tavily https://docs.tavily.com/documentation/api-credits, pay as you go: 1 credit per search, 2 per advanced search, 1 per five
  * pages; Firecrawl https://docs.firecrawl.dev/billing: 2 credits per ten results, 1 per page. The prices of those credits, of Exa, and of Serper (1
  * credit per ten results): https://github.com/decolua/9router, April 2026. Jina charges by tokens, at an unknown price.

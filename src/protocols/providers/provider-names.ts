@@ -2,7 +2,7 @@ import type { Catalog, CatalogProvider, Connection } from '../../types.ts'
 
 /** The three names of a connection's provider (src/rules.md, Listing with connections). */
 export interface ProviderNames {
-  /** The connection's prefix; otherwise the provider's configured alias; otherwise the catalog alias. Trimmed. */
+  /** The connection's prefix, or else the provider's configured alias, or else the catalog alias. Trimmed. */
   output: string
   catalog: string
   id: string
@@ -11,11 +11,11 @@ export interface ProviderNames {
 /** The fields of a connection that its names depend on. */
 export type NamedConnection = Pick<Connection, 'provider' | 'providerSpecificData'>
 
-/** The provider's definition, if the catalog has one. */
+/** Returns the provider's definition, if the catalog has one. */
 export const getDefinition = (catalog: Catalog, provider: string): CatalogProvider | undefined =>
   Object.hasOwn(catalog, provider) ? catalog[provider] : undefined
 
-/** The provider's name in model IDs: `catalogAlias`, or else `alias`, or else its ID. */
+/** Returns the provider's name in model IDs: `catalogAlias`, or else `alias`, or else its ID. */
 export const getCatalogAlias = (provider: string, definition: CatalogProvider | undefined): string =>
   skipBlank(definition?.catalogAlias) ?? skipBlank(definition?.alias) ?? provider
 
@@ -33,7 +33,7 @@ export function getProviderNames(catalog: Catalog, connection: NamedConnection):
   }
 }
 
-/** Removes a leading `<name>/` from a model ID, for any of the three names. */
+/** Removes a leading `<name>/` from a model ID, where `<name>` is any of the three names. */
 export function stripName(modelId: string, names: ProviderNames): string {
   for (const name of [names.output, names.catalog, names.id]) {
     if (modelId.startsWith(`${name}/`)) return modelId.slice(name.length + 1)

@@ -10,7 +10,7 @@ import { followers } from './traits/openai-compatible-traits.ts'
 import { openai } from './traits/openai-traits.ts'
 import { vendors } from './traits/vendor-traits.ts'
 
-/** From general to specific: later rows override earlier ones. */
+/** The differences, from general to specific. Later rows override earlier ones. */
 const rows: readonly TargetDifference[] = [
   ...followers,
   ...openai,
@@ -21,7 +21,7 @@ const rows: readonly TargetDifference[] = [
   ...hosts,
 ]
 
-/** Returns the traits of a target: those of its format, changed by the differences of its vendor and model. */
+/** Returns the traits of a target: those of its format, with the differences of its vendor and model applied. */
 export function getTraits(
   base: Traits,
   { provider, model, format }: { provider: string; model: string; format: ProviderFormat },

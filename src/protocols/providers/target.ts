@@ -13,37 +13,37 @@ import type {
 } from '../../types.ts'
 import { getDefinition } from './provider-names.ts'
 
-/** Returns the wire format of a compatible provider, whose base URL the user sets; `undefined` for any other provider ID. */
+/** Returns the wire format of a compatible provider, whose base URL the user sets. Returns `undefined` for any other provider ID. */
 export function getCompatibleFormat(provider: string): WireFormat | undefined {
   if (provider.startsWith('openai-compatible')) return 'openai-chat'
   if (provider.startsWith('anthropic-compatible')) return 'anthropic-messages'
   return undefined
 }
 
-/** Whether a provider is a local server, on which users choose the models. */
+/** Whether a provider is a local server, where users choose the models. */
 export const isLocal = ({ baseUrl }: CatalogProvider): boolean =>
   /^http:\/\/(?:localhost|127\.0\.0\.1)[:/]/.test(baseUrl ?? '')
 
-/** The destination of an attempt: a model at a provider, through one of its connections. `C`: the connection's type. */
+/** The destination of an attempt: a model at a provider, through one of its connections. `C` is the connection's type. */
 export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
   connection: C
   provider: string
-  /** The provider's name of the model. */
+  /** The provider's name for the model. */
   model: string
-  /** The operator's prices for the model, which replace those of the catalog. */
+  /** The operator's prices for the model, which replace the catalog's prices. */
   ownPrice?: Price
   format: ProviderFormat
   /** The form for kinds other than chat, if the connection sets one. */
   form?: VendorFormName
-  /** Its voices by the clients' names, if the combo entry sets them. */
+  /** The target's voices by the clients' names, if the combo entry sets them. */
   voices?: Readonly<Record<string, string>>
-  /** Parameters that combo entries set for its requests. */
+  /** Parameters that the combo entries set for the target's requests. */
   params?: Readonly<EntryParams>
   /** Other formats that the same base URL supports. */
   alsoSpeaks?: readonly WireFormat[]
   /** Without a trailing slash; `undefined` if neither the connection nor the catalog has one. */
   baseUrl: string | undefined
-  /** `undefined`: the format's default. */
+  /** `undefined` means the format's default. */
   auth: AuthStyle | undefined
   /** The cloud that determines the URL and the credential, if any. */
   cloud: Cloud | undefined
@@ -52,8 +52,8 @@ export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
 type TargetConnection = Pick<Connection, 'id' | 'provider' | 'providerSpecificData' | 'prices'>
 
 /**
- * Creates the target for a model of a connection. The connection's format and base URL replace those of the catalog; with either of them, the catalog's
- * `alsoSpeaks` doesn't apply. `customPrice`: the price of the custom model, used if the connection has none.
+ * Creates the target for a model of a connection. The connection's format and base URL replace those of the catalog; if it sets either, the catalog's
+ * `alsoSpeaks` doesn't apply. `customPrice` is the price of the custom model, used if the connection has none.
  */
 export function createTarget<C extends TargetConnection>(
   catalog: Catalog,
@@ -88,7 +88,7 @@ export function createTarget<C extends TargetConnection>(
   }
 }
 
-/** Returns the format of a model at a provider that serves the models of several vendors, each in its vendor's format. */
+/** Returns the format of a model at a provider that serves models of several vendors, each in its vendor's format. */
 function findModelFormat(definition: CatalogProvider | undefined, model: string): ProviderFormat | undefined {
   if (!definition?.formats) return undefined
   return Object.entries(definition.formats).find(([start]) => model.startsWith(start))?.[1]

@@ -36,15 +36,12 @@ export interface AccountDependencies {
   instance: string
 }
 
-/** How long a hold waits for requests that are pending on other instances, in ms. Barring crashes, they are decided within a few round trips. */
+/** How long a hold waits for requests that are pending on other instances, in ms. Without crashes, they take a few round trips. */
 const BLOCKED_MS = 1_000
 /** The longest time between writes while this instance holds something, in ms. */
 export const BEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
-/**
- * How long counters are kept after the last write, in ms. Counters of a user are kept for longer than any window, and indefinitely if a total limit
- * needs them.
- */
+/** How long counters of users and runs are kept after the last write, in ms. Users' outlast any window, and are permanent under a total limit. */
 const KEPT_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
 /** The maximum number of conflicts in a row; enough for this many concurrent writers. */
 const MAX_CONFLICTS = 200
@@ -54,7 +51,7 @@ const EAGER = 3
 /**
  * One account in the storage. All pending changes go into one write, on the condition that the version is the one last read or written. While no
  * other instance writes, each write takes one round trip. After a conflict, the account is reread and decided again. A decision is returned only
- * after the write it depends on, or after a read has shown that nothing changed.
+ * after the write it depends on or, if nothing has to be written, after a read has shown that nothing changed.
  */
 export class Account {
   readonly #deps: AccountDependencies
@@ -377,7 +374,7 @@ const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
 
 const isZero = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
 
-/** Merges two books, because a store that isn't atomic returned the state before the last write. Keeps everything that either has counted. */
+/** Merges two books, because a store that isn't atomic returned the state before the last write. Keeps all counts of both. */
 function uniteBooks(stored: Book, own: Book): Book {
   const minute = Math.max(stored.minute, own.minute)
   const ownUsed = rollUsed(own.used, own.minute, minute)

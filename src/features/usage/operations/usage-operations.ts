@@ -110,15 +110,15 @@ export interface UsageOperations<Input = never> {
   summary(query?: UsageQuery | Input): Promise<UsageSummary>
   /**
    * Returns a page of requests, newest first unless `sort` says otherwise, and the `before` of the next page, if any. A page may have fewer than
-   * `limit` requests even if more follow. `missing` is the number of requests in the time range that are in the totals but have no record; absent if
-   * 0.
+   * `limit` requests even if more follow. `missing` is the number of requests in the time range that the totals include but that have no record;
+   * absent if 0.
    */
   requests(
     query?: RequestsQuery | Input,
   ): Promise<{ requests: KeptRequest[]; before?: string; missing?: Integer } & Warned>
   /** Returns the request with the ID from the header `x-signalbox-request-id`. Rejects with `NOT_FOUND` if there is no record of it. */
   request(id: string): Promise<{ request: KeptRequest }>
-  /** Returns what keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */
+  /** Returns how much keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */
   keys(query: KeyUsageQuery | Input): Promise<{ from: IsoTime; keys: KeyUsage[] }>
 }
 
@@ -202,7 +202,7 @@ export function createUsageOperations({
   clock: Clock
   store: NameStore
   accounts: AccountNames
-  /** Yields to requests during long work. */
+  /** Lets requests run during long work. */
   turnEnd?: () => Promise<void>
 }): Omit<UsageOperations<unknown>, 'keys'> {
   const reader = async (): Promise<UsageReader> => {
@@ -311,7 +311,7 @@ async function readNames(
   return names
 }
 
-/** Accounts whose records are read for their names. */
+/** Maximum number of accounts to read names for. */
 const MAX_NAMES = 1_000
 
 const NOT_KEPT =

@@ -25,7 +25,7 @@ export interface UsageTotals {
   durationMs?: Percentiles
 }
 
-/** Totals of the requests that share these values. A row has the fields that `by` names, except those the requests have no value for. */
+/** Totals of the requests that share these values. A row has the fields named by `by`, except those for which the requests have no value. */
 export interface SummaryRow extends UsageTotals {
   /** Start of the hour, ISO 8601. */
   hour?: IsoTime
@@ -40,7 +40,7 @@ export interface SummaryRow extends UsageTotals {
   user?: string
   /** The ref of an account. */
   account?: string
-  /** In the row for the rest: the number of rows it adds up. */
+  /** In the row for the rest, the number of rows that it adds up. */
   others?: Integer
 }
 
@@ -67,7 +67,7 @@ interface SumsOptions {
   /** The dimensions of the rows. */
   by: ReadonlySet<string>
   order: UsageOrder
-  /** Maximum rows; the rest are summed in one extra row. Default: all. */
+  /** Maximum number of rows; the rest are summed in one extra row. Default: all. */
   top?: number | undefined
   seriesRows?: SeriesRows
 }
@@ -118,7 +118,7 @@ export class UsageSums {
     return [...summaryRows, { others: others.length, ...toTotals(otherSums) }]
   }
 
-  /** Returns the first `count` rows, for a series of them. */
+  /** Returns the first `count` rows, to show as separate rows of a series. */
   getFirstRows(count: number): SeriesRows {
     const ordered = this.#sortRows()
     const names = new Set(ordered.slice(0, count).map(({ name }) => name))

@@ -1,26 +1,27 @@
 /*
- * The most tokens that vendors accept in all inputs of one call. If a vendor doesn't document a limit, the number comes from its errors.
+ * The maximum number of tokens that vendors accept in all inputs of one call. If a vendor doesn't document its limit, the number is from its error
+ * messages.
  */
 
 /** https://platform.openai.com/docs/api-reference/embeddings/create */
 export const OPENAI_TOKENS = 300_000
 
-/** It rejects more than 16,384 with "Too many tokens overall, split into more batches". */
+/** Mistral rejects more than 16,384 with "Too many tokens overall, split into more batches". */
 export const MISTRAL_TOKENS = 16_000
 
-/** The context of Cohere's newest model; older ones truncate each text much earlier. */
+/** The context window of Cohere's newest model; older models truncate each text much earlier. */
 export const COHERE_TOKENS = 128_000
 
 /** Documented for Vertex AI; LangChain's clients apply it to the Gemini API, too. */
 export const GOOGLE_TOKENS = 20_000
 
-/** The limit for a model of Voyage: https://docs.voyageai.com/docs/embeddings */
+/** Returns the limit of a Voyage model: https://docs.voyageai.com/docs/embeddings */
 export function getVoyageTokens(model: string): number {
   if (/voyage-(?:3(?:\.5)?|4)-lite$/.test(model)) return 1_000_000
   return /voyage-(?:2|3|3\.5|4)$/.test(model) ? 320_000 : 120_000
 }
 
-/** The limit for a model on a server that forwards requests to the model's vendor, or that applies OpenAI's limit. */
+/** Returns the limit of a model on a server that forwards requests to the model's vendor, or that applies OpenAI's limit. */
 export function getModelTokens({ model }: { model: string }): number {
   if (/mistral-embed|codestral-embed/.test(model)) return MISTRAL_TOKENS
   if (/gemini-embedding|text-(?:multilingual-)?embedding-\d{3}/.test(model)) return GOOGLE_TOKENS

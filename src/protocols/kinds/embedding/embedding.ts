@@ -5,16 +5,16 @@ import type { TokenUsage } from '../../formats/format.ts'
 import type { Division, KindResponse } from '../kind-forms.ts'
 import { getWidth, isVector, type Vector } from './vectors.ts'
 
-/** The purpose of the vectors. Some models return better vectors if they know it. */
+/** What the vectors are for. Some models return better vectors if they know it. */
 export type Task = 'query' | 'document' | 'similarity' | 'classification' | 'clustering' | 'question' | 'fact' | 'code'
 
-/** How to truncate a text that is too long; `none`: reject it. */
+/** How to truncate a text that is too long; `none` rejects it. */
 export type Truncation = 'none' | 'start' | 'end'
 
 /** One input to embed, with exactly one of its first three fields. */
 export interface Input {
   text?: string
-  /** Tokens of OpenAI's tokenizer. */
+  /** Tokens from OpenAI's tokenizer. */
   tokens?: readonly number[]
   /** Texts and images that share one vector. */
   parts?: readonly InputPart[]
@@ -23,21 +23,21 @@ export interface Input {
   title?: string
 }
 
-/** An image is a URL or a data URL. */
+/** A text, or an image as a URL or a data URL. */
 export type InputPart = { text: string } | { image: string }
 
-/** An embedding request, independent of the client's form. */
+/** An embedding request, independent of the client's format. */
 export interface EmbeddingRequest {
   inputs: readonly Input[]
   task?: Task
-  /** A task that only its vendor has. */
+  /** A task that only one vendor has, by its name. */
   otherTask?: string
   /** The length of the vectors. */
   dimensions?: number
   truncation?: Truncation
-  /** How the client reads numbers; `raw`: packed the way the vendor does it. */
+  /** The encoding of numbers for the client; `raw` means packed in the vendor's way. */
   encoding: 'float' | 'base64' | 'raw'
-  /** The vector types that a Cohere client requests; absent: floats. */
+  /** The vector types that a Cohere client requests; absent means floats. */
   types?: readonly string[]
   user?: string
 }
@@ -78,14 +78,14 @@ export const embeddingDivision: Division<EmbeddingRequest, EmbeddingResponse> = 
   },
 }
 
-/** Parses the requested length of vectors; `undefined` means the model's default. Rejects an invalid length. */
+/** Parses the requested vector length; `undefined` means the model's default. Rejects an invalid length. */
 export function parseWidth(value: unknown, warnings: Warnings): number | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
   return warnings.reject('dimensions', 'must be a whole number above 0')
 }
 
-/** Counts at least as many tokens for an input as the vendor. */
+/** Estimates the tokens of an input, never below the vendor's count. */
 function countMostTokens({ text = '', tokens, parts = [{ text }], title = '' }: Input): number {
   if (tokens) return tokens.length
   return parts.reduce(
@@ -94,7 +94,7 @@ function countMostTokens({ text = '', tokens, parts = [{ text }], title = '' }: 
   )
 }
 
-/** The tokens of an image, and of vendors' additions to a text, such as its task. */
+/** The number of tokens in an image, and the number that vendors add to a text, for example for its task. */
 const TOKENS_PER_IMAGE = 1_000
 const EXTRA_TOKENS = 10
 
@@ -110,16 +110,16 @@ const TASKS: Readonly<Record<Task, RegExp>> = {
   code: /^code[_.-](?:retrieval[_.-])?query$/i,
 }
 
-/** Parses a vendor's name for a task; `undefined` if it is unknown. */
+/** Parses a vendor's name for a task, or returns `undefined` if it is unknown. */
 export const parseTask = (word: unknown): Task | undefined =>
   typeof word === 'string' ? (Object.keys(TASKS) as Task[]).find((task) => TASKS[task].test(word)) : undefined // the record has no other keys
 
-/** The tasks that match a query with documents. */
+/** The tasks whose queries are matched with documents. */
 const RETRIEVAL_TASKS: ReadonlySet<Task> = new Set(['question', 'fact', 'code'])
 
 /**
- * Chooses a vendor's name for the task of all inputs. If the vendor lacks the task, notes that and returns the closest one; `undefined` if there is
- * none.
+ * Chooses a vendor's name for the task of all inputs. If the vendor doesn't have the task, reports that and returns the closest one, or `undefined`
+ * if there is none.
  */
 export function chooseTaskName(
   request: EmbeddingRequest,
@@ -142,7 +142,7 @@ function getSharedTask({ task, inputs }: EmbeddingRequest, warnings: Warnings): 
   return [...tasks][0]
 }
 
-/** Notes titles, for vendors that don't support them. */
+/** Reports titles as dropped, for vendors that don't support them. */
 export function noteDroppedTitles({ inputs }: EmbeddingRequest, warnings: Warnings): void {
   if (inputs.some(({ title }) => title !== undefined)) warnings.noteDropped('title')
 }
@@ -158,9 +158,7 @@ export function getTexts({ inputs }: EmbeddingRequest, warnings: Warnings): stri
   })
 }
 
-/**
- * Rejects a truncation that the target doesn't support. `own`: the target's default; `others`: further options.
- */
+/** Rejects a truncation that the target doesn't support. `own` is the target's default; `others` are further options. */
 export function requireTruncation(
   { truncation }: EmbeddingRequest,
   { own, others = [] }: { own: Truncation; others?: readonly Truncation[] },
@@ -176,18 +174,18 @@ const TRUNCATION_ERRORS: Readonly<Record<Truncation, string>> = {
   end: 'the target can only truncate the end of inputs that are too long',
 }
 
-/** Rejects vector types that only Cohere has. */
+/** Rejects vector types that only Cohere supports. */
 export function requireFloats({ types = [], encoding }: EmbeddingRequest, warnings: Warnings): void {
   const other = types.find((type) => type !== 'float' && type !== 'base64')
   if (other !== undefined) warnings.reject('types', `the target returns floats and does not support "${other}"`)
   if (encoding === 'raw') warnings.reject('encoding', 'the target returns floats and does not support packed numbers')
 }
 
-/** The usage for a reported number of tokens; none if it isn't a number or is 0, because every vector takes tokens. */
+/** Returns the usage for a reported number of tokens. Returns none if it is 0 or not a number, because every vector takes tokens. */
 export const toUsage = (tokens: unknown): { usage?: TokenUsage } =>
   readTokenCount(tokens) > 0 ? { usage: { inputTokens: readTokenCount(tokens), outputTokens: 0 } } : {}
 
-/** Reads one vector per input, all of the same length. If something is missing, returns a description of it. `of`: returns an item's vector. */
+/** Reads one vector per input, all of the same length. If anything is missing, returns a description of it. `of` returns an item's vector. */
 export function readVectors(
   list: unknown,
   { inputs, encoding }: EmbeddingRequest,

@@ -4,8 +4,8 @@ import { fromBase64, toBase64 } from '../../../lib/bytes.ts'
 export type Vector = readonly number[] | string
 
 /**
- * Whether a value is a non-empty vector. `as`: the client's encoding. Base64 that is passed through isn't validated, which would take half as long as
- * the rest of the request.
+ * Whether a value is a non-empty vector. `as` is the client's encoding. Base64 that is passed through isn't validated, because that would take half
+ * as long as the rest of the request.
  */
 export function isVector(value: unknown, as: 'float' | 'base64' | 'raw'): value is Vector {
   if (typeof value !== 'string')
@@ -16,7 +16,7 @@ export function isVector(value: unknown, as: 'float' | 'base64' | 'raw'): value 
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** The number of floats in a vector. */
+/** Returns the number of floats in a vector. */
 export const getWidth = (vector: Vector): number =>
   typeof vector === 'string' ? Math.floor((getUnpaddedLength(vector) * 3) / 4) / 4 : vector.length
 

@@ -13,9 +13,9 @@ import { getTier, parsePixels, parseRatio, parseTier } from './image-sizes.ts'
 
 export type ImageClient = ClientForm<ImageRequest, ImageResponse, ImageChunk>
 
-/** OpenAI's limit for the images in a request. */
+/** OpenAI's maximum number of images in a request. */
 const MAX_INPUT_IMAGES = 16
-/** The most images that a request may ask for. */
+/** The maximum number of images that a request may ask for. */
 export const MAX_IMAGES = 10
 
 /** Fields that aren't options. */
@@ -39,7 +39,7 @@ export const clients = { generate: createClient('image_generation', false), edit
 
 const wantsStream = ({ options }: ImageRequest) => options[STREAM] === true
 
-/** One of the options, because vendors that stream support it like any other. */
+/** Stays among the options, because vendors that stream support it like any other option. */
 const STREAM = 'stream'
 
 function readRequest(
@@ -80,7 +80,7 @@ function readRequest(
 export const readPrompt = (fields: Fields, warnings: Warnings): string =>
   fields.string('prompt')?.trim() || warnings.reject('prompt', 'is required: a text prompt for the image.')
 
-/** Reads the number of images. `how`: tells the client how to get more. */
+/** Reads the number of images. `how` tells the client how to get more. */
 export function readCount(fields: Fields, warnings: Warnings, how = ''): number {
   const count = fields.number('n') ?? 1
   if (!Number.isInteger(count) || count < 1 || count > MAX_IMAGES)
@@ -93,7 +93,7 @@ export function rejectTooManyImages(pictures: readonly InputImage[], warnings: W
     warnings.reject('image', `must not contain more than ${MAX_INPUT_IMAGES} images.`)
 }
 
-/** Form fields are strings. */
+/** Parses numbers, because form fields are strings. */
 function parseNumbers(body: JsonObject, files: readonly FormFile[]): JsonObject {
   if (files.length === 0) return body
   return Object.fromEntries(
@@ -125,7 +125,7 @@ function readSize(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size'
   return { size, tier, ...(aspectRatio !== undefined && aspectRatio !== 'auto' && { aspectRatio }) }
 }
 
-/** Reads the images in files and body fields of these names. */
+/** Reads the images in the files and body fields with these names. */
 function readInputImages(
   names: readonly string[],
   { fields, files, warnings }: { fields: Fields; files: readonly FormFile[]; warnings: Warnings },
@@ -157,7 +157,7 @@ function readInputImages(
   return [...formImages, ...bodyImages]
 }
 
-/** Accepts the objects of OpenAI, xAI, and OpenRouter. */
+/** Returns an image's URL from the objects of OpenAI, xAI, or OpenRouter. */
 function getUrl({ url, image_url: inner }: JsonObject): string | undefined {
   const found = url ?? (isObject(inner) ? inner.url : inner)
   return typeof found === 'string' ? found : undefined
@@ -182,7 +182,7 @@ function writeResponse(
   }
 }
 
-/** Notes images that are missing or not in the requested form. */
+/** Reports images that are missing or not in the requested form. */
 export function noteMissing(
   { images }: ImageResponse,
   { request, warnings }: Pick<ClientWriteContext<ImageRequest>, 'request' | 'warnings'>,
@@ -203,7 +203,7 @@ function writeFacts({ images: [first], facts }: ImageResponse): JsonObject {
   }
 }
 
-/** In characters of base64. The metadata of a JPEG may precede its header. */
+/** In base64 characters. The metadata of a JPEG may precede its header. */
 const HEADER = 4 * 32_768
 
 export function readBase64Header(base64: string): ReturnType<typeof readImageHeader> {
@@ -246,7 +246,7 @@ function createEventStream(
     getContentType: () => 'text/event-stream',
     writeChunk(piece) {
       if (piece.partialIndex === undefined) {
-        done.push(piece) // the last one has the usage
+        done.push(piece) // the last one carries the usage
         return undefined
       }
       return writeEvent(`${event}.partial_image`, {

@@ -3,8 +3,8 @@ import type { CompletionTools } from '../kind-forms.ts'
 import type { ImageRequest, ImageResponse } from './image.ts'
 
 /**
- * Downloads images if the client wants base64 and the vendor returned URLs. If a download fails, the client gets the URL, because the image has been
- * paid for.
+ * Downloads images if the client wants base64 and the vendor returned URLs. If a download fails, the client gets the URL, because the image has
+ * already been paid for.
  */
 export async function downloadImages(
   response: ImageResponse,

@@ -8,14 +8,14 @@ const operation = createOperation({
   name: 'image',
   kind: 'image',
   isPaidOnAcceptance: true,
-  endsAt: (failure) => endsAtClient(failure) && failure.status !== 404, // a 404 is about the model, whatever it says
+  endsAt: (failure) => endsAtClient(failure) && failure.status !== 404, // a 404 is about the model, regardless of its message
   limits: { headersTimeoutMs: 180_000 }, // 0.5 to 3 minutes are normal
 })
 const loadForms = once(async () => (await import('./image-forms.ts')).imageForms)
 
 const readCount = ({ n }: JsonObject) => Math.min(10, Math.max(1, Math.ceil(Number(scalarText(n))) || 1))
 
-/** The most output tokens of an image of this size and its partial images: four times what `high` takes at 1.5 megapixels. */
+/** Returns the maximum output tokens of an image of this size and its partial images: four times the tokens of `high` at 1.5 megapixels. */
 function boundOutputTokens(body: JsonObject): number {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(scalarText(body.size ?? '')) ?? []
   const [tier] = /[24]k/i.exec(JSON.stringify([body.size, body.resolution, body.providerOptions])) ?? []
@@ -25,10 +25,10 @@ function boundOutputTokens(body: JsonObject): number {
   return Math.ceil(megapixels * TOKENS_PER_MEGAPIXEL) + partial * 100
 }
 
-/** `high` takes 6,240 at 1536x1024; thinking may double that. */
+/** `high` takes 6,240 tokens at 1536x1024; thinking may double that. */
 const TOKENS_PER_MEGAPIXEL = 8_000
 
-/** The most tokens of an input image, at high fidelity. */
+/** The maximum number of tokens of an input image, at high fidelity. */
 const TOKENS_PER_INPUT_IMAGE = 7_000
 
 const bound: RequestBound = {

@@ -10,19 +10,19 @@ import { getPriceNames } from './image-prices.ts'
 /** A complete or partial image in a stream. */
 export interface ImageChunk {
   image: OutputImage
-  /** From 0; absent: the image is complete. */
+  /** The index of the partial image, from 0; absent if the image is complete. */
   partialIndex?: number
   /** The vendor's metadata for the image, under OpenAI's field names. */
   facts?: JsonObject | undefined
 }
 
-/** Reads the image metadata that OpenAI-compatible vendors share from a response or an event. */
+/** Reads the image metadata that OpenAI-compatible vendors share, from a response or an event. */
 export function readImageFacts(json: JsonObject): JsonObject {
   const names = ['background', 'output_format', 'quality', 'size', 'safety_identifier']
   return Object.fromEntries(names.flatMap((name) => (typeof json[name] === 'string' ? [[name, json[name]]] : [])))
 }
 
-/** Reads the usage of a response with this number of images, with either of OpenAI's field names. */
+/** Reads the usage of a response with this number of images, under either of OpenAI's field names. */
 export function readImageUsage(usage: unknown, images: number): TokenUsage {
   const units = { image: images }
   if (!isObject(usage)) return { inputTokens: 0, outputTokens: 0, units }
@@ -37,7 +37,7 @@ export function readImageUsage(usage: unknown, images: number): TokenUsage {
   }
 }
 
-/** Reads OpenAI's events up to the last of `count` images. Some servers also send `[DONE]`. */
+/** Reads OpenAI's events until the last of `count` images. Some servers also send `[DONE]`. */
 export function createImageStream(count: number): VendorStream<ImageChunk> {
   let complete = 0
   return {

@@ -5,8 +5,8 @@ import type { ImageRequest, ImageResponse } from './image.ts'
 import { getTier, type PixelSize, parsePixels, parseTier, type Tier } from './image-sizes.ts'
 
 /**
- * Adds the names under which the images may have a price: quality and size as requested, else as the vendor reports them. A size in pixels also has the
- * name of its tier.
+ * Adds the names under which the price of the images may be listed. Uses quality and size as requested, or else as the vendor reports them. A size in
+ * pixels also gets the name of its tier.
  */
 export function addPriceNames(
   reported: TokenUsage,
@@ -42,7 +42,7 @@ const readFacts = ({ quality, size }: JsonObject): Facts => ({
   tier: parseTier(readText(size)),
 })
 
-/** The most specific names come first. */
+/** Lists the price names, the most specific first. */
 function listPriceNames({ quality, size, tier }: Facts): string[] {
   const sizes = [size && `${size.width}x${size.height}`, tier ?? (size && getTier(size))].filter(
     (one) => one !== undefined,

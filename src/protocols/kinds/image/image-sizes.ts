@@ -6,7 +6,7 @@ export interface PixelSize {
   height: number
 }
 
-/** The names of sizes, from small to large. */
+/** The names of the size tiers, from small to large. */
 export const TIERS = ['512', '1K', '2K', '4K'] as const
 export type Tier = (typeof TIERS)[number]
 
@@ -34,29 +34,29 @@ export function parsePixels(text: string | undefined): PixelSize | undefined {
 /** The ratios that most vendors support. */
 export const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const
 
-/** Parses a ratio such as `16:9`; `undefined` if the text isn't one. */
+/** Parses a ratio such as `16:9`, or returns `undefined` if the text isn't one. */
 export function parseRatio(text: string): number | undefined {
   const [, width, height] = /^(\d{1,4}):(\d{1,4})$/.exec(text) ?? []
   const ratio = Number(width) / Number(height)
   return Number.isFinite(ratio) && ratio > 0 ? ratio : undefined
 }
 
-/** Finds the closest ratio, by the distance of the logarithms. */
+/** Finds the closest ratio, comparing logarithms. */
 export function findNearestRatio(ratio: number, ratios: readonly string[] = RATIOS): string {
   const getDistance = (name: string) => Math.abs(Math.log(ratio) - Math.log(parseRatio(name) ?? 1))
   return ratios.reduce((best, name) => (getDistance(name) < getDistance(best) ? name : best))
 }
 
-/** Notes a ratio that conflicts with the size, which takes precedence. */
+/** Reports a ratio that conflicts with the size; the size takes precedence. */
 export function noteRatioConflict({ size, aspectRatio = '' }: ImageRequest, { warnings }: VendorContext): void {
   const ratio = parseRatio(aspectRatio)
   if (size && ratio !== undefined && !isNear(ratio, size.width / size.height)) warnings.noteDropped('aspect_ratio')
 }
 
-/** 1920x1088 counts as 16:9. */
+/** Whether two ratios are about the same; 1920x1088 counts as 16:9. */
 const isNear = (one: number, other: number) => Math.abs(one / other - 1) < 0.02
 
-/** Chooses a ratio and a tier for vendors that don't support pixels. Notes deviations from the request. */
+/** Chooses a ratio and a tier for vendors that don't support pixels. Reports deviations from the request. */
 export function chooseShape(
   request: ImageRequest,
   context: VendorContext,
@@ -75,7 +75,7 @@ export function chooseShape(
   return { ...(ratio !== undefined && { ratio }), ...(taken && { tier: taken }) }
 }
 
-/** the last one has the usage */
+/** Returns the largest tier up to the wanted one, or else the smallest. */
 function findNearestTier(wanted: Tier, tiers: readonly Tier[]): Tier | undefined {
   const smaller = tiers.filter((tier) => TIERS.indexOf(tier) <= TIERS.indexOf(wanted))
   return smaller.at(-1) ?? tiers[0]
@@ -84,7 +84,7 @@ function findNearestTier(wanted: Tier, tiers: readonly Tier[]): Tier | undefined
 /** The edge of a square, in pixels. */
 const EDGES: Readonly<Record<Tier, number>> = { '512': 512, '1K': 1_024, '2K': 2_048, '4K': 4_096 }
 
-/** Chooses pixels, in multiples of `step`, for vendors that only support pixels; `undefined` if the request has no size. */
+/** Chooses pixels, in multiples of `step`, for vendors that only support pixels. Returns `undefined` if the request has no size. */
 export function choosePixels(
   request: ImageRequest,
   context: VendorContext,
@@ -105,7 +105,7 @@ export function choosePixels(
   return taken
 }
 
-/** Writes a size such as `1536x1024`, for vendors that only support pixels; `undefined` if the request has no size. */
+/** Writes a size such as `1536x1024`, for vendors that only support pixels. Returns `undefined` if the request has no size. */
 export function chooseSizeText(request: ImageRequest, context: VendorContext): string | undefined {
   if (request.size) noteRatioConflict(request, context)
   const pixels = request.size ?? choosePixels(request, context, { step: 16, most: 3_840 })

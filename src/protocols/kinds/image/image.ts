@@ -9,21 +9,21 @@ export type InputImage =
   | { bytes: Uint8Array; type: string; fileName?: string | undefined; url?: undefined }
   | { url: string }
 
-/** An image request, independent of the client's form. */
+/** An image request, independent of the client's format. */
 export interface ImageRequest {
   prompt: string
   /** The number of images, at least one. */
   count: number
-  /** Absent: `auto`, or from ratio and tier. */
+  /** Absent if it is `auto`, or determined by ratio and tier. */
   size?: PixelSize | undefined
   /** Such as `16:9`. */
   aspectRatio?: string | undefined
   tier?: Tier | undefined
-  /** Images to edit or to use as references, in the client's order. Without any, the output only depends on the prompt. */
+  /** Images to edit or to use as references, in the client's order. Without any, the output depends only on the prompt. */
   inputImages: readonly InputImage[]
-  /** Its transparent areas are the parts of the first image to edit. */
+  /** A mask whose transparent areas mark the parts of the first image to edit. */
   mask?: InputImage | undefined
-  /** A copy of the image on which the changes are drawn. */
+  /** A copy of the image with the changes drawn on it. */
   markup?: InputImage | undefined
   /** Whether the request is a form in which each image is a file. */
   isForm: boolean
@@ -42,16 +42,16 @@ export interface OutputImage {
   revisedPrompt?: string | undefined
 }
 
-/** An image response, independent of the vendor's form. */
+/** An image response, independent of the vendor's format. */
 export interface ImageResponse extends KindResponse {
   images: readonly OutputImage[]
-  /** Facts that the vendor reports about all images, by OpenAI's names: `quality`, `background`. */
+  /** Facts that the vendor reports about all images, under OpenAI's names, such as `quality` and `background`. */
   facts?: JsonObject | undefined
 }
 
 export type ImageVendor = VendorForm<ImageRequest, ImageResponse>
 
-/** Vendors that return one image per call get several calls. */
+/** Divides requests for vendors that return one image per call. */
 export const imageDivision: Division<ImageRequest, ImageResponse> = {
   countEntries: ({ count }) => count,
   slice: (request, start, end) => ({ ...request, count: end - start }),
@@ -59,7 +59,7 @@ export const imageDivision: Division<ImageRequest, ImageResponse> = {
   isPartial: true,
 }
 
-/** Parses a data URL or an https URL; `undefined` for anything else. */
+/** Parses a data URL or an https URL, or returns `undefined` for anything else. */
 export function parseImageUrl(text: string): InputImage | undefined {
   const [, type = 'image/png', data] = DATA_URL.exec(text) ?? []
   if (data !== undefined) {
@@ -78,7 +78,7 @@ const DATA_URL = /^data:(image\/[\w.+-]+)?;base64,([A-Za-z\d+/=_-]+)$/
 export const toImageUrl = (picture: InputImage): string =>
   picture.url ?? ('bytes' in picture ? `data:${picture.type};base64,${toBase64(picture.bytes)}` : '')
 
-/** Returns an image's bytes, for vendors that don't accept URLs. Rejects a URL if the gateway doesn't fetch images. */
+/** Returns an image's bytes, for vendors that don't accept URLs. Rejects a URL if the gateway isn't allowed to fetch images. */
 export function getImageBytes(
   picture: InputImage,
   { warnings, fetchedImages }: VendorContext,
@@ -100,10 +100,10 @@ export function pickOptions(
   return Object.fromEntries(Object.entries(options).filter(([name]) => takes.includes(name)))
 }
 
-/** Without support for these, the client gets the whole image as the only event. */
+/** If a vendor doesn't support these, the client gets the whole image as the only event. */
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(['stream', 'partial_images'])
 
-/** The error if the vendor's content filter rejected the prompt. It is the request's fault, not the provider's. */
+/** The error for a prompt that the vendor's content filter rejected. The request caused it, not the provider. */
 const message = "The provider's content filter blocked the request."
 export const FILTERED: EmbeddedError = {
   status: 400,
@@ -111,7 +111,7 @@ export const FILTERED: EmbeddedError = {
   error: { message, type: 'invalid_request_error', code: 'content_policy_violation' },
 }
 
-/** Rejects masks, because without support for them the whole image would change. */
+/** Rejects masks, because a target without support for them would change the whole image. */
 export function rejectMask({ mask, markup }: ImageRequest, { warnings }: VendorContext): void {
   const why = 'the target cannot edit only part of an image.'
   if (mask) warnings.reject('mask', why)

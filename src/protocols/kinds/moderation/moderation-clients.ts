@@ -21,7 +21,7 @@ const CATEGORIES = [
   'violence/graphic',
 ]
 
-/** OpenAI's API. A response only has the categories that its vendor checks. */
+/** OpenAI's API. A response contains only the categories that its vendor checks. */
 const openai: ClientForm<ModerationRequest, ModerationResponse> = {
   read(body, { warnings }) {
     const { model: _, input: __, ...others } = body
@@ -59,7 +59,7 @@ function readInputs(input: unknown, warnings: Warnings): readonly ModerationInpu
   return [readParts(input, warnings)]
 }
 
-/** Parts of one input are moderated together. */
+/** Reads the parts of one input, which are moderated together. */
 function readParts(list: readonly unknown[], warnings: Warnings): ModerationInput {
   const texts: string[] = []
   let image: string | undefined

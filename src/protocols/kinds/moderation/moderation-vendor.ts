@@ -7,11 +7,14 @@ import type { ModerationRequest, ModerationResponse, ModerationResult } from './
 /** A vendor's form for moderation. */
 export type ModerationForm = VendorForm<ModerationRequest, ModerationResponse>
 
-/** Returns the texts of a request: a list or a string, as the client sent it. */
+/** Returns the texts of a request as the client sent them: a list or a string. */
 export const getTexts = ({ inputs, isList }: ModerationRequest): string | string[] =>
   isList ? inputs.map(({ text }) => text) : (inputs[0]?.text ?? '')
 
-/** Reads a response. If something is missing, returns a description of it. `names`: maps the vendor's categories to OpenAI's; several may map to one. */
+/**
+ * Reads a response. If anything is missing, returns a description of it. `names` maps the vendor's categories to OpenAI's; several may map to the
+ * same one.
+ */
 export function readModeration(
   json: JsonObject,
   { inputs }: ModerationRequest,

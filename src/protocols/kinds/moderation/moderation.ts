@@ -1,6 +1,6 @@
 import type { KindResponse } from '../kind-forms.ts'
 
-/** A moderation request, independent of the client's form. */
+/** A moderation request, independent of the client's format. */
 export interface ModerationRequest {
   /** At least one. Each is moderated separately. */
   inputs: readonly ModerationInput[]
@@ -13,11 +13,11 @@ export interface ModerationRequest {
 /** An input that gets one result. */
 export interface ModerationInput {
   text: string
-  /** The path of the image in the request, if there is one: `input[1]`. */
+  /** The path of the image in the request, such as `input[1]`, if there is an image. */
   image?: string | undefined
 }
 
-/** A moderation response, independent of the vendor's form. */
+/** A moderation response, independent of the vendor's format. */
 export interface ModerationResponse extends KindResponse {
   /** The provider's ID of the response. */
   id?: string | undefined

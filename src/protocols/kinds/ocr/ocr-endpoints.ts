@@ -1,7 +1,7 @@
 import { once } from '../../../lib/promises.ts'
 import { createEndpoint, createOperation, type KindEndpoint } from '../endpoint.ts'
 
-/** The endpoints for extracting text from documents. Models of this kind are also available through chat with an image. */
+/** The endpoints for extracting text from documents. Models of this kind are also available through chat, with an image. */
 export const ocrEndpoints: readonly KindEndpoint[] = [
   createEndpoint({
     path: '/v1/ocr',
@@ -28,5 +28,5 @@ export const ocrEndpoints: readonly KindEndpoint[] = [
   }),
 ]
 
-/** A document has at most a thousand pages. */
+/** Counts the pages; a document has at most a thousand. */
 const countPages = (pages: unknown): number => (Array.isArray(pages) && pages.length > 0 ? pages.length : 1_000)

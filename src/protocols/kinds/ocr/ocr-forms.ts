@@ -3,7 +3,7 @@ import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
 import { createKindForms } from '../create-kind-forms.ts'
 import type { ClientForm, KindResponse, VendorForm } from '../kind-forms.ts'
 
-/** Requests for documents are never translated. */
+/** Document requests are never translated. */
 type DocumentRequest = Readonly<Record<never, never>>
 
 const mistralClient: ClientForm<DocumentRequest, KindResponse> = {

@@ -2,8 +2,8 @@ import { estimateTokens } from '../../formats/estimate-tokens.ts'
 import type { RequestBound } from '../../formats/format.ts'
 
 /**
- * The most that a request can cost. Vendors charge by search or by token, and count the query's tokens with each document. A search covers up to a
- * hundred documents; a long document counts as several.
+ * The maximum that a request can cost. Vendors charge per search or per token, and count the query's tokens with each document. A search covers up to
+ * a hundred documents; a long document counts as several.
  */
 export const rerankBound: RequestBound = {
   hasNoOutput: true,
@@ -19,7 +19,7 @@ export const rerankBound: RequestBound = {
 
 const toList = (documents: unknown): readonly unknown[] => (Array.isArray(documents) ? documents : [])
 
-/** In characters. A character has at most one token. */
+/** Returns the length in characters. A character has at most one token. */
 const getLength = (document: unknown): number =>
   typeof document === 'string' ? document.length : JSON.stringify(document ?? '').length
 

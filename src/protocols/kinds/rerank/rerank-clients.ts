@@ -7,8 +7,8 @@ import type { ClientForm, ClientReadContext, ClientWriteContext } from '../kind-
 import { getText, type RankedDocument, type RerankRequest, type RerankResponse } from './rerank.ts'
 
 /**
- * The client forms for reranking. `/v1/rerank` accepts version 1 of Cohere's API, its variants (Jina, Together, self-hosted servers), and Voyage's API,
- * which calls the number of results `top_k`. `/v2/rerank` accepts version 2 of Cohere's.
+ * The client forms for reranking. `/v1/rerank` accepts version 1 of Cohere's API, its variants (Jina, Together, self-hosted servers), and Voyage's
+ * API, which calls the number of results `top_k`. `/v2/rerank` accepts version 2 of Cohere's API.
  */
 export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientForm<RerankRequest, RerankResponse>>> = {
   v1: {
@@ -22,7 +22,7 @@ export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientForm<RerankR
   },
 }
 
-/** Whether a client expects Voyage's response. Voyage's SDKs may omit the fields that only they send, so their user agent counts, too. */
+/** Whether a client expects Voyage's response. Voyage's SDKs may omit the fields that no other client sends, so the user agent counts, too. */
 function usesVoyageFormat(body: JsonObject, { header }: ClientReadContext): boolean {
   if ((body.top_k ?? null) !== null) return true
   return (
@@ -73,7 +73,7 @@ function readDocuments(list: unknown[] | undefined, warnings: Warnings): RankedD
   return list.filter(isDocument)
 }
 
-/** The AI SDK wraps the list of documents in an object. */
+/** Reads an AI SDK request, which wraps the list of documents in an object. */
 function readAiSdk(body: JsonObject, { warnings }: ClientReadContext): RerankRequest {
   const fields = readFields(body, '', warnings)
   const query =
@@ -124,7 +124,7 @@ function writeVoyage(ranking: RerankResponse, context: Context): JsonObject {
   }
 }
 
-/** `shownAs`: writes a document in the client's form. */
+/** Writes the results. `shownAs` writes a document in the client's format. */
 const writeResults = (
   { results }: RerankResponse,
   { request: { documents, returnsDocuments } }: Context,
@@ -136,7 +136,7 @@ const writeResults = (
     ...(returnsDocuments && { document: shownAs(documents[index] ?? '') }),
   }))
 
-/** Adds a text to documents that have none. */
+/** Writes a document as an object, and adds a text if it has none. */
 const writeDocument = (document: RankedDocument): JsonObject =>
   typeof document === 'string' ? { text: document } : { text: getText(document), ...document }
 

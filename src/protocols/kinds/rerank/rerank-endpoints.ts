@@ -13,7 +13,7 @@ const createRerankEndpoint = (version: 'v1' | 'v2', reference: string): KindEndp
     operation,
     loadForms,
     bound: rerankBound,
-    messageFields: ['message', 'detail'], // Cohere's field, and the one of Voyage and Jina
+    messageFields: ['message', 'detail'], // Cohere's field, and the one that Voyage and Jina use
     docs: { summary: 'Rerank documents by a query', vendor: 'Cohere', reference },
   })
 

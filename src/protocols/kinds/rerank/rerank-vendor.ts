@@ -18,15 +18,15 @@ export interface RerankVendor
   path?: string
   /** The cloud service, if it isn't the one for chat. */
   service?: string
-  /** The most documents in a request. */
+  /** The maximum number of documents in a request. */
   maxDocuments?: number
-  /** Supported options (`RerankRequest.options`); others are dropped. `all`: the vendor gets all of them. */
+  /** Supported options (`RerankRequest.options`); others are dropped. With `all`, the vendor gets every option. */
   supports?: readonly string[] | 'all'
-  /** Whether a document may be an image instead of a text (`alone`) or have one in addition (`beside`); default: neither. */
+  /** Whether a document may be an image instead of a text (`alone`), or an image in addition to a text (`beside`); default: neither. */
   images?: 'alone' | 'beside'
   /** Writes the body; default: `writeCohereBody`. */
   writeBody?(plain: VendorInput, context: VendorContext): JsonObject
-  /** The usage that the vendor charges for a response that doesn't report it. */
+  /** Returns the usage that the vendor charges for, if the response doesn't report it. */
   estimateUsage?(request: RerankRequest): TokenUsage
 }
 
@@ -64,7 +64,7 @@ export function createRerankForm(vendor: RerankVendor): Form {
   }
 }
 
-/** Writes a body of Cohere's API, always with the number of results, because some servers require it. */
+/** Writes a body for Cohere's API. Always includes the number of results, because some servers require it. */
 export const writeCohereBody = ({ model, query, vendorDocuments, topN, options }: VendorInput): JsonObject => ({
   model,
   query,
@@ -105,7 +105,9 @@ function writeDocuments(
   })
 }
 
-/** Reads the requested number of results, best first, from any of the fields that vendors use. If something is missing, returns a description of it. */
+/**
+ * Reads the requested number of results, best first, from any of the fields that vendors use. If anything is missing, returns a description of it.
+ */
 function readResults(json: JsonObject, { documents, topN }: RerankRequest): RankedResult[] | string {
   const list = LISTS.map((name) => json[name]).find(Array.isArray)
   if (!list) return 'results'
@@ -131,7 +133,7 @@ function readResult(result: unknown): RankedResult | undefined {
   return isIndex && typeof score === 'number' ? { index, score } : undefined
 }
 
-/** Reads tokens or searches. A search covers up to a hundred documents. */
+/** Reads the number of tokens or searches. A search covers up to a hundred documents. */
 function readUsage({ usage, meta }: JsonObject): TokenUsage | undefined {
   const used = isObject(usage) ? usage : {}
   const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {}

@@ -4,7 +4,7 @@ import type { KindResponse } from '../kind-forms.ts'
 /** A document to rank: a text, or an object with text in some of its fields. */
 export type RankedDocument = string | JsonObject
 
-/** A rerank request, independent of the client's form. */
+/** A rerank request, independent of the client's format. */
 export interface RerankRequest {
   query: string
   /** At least one. */
@@ -15,13 +15,13 @@ export interface RerankRequest {
   returnsDocuments?: boolean | undefined
   /** Whether the client expects Voyage's response. */
   usesVoyageFormat: boolean
-  /** The fields that contain an object's text, in this order. */
+  /** The fields that contain an object's text, in order. */
   rankFields?: readonly string[] | undefined
-  /** All other body fields, by the client's names. */
+  /** All other body fields, under the client's names. */
   options: JsonObject
 }
 
-/** A rerank response, independent of the vendor's form. */
+/** A rerank response, independent of the vendor's format. */
 export interface RerankResponse extends KindResponse {
   /** The provider's ID of the response. */
   id?: string | undefined
@@ -32,13 +32,14 @@ export interface RerankResponse extends KindResponse {
 export interface RankedResult {
   /** The document's index in the request. */
   index: number
-  /** The provider's score. Higher is better; scores of different models aren't comparable. */
+  /** The provider's score. Higher is better. Scores of different models aren't comparable. */
   score: number
 }
 
 /**
- * Returns the text of a document. An object's text is in `fields`; default: its `text`, or all fields if it has none. Each field is a line such as
- * `title: Peru`; a single field has no name. An empty text becomes a space, because some vendors reject requests with an empty document.
+ * Returns the text of a document. For an object, this is the text in `fields`. By default, it is the `text` field, or all fields if there is none.
+ * Each field becomes a line such as `title: Peru`; a single field has no name. An empty text becomes a space, because some vendors reject requests
+ * with an empty document.
  */
 export function getText(document: RankedDocument, fields?: readonly string[]): string {
   const text = typeof document === 'string' ? document : joinFields(document, fields)
@@ -53,7 +54,7 @@ function joinFields(document: JsonObject, fields?: readonly string[]): string {
   return names.flatMap((name) => writeLines(name, document[name])).join('\n')
 }
 
-/** Each line starts with the path to its value. */
+/** Writes a value as lines that start with the path to the value. */
 function writeLines(path: string, value: unknown): string[] {
   if ((value ?? null) === null) return []
   if (typeof value !== 'object') return [`${path}: ${value}`]
@@ -61,7 +62,7 @@ function writeLines(path: string, value: unknown): string[] {
   return Object.entries(value as object).flatMap(([name, inner]) => writeLines(`${path}.${name}`, inner)) // not null
 }
 
-/** Returns the image of a document that has no fields besides `image` and `text`. */
+/** Returns the image of a document that has no fields except `image` and `text`. */
 export function getImage(document: RankedDocument): string | undefined {
   if (typeof document === 'string' || typeof document.image !== 'string') return undefined
   return Object.keys(document).every((name) => name === 'text' || name === 'image') ? document.image : undefined

@@ -1,6 +1,6 @@
 /**
- * Returns the duration in seconds from the headers of a WAV, FLAC, Ogg, MP4, or WebM file, or from the frames of an MP3; `undefined` if they don't
- * show it. A truncated file counts up to its end.
+ * Returns the duration in seconds, from the headers of a WAV, FLAC, Ogg, MP4, or WebM file, or from the frames of an MP3. Returns `undefined` if they
+ * don't contain it. A truncated file counts up to its end.
  */
 export function getDuration(file: Uint8Array): number | undefined {
   if (file.length < 16) return undefined
@@ -14,7 +14,7 @@ export function getDuration(file: Uint8Array): number | undefined {
   return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
 }
 
-/** Estimates the duration in seconds of a file without a length in its headers, such as a browser's recording: speech at 32 kbit/s. */
+/** Estimates the duration in seconds of a file whose headers have no length, such as a recording made in a browser. Assumes speech at 32 kbit/s. */
 export const estimateDuration = (file: Uint8Array): number => file.length / 4_000
 
 /** WAV formats in which a block has one sample per channel: PCM, floating point, A-law, µ-law, extensible. */
@@ -40,12 +40,12 @@ function getWavDuration(file: Uint8Array): number | undefined {
   return undefined
 }
 
-/** In kbit/s, by the index in a layer III frame header, for MPEG 1 and for MPEG 2 and 2.5. */
+/** Bit rates in kbit/s, by the index in a layer III frame header: for MPEG 1, then for MPEG 2 and 2.5. */
 const RATES = [
   [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 ]
-/** In Hz, for MPEG 1. MPEG 2 has half the frequency, and 2.5 a quarter. */
+/** In Hz, for MPEG 1. The frequency is halved for MPEG 2, and quartered for MPEG 2.5. */
 const FREQUENCIES = [44_100, 48_000, 32_000]
 
 function getMp3Duration(file: Uint8Array): number | undefined {
@@ -61,7 +61,7 @@ function getMp3Duration(file: Uint8Array): number | undefined {
   }
   if (offset === start) return undefined
   const end = hasBytes(file, 'TAG', file.length - 128) ? file.length - 128 : file.length
-  // Anything after the last frame counts at the same rate.
+  // Anything after the last frame is assumed to have the same rate.
   return (seconds * Math.max(end, offset) - seconds * start) / (offset - start)
 }
 
@@ -78,7 +78,7 @@ function readFrame(file: Uint8Array, offset: number): { length: number; seconds:
   return { length, seconds: samples / frequency }
 }
 
-/** The first block has the number of samples. */
+/** Reads the duration from the number of samples in the first block. */
 function getFlacDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, 'fLaC', 0) || file.length < 26) return undefined
   const view = toView(file)
@@ -87,7 +87,7 @@ function getFlacDuration(file: Uint8Array): number | undefined {
   return frequency > 0 && samples > 0 ? samples / frequency : undefined
 }
 
-/** The last page has the position in samples. In Opus, it is always at 48 kHz. */
+/** Reads the duration from the last page, which has the position in samples. In Opus, it is always at 48 kHz. */
 function getOggDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, 'OggS', 0)) return undefined
   const view = toView(file)
@@ -99,7 +99,7 @@ function getOggDuration(file: Uint8Array): number | undefined {
   return frequency > 0 && position > 0 ? position / frequency : undefined
 }
 
-/** The header with the length may be at the end. */
+/** Reads the duration from the header, which may be at the end of the file. */
 function getMp4Duration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, 'ftyp', 4)) return undefined
   const movie = find(file, 'mvhd', 0, file.length)
@@ -111,7 +111,7 @@ function getMp4Duration(file: Uint8Array): number | undefined {
   return scale > 0 && length > 0 ? length / scale : undefined
 }
 
-/** Browsers don't write the length. */
+/** Reads the duration from the header, if it has one. Browsers don't write it. */
 function getWebmDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, '\u001aE\u00df\u00a3', 0)) return undefined
   const view = toView(file)
@@ -123,12 +123,12 @@ function getWebmDuration(file: Uint8Array): number | undefined {
   return short >= 0 && short + 7 <= file.length ? view.getFloat32(short + 3) * scale : undefined
 }
 
-/** The most bytes of a WebM file's header. */
+/** The maximum size of a WebM file's header, in bytes. */
 const HEADER = 4_096
 
 const toView = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
 
-/** `bytes`: one per character. */
+/** `bytes` has one byte per character. */
 function hasBytes(file: Uint8Array, bytes: string, offset: number): boolean {
   for (let index = 0; index < bytes.length; index++) if (file[offset + index] !== bytes.charCodeAt(index)) return false
   return true

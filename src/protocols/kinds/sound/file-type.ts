@@ -12,7 +12,7 @@ export interface Recording {
   fileName: string
 }
 
-/** The file extensions of each format, the most common one first, and its media types without `x-`. */
+/** The file extensions of each format, most common first, and its media types without `x-`. */
 const FORMATS: Readonly<Record<string, { endings: readonly string[]; types: readonly string[] }>> = {
   mp3: { endings: ['mp3', 'mpga', 'mpeg'], types: ['audio/mpeg', 'audio/mp3', 'audio/mpga', 'video/mpeg'] },
   wav: { endings: ['wav'], types: ['audio/wav', 'audio/wave', 'audio/vnd.wave', 'audio/pn-wav'] },
@@ -31,7 +31,7 @@ const FORMATS: Readonly<Record<string, { endings: readonly string[]; types: read
 const byEnding = new Map(Object.entries(FORMATS).flatMap(([name, { endings }]) => endings.map((one) => [one, name])))
 const byType = new Map(Object.entries(FORMATS).flatMap(([name, { types }]) => types.map((one) => [one, name])))
 
-/** The bytes that identify a format, and their offset. */
+/** The bytes that identify a format, with their offset. */
 const SIGNS: ReadonlyArray<readonly [format: string, at: number, sign: Uint8Array]> = [
   ['wav', 8, encodeUtf8('WAVEfmt ')],
   ['mp4', 4, encodeUtf8('ftyp')],
@@ -46,12 +46,12 @@ const SIGNS: ReadonlyArray<readonly [format: string, at: number, sign: Uint8Arra
 const detectFormat = (bytes: Uint8Array): string | undefined =>
   SIGNS.find(([, offset, sign]) => sign.every((byte, index) => bytes[offset + index] === byte))?.[0]
 
-/** A media type in lowercase, without parameters. */
+/** Returns a media type in lowercase, without parameters. */
 const stripParameters = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 
 /**
- * Gives a recording a matching name and type, so that each vendor recognizes its format. The format is taken from its bytes, its type, or its file
- * extension, in this order. Matching names and types stay unchanged.
+ * Gives a recording a matching name and type, so that each vendor recognizes its format. The format is taken from its bytes, or else its type, or
+ * else its file extension. Names and types that already match stay unchanged.
  */
 export function nameRecording({ bytes, type, fileName }: Recording): Recording {
   const [, stem = '', ending = ''] = /^(.*)\.(\w{2,5})$/s.exec(fileName) ?? []
@@ -61,7 +61,7 @@ export function nameRecording({ bytes, type, fileName }: Recording): Recording {
   const isAudioType = /^(?:audio|video)\/[\w.+-]+$/.test(own)
   const format = detectFormat(bytes) ?? typed ?? named
   if (format === undefined) {
-    // The format is unknown, so keep whatever names it.
+    // The format is unknown, so keep the type or extension that the client sent.
     const extension = isAudioType ? own.slice(own.indexOf('/') + 1).replace(/^x-/, '') : ending.toLowerCase()
     const isExtension = /^[a-z\d]{2,5}$/.test(extension)
     return {

@@ -8,7 +8,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['model', 'input', 'voice', 'response_format', 'speed', 'instructions', 'stream_format', 'language', 'stream'],
 ])
 
-/** OpenAI's API. A response is a file's bytes, or events with parts of the file. */
+/** OpenAI's API. A response is the bytes of a file, or events with parts of the file. */
 export const openai: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
   read(body, { warnings }) {
     const { input, voice, response_format: format = 'mp3', speed, stream_format: streamFormat } = body

@@ -6,19 +6,19 @@ import { createAiSdkEndpoints, createEndpoint, createOperation, type KindEndpoin
 const operation = createOperation({
   name: 'speak',
   kind: 'tts',
-  tryOthers: true, // voices, formats, and text lengths
+  tryOthers: true, // voices, formats, and text lengths differ
   limits: { headersTimeoutMs: 180_000 },
 })
 const loadForms = once(async () => (await import('./speech-forms.ts')).speechForms)
 
-/** The text is `input` in OpenAI's API and `text` in the AI SDK's. */
+/** Returns the length of the text, which is `input` in OpenAI's API and `text` in the AI SDK's. */
 const getLength = ({ input, text }: JsonObject) =>
   Math.max(...[input, text].map((value) => (typeof value === 'string' ? value.length : 0)))
 
 const bound: RequestBound = {
   isBilledOnce: true,
   inputTokens: (_, estimate) => estimate(),
-  // Models that charge by token have about 30 tokens per second of audio, which has at least 10 characters.
+  // Models that charge per token use about 30 tokens per second of audio, and a second has at least 10 characters.
   outputTokens: (body) => 5 * getLength(body) + 100,
   units: (body) => ({ character: getLength(body) }),
 }

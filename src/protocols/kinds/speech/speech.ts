@@ -7,11 +7,11 @@ import { getTargetName, type ProviderTarget } from '../../providers/target.ts'
 import type { KindResponse, StreamContent, VendorForm, VendorRequest, VendorStream } from '../kind-forms.ts'
 import { writeWavHeader } from '../sound/wav.ts'
 
-/** A speech request, independent of the client's form. */
+/** A speech request, independent of the client's format. */
 export interface SpeechRequest {
   input: string
   voice: string | undefined
-  /** OpenAI's name for the audio format, or a vendor's own. */
+  /** The audio format: OpenAI's name for it, or a vendor's own. */
   format: string
   /** Whether the client reads events. */
   isEvents: boolean
@@ -30,7 +30,7 @@ export interface SpeechResponse extends KindResponse {
   audio: Uint8Array
 }
 
-/** A piece of an audio file. Joined in order, the pieces are the file. */
+/** A piece of an audio file. Joined in order, the pieces form the file. */
 export type AudioChunk = Uint8Array
 
 export type SpeechForm = VendorForm<SpeechRequest, SpeechResponse, AudioChunk>
@@ -47,7 +47,7 @@ export const AUDIO_TYPES: Readonly<Record<string, string>> = {
   mulaw: 'audio/basic',
 }
 
-/** Other vendors don't know these voices. */
+/** Voices that only OpenAI has. */
 const OPENAI_VOICES: ReadonlySet<string> = new Set(
   'alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar'.split(' '),
 )
@@ -59,7 +59,7 @@ const GOOGLE_VOICES: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Whether a voice belongs to another vendor. `own`: this vendor's default voice; a vendor without one supports OpenAI's voices. */
+/** Whether a voice belongs to another vendor. `own` is this vendor's default voice; a vendor without one supports OpenAI's voices. */
 export function isForeignVoice(voice: string, own: string | undefined): boolean {
   if (own !== undefined && OPENAI_VOICES.has(voice.toLowerCase())) return true
   return !GOOGLE_VOICES.has((own ?? '').toLowerCase()) && GOOGLE_VOICES.has(voice.toLowerCase())
@@ -79,24 +79,24 @@ export interface SpeechVendor
     SpeechForm,
     'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'keyHeader' | 'readHeaderUsage' | 'findError'
   > {
-  /** Its names for formats, by OpenAI's names. Without `wav`, the gateway creates WAV files from `pcm` (24 kHz). */
+  /** The vendor's names for formats, by OpenAI's names. Without `wav`, the gateway creates WAV files from `pcm` (24 kHz). */
   formats: Readonly<Record<string, string>>
-  /** Replaces unsupported formats, by OpenAI's name. Raw samples are never replaced; requests for them are rejected. */
+  /** The format that replaces unsupported ones, by OpenAI's name. Raw samples are never replaced; requests for them are rejected. */
   fallbackFormat: 'mp3' | 'wav'
-  /** The voice that replaces OpenAI's if no other is set, by model if necessary; `undefined`: the vendor supports OpenAI's voices. */
+  /** The voice that replaces OpenAI's voices if no other is set; may depend on the model. `undefined` if the vendor supports OpenAI's voices. */
   voice: string | undefined | ((model: string) => string | undefined)
   /** The supported optional fields. */
   supports: ReadonlyArray<'instructions' | 'speed' | 'language'>
-  /** Writes a request. `own`: the vendor's names for the voice and the format. */
+  /** Writes a request. `own` has the vendor's names for the voice and the format. */
   writeRequest(
     request: SpeechRequest,
     own: { voice: string | undefined; format: string; target: ProviderTarget; warnings: Warnings },
   ): VendorRequest
-  /** Reads an event of its stream; absent: it responds in bytes, or whole (`readResponse`). */
+  /** Reads an event of the vendor's stream. If absent, the vendor responds in bytes, or with the whole response (`readResponse`). */
   readEvent?(json: JsonObject): StreamContent<Uint8Array>
-  /** Set if it only streams to clients that read events. */
+  /** Set if the vendor only streams to clients that read events. */
   streamsEventsOnly?: true
-  /** Reads a JSON response. If something is missing, returns a description of it. */
+  /** Reads a JSON response. If anything is missing, returns a description of it. */
   readResponse?(json: JsonObject): SpeechResponse | string
 }
 
@@ -107,7 +107,7 @@ export const SAMPLE_RATE = 24_000
 export function createSpeechForm(vendor: SpeechVendor): SpeechForm {
   const { formats, fallbackFormat, supports, readResponse, readEvent, streamsEventsOnly, voice: _, ...form } = vendor
 
-  // The format that the client gets.
+  // Returns the format that the client gets.
   const chooseFormat = ({ format }: SpeechRequest) =>
     formats[format] !== undefined || (format === 'wav' && formats.pcm !== undefined) ? format : fallbackFormat
   const needsHeader = (request: SpeechRequest) => chooseFormat(request) === 'wav' && formats.wav === undefined
@@ -179,7 +179,7 @@ function readAudio({ sound, type }: JsonObject): SpeechResponse | string {
 
 const BASE64 = /^[\w+/]+={0,2}$/
 
-/** Creates a reader for a stream of bytes. A text content type means an error. */
+/** Creates a reader for a stream of bytes. A text content type indicates an error. */
 export const createByteStream = (
   read: (content: StreamContent<Uint8Array>) => StreamContent<Uint8Array>,
 ): VendorStream<Uint8Array> => ({
@@ -188,7 +188,7 @@ export const createByteStream = (
   read: (bytes) => read({ chunks: [bytes] }),
 })
 
-/** Chooses the mapped voice, the client's if the vendor supports it, or the vendor's default. */
+/** Chooses the mapped voice, or else the client's voice if the vendor supports it, or else the vendor's default. */
 function chooseVoice(
   { voice }: SpeechRequest,
   vendor: SpeechVendor,
@@ -203,10 +203,10 @@ function chooseVoice(
   return own ?? 'alloy'
 }
 
-/** Counts the characters that vendors charge for, which are code points. */
+/** Counts the characters that vendors charge for; they count code points. */
 export const countCharacters = ({ input }: { input: string }): number => [...input].length
 
-/** Creates a reader for the header of this name, which reports a number of characters. */
+/** Creates a reader for the header with this name, which reports a number of characters. */
 export const createCharacterReader =
   (name: string): NonNullable<SpeechForm['readHeaderUsage']> =>
   (header) => {

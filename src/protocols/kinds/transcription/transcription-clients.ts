@@ -118,7 +118,7 @@ function writeTranscript(
   }
 }
 
-/** Includes the fields that OpenAI's clients expect but no other vendor has. */
+/** Writes a segment, including the fields that OpenAI's clients expect but no other vendor has. */
 const writeSegment = ({ start, end, text }: { start: number; end: number; text: string }, id: number) => ({
   id,
   seek: 0,
@@ -142,7 +142,7 @@ function writeUsage({ inputTokens, outputTokens, units }: TokenUsage): JsonObjec
   }
 }
 
-/** Reads a form's file, or audio in base64 (OpenRouter's clients). */
+/** Reads a form's file, or base64 audio (OpenRouter's clients). */
 function readFile(
   { input_audio: audio }: JsonObject,
   files: readonly FormFile[],

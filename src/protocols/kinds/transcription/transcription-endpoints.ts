@@ -6,7 +6,7 @@ import { createAiSdkEndpoints, createEndpoint, createOperation, getBase64Size, t
 
 const shared = {
   kind: 'stt',
-  tryOthers: true, // types, sizes, and lengths of files
+  tryOthers: true, // types, sizes, and lengths of files differ
   limits: { headersTimeoutMs: 180_000 },
   isServedBy: ({ format, model }: { format: string; model: string }) => format === 'gemini' || AUDIO_MODELS.test(model),
 } satisfies Partial<Operation> & Pick<Operation, 'kind'>
@@ -14,7 +14,7 @@ const shared = {
 /** Chat models with audio input. */
 const AUDIO_MODELS = /(?:^|\/)(?:gpt-audio|gpt-4o-(?:mini-)?audio|gemini-)|omni/
 
-/** Per second of audio, models have up to 32 input and 5 output tokens. */
+/** Per second of audio, models use up to 32 input tokens and 5 output tokens. */
 const bound: RequestBound = {
   isBilledOnce: true,
   inputTokens: (body, _, files) => 400 + Math.ceil(32 * getMaxDuration(body, files)),
@@ -22,7 +22,7 @@ const bound: RequestBound = {
   units: (body, files) => ({ second: getMaxDuration(body, files) }),
 }
 
-/** The rate of speech at 6 kbit/s, for files without a length in their headers. */
+/** The bit rate of speech at 6 kbit/s, in bytes per second, for files whose headers have no length. */
 const MIN_BYTES_PER_SECOND = 750
 
 const getMaxDuration = (body: object, [file]: readonly FormFile[] = []): number =>

@@ -1,7 +1,7 @@
 import { isObject, tryParseJson } from '../../../lib/json.ts'
 import { needsTimes, readSegments, type Transcript, type TranscriptionRequest } from './transcription.ts'
 
-/** Writes the prompt that a chat model gets with the audio. */
+/** Writes the prompt that is sent to a chat model together with the audio. */
 export function writePrompt({ task, language, prompt, keywords, ...request }: TranscriptionRequest): string {
   const isTimed = needsTimes({ task, language, prompt, keywords, ...request })
   return [
@@ -16,7 +16,7 @@ export function writePrompt({ task, language, prompt, keywords, ...request }: Tr
   ].join('\n')
 }
 
-/** Parses the transcript in a chat model's text. If something is missing, returns a description of it. */
+/** Parses the transcript in a chat model's text. If anything is missing, returns a description of it. */
 export function parseTranscript(text: string, request: TranscriptionRequest): Transcript | string {
   if (!needsTimes(request)) return { text: text.trim() }
   const json = tryParseJson(text.replace(/^\s*```(?:json)?|```\s*$/g, ''))

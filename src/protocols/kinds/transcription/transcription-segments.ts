@@ -4,7 +4,7 @@ import type { Transcript, TranscriptSegment, Word } from './transcription.ts'
 const MAX_PAUSE = 0.8
 const MAX_SEGMENT = 7
 
-/** Returns the vendor's segments, or segments built from the words, or a single one. `seconds`: the file's duration, if known. */
+/** Returns the vendor's segments, or segments built from the words, or a single segment. `seconds` is the file's duration, if known. */
 export function getSegments(
   { segments, words, text, duration }: Transcript,
   seconds = 0,
@@ -14,7 +14,7 @@ export function getSegments(
   return text.trim() === '' ? [] : [{ start: 0, end: duration ?? seconds, text }]
 }
 
-/** Ends a segment at a change of speaker, a pause, the end of a sentence, or the maximum length. */
+/** Groups words into segments. A segment ends at a change of speaker, a pause, the end of a sentence, or the maximum length. */
 function groupWords(words: readonly Word[]): TranscriptSegment[] {
   const segments: TranscriptSegment[] = []
   let last: Word | undefined
@@ -58,14 +58,14 @@ export const writeSrt = (segments: readonly TranscriptSegment[]): string =>
 export const writeVtt = (segments: readonly TranscriptSegment[]): string =>
   `WEBVTT\n\n${segments.map((segment) => `${writeCueTimes(segment, '.')}\n${writeCueText(segment)}\n\n`).join('')}`
 
-/** A blank line or an arrow would end the cue. */
+/** Writes a cue's text. A blank line or an arrow would end the cue. */
 const writeCueText = ({ text }: TranscriptSegment) =>
   text
     .trim()
     .replace(/\n\s*\n/g, '\n')
     .replaceAll('-->', '->')
 
-/** A cue needs a duration. */
+/** Writes a cue's times. A cue needs a duration. */
 const writeCueTimes = ({ start, end }: TranscriptSegment, point: string) =>
   `${writeTime(start, point)} --> ${writeTime(Math.max(end, start + 0.001), point)}`
 

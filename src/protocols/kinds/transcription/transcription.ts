@@ -10,11 +10,11 @@ import { getTargetName, type ProviderTarget } from '../../providers/target.ts'
 import type { KindResponse, VendorForm } from '../kind-forms.ts'
 import type { Recording } from '../sound/file-type.ts'
 
-/** A transcription request, independent of the client's form. */
+/** A transcription request, independent of the client's format. */
 export interface TranscriptionRequest {
-  /** Its name and type match. */
+  /** The recording, with a matching name and type. */
   file: Recording
-  /** `translate`: into English. */
+  /** `translate` means into English. */
   task: 'transcribe' | 'translate'
   format: TranscriptFormat
   /** A code or a name, as the client sent it. */
@@ -22,15 +22,15 @@ export interface TranscriptionRequest {
   prompt: string | undefined
   keywords: readonly string[]
   granularities: readonly string[]
-  /** Whether the client reads times in any format. They are requested from vendors that include them for free. */
+  /** Whether the client accepts times in any format. They are requested from vendors that include them for free. */
   wantsTimesIfFree?: boolean
-  /** Whether the client also reads the times of words. */
+  /** Whether the client also reads word times. */
   wantsWordTimes?: boolean
   temperature: number | undefined
   isStream: boolean
   /** Whether the request is a form. */
   isForm: boolean
-  /** The names of the other fields. */
+  /** The names of all other fields. */
   others: readonly string[]
 }
 
@@ -62,12 +62,12 @@ export interface Word {
   speaker?: string | undefined
 }
 
-/** A part of a transcript, or the whole at the end of a stream. */
+/** A part of a transcript, or the whole transcript at the end of a stream. */
 export type TranscriptChunk = { delta: string } | { done: Transcript }
 
 export type TranscriptionForm = VendorForm<TranscriptionRequest, Transcript, TranscriptChunk>
 
-/** Whether the response format has times. */
+/** Whether the response format contains times. */
 export const needsTimes = ({ format }: TranscriptionRequest): boolean => format !== 'json' && format !== 'text'
 export const needsSpeakers = ({ format }: TranscriptionRequest): boolean => format === 'diarized_json'
 
@@ -79,7 +79,7 @@ export function throwMismatch(field: string, target: ProviderTarget, what: strin
   })
 }
 
-/** Notes unsupported fields. `takes`: the supported ones. */
+/** Reports unsupported fields. `takes` are the supported ones. */
 export function noteUnsupported(
   request: TranscriptionRequest,
   takes: readonly (keyof TranscriptionRequest)[],
@@ -91,7 +91,7 @@ export function noteUnsupported(
   for (const name of request.others) warnings.noteDropped(name)
 }
 
-/** Returns the keywords, including those of a prompt that is a list of words. */
+/** Returns the keywords, including those in a prompt that is a list of words. */
 export function collectKeywords({ keywords, prompt }: TranscriptionRequest, warnings: Warnings): string[] {
   if (prompt === undefined) return [...keywords]
   const listed = prompt.split(',').map((word) => word.trim())
@@ -101,7 +101,7 @@ export function collectKeywords({ keywords, prompt }: TranscriptionRequest, warn
   return [...keywords]
 }
 
-/** Writes a form. Undefined fields are left out, and arrays repeat the field. */
+/** Writes a form. Undefined fields are left out. Arrays repeat the field. */
 export function writeForm(
   fields: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>,
   { bytes, type, fileName }: TranscriptionRequest['file'],
@@ -114,7 +114,7 @@ export function writeForm(
   return [...parts, { name: 'file', bytes, type, fileName }]
 }
 
-/** Reads segments in OpenAI's format, which other vendors share. */
+/** Reads segments in OpenAI's format, which other vendors use, too. */
 export const readSegments = (value: unknown): TranscriptSegment[] | undefined =>
   readList(value, ({ start, end, text, speaker, speaker_id: id }) => {
     const name = speaker ?? id
@@ -123,7 +123,7 @@ export const readSegments = (value: unknown): TranscriptSegment[] | undefined =>
       : undefined
   })
 
-/** Reads words. `member`: the field with the text. */
+/** Reads words. `member` is the name of the field with the text. */
 export const readWords = (value: unknown, member = 'word'): Word[] | undefined =>
   readList(value, ({ start, end, speaker, speaker_id: id, ...more }) => {
     const { [member]: word } = more
@@ -144,7 +144,7 @@ function readList<T>(value: unknown, read: (item: Record<string, unknown>) => T 
 export const toDurationUsage = (seconds: unknown): TokenUsage | undefined =>
   isNumber(seconds) && seconds >= 0 ? { inputTokens: 0, outputTokens: 0, units: { second: seconds } } : undefined
 
-/** Reads OpenAI's usage in tokens or seconds. */
+/** Reads OpenAI's usage, in tokens or seconds. */
 export function readUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const inputTokens = readTokenCount(usage.input_tokens ?? usage.prompt_tokens)
@@ -158,7 +158,7 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
   return seconds && { ...seconds, ...cost }
 }
 
-/** Reads a response of OpenAI's API. If something is missing, returns a description of it. Silence is an empty text. */
+/** Reads a response of OpenAI's API. If anything is missing, returns a description of it. Silence results in an empty text. */
 export function readTranscript(json: Record<string, unknown>): Transcript | string {
   const { text, language, duration, segments, words, usage, model } = json
   if (typeof text !== 'string') return 'text'

@@ -18,7 +18,7 @@ export const webFetchEndpoints: readonly KindEndpoint[] = [
       hasNoOutput: true,
       inputTokens: () => 0,
       units: ({ urls, provider_options: options }) => ({
-        page: (Array.isArray(urls) ? urls.length : 1) * (isObject(options) ? 2 : 1), // some charge double for more thorough reading
+        page: (Array.isArray(urls) ? urls.length : 1) * (isObject(options) ? 2 : 1), // some vendors charge double for advanced extraction
       }),
     },
     modelNames: ['model', 'provider'],

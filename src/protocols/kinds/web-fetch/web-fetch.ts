@@ -4,18 +4,18 @@ import type { EmbeddedError } from '../../formats/format.ts'
 import type { Division, KindResponse } from '../kind-forms.ts'
 import { addCharges, createPageError, type PageFormat, pickFormat, type VendorCharge } from '../web/web-responses.ts'
 
-/** A request for web pages, independent of the vendor's form. */
+/** A request for web pages, independent of the vendor's format. */
 export interface FetchRequest {
-  /** At least one, normalized. */
+  /** At least one URL, normalized. */
   urls: readonly string[]
-  /** Each URL as the client spelled it. */
+  /** The client's spelling of each URL. */
   spellings: ReadonlyMap<string, string>
-  /** Whether the client sent a list and therefore expects one. */
+  /** Whether the client sent a list, and therefore expects one. */
   isList: boolean
   /** Set if the request is part of a longer list, in which some pages may fail. */
   isPart?: true
   format: PageFormat
-  /** Per page. */
+  /** The maximum number of characters per page. */
   maxCharacters?: number
   timeoutMs?: number
   /** The maximum age of a cached copy. */
@@ -73,7 +73,7 @@ export interface PageFailures {
   failed: readonly FailedPage[]
 }
 
-/** Returns the response with these pages and failures. If there are none, returns what is missing. */
+/** Returns the response with these pages and failures. If there are none, returns a description of what is missing. */
 export const createResponse = (
   pages: readonly FetchedPage[],
   { missing, failed }: PageFailures,
@@ -83,14 +83,14 @@ export const createResponse = (
     ? 'the text of a page'
     : { ...facts, pages: [...pages, ...missing], failed }
 
-/** Returns the error of a response without pages, unless pages don't exist. */
+/** Returns the error for a response without pages. If the reason is that pages don't exist, returns `undefined`. */
 export const toError = (vendor: string, { missing, failed: [first] }: PageFailures): EmbeddedError | undefined =>
   missing.length > 0 || !first ? undefined : createPageError(`${vendor} could not read the page: ${first.error}`)
 
 /** Returns a page that doesn't exist. */
 export const createMissingPage = (url: string, statusCode: number): FetchedPage => ({ url, text: '', statusCode })
 
-/** Returns the client's URL for a page: the one that the vendor reports or, if that is unknown, the one at the same position. */
+/** Returns the client's URL for a page: the one that the vendor reports, or, if that is unknown, the one at the same position. */
 export const matchUrl = (url: string | undefined, urls: readonly string[], index: number): string =>
   url !== undefined && (urls.length > 1 || urls.includes(url)) ? url : (urls[index] ?? url ?? '')
 
@@ -98,7 +98,7 @@ export const matchUrl = (url: string | undefined, urls: readonly string[], index
 export const filterStrings = (list: readonly unknown[] | undefined): string[] | undefined =>
   list?.filter((item): item is string => typeof item === 'string')
 
-/** One page per call, for vendors that accept only one. */
+/** Divides a request into one call per page, for vendors that accept only one. */
 export const pageDivision: Division<FetchRequest, FetchResponse> = {
   countEntries: ({ urls }) => urls.length,
   slice: (request, start, end) => ({ ...request, urls: request.urls.slice(start, end), isPart: true }),

@@ -10,7 +10,7 @@ const operation = createOperation({
   limits: { headersTimeoutMs: 30_000, totalTimeoutMs: 60_000 },
 })
 
-/** Vendors charge each query by ten results, and double for advanced depth. Full pages are charged separately. */
+/** Vendors charge for each query per ten results, and double for advanced depth. Full pages are charged separately. */
 const bound: RequestBound = {
   hasNoOutput: true,
   inputTokens: () => 0,
@@ -43,7 +43,7 @@ const endpoint = {
   },
 } as const
 
-/** The endpoints for web search. LiteLLM's clients have the model in the path. */
+/** The endpoints for web search. LiteLLM's clients put the model in the path. */
 export const webSearchEndpoints: readonly KindEndpoint[] = [
   createEndpoint({ path: '/v1/search', ...endpoint }),
   createEndpoint({ path: '/v1/search/{model}', ...endpoint }),

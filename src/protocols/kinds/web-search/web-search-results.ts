@@ -4,7 +4,7 @@ import { addCharges, type PageFormat, type VendorCharge } from '../web/web-respo
 import { getAmount, getText, parseDate, toPlainText } from '../web/web-text.ts'
 import type { SearchRequest } from './web-search.ts'
 
-/** A search response, independent of the vendor's form. */
+/** A search response, independent of the vendor's format. */
 export interface SearchResponse extends KindResponse {
   /** The vendor's ID of the search. */
   id?: string | undefined
@@ -19,7 +19,7 @@ export interface SearchResult {
   title: string
   url: string
   snippet: string
-  /** When the page was published and last changed, in ISO 8601. */
+  /** When the page was published, and when it was last changed, in ISO 8601. */
   date?: string | undefined
   lastUpdated?: string | undefined
   score?: number | undefined
@@ -30,7 +30,7 @@ export interface SearchResult {
   favicon?: string | undefined
 }
 
-/** The vendor's field names in results. The first field with a value counts. */
+/** The vendor's field names in results. The first field with a value is used. */
 export interface ResultFields {
   title?: readonly string[]
   url?: readonly string[]
@@ -41,7 +41,7 @@ export interface ResultFields {
   image?: readonly string[]
 }
 
-/** Reads a vendor's results, skipping those without a URL. `now`: epoch ms, for dates such as `3 days ago`. */
+/** Reads a vendor's results, skipping those without a URL. `now` is in epoch ms, and resolves dates such as `3 days ago`. */
 export function readResults(list: readonly unknown[], names: ResultFields, now: number): SearchResult[] {
   return list.filter(isObject).flatMap((item) => {
     const getFirstText = (all: readonly string[] = []) => all.map((name) => getText(item[name])).find(Boolean)
@@ -64,7 +64,7 @@ export function readResults(list: readonly unknown[], names: ResultFields, now: 
   })
 }
 
-/** One query per call, for vendors that accept only one. */
+/** Divides a request into one call per query, for vendors that accept only one. */
 export const queryDivision: Division<SearchRequest, SearchResponse> = {
   countEntries: ({ queries }) => queries.length,
   slice: (request, start, end) => ({ ...request, queries: request.queries.slice(start, end) }),

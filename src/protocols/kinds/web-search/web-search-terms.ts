@@ -8,7 +8,7 @@ export function chooseCount({ maxResults }: SearchRequest, most: number, warning
   return Math.min(maxResults, most)
 }
 
-/** Returns the preferred language, for vendors that accept only one: in lowercase, with its region in uppercase. */
+/** Returns the preferred language, for vendors that accept only one. The language is in lowercase, its region in uppercase. */
 export function chooseLanguage({ languages }: SearchRequest, warnings: Warnings): string | undefined {
   if (languages && languages.length > 1) warnings.noteDropped('search_language_filter[1]')
   const [language, region] = languages?.[0]?.split('-') ?? []
@@ -18,7 +18,7 @@ export function chooseLanguage({ languages }: SearchRequest, warnings: Warnings)
 /** Returns a language without its region. */
 export const stripRegion = (language: string): string => language.split('-')[0] ?? language
 
-/** Chooses a format for full pages that the vendor supports; `undefined` if the request doesn't include full pages. */
+/** Chooses a format for full pages that the vendor supports. Returns `undefined` if the request doesn't include full pages. */
 export function choosePageFormat(
   { page }: SearchRequest,
   formats: readonly [PageFormat, ...PageFormat[]],
@@ -29,7 +29,7 @@ export function choosePageFormat(
   return format
 }
 
-/** Returns the number of the result page for the request's offset. `first`: the number of the first page. */
+/** Returns the number of the result page for the request's offset. `first` is the number of the first page. */
 export function choosePage(
   { offset = 0 }: SearchRequest,
   size: number,
@@ -39,17 +39,17 @@ export function choosePage(
   return offset < size ? undefined : first + Math.floor(offset / size)
 }
 
-/** Adds the domains to the query as search operators. `without`: the operator that excludes a domain. */
+/** Adds the domains to the query as search operators. `excludeOperator` precedes the operator of an excluded domain. */
 export function addSites({ queries: [query = ''], include, exclude }: SearchRequest, excludeOperator = '-'): string {
   const sites = include.map((domain) => `site:${stripWildcard(domain)}`).join(' OR ')
   const others = exclude.map((domain) => `${excludeOperator}site:${stripWildcard(domain)}`)
   return [query, ...(include.length > 1 ? [`(${sites})`] : sites === '' ? [] : [sites]), ...others].join(' ')
 }
 
-/** The `site:` operator includes subdomains. */
+/** Removes a leading wildcard, because the `site:` operator includes subdomains. */
 const stripWildcard = (domain: string) => domain.replace(/^\*?\./, '')
 
-/** Writes Google's time filter, `qdr:w` or `cdr:1,cd_min:11/1/2026`. Days take precedence over an age. */
+/** Writes Google's time filter, such as `qdr:w` or `cdr:1,cd_min:11/1/2026`. Days take precedence over an age. */
 export function writeGoogleTimes({ recency, after, before }: SearchRequest, warnings: Warnings): string | undefined {
   if (!after && !before) return recency && `qdr:${recency[0]}`
   if (recency) warnings.noteDropped('recency')

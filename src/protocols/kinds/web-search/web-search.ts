@@ -2,24 +2,24 @@ import type { JsonObject } from '../../../lib/json.ts'
 import type { Synonyms, Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { PageFormat } from '../web/web-responses.ts'
 
-/** A search request, independent of the vendor's form. */
+/** A search request, independent of the vendor's format. */
 export interface SearchRequest {
   /** At least one. */
   queries: readonly string[]
-  /** The most results for all queries together. */
+  /** The maximum number of results for all queries together. */
   maxResults: number
   /** The number of results to skip. */
   offset?: number
   /** ISO 3166-1 alpha-2, in uppercase. */
   country?: string
-  /** ISO 639-1, optionally with a region; the preferred one first. */
+  /** ISO 639-1, optionally with a region, in order of preference. */
   languages?: readonly string[]
   /** The maximum age of pages. */
   recency?: Recency
-  /** When pages were published, as days: `2026-11-24`. */
+  /** The days between which pages were published, such as `2026-11-24`. */
   after?: string
   before?: string
-  /** When pages were last changed, as days. */
+  /** The days between which pages were last changed. */
   updatedAfter?: string
   updatedBefore?: string
   /** The domains to search, and those to exclude. */
@@ -28,7 +28,7 @@ export interface SearchRequest {
   type: 'web' | 'news' | 'people'
   /** Includes the full text of each page, in this format. */
   page?: { format: PageFormat; maxCharacters?: number }
-  /** For all results together. */
+  /** The limit for all results together. */
   maxTokens?: number
   maxTokensPerPage?: number
   mode?: 'academic' | 'sec'
@@ -43,10 +43,10 @@ export interface SearchRequest {
 
 export type Recency = 'hour' | 'day' | 'week' | 'month' | 'year'
 
-/** The optional features of a search. Each vendor lists those that it supports. */
+/** The optional features of a search. Each vendor lists the ones it supports. */
 export type SearchFeature = keyof typeof featureNames
 
-/** The client's fields for each feature. The first one that is set counts. */
+/** The client's fields for each feature. The first one that is set is used. */
 export const featureNames = {
   offset: ['offset'],
   country: ['country'],
@@ -69,7 +69,7 @@ export const featureNames = {
 
 const features = Object.keys(featureNames) as SearchFeature[] // the object has no other keys
 
-/** Notes requested features that a vendor doesn't support. */
+/** Reports requested features that a vendor doesn't support. */
 export function noteUnsupported(
   request: SearchRequest,
   supported: ReadonlySet<SearchFeature>,

@@ -1,7 +1,7 @@
 import type { Fields } from '../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 
-/** Reads a whole number in a range, including both ends. */
+/** Reads an integer in a range, including both ends. */
 export function readInteger(
   fields: Fields,
   name: string,

@@ -4,7 +4,7 @@ import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 /** Checks the value of a vendor's option. */
 type OptionCheck = (value: unknown) => boolean
 
-/** The vendor options that clients may set, with checks of their values. None is a URL, a header, or a path. */
+/** The vendor options that clients may set, with checks for their values. No option is a URL, a header, or a path. */
 export type OptionChecks = Readonly<Record<string, OptionCheck>>
 
 export const isFlag: OptionCheck = (value) => typeof value === 'boolean'
@@ -14,7 +14,7 @@ export const isWord =
   (value) =>
     words.includes(value)
 
-/** Checks a whole number in a range, including both ends. */
+/** Creates a check for an integer in a range, including both ends. */
 export const isInteger =
   (least: number, most: number): OptionCheck =>
   (value) =>
@@ -37,8 +37,8 @@ const VENDORS: ReadonlySet<string> = new Set([
 const PATH = 'provider_options'
 
 /**
- * Reads the options for one vendor from a client's `provider_options`: those under the vendor's `names`, and those under no vendor's name. Notes options
- * that clients may not set as dropped. Throws `INVALID_REQUEST` if a value is invalid.
+ * Reads the options for one vendor from a client's `provider_options`: those under the vendor's `names`, and those that aren't under any vendor's
+ * name. Reports options that clients may not set as dropped. Throws `INVALID_REQUEST` if a value is invalid.
  */
 export function readVendorOptions(
   clientOptions: JsonObject | undefined,

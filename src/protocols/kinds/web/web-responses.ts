@@ -5,7 +5,7 @@ import type { EmbeddedError, TokenUsage } from '../../formats/format.ts'
 /** The format of a page's text. */
 export type PageFormat = 'markdown' | 'html' | 'text'
 
-/** Returns the requested format if the vendor supports it, or else the vendor's first one. */
+/** Returns the requested format if the vendor supports it, or else the vendor's first format. */
 export const pickFormat = (wanted: PageFormat, formats: readonly [PageFormat, ...PageFormat[]]): PageFormat =>
   formats.includes(wanted) ? wanted : formats[0]
 
@@ -16,7 +16,7 @@ export interface VendorCharge {
   costUsd?: number | undefined
 }
 
-/** Adds the charges of several calls. A sum is absent if one of its parts is absent. */
+/** Adds the charges of several calls. A sum is absent if one of its addends is absent. */
 export const addCharges = (all: readonly VendorCharge[]): VendorCharge => ({
   credits: addAmounts(all.map(({ credits }) => credits)),
   tokens: addAmounts(all.map(({ tokens }) => tokens)),
@@ -27,8 +27,8 @@ const addAmounts = (amounts: ReadonlyArray<number | undefined>): number | undefi
   amounts.reduce((sum, amount) => (sum === undefined || amount === undefined ? undefined : sum + amount), 0)
 
 /**
- * The usage of calls that are charged per operation: in the credits or tokens that the vendor reports, otherwise in `units`. Zeros together with
- * `content` don't count as a report.
+ * Returns the usage of calls that are charged per operation, in the credits or tokens that the vendor reports, or else in `units`. A report of zeros
+ * doesn't count if there is `content`.
  */
 export function toUsage(
   units: Readonly<Partial<Record<PricedUnit, number>>>,
@@ -49,7 +49,7 @@ export function toUsage(
   }
 }
 
-/** Returns a field's value if it is a list; otherwise an empty one. */
+/** Returns a field's value if it is a list. */
 export const getList = (json: unknown, name: string): readonly unknown[] | undefined => {
   const list = isObject(json) ? json[name] : undefined
   return Array.isArray(list) ? list : undefined
@@ -61,10 +61,10 @@ export const getObject = (json: JsonObject, name: string): JsonObject => {
   return isObject(inner) ? inner : {}
 }
 
-/** Whether a status is about the page. Others mean that its server rejected the vendor or failed. */
+/** Whether a status is about the page. Any other status means that the page's server rejected the vendor, or failed. */
 export const isPageStatus = (status: number): boolean => status < 400 || status === 404 || status === 410
 
-/** Returns the error for a page that a vendor couldn't read. It isn't the vendor's fault, and another vendor may be able to read it. */
+/** Returns the error for a page that a vendor couldn't read. The vendor isn't at fault, and another one may be able to read the page. */
 export const createPageError = (message: string): EmbeddedError => ({
   status: 422,
   message,

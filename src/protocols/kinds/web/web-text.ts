@@ -5,7 +5,7 @@ export function toPlainText(text: unknown): string {
   return bare.includes('&') ? bare.replace(ENTITY, decodeEntity) : bare
 }
 
-/** Only inline tags: a title may contain `List<String>`. */
+/** Matches only inline tags, because a title may contain `List<String>`. */
 const MARK = /<\/?(?:a|b|br|code|em|i|mark|p|s|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]{0,500})?\/?>/gi
 
 const ENTITY =
@@ -35,8 +35,8 @@ const NAMED: Readonly<Record<string, string>> = {
 }
 
 /**
- * Parses a vendor's date. ISO 8601 stays unchanged; `Nov 3, 2026`, `Tue, 03 Nov 2026 …`, and `3 days ago` become days in ISO 8601. Returns
- * `undefined` for anything else. `now`: epoch ms.
+ * Parses a vendor's date. ISO 8601 stays unchanged. `Nov 3, 2026`, `Tue, 03 Nov 2026 …`, and `3 days ago` become days in ISO 8601. Returns
+ * `undefined` for anything else. `now` is in epoch ms.
  */
 export function parseDate(value: unknown, now: number): string | undefined {
   if (typeof value !== 'string' || value.length > MAX_DATE) return undefined
@@ -72,7 +72,7 @@ const MONTH_FIRST = /^([a-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:,? \d{1,2}:.*)?$/i
 const DAY_FIRST = /^(\d{1,2})\.? ([a-z]{3,9})\.?,? (\d{4})(?:,? \d{1,2}:.*)?$/i
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** Returns `undefined` if the time is invalid. */
+/** Converts a time to a day, or returns `undefined` if the time is invalid. */
 const toDay = (ms: number): string | undefined =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().slice(0, 10) : undefined
 
@@ -90,7 +90,7 @@ export function truncateText(
   return { text: text.slice(0, offset), length, truncated: offset < text.length }
 }
 
-/** The default limit for a page. */
+/** The default length limit of a page. */
 const MAX_CHARACTERS = 1_000_000
 
 /** Returns the value if it is a string that isn't blank. */

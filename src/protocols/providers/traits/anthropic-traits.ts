@@ -7,7 +7,7 @@ const UP_TO_MAX = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 /*
  * How the generations of Claude differ. A model that matches no row is treated as one of the newest. Sources: migration guides, model pages, and the
  * table in https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, October 2026; measurements of late instructions and forced
- * calls in https://github.com/pydantic/pydantic-ai.
+ * tool calls in https://github.com/pydantic/pydantic-ai.
  */
 export const anthropic: readonly TargetDifference[] = [
   {
@@ -20,7 +20,7 @@ export const anthropic: readonly TargetDifference[] = [
     reasoning: { efforts: UP_TO_MAX },
   },
   { formats, models: /^claude-sonnet-5[-.]5/, reasoning: { efforts: ['none', ...UP_TO_MAX], off: 'between_tools' } },
-  // Models that can disable thinking and can be forced to call a tool.
+  // Models that can disable thinking, and that can be forced to call a tool.
   {
     formats,
     models: /^claude-(?:haiku|(?:opus|sonnet)-(?:4|5(?![-.]\d(?!\d))))/,
@@ -46,15 +46,15 @@ export const anthropic: readonly TargetDifference[] = [
     reasoning: { by: 'budget', rejectsForcedTool: true, efforts: ['none', ...UP_TO_MAX] },
   },
   { formats, models: /^claude-(?:[12]|instant|3(?![-.]7))/, maxOutputTokens: 4_096, reasoning: { by: 'none' } },
-  // Output schemas and strict tools exist since Opus 4.1, and since version 4.5 of the other models.
+  // Output schemas and strict tools are supported since Opus 4.1, and since version 4.5 of the other models.
   {
     formats,
     models: /^claude-(?:[123]|instant|4-|[a-z]+-4(?:$|[-.:@]0(?!\d)|[-@:]20|:))/,
     outputFormats: [],
     strictTools: false,
   },
-  // Other vendors' models that use this format: DeepSeek, Z.ai, Moonshot, MiniMax. They ignore budgets, don't support output schemas, and some can't
-  // be forced to call a tool while they think.
+  // Other vendors' models that use this format: DeepSeek, Z.ai, Moonshot, MiniMax. They ignore budgets and don't support output schemas. Some can't
+  // be forced to call a tool while thinking.
   {
     formats,
     models: /^(?!claude-)/,
@@ -68,7 +68,7 @@ export const anthropic: readonly TargetDifference[] = [
     outputFormats: [],
     reasoning: { by: 'budget', rejectsForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
-  // The setting that makes the API itself drop reasoning that no longer fits. Other hosts don't have it.
+  // The setting that makes the API itself drop reasoning that no longer fits. Other hosts don't support it.
   {
     formats,
     providers: /^anthropic$/,

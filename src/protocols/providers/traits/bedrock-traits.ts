@@ -1,7 +1,10 @@
 import { anthropic } from './anthropic-traits.ts'
 import type { TargetDifference } from './difference.ts'
 
-/** How the models on Converse differ. Sources: its reference by model, October 2026, and the profiles of https://github.com/pydantic/pydantic-ai. */
+/**
+ * How the models on the Converse API differ. Sources: its reference by model, October 2026, and the profiles of
+ * https://github.com/pydantic/pydantic-ai.
+ */
 const rows: readonly TargetDifference[] = [
   { models: /^(?!claude|nova|(?:mi|mag|pix)(?:ni)?stral)/, lacks: ['topK'] },
   {
@@ -14,7 +17,7 @@ const rows: readonly TargetDifference[] = [
     stopFields: ['/stop_sequence'],
     reasoning: { by: 'adaptive' },
   },
-  // Claude's generations differ as they do at Anthropic. To prevent tool calls, the tools must be left out of the request.
+  // Claude's generations differ as they do at Anthropic. To prevent tool calls, leave the tools out of the request.
   ...anthropic
     .filter(isClaudeRow)
     .map(({ toolChoices, ...row }) =>
@@ -41,7 +44,7 @@ const rows: readonly TargetDifference[] = [
   },
 ]
 
-/** Whether a row is about Claude models, rather than about a provider or other models of the format. */
+/** Whether a row is about Claude models, rather than about a provider or about other models that use the format. */
 function isClaudeRow({ models }: TargetDifference): boolean {
   return models !== undefined && !models.test('another-model')
 }

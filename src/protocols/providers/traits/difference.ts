@@ -1,8 +1,6 @@
 import type { OptionName, ReasoningTraits, Traits } from '../../../traits.ts'
 
-/**
- * The traits in which some targets differ. `lacks` adds unsupported options, `takes` removes them; every other field replaces the previous value.
- */
+/** The traits in which some targets differ. `lacks` adds unsupported options; `takes` removes them. Every other field replaces the previous value. */
 export type Difference = Partial<Omit<Traits, 'reasoning'>> & {
   takes?: readonly OptionName[]
   reasoning?: Partial<ReasoningTraits>
@@ -10,7 +8,7 @@ export type Difference = Partial<Omit<Traits, 'reasoning'>> & {
 
 /** A difference and the targets that it applies to. An absent condition matches all targets. */
 export type TargetDifference = Difference & {
-  /** Matches names of wire formats. */
+  /** Matches wire format names. */
   formats?: RegExp
   /** Matches whole provider IDs. */
   providers?: RegExp

@@ -3,7 +3,7 @@ import type { TargetDifference } from './difference.ts'
 const formats = /^openai-chat$/
 const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
 
-/** How hosts of many vendors' models and local servers differ from other providers of OpenAI's formats. Sources: as in vendor-traits.ts. */
+/** How hosts of many vendors' models, and local servers, differ from other providers of OpenAI's formats. Sources: as in vendor-traits.ts. */
 export const hosts: readonly TargetDifference[] = [
   // Routers that translate a request for each vendor, and drop options that the vendor doesn't accept.
   {
@@ -64,7 +64,7 @@ export const hosts: readonly TargetDifference[] = [
     toolChoices: ['none', 'required'],
     outputFormats: ['json-schema'],
   },
-  // Perplexity: few kinds of tools and instructions, and web search.
+  // Perplexity supports only a few types of tools and instructions, and web search.
   {
     formats: /^openai-responses$/,
     providers: /^perplexity-agent$/,

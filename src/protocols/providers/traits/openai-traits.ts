@@ -48,9 +48,9 @@ export const openai: readonly TargetDifference[] = [
     reasoning: { by: 'none' },
   },
   { formats, models: /^chat-latest/, lacks: [...SAMPLING, 'stop'], reasoning: { by: 'none' } },
-  // Cache marks exist since GPT-5.6. Since GPT-5.2, Chat Completions rejects tools together with reasoning, except through routers.
+  // Cache marks are supported since GPT-5.6. Since GPT-5.2, Chat Completions rejects tools together with reasoning, except through routers.
   { formats, models: /^(?:o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/, lacks: ['cacheOptions'], cacheMarks: 'none' },
-  // GPT-4.1 to GPT-5.5 have a separate option for how long to cache a prompt.
+  // GPT-4.1 to GPT-5.5 have a separate option for how long a prompt is cached.
   {
     formats,
     models: /^(?:o\d|gpt-3|gpt-4(?!\.1)|chatgpt|gpt-5\.[6-9]|gpt-[6-9])/,
@@ -62,7 +62,7 @@ export const openai: readonly TargetDifference[] = [
     models: /^gpt-(?:5\.[2-9]|[6-9])/,
     reasoning: { rejectsTools: true },
   },
-  // Only these two can compact conversations; others have at most the path for it.
+  // Only these two providers can compact conversations; at most, others have the path for it.
   { formats: /^openai-responses$/, providers: /^(?:openai|azure)$/, compacts: true },
   // In Chat Completions, only search models search the web, and only speech models accept audio.
   { formats: chat, models: /^(?!.*search)/, webSearch: false },

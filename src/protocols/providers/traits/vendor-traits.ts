@@ -11,8 +11,8 @@ const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
  * https://github.com/earendil-works/pi.
  */
 export const vendors: readonly TargetDifference[] = [
-  // Reasons unless that is disabled. While reasoning, it accepts neither sampling parameters nor forced calls. Each of its turns must have its
-  // reasoning field.
+  // Reasons unless that is disabled. While reasoning, it accepts neither sampling parameters nor forced tool calls. Each of its turns must contain
+  // its reasoning field.
   {
     formats,
     providers: /^deepseek$/,

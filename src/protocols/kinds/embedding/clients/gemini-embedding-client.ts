@@ -13,7 +13,7 @@ import { toFloats } from '../vectors.ts'
 
 const fieldNames = { task: 'taskType', dimensions: 'outputDimensionality', inputs: 'content' }
 
-/** Google's API for one content: https://ai.google.dev/api/embeddings */
+/** Google's API for a single content: https://ai.google.dev/api/embeddings */
 export const gemini: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames,
   read: (body, { warnings }) => readRequests([body], warnings),
@@ -52,7 +52,7 @@ function readRequests(requests: readonly JsonObject[], warnings: Warnings): Embe
   return { inputs, encoding: 'float', ...(dimensions !== undefined && { dimensions }) }
 }
 
-/** Google accepts camel and snake case. */
+/** Reads one input; Google accepts camel case and snake case. */
 function readInput(request: JsonObject, warnings: Warnings): Input {
   const { content, title, taskType = request.task_type } = request
   const response = isObject(content) && Array.isArray(content.parts) ? content.parts : [content]

@@ -55,7 +55,7 @@ export const encodeVector = (vector: EmbeddingResponse['vectors'][number], { enc
   return encoding === 'base64' ? toBase64Vector(vector) : toFloats(vector)
 }
 
-/** Types other than floats are packed in the vendor's way. */
+/** Reads the encoding. Types other than floats are packed in the vendor's way. */
 function readEncoding({
   encoding_format: format,
   output_dtype: type,
@@ -99,7 +99,7 @@ function readPart(part: unknown): InputPart | undefined {
   return type === 'image_url' && typeof url === 'string' ? { image: url } : undefined
 }
 
-/** Parses a truncation: a word (NVIDIA, Cohere) or a flag for truncating the end (Voyage, Jina). */
+/** Parses a truncation: either a word (NVIDIA, Cohere), or a flag that truncates the end (Voyage, Jina). */
 export function parseTruncation(value: unknown): Truncation | undefined {
   if (typeof value === 'boolean') return value ? 'end' : 'none'
   const word = typeof value === 'string' ? value.toLowerCase() : undefined

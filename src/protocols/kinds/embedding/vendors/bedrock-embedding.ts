@@ -16,7 +16,7 @@ import {
 import { COHERE_TOKENS } from '../embedding-bounds.ts'
 import { readCohereResponse, writeCohereBody } from './cohere-embedding.ts'
 
-/** Each family of models on AWS Bedrock has its own form. */
+/** Creates a form; each model family on AWS Bedrock has its own. */
 const createBedrockForm = (
   form: Pick<
     VendorForm<EmbeddingRequest, EmbeddingResponse>,

@@ -59,7 +59,7 @@ const nameModel = (requests: unknown, { model }: ProviderTarget): unknown =>
     ? requests.map((request) => (isObject(request) ? { ...request, model: `models/${model}` } : request))
     : requests
 
-/** Writes an input with its task, which is part of the text for newer models and a field for others. */
+/** Writes an input with its task. Newer models expect the task in the text, others in a field. */
 export function writeGoogleInput(
   input: Input,
   request: EmbeddingRequest,
@@ -83,7 +83,7 @@ export function writeGoogleInput(
 
 const TASK_IN_TEXT = /^gemini-embedding-(?:[2-9]|[1-9]\d)/
 
-/** Prefixes of texts: https://ai.google.dev/gemini-api/docs/embeddings */
+/** Prefixes for texts: https://ai.google.dev/gemini-api/docs/embeddings */
 const createPrefix = (task: string) => () => `task: ${task} | query: `
 const PREFIXES: Readonly<Record<Task, (title: string | undefined) => string>> = {
   query: createPrefix('search result'),

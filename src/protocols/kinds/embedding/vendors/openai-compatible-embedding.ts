@@ -19,25 +19,25 @@ import {
 import { isVector } from '../vectors.ts'
 import { skimResponse } from './skimmed-embedding.ts'
 
-/** How an OpenAI-compatible vendor names the options of a request. */
+/** The option names of an OpenAI-compatible vendor. */
 export interface Dialect
   extends Pick<VendorForm<EmbeddingRequest, EmbeddingResponse>, 'name' | 'providers' | 'matches' | 'getMaxTokens'> {
-  /** The most inputs in one call. */
+  /** The maximum number of inputs in one call. */
   maxInputs?: number
-  /** The field for the length of vectors; absent: its models have only one. */
+  /** The field for the length of vectors; absent if the vendor's models have only one length. */
   dimensions?: 'dimensions' | 'output_dimension'
-  /** Its names for tasks; `fallback`: the task if the client sets none. */
+  /** The vendor's names for tasks; `fallback` is the task if the client sets none. */
   task?: { name: 'input_type' | 'task'; words: Readonly<Partial<Record<Task, string>>>; fallback?: Task }
-  /** How it truncates texts that are too long, and the fields that change that. Default: it rejects them. */
+  /** How the vendor truncates texts that are too long, and the fields that change that. Default: it rejects them. */
   truncation?: { own: Truncation; words: Readonly<Partial<Record<Truncation, JsonObject>>> }
-  /** The fields that request base64; absent: it only returns numbers. */
+  /** The fields that request base64; absent if the vendor returns only numbers. */
   base64?: JsonObject
   supportsUser?: true
-  /** Whether it accepts tokens instead of text. */
+  /** Whether the vendor accepts tokens instead of text. */
   supportsTokens?: true
   /**
-   * Whether the options of OpenAI's clients stay unchanged; `plain`: unless one of them isn't OpenAI's. Default: they are translated to the vendor's
-   * names.
+   * Whether the options of OpenAI's clients stay unchanged: `all` always keeps them; `plain` keeps them if all are OpenAI's own. Default: they are
+   * translated to the vendor's names.
    */
   keepsOptions?: 'all' | 'plain'
 }
@@ -91,12 +91,12 @@ const PATH = '/embeddings'
 const OPTIONS = ['dimensions', 'output_dimension', 'input_type', 'task', 'truncate', 'truncation', 'user']
 const ENCODINGS = ['encoding_format']
 
-/** The fields that OpenAI doesn't have. */
+/** The options that OpenAI doesn't have. */
 const FOREIGN_OPTIONS = ['output_dimension', 'input_type', 'task', 'truncate', 'truncation']
 
 const VOYAGE_WIDTH = 'output_dimension'
 
-/** Whether a request sets the length of vectors in Voyage's field, which other servers don't know. */
+/** Whether a request sets the length of vectors in Voyage's field, which other servers don't support. */
 const usesVoyageWidth = ({ dimensions }: Dialect, { body }: VendorContext): boolean =>
   dimensions === 'dimensions' && (body[VOYAGE_WIDTH] ?? null) !== null
 
@@ -144,7 +144,7 @@ function readOpenaiResponse(
   }
 }
 
-/** Sorts items by `index`, unless the indexes are incomplete. */
+/** Sorts items by `index`, unless indexes are missing. */
 function sortByIndex(data: unknown): unknown {
   if (!Array.isArray(data)) return data
   const sorted: unknown[] = []
@@ -156,7 +156,7 @@ function sortByIndex(data: unknown): unknown {
   return sorted
 }
 
-/** Re-encodes the vectors for the client; `undefined` if they are in its encoding already. */
+/** Re-encodes the vectors for the client, or returns `undefined` if they are already in its encoding. */
 function reencodeResponse(json: JsonObject, request: EmbeddingRequest): JsonObject | undefined {
   const { data } = json
   if (request.encoding === 'raw' || !Array.isArray(data)) return undefined

@@ -1,7 +1,7 @@
 import { getModelTokens } from '../embedding-bounds.ts'
 import { createOpenaiForm } from './openai-compatible-embedding.ts'
 
-/** https://openrouter.ai/docs/api-reference/embeddings. Some of its models return nothing if base64 is requested. */
+/** https://openrouter.ai/docs/api-reference/embeddings. Some of its models return nothing if the request asks for base64. */
 export const openrouter = createOpenaiForm({
   name: 'openrouter',
   providers: ['openrouter'],

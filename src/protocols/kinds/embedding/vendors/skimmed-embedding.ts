@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts'
 
 /**
- * Parses a response of OpenAI's API with only the first number of each vector. The client gets the bytes unchanged, and parsing thousands of numbers
- * would take longer than everything else. Returns `undefined` if the vectors aren't numbers or differ in length.
+ * Parses a response of OpenAI's API, keeping only the first number of each vector. The client gets the bytes unchanged, and parsing thousands of
+ * numbers would take longer than everything else. Returns `undefined` if the vectors aren't numbers or differ in length.
  */
 export function skimResponse(text: string): JsonObject | undefined {
   const lists = findLists(text)
@@ -20,13 +20,13 @@ export function skimResponse(text: string): JsonObject | undefined {
 }
 
 interface List {
-  /** After the opening bracket. */
+  /** The position after the opening bracket. */
   start: number
-  /** At the closing bracket. */
+  /** The position of the closing bracket. */
   end: number
 }
 
-/** Finds the lists of numbers in fields named `embedding`; none if one of them contains anything else. */
+/** Finds the number lists in fields named `embedding`, or returns none if one of them contains anything else. */
 function findLists(text: string): List[] {
   const lists: List[] = []
   for (let key = text.indexOf(KEY); key >= 0; key = text.indexOf(KEY, key + KEY.length)) {
@@ -45,10 +45,10 @@ function findLists(text: string): List[] {
 const KEY = '"embedding"'
 const START = /\s*:\s*\[/y
 
-/** Characters that only occur in values that aren't numbers. */
+/** Characters that occur only in values that aren't numbers. */
 const NON_NUMBERS = ['"', '[', '{', 'n', 't', 'f']
 
-/** Searches for commas, because checking every character takes five times as long. */
+/** Counts numbers by searching for commas; checking every character would take five times as long. */
 function countNumbers(text: string, { start, end }: List): number {
   let width = 1
   for (

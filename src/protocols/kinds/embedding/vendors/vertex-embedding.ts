@@ -16,7 +16,7 @@ import { getValues, readGoogleUsage, TASK_TYPES, writeGoogleInput } from './goog
 
 const isVertex = ({ cloud, format }: ProviderTarget) => cloud === 'vertex' && format === 'gemini'
 
-/** The models that use the method `predict`. */
+/** The models that use the `predict` method. */
 const PREDICT_MODELS = /^(?:text-|textembedding|gemini-embedding-001$)/
 
 /**
@@ -62,7 +62,7 @@ export const vertex: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
   },
 }
 
-/** Newer models of Vertex AI, which accept one content per call. */
+/** Newer Vertex AI models, which accept one content per call. */
 export const vertexOne: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
   name: 'vertex-one',
   matches: isVertex,

@@ -9,9 +9,9 @@ import { readImageHeader } from '../image-header.ts'
 import { parsePixels, parseRatio, parseTier } from '../image-sizes.ts'
 
 /**
- * The AI SDK's gateway protocol. A request with `files` is an edit. Provider options map to OpenAI's fields (`outputFormat` to `output_format`), and
- * Google's `imageConfig` to an aspect ratio and a size tier. The AI SDK only keeps the metadata in `images`, so each image has the facts about the
- * response, but only the first has the cost, so that the sum over all images is correct.
+ * The AI SDK's gateway protocol. A request with `files` is an edit. Provider options map to OpenAI's fields (`outputFormat` to `output_format`);
+ * Google's `imageConfig` maps to an aspect ratio and a size tier. The AI SDK only keeps the metadata in `images`, so each image has the facts about
+ * the response. Only the first image has the cost, so that the sum over all images is correct.
  */
 export const aiSdk: ImageClient = {
   fieldNames: { image: 'files', aspect_ratio: 'aspectRatio', resolution: 'providerOptions', images: 'images' },
@@ -68,7 +68,7 @@ export const aiSdk: ImageClient = {
     }))
     return {
       images: shown.map(({ base64 }) => base64),
-      ...(shown.length === 0 && { isRetryable: false }), // they are paid for, and the metadata has their URLs
+      ...(shown.length === 0 && { isRetryable: false }), // they are already paid for, and the metadata has their URLs
       ...writeFacts(context, response.usage, { images: each }),
     }
   },
@@ -95,7 +95,7 @@ function decodeBase64(data: string): Uint8Array | undefined {
   }
 }
 
-/** Converts the options of all providers to OpenAI's names, except for those that map to other fields. */
+/** Converts all providers' options to OpenAI's names, except options that map to other fields. */
 function readOptions(given: readonly Fields[], warnings: Warnings): JsonObject {
   const options: JsonObject = {}
   for (const one of given)
@@ -110,7 +110,7 @@ function readOptions(given: readonly Fields[], warnings: Warnings): JsonObject {
   return options
 }
 
-/** Options that map to other fields, and options of streams, which this protocol doesn't have. */
+/** Options that map to other fields, and streaming options, which this protocol doesn't have. */
 const NON_OPTIONS: ReadonlySet<string> = new Set([
   ...['model', 'prompt', 'n', 'size', 'aspect_ratio', 'resolution', 'image_size', 'image_config', 'response_format'],
   ...['stream', 'partial_images', 'image', 'images', 'input_references', 'mask', 'markup', 'seed'],

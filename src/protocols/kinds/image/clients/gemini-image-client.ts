@@ -7,7 +7,7 @@ import { type ImageClient, MAX_IMAGES, noteMissing, readBase64Header, rejectTooM
 import type { ImageChunk } from '../image-pieces.ts'
 import { parseRatio, parseTier } from '../image-sizes.ts'
 
-/** Google's `generateContent` with `responseModalities: ['IMAGE']`. Images in the contents are edited. */
+/** Google's `generateContent` with `responseModalities: ['IMAGE']`. If the contents include images, the request edits them. */
 export const createGeminiImageClient = (isStream: boolean): ImageClient => ({
   fieldNames: {
     prompt: 'contents',

@@ -59,7 +59,7 @@ const OPTIONS = [
   ...['seed', 'prompt_upsampling', 'safety_tolerance', 'raw', 'output_format', 'moderation', 'steps', 'guidance'],
 ]
 
-/** Models that edit images, and models that have a ratio instead of pixels. */
+/** Models that edit images, and models that expect a ratio instead of pixels. */
 const EDIT_MODELS = /^flux-(?:2|kontext)/
 const RATIO_MODELS = /kontext|ultra/
 

@@ -15,7 +15,7 @@ import { readJobState } from './bfl-image.ts'
 
 /**
  * https://docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt. Models of the Kontext family respond with a job, which is polled
- * below the same URL.
+ * under the same URL.
  */
 export const fireworks: ImageVendor = {
   name: 'fireworks',

@@ -69,7 +69,7 @@ export const google: ImageVendor = {
   },
 }
 
-/** The reasons for a missing image that are about the prompt. */
+/** Reasons for a missing image that have to do with the prompt. */
 const REFUSALS = /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION|OTHER|NO_IMAGE/
 
 function getParts(candidates: unknown): JsonObject[] {
@@ -80,7 +80,7 @@ function getParts(candidates: unknown): JsonObject[] {
   })
 }
 
-/** Skips drafts in the model's thoughts. */
+/** Reads an image; skips drafts in the model's thoughts. */
 function readImage({ inlineData, thought }: JsonObject): OutputImage[] {
   if (thought === true || !isObject(inlineData)) return []
   const { data, mimeType } = inlineData

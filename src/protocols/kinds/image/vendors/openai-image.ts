@@ -29,10 +29,10 @@ const createPassThrough = (client: string, path: string): PassThrough<ImageReque
 const isPlainRequest = ({ tier, aspectRatio, inputImages }: ImageRequest) =>
   !tier && aspectRatio === undefined && inputImages.length === 0
 
-/** Whether a form can pass through. JSON is converted to a form. */
+/** Whether a form can be passed through unchanged. JSON is converted to a form. */
 const isPlainForm = ({ tier, aspectRatio, isForm }: ImageRequest) => isForm && !tier && aspectRatio === undefined
 
-/** Gives images OpenAI's field names for one or several, and file names and types that match their content. */
+/** Names image fields as OpenAI does for one or several images, and sets file names and types that match the content. */
 function normalizeForm(parts: readonly FormPart[], { inputImages }: ImageRequest): FormPart[] {
   return parts.map((part) => {
     if (!isFile(part)) return part
@@ -81,13 +81,13 @@ export const openai: StreamingVendor = {
   writeRequest: (request, context) => writeOpenaiRequest(request, context, { takes: OPTIONS }),
 }
 
-/** OpenAI always returns base64. */
+/** Excludes `response_format`, because OpenAI always returns base64. */
 function excludeResponseFormat({ wantsUrl }: ImageRequest, { warnings }: VendorContext): readonly string[] {
   if (wantsUrl) warnings.noteDropped('response_format')
   return ['response_format']
 }
 
-/** Writes JSON, or a form if there are input images. `takes`: the supported options; `undefined`: all. */
+/** Writes JSON, or a form if there are input images. `takes` are the supported options; `undefined` means all. */
 function writeOpenaiRequest(
   request: ImageRequest,
   context: VendorContext,
@@ -139,7 +139,7 @@ function chooseOldSize(request: ImageRequest, context: VendorContext): string | 
   return OLD_SIZES.get(ratio ?? '')
 }
 
-/** Reads a response of OpenAI's API. If something is missing, returns a description of it. */
+/** Reads a response of OpenAI's API. If anything is missing, returns a description of it. */
 export function readOpenaiResponse(json: JsonObject): ImageResponse | string {
   const { data, usage, model } = json
   if (!Array.isArray(data)) return 'images'

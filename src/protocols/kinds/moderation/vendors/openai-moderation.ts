@@ -10,7 +10,7 @@ export const compatible: ModerationForm = {
   readResponse: (json, request) => readModeration(json, request),
 }
 
-/** OpenAI, where moderation is free and reports no tokens. https://platform.openai.com/docs/api-reference/moderations */
+/** OpenAI. Its moderation is free and reports no tokens. https://platform.openai.com/docs/api-reference/moderations */
 export const openai: ModerationForm = {
   ...compatible,
   name: 'openai',

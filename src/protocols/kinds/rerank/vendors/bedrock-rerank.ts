@@ -2,7 +2,7 @@ import type { ProviderTarget } from '../../../providers/target.ts'
 import { createRerankForm } from '../rerank-vendor.ts'
 
 /**
- * The rerank models of Amazon and Cohere on AWS Bedrock. It charges one search per hundred documents, but doesn't report it.
+ * Amazon's and Cohere's rerank models on AWS Bedrock. AWS charges one search per hundred documents, but doesn't report it.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html
  */
 export const bedrock = createRerankForm({

@@ -1,12 +1,12 @@
 import { createRerankForm } from '../rerank-vendor.ts'
 
 /**
- * The text-embeddings-inference server. It serves a single model, always ranks all documents, and rejects texts that are too long unless it may
+ * The text-embeddings-inference server. It serves a single model, always ranks all documents, and rejects texts that are too long, unless it may
  * truncate them. https://huggingface.github.io/text-embeddings-inference
  */
 export const tei = createRerankForm({
   name: 'tei',
-  adaptBaseUrl: (address) => address.replace(/\/v1$/, ''), // only its embeddings are below /v1
+  adaptBaseUrl: (address) => address.replace(/\/v1$/, ''), // only its embeddings are under /v1
   supports: ['truncation'],
   arrayField: 'results',
   readHeaderUsage(header) {

@@ -1,6 +1,6 @@
 import { createRerankForm, writeCohereBody } from '../rerank-vendor.ts'
 
-/** Together supports objects, and the names of their text fields. https://docs.together.ai/reference/rerank-1 */
+/** Together supports objects, including the names of their text fields. https://docs.together.ai/reference/rerank-1 */
 export const together = createRerankForm({
   name: 'together',
   providers: ['together'],

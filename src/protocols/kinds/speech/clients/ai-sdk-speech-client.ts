@@ -5,7 +5,7 @@ import type { ClientForm } from '../../kind-forms.ts'
 import type { AudioChunk, SpeechRequest, SpeechResponse } from '../speech.ts'
 import { isSpeed, SPEED_ERROR } from '../speech-clients.ts'
 
-/** The AI SDK's gateway protocol. A response has all audio in base64. */
+/** The AI SDK's gateway protocol. A response contains all audio in base64. */
 export const aiSdk: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
   fieldNames: { input: 'text', response_format: 'outputFormat' },
   read(body, { warnings }) {

@@ -3,7 +3,7 @@ import { readGeminiRequest, writeGeminiResponse } from '../../gemini-kinds.ts'
 import type { ClientForm } from '../../kind-forms.ts'
 import { type AudioChunk, SAMPLE_RATE, type SpeechRequest, type SpeechResponse } from '../speech.ts'
 
-/** Google's `generateContent` with `responseModalities: ['AUDIO']`. The audio is raw samples. */
+/** Google's `generateContent` with `responseModalities: ['AUDIO']`. The audio consists of raw samples. */
 export const createGeminiSpeechClient = (isStream: boolean): ClientForm<SpeechRequest, SpeechResponse, AudioChunk> => ({
   fieldNames: {
     input: 'contents',

@@ -31,8 +31,8 @@ const encodings: Readonly<Record<string, Record<string, string | number>>> = {
 }
 
 /**
- * Adds the voice to the model's name. A voice can also be a complete model name. If the model's name already has a voice and a language, others are
- * dropped.
+ * Adds the voice to the model's name. A voice can also be a complete model name. If the model's name already includes a voice and a language, any
+ * other voice is dropped.
  */
 function addVoice(
   model: string,

@@ -7,7 +7,7 @@ import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
 import type { KindResponse } from '../../kind-forms.ts'
 import { createSpeechForm } from '../speech.ts'
 
-/** https://ai.google.dev/gemini-api/docs/speech-generation. Returns raw samples at 24 kHz. `instructions` are prepended to the text. */
+/** https://ai.google.dev/gemini-api/docs/speech-generation. Responds with raw samples at 24 kHz. `instructions` are prepended to the text. */
 export const google = createSpeechForm({
   name: 'google',
   matches: ({ format }) => format === 'gemini',

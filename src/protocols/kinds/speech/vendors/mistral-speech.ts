@@ -3,7 +3,7 @@ import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
 import { createSpeechForm } from '../speech.ts'
 import { readUsage } from './openai-speech.ts'
 
-/** https://docs.mistral.ai/api/endpoint/audio/speech. Responds with JSON, or with events that contain audio in base64. */
+/** https://docs.mistral.ai/api/endpoint/audio/speech. Responds with JSON, or with events that contain base64 audio. */
 export const mistral = createSpeechForm({
   name: 'mistral',
   providers: ['mistral'],

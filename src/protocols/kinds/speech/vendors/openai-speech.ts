@@ -12,7 +12,7 @@ import {
   type SpeechVendor,
 } from '../speech.ts'
 
-/** Passes requests from OpenAI's clients through, with mapped voices. */
+/** Passes requests from OpenAI's clients through, replacing mapped voices. */
 export const passThrough: PassThrough<SpeechRequest> = {
   client: 'openai',
   path: () => '/audio/speech',
@@ -34,7 +34,7 @@ function readEvent(json: unknown): StreamContent<unknown> {
   return json.type === 'speech.audio.done' ? { isLast: true, usage: readUsage(json.usage) } : {}
 }
 
-/** Reads OpenAI's token counts; `undefined` if there are none. */
+/** Reads OpenAI's token counts, or returns `undefined` if there are none. */
 export function readUsage(usage: unknown): StreamContent<unknown>['usage'] {
   if (!isObject(usage)) return undefined
   const inputTokens = readTokenCount(usage.input_tokens ?? usage.prompt_tokens)

@@ -1,7 +1,7 @@
 import { createSpeechForm } from '../speech.ts'
 import { writeOpenaiBody } from './openai-speech.ts'
 
-/** https://openrouter.ai/docs/features/multimodal/text-to-speech: like OpenAI, but only MP3 and raw samples, without events. */
+/** https://openrouter.ai/docs/features/multimodal/text-to-speech: like OpenAI, but supports only MP3 and raw samples, and no events. */
 export const openrouter = createSpeechForm({
   name: 'openrouter',
   providers: ['openrouter'],
@@ -15,7 +15,7 @@ export const openrouter = createSpeechForm({
   }),
 })
 
-/** Voices that replace OpenAI's for models of vendors that don't support those. */
+/** The voices that replace OpenAI's voices, for models whose vendors don't support those. */
 const VOICES = [
   ['mistralai/', 'en_paul_neutral'],
   ['google/', 'Kore'],

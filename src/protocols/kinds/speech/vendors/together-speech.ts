@@ -4,7 +4,7 @@ import { passThrough, writeOpenaiBody } from './openai-speech.ts'
 
 const FORMATS: Readonly<Record<string, string>> = { mp3: 'mp3', wav: 'wav', raw: 'raw', pcm: 'raw' }
 
-/** Each of its models has its own voices. */
+/** Returns the default voice; each of Together's models has its own voices. */
 const getDefaultVoice = (model: string) =>
   /orpheus/i.test(model) ? 'tara' : /kokoro/i.test(model) ? 'af_heart' : 'friendly sidekick'
 

@@ -7,7 +7,7 @@ import type { KindResponse } from '../../kind-forms.ts'
 import { needsTimes, noteUnsupported, type TranscriptionForm, throwMismatch } from '../transcription.ts'
 import { parseTranscript, writePrompt } from '../transcription-prompt.ts'
 
-/** In bytes. A request may have 20 MB, and base64 adds a third. */
+/** In bytes. A request may have 20 MB, and base64 increases the size by a third. */
 const MAX_INLINE = 14 * 1024 * 1024
 
 /** https://ai.google.dev/gemini-api/docs/audio. A prompt tells a chat model to transcribe or translate the audio. */

@@ -49,7 +49,7 @@ const LISTS: ReadonlySet<string> = new Set([
   ...['timestamp_granularities', 'include', 'known_speaker_names', 'known_speaker_references', 'keywords', 'languages'],
 ])
 
-/** Only Whisper models support times. */
+/** Whether to request times; only Whisper models support them. */
 const canAddTimes = ({ wantsTimesIfFree, format }: TranscriptionRequest, model: string) =>
   wantsTimesIfFree === true && format === 'json' && /whisper/i.test(model)
 
@@ -97,7 +97,7 @@ const ALL = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']
 /** https://platform.openai.com/docs/api-reference/audio/createTranscription, and all compatible servers. */
 export const compatible = createForm({ name: 'compatible' }, { formats: ALL, streams: true })
 
-/** https://console.groq.com/docs/api-reference#audio-transcription. The gateway creates the missing subtitles and streams. */
+/** https://console.groq.com/docs/api-reference#audio-transcription. Groq doesn't support subtitles and streams, so the gateway creates them. */
 export const groq = createForm(
   { name: 'groq', providers: ['groq'] },
   { formats: ['json', 'text', 'verbose_json'], streams: false },

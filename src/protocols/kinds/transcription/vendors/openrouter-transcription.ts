@@ -9,7 +9,7 @@ import {
   writeForm,
 } from '../transcription.ts'
 
-/** In bytes: larger files are sent as a form, which takes less memory than base64. */
+/** In bytes. Larger files are sent as a form, which takes less memory than base64. */
 const MAX_INLINE = 8 * 1024 * 1024
 
 /** https://openrouter.ai/docs/features/multimodal/audio: JSON with audio in base64. */

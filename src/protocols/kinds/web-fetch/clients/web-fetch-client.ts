@@ -10,7 +10,7 @@ import type { FetchedPage, FetchRequest, FetchResponse } from '../web-fetch.ts'
 
 const MAX_URLS = 20
 
-/** The gateway's own API, because vendors have none in common. */
+/** The gateway's own API, because vendors don't share one. */
 export const fetchClient: ClientForm<FetchRequest, FetchResponse> = {
   read: readRequest,
   write({ id, pages, failed, format, charge }, { request, provider, model, newId }): JsonObject {
@@ -64,7 +64,7 @@ function writePage(
   })
 }
 
-/** Unknown fields are noted as dropped. */
+/** Reads a request. Unknown fields are reported as dropped. */
 function readRequest(body: JsonObject, { warnings }: ClientReadContext): FetchRequest {
   const fields = readFields(body, '', warnings)
   fields.ignore('model', 'provider', 'stream')

@@ -20,7 +20,7 @@ const OPTIONS: OptionChecks = { livecrawl: isWord('never', 'fallback', 'preferre
 
 const FORMATS = ['text', 'html'] as const
 
-/** The most links and images per page. */
+/** The maximum number of links and images per page. */
 const MAX_LINKS = 100
 
 export const exa: VendorForm<FetchRequest, FetchResponse> = {

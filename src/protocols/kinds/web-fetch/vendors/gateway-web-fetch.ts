@@ -7,12 +7,12 @@ import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import { type FetchedPage, type FetchRequest, type FetchResponse, filterStrings } from '../web-fetch.ts'
 
-/** Other gateways have the same API as this one. */
+/** Other gateways with the same API as this one. */
 export const gateway: VendorForm<FetchRequest, FetchResponse> = {
   name: 'gateway',
   writeRequest(request, { target, warnings }) {
     const { urls, isList, format, maxCharacters, timeoutMs, maxAgeSeconds, includeLinks, includeImages } = request
-    readVendorOptions(request.options, { names: [target.provider], shapes: {}, warnings }) // some gateways read URLs in them
+    readVendorOptions(request.options, { names: [target.provider], shapes: {}, warnings }) // some gateways read URLs from them
     return {
       path: '/web/fetch',
       body: omitUndefined({

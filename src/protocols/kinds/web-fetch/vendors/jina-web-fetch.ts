@@ -28,8 +28,8 @@ const OPTIONS: OptionChecks = {
 }
 
 /**
- * Jina's Reader accepts options in the body and in headers. Free text from a client only goes in the body, and so does the URL, which would be part of
- * the path in a `GET`.
+ * Jina's Reader accepts options in the body and in headers. A client's free text only goes in the body. So does the URL, which would be part of the
+ * path in a `GET`.
  */
 export const jina: VendorForm<FetchRequest, FetchResponse> = {
   name: 'jina',
@@ -87,7 +87,7 @@ export const jina: VendorForm<FetchRequest, FetchResponse> = {
 
 const writeStatusError = (status: number) => `The page returned status ${status} to Jina.`
 
-/** Reads a page's error status from Jina's warning, which is in its own field or at the beginning of the text. */
+/** Reads a page's error status from Jina's warning, which is in a separate field or at the beginning of the text. */
 function readStatus(data: JsonObject, text: unknown): number | undefined {
   const [, status] =
     STATUS_WARNING.exec(getText(data.warning) ?? '') ?? STATUS_IN_TEXT.exec(typeof text === 'string' ? text : '') ?? []
@@ -98,7 +98,7 @@ const STATUS_WARNING = /Target URL returned error (\d{3})\b/
 const STATUS_IN_TEXT =
   /^(?:Title: [^\n]{0,1000}\n{1,2})?(?:URL Source: [^\n]{0,3000}\n{1,2})?Warning: Target URL returned error (\d{3})\b/
 
-/** Reads a summary of URLs: an object by link text, or a list of pairs. */
+/** Reads a summary of URLs, which is an object keyed by link text, or a list of pairs. */
 function readUrls(summary: unknown): string[] | undefined {
   const list = Array.isArray(summary)
     ? summary.map((pair: unknown) => (Array.isArray(pair) ? pair[1] : pair))

@@ -68,9 +68,7 @@ function removeDuplicates(results: readonly SearchResult[]): readonly SearchResu
   return [...byUrl.values()]
 }
 
-/**
- * Accepts Perplexity's fields and the names that other gateways use for them. Unknown fields are noted as dropped.
- */
+/** Accepts Perplexity's fields, and the names that other gateways use for them. Unknown fields are reported as dropped. */
 function readRequest(body: JsonObject, { warnings, now }: ClientReadContext): SearchRequest {
   const fields = readFields(body, '', warnings)
   fields.ignore('model', 'search_tool_name', 'provider', 'stream')
@@ -139,7 +137,7 @@ function readLanguages(fields: Fields, warnings: Warnings): readonly string[] | 
   return list.length === 0 ? undefined : list.map((language) => language.replace('_', '-'))
 }
 
-/** Accepts Perplexity's format (`11/24/2026`) and ISO 8601; ignores the time. */
+/** Reads a day in Perplexity's format (`11/24/2026`) or in ISO 8601. Ignores the time. */
 function readDay(fields: Fields, name: string, warnings: Warnings): string | undefined {
   const text = fields.string(name)?.trim()
   if (!text) return undefined
@@ -150,7 +148,7 @@ function readDay(fields: Fields, name: string, warnings: Warnings): string | und
   return warnings.reject(name, 'must be a day, such as "2026-11-24" or "11/24/2026".')
 }
 
-/** Whether this day exists. `Date` parses June 31 as July 1. */
+/** Whether this day exists. `Date` would parse June 31 as July 1. */
 function isDay(text: string): boolean {
   const time = Date.parse(text)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
@@ -171,7 +169,7 @@ function readDomains(fields: Fields, warnings: Warnings): Pick<SearchRequest, 'i
   }
 }
 
-/** A domain, a top-level domain (`.gov`), or part of a site (`example.com/docs`), without characters that would add words to a query. */
+/** Matches a domain, a top-level domain (`.gov`), or part of a site (`example.com/docs`). Excludes characters that would add words to a query. */
 const DOMAIN =
   /^-?(?:\*\.|\.)?[\p{L}\p{N}_][\p{L}\p{N}_-]{0,62}(?:\.[\p{L}\p{N}_-]{1,63}){0,20}(?:\/[\w./~%-]{0,200})?$/u
 

@@ -68,6 +68,6 @@ export const exa: VendorForm<SearchRequest, SearchResponse> = {
   },
 }
 
-/** Joins the passages that match the query best. Without any, returns the summary. */
+/** Joins the passages that best match the query. If there are none, returns the summary. */
 const writeSnippet = (highlights: unknown, summary: unknown) =>
   Array.isArray(highlights) ? highlights.map(getText).filter(Boolean).join(' … ') : summary

@@ -3,7 +3,7 @@ import type { SearchRequest } from '../web-search.ts'
 import type { SearchResponse } from '../web-search-results.ts'
 import { perplexity } from './perplexity-web-search.ts'
 
-/** Other gateways have the same API as this one: Perplexity's, with a model. */
+/** Other gateways with the same API as this one: Perplexity's, with a model. */
 export const gateway: VendorForm<SearchRequest, SearchResponse> = {
   name: 'gateway',
   writeRequest(request, context) {

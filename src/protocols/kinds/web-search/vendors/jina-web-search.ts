@@ -20,7 +20,7 @@ const OPTIONS: OptionChecks = {
   fallback: isFlag,
 }
 
-/** Jina accepts options in the body and in headers. Free text from a client only goes in the body. */
+/** Jina accepts options in the body and in headers. A client's free text only goes in the body. */
 export const jina: VendorForm<SearchRequest, SearchResponse> = {
   name: 'jina',
   providers: ['jina'],
@@ -69,7 +69,7 @@ export const jina: VendorForm<SearchRequest, SearchResponse> = {
   findError: findJinaError,
 }
 
-/** Reads the tokens of the whole search, or adds up those of its pages. */
+/** Reads the tokens of the entire search, or adds up those of its pages. */
 function countTokens(json: JsonObject, list: readonly unknown[]): number | undefined {
   const whole = getAmount(getObject(getObject(json, 'meta'), 'usage').tokens)
   const pages = list.filter(isObject).flatMap((item) => getAmount(getObject(item, 'usage').tokens) ?? [])

@@ -15,7 +15,7 @@ const OPTIONS: OptionChecks = { safesearch: isWord(0, 1, 2), engines: isLine, ca
 /** The usual number of results per page, which depends on the server's settings. */
 const PAGE_SIZE = 10
 
-/** A self-hosted server. Its settings must allow `json` in `search.formats`. */
+/** A self-hosted server. Its settings must include `json` in `search.formats`. */
 export const searxng: VendorForm<SearchRequest, SearchResponse> = {
   name: 'searxng',
   providers: ['searxng'],
