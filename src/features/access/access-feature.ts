@@ -9,7 +9,7 @@ import type { Access } from './allowed-models.ts'
 /** Rejects requests that their caller isn't allowed to make. Its code is loaded with the first request of a restricted caller. */
 export interface AccessFeature extends Feature {
   aroundRequest: RequestStep
-  /** Returns what a caller may use, or `undefined` if nothing is restricted. */
+  /** Returns the models and kinds that a caller may use, or `undefined` if nothing is restricted. */
   getAccess(caller: Caller): Promise<Access | undefined>
 }
 

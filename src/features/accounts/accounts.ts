@@ -91,7 +91,7 @@ export function createAccounts({
     if (key.startsWith(ACCOUNTS)) notify(decodeURIComponent(key.slice(ACCOUNTS.length)))
   })
 
-  /** `plan` replaces the default plan for an account that has none. */
+  /** Creates a `CallerAccount`. `plan` replaces the default plan for an account that has none. */
   async function toCaller(
     known: KnownAccount | undefined,
     { ref, identity, plan: otherwise = defaultPlan }: { ref: string; identity: Identity; plan?: string | undefined },

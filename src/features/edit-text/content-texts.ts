@@ -103,7 +103,7 @@ function deeper(place: TextPlace): TextPlace {
 
 const MAX_DEPTH = 1_000
 
-/** Fields that say which text an event continues. */
+/** Fields that identify the text that an event continues. */
 const POSITION = ['type', 'index', 'output_index', 'content_index', 'summary_index', 'item_id', 'id']
 
 const REASONING = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'thinking_blocks'])

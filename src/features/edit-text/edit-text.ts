@@ -18,7 +18,7 @@ import { type ContentText, listContentTexts } from './content-texts.ts'
 export interface TextEditor {
   /** Gets the next piece, which may end within a word. Returns what the client gets now; the editor may hold back the rest. */
   push(piece: string): string | Promise<string>
-  /** Called when the text is complete. Returns what was held back. */
+  /** Called when the text is complete. Returns the text that was held back. */
   end(): string | Promise<string>
 }
 

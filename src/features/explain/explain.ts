@@ -44,7 +44,7 @@ export type Explain = (request: ExplainedRequest) => Promise<Explanation>
 
 export interface ExplainDependencies {
   pipeline: Pick<Pipeline, 'getContext'>
-  /** Returns what a caller may use. */
+  /** Returns the models and kinds that a caller may use. */
   getAccess(caller: Caller): Promise<Question['access']>
   /** Returns why the limits of a caller would reject a request. */
   previewLimits(caller: Caller): Promise<RefusalPreview>

@@ -33,7 +33,7 @@ export interface Question {
   headers: ReadonlyMap<string, string>
   path: string
   caller: Caller
-  /** What the caller may use; absent means everything. */
+  /** The models and kinds that the caller may use; absent means all. */
   access?: CallerAccess | undefined
   /** Explains why the caller's limits would reject the request. */
   previewRefusal?: RefusalPreview | undefined

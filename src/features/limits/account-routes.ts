@@ -18,7 +18,7 @@ export const accountPaths = {
   '/v1/credits': 'openRouterCredits',
 } as const satisfies Record<string, keyof AccountReaders>
 
-/** The routes for these paths. */
+/** Creates the routes for these paths. */
 export const accountRoutes = (load: () => Promise<AccountReaders>): FeatureRoute[] =>
   Object.entries(accountPaths).map(([path, reader]) => ({
     method: 'GET',

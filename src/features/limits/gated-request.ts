@@ -94,7 +94,7 @@ export class GatedRequest {
     return reply
   }
 
-  /** Reserves the attempt's worst case, and limits what its target may use to that. */
+  /** Reserves the attempt's worst case, and limits its target's usage to that. */
   async #reserveFor(attempt: SteppedAttempt): Promise<void> {
     const isFirst = !this.#entry
     const worstCase = getWorstCase(attempt.request, attempt.target)
@@ -196,7 +196,7 @@ export class GatedRequest {
     this.#limits = reservation.limits
   }
 
-  /** `units` are those that settle with the request. */
+  /** Stores the reservation. `units` are those that settle with the request. */
   #entered(reservation: Reservation, units: readonly LimitUnit[]): void {
     this.#entry = reservation
     this.#endUnits = units

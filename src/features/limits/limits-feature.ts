@@ -17,7 +17,7 @@ interface LimitsDependencies {
   store: Pick<Store, 'settings' | 'storage'>
   clock: Clock
   usage: UsageStore | undefined
-  /** Whether another feature may reply to model calls, so that limits must be checked first. */
+  /** Whether another feature may respond to model calls, so that limits must be checked first. */
   admitsCalls: boolean
   random(): number
   startTimer(ms: number, onTime: () => void): CancelDeadline

@@ -32,6 +32,6 @@ export function getFallbackList(
   return queriesUpstream(provider) && hasKey && hasOwnAddress ? undefined : 'nothing'
 }
 
-/** Web search, web fetch, and voice services have no models. */
+/** Whether a provider has only services without models: web search, web fetch, and voices. */
 const hasOnlyServices = (definition: CatalogProvider | undefined): boolean =>
   definition?.serviceKinds !== undefined && !definition.serviceKinds.includes('llm')

@@ -34,7 +34,7 @@ const BATCH_MS = 100
 const CHUNK_CHARACTERS = 64 * 1024
 const MAX_READERS = 100
 
-/** The route that streams live events until the client disconnects. `Last-Event-ID` or `after` resumes the stream after that event. */
+/** Creates the route that streams live events until the client disconnects. `Last-Event-ID` or `after` resumes the stream after that event. */
 export const liveRoute = (feed: LiveFeed): HttpRoute => ({
   method: 'GET',
   path: LIVE,

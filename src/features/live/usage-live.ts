@@ -6,7 +6,7 @@ import type { UsageStore } from '../usage/usage.ts'
 /** The path that streams finished requests. It isn't a management operation, because its response never ends. */
 export const LIVE_USAGE = '/api/usage/live'
 
-/** The route that streams requests as they end, until the client disconnects. */
+/** Creates the route that streams requests as they end, until the client disconnects. */
 export const liveUsageRoute = (usage: UsageStore | undefined): HttpRoute => ({
   method: 'GET',
   path: LIVE_USAGE,

@@ -83,7 +83,10 @@ function log(logger: Logger, ...line: Parameters<Logger['error']>): void {
   } catch {} // the logger itself failed
 }
 
-/** Returns `undefined` without a successful response. Most requests have a key, many have token counts, and some have a price. */
+/**
+ * Creates a usage record, or returns `undefined` without a successful response. Most requests have a key, many have token counts, and some have a
+ * price.
+ */
 function makeUsageRecord(request: RequestLog): UsageRecord | undefined {
   const { target, caller, spending, ending } = request
   if (!target || !ending) return undefined

@@ -60,8 +60,8 @@ interface PreparedBatch {
 
 /**
  * Writes batches and folds them into the request values and totals that readers use (layout.ts). After a crash at any point, any instance can repeat
- * any step: for each instance, a totals value stores the number of the last batch it includes, and request IDs are unique. Each request is encoded
- * once, for its future request value, and added to the totals once its batch is in the journal. Folding only writes the result.
+ * any step, because request IDs are unique, and because a totals value stores the number of the last batch it includes from each instance. Each
+ * request is encoded once, for its future request value, and added to the totals once its batch is in the journal. Folding only writes the result.
  */
 export class Keeper implements BatchWriter {
   readonly #options: KeeperOptions

@@ -58,7 +58,7 @@ export class ShardScan {
     return this.#found[0]
   }
 
-  /** Returns the time in epoch ms from which on all requests have been read, or `-Infinity` at the end. */
+  /** Returns the time, in epoch ms, since which all requests have been read, or `-Infinity` at the end. */
   get position(): number {
     const [next] = this.#listed
     return next ? next.last : this.#isListed ? Number.NEGATIVE_INFINITY : this.#nextPosition

@@ -22,7 +22,7 @@ export interface GeminiRequest {
   drop(...inner: ReadonlyArray<Fields | undefined>): void
 }
 
-/** Throws `INVALID_REQUEST` if inline or file data is malformed. */
+/** Reads a `generateContent` request. Throws `INVALID_REQUEST` if inline or file data is malformed. */
 export function readGeminiRequest(json: JsonObject, warnings: Warnings): GeminiRequest {
   const body = readFields(toCamelCase(json), '', warnings)
   const config = body.fields('generationConfig') ?? readFields({}, 'generationConfig', warnings)
@@ -44,7 +44,7 @@ export function readGeminiRequest(json: JsonObject, warnings: Warnings): GeminiR
   }
 }
 
-/** Accepts one content, several contents, or strings in their place. */
+/** Reads the parts of one content, of several contents, or of strings in their place. */
 function readParts(contents: unknown): JsonObject[] {
   return [contents].flat().flatMap((content) => {
     if (typeof content === 'string') return [{ text: content }]

@@ -153,7 +153,7 @@ export class Account {
     return this.#task((draft) => draft.settleLost(as))
   }
 
-  /** Stores what the other side of a mirror has used. Rejects as `hold` does. */
+  /** Stores the usage of the other side of a mirror. Rejects as `hold` does. */
   takeSpent(side: string, spent: SideSpent): Promise<void> {
     return this.#task((draft) => draft.takeSpent(side, spent))
   }

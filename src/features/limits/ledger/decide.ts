@@ -4,7 +4,7 @@ import { minus, plus, toNano, type WantedOutput, type WholeAmounts, withOutput }
 import { type Book, COUNTED, getUsedIndex, type MinuteSlot } from './book.ts'
 import { type Minute, WINDOWS, windowEndText, windowStarts } from './windows.ts'
 
-/** Identifies what an account belongs to. */
+/** Identifies the owner of an account. */
 export interface AccountName {
   scope: LimitScope
   /** The id of the key or group, or the ref of the account; empty for the gateway. */
@@ -59,7 +59,7 @@ export function listRules(limits: UsageLimits): readonly SingleLimit[] {
   return rules
 }
 
-/** How much of a limit is used, and by what. */
+/** How much of a limit is used, reserved, and unsettled. */
 interface Tally {
   used: number
   unsettled: number

@@ -60,7 +60,7 @@ export type AccountOperation =
       kind: 'task'
       /** Whether it can run on a damaged record, treating it as empty. */
       repairs: boolean
-      /** Returns what to do once the draft has been written. */
+      /** Returns the callback to run after the draft has been written. */
       run(draft: Draft): () => void
       fail(error: unknown): void
     }

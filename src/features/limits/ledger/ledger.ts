@@ -45,8 +45,8 @@ export interface Reservation {
    */
   extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined>
   /**
-   * Counts what was spent of `units` (default: all that aren't settled yet), and releases the rest. Each unit settles once; later calls do nothing.
-   * The write happens in the background; see `Ledger.flushed`. Never throws.
+   * Counts the spending in `units` (default: all that aren't settled yet), and releases the rest. Each unit settles once; later calls do nothing. The
+   * write happens in the background; see `Ledger.flushed`. Never throws.
    */
   settle(spent: Amounts, units?: readonly LimitUnit[]): void
 }
@@ -138,7 +138,7 @@ class StoredLedger implements Ledger {
     return first && others.reduce(pickHarderRefusal, first)
   }
 
-  /** Lists what to reserve in each account, in the order in which to wait for them. */
+  /** Lists the amounts to reserve in each account, in the order in which to wait for the accounts. */
   #asksOf(scopes: readonly LimitedScope[], { fixed, output }: WantedAmounts) {
     const asked = { fixed: toWholeAmounts(fixed), output: output && toSoundOutput(output) }
     const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))

@@ -9,7 +9,7 @@ const GONE_MS = 3_600_000
 const MAX_GONE = 32
 /** How long the entry of an instance without reservations is kept, in ms, for a write whose result it still awaits. */
 const IDLE_MS = 600_000
-/** The same if there are more than `MANY_IDLE` of them, such as when each request may have its own instance. */
+/** Like `IDLE_MS`, if there are more than `MANY_IDLE` such entries, for example because each request has its own instance. */
 const MANY_IDLE_MS = 60_000
 const MANY_IDLE = 16
 /** Above this number, slots of instances that won't come back are merged. */
@@ -20,9 +20,9 @@ export interface Observation {
   /** Must be called with each book that was read, at `now` (epoch ms). */
   saw(book: Book, now: number): void
   isLost(id: string, now: number): boolean
-  /** How long an instance's entry has been unchanged, in ms; 0 for this instance. */
+  /** Returns how long an instance's entry has been unchanged, in ms; 0 for this instance. */
   stillFor(id: string, now: number): number
-  /** How long this instance has observed the entry unchanged, in ms. */
+  /** Returns how long this instance has observed the entry unchanged, in ms. */
   watchedFor(id: string, now: number): number
 }
 

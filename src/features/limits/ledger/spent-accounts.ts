@@ -26,7 +26,7 @@ export const ACCOUNTS = 'limits/'
  */
 export const AFTER_USERS = 'limits/account0'
 
-/** From this storage key on, lists contain the accounts of tokens. These are omitted for the same reasons. */
+/** Lists that start at this storage key contain the accounts of tokens. These are omitted for the same reasons. */
 export const TOKENS = 'limits/run'
 
 /** Returns the storage key of an account. */

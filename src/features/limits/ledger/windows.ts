@@ -57,7 +57,7 @@ export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | unde
   }
 }
 
-/** Returns the first minute of the month `later` months after that of `minute`. */
+/** Returns the first minute of the month that is `later` months after the month of `minute`. */
 function monthStart(minute: Minute, later: number): Minute {
   const date = new Date(minute * MS)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later) / MS

@@ -25,7 +25,7 @@ export interface KeyUsage {
   costUsd?: number
   /** Calls with an unknown price, which `costUsd` doesn't include. */
   unpriced?: Integer
-  /** When the key was last used, if known. */
+  /** When the key was last used, if that was this month or in the last 30 days. */
   lastUsedAt?: IsoTime
 }
 

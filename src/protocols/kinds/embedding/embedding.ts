@@ -30,7 +30,7 @@ export type InputPart = { text: string } | { image: string }
 export interface EmbeddingRequest {
   inputs: readonly Input[]
   task?: Task
-  /** A task that only one vendor has, by its name. */
+  /** The name of a task that only one vendor has. */
   otherTask?: string
   /** The length of the vectors. */
   dimensions?: number

@@ -78,5 +78,5 @@ export function nameRecording({ bytes, type, fileName }: Recording): Recording {
   }
 }
 
-/** Browsers call unnamed files `blob`. */
+/** Replaces the name `blob`, which browsers give to unnamed files. */
 const replaceBlob = (fileName: string): string => (/^(?:blob)?$/i.test(fileName) ? 'audio' : fileName)

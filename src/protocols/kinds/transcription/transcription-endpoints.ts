@@ -22,7 +22,7 @@ const bound: RequestBound = {
   units: (body, files) => ({ second: getMaxDuration(body, files) }),
 }
 
-/** The bit rate of speech at 6 kbit/s, in bytes per second, for files whose headers have no length. */
+/** The size of speech at 6 kbit/s, in bytes per second, for files whose headers have no length. */
 const MIN_BYTES_PER_SECOND = 750
 
 const getMaxDuration = (body: object, [file]: readonly FormFile[] = []): number =>

@@ -68,7 +68,7 @@ function removeDuplicates(results: readonly SearchResult[]): readonly SearchResu
   return [...byUrl.values()]
 }
 
-/** Accepts Perplexity's fields, and the names that other gateways use for them. Unknown fields are reported as dropped. */
+/** Reads a request with Perplexity's fields, or with the names that other gateways use for them. Unknown fields are reported as dropped. */
 function readRequest(body: JsonObject, { warnings, now }: ClientReadContext): SearchRequest {
   const fields = readFields(body, '', warnings)
   fields.ignore('model', 'search_tool_name', 'provider', 'stream')
