@@ -124,7 +124,7 @@ class EditedStream implements ByteStream {
     this.#stream.cancel(reason)
   }
 
-  /** Edits an event block, including the characters around the event. */
+  /** Edits an event. Returns it with any events that must precede or follow it. */
   async #edit(block: string): Promise<string> {
     const event = parseEvent(block)
     if (!event) return block

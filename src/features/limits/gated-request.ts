@@ -203,7 +203,7 @@ export class GatedRequest {
     if (this.#isOver) reservation.settle({}, units) // the client has disconnected in the meantime
   }
 
-  /** Resolves to `undefined` if the storage is unavailable and the settings allow the request anyway. */
+  /** Makes a reservation. Resolves to `undefined` if the storage is unavailable and the settings allow the request anyway. */
   async #reserve(wanted: WantedAmounts): Promise<Reservation | LimitRefusal | undefined> {
     const { ledger, scopes } = this.#terms
     try {

@@ -98,7 +98,7 @@ const createDamagedError = () =>
     data: { key: REVOKED },
   })
 
-/** Adds a revocation. Tokens minted after an earlier revocation were issued at least a millisecond after its entry. */
+/** Adds a revocation. It is at least a millisecond later than an earlier one, because tokens minted since then may have been issued that late. */
 const addEntry = ({ all, refs }: RevokedRecord, ref: string, until: number): RevokedRecord => ({
   all,
   refs: new Map(refs).set(ref, Math.max(until, (refs.get(ref) ?? all) + 1)),

@@ -285,7 +285,7 @@ class HeldReservation implements Reservation {
     const parts = await holdAll(asks)
     if (!Array.isArray(parts)) return parts
     const more = pickUnits(fixed, this.#open)
-    const late = difference(fixed, more) // the units that were settled in the meantime
+    const late = difference(fixed, more) // the amounts of the units that were settled in the meantime
     this.#held = sum(this.#held, more)
     for (const { account, grant } of parts) account.change({ ...grant, freed: late, decided: NOTHING, spent: NOTHING })
     return undefined

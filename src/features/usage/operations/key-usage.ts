@@ -91,7 +91,7 @@ async function sumMonthlyUse(
   const times = await reader.latest(latest)
   return new Map(
     Array.from(sums, ([id, { nano, ...counts }]) => {
-      const at = times.get(id) ?? latest.get(id)?.from // the records of the requests may be gone
+      const at = times.get(id) ?? latest.get(id)?.from // the records of the requests may have been removed
       return [
         id,
         { ...counts, costUsd: fromNanoUsd(nano), ...(at !== undefined && { lastUsedAt: new Date(at).toISOString() }) },

@@ -246,7 +246,7 @@ function createEventStream(
     getContentType: () => 'text/event-stream',
     writeChunk(piece) {
       if (piece.partialIndex === undefined) {
-        done.push(piece) // the last one carries the usage
+        done.push(piece) // the last one contains the usage
         return undefined
       }
       return writeEvent(`${event}.partial_image`, {

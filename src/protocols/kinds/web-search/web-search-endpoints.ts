@@ -10,7 +10,7 @@ const operation = createOperation({
   limits: { headersTimeoutMs: 30_000, totalTimeoutMs: 60_000 },
 })
 
-/** Vendors charge for each query per ten results, and double for advanced depth. Full pages are charged separately. */
+/** For each query, vendors charge per ten results, and double for advanced depth. Full pages are charged separately. */
 const bound: RequestBound = {
   hasNoOutput: true,
   inputTokens: () => 0,
