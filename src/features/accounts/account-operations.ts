@@ -117,7 +117,10 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   names: AccountNames
   /** Whether any account has this plan. Reads all accounts if none does. */
   hasAccounts(plan: string): Promise<boolean>
-  /** Returns the ref of a stored account, and makes sure that the account doesn't expire. Throws `INVALID_REQUEST` for a ref without an account. */
+  /**
+   * Returns the ref of an account. Stores the account if it isn't stored yet, and keeps it from expiring. Throws `INVALID_REQUEST` for a ref without
+   * an account.
+   */
   resolveAccount(idOrRef: string): Promise<string>
 } {
   const { store, clock, turnEnd, forgetLimits, revokeTokens } = deps

@@ -124,7 +124,7 @@ class EditedStream implements ByteStream {
     this.#stream.cancel(reason)
   }
 
-  /** Edits an event. Returns it with any events that must precede or follow it. */
+  /** Edits an event. Precedes it with whatever the editors of texts that have ended held back. */
   async #edit(block: string): Promise<string> {
     const event = parseEvent(block)
     if (!event) return block
