@@ -6,7 +6,7 @@ import { checkGateway } from './lib/check-gateway.ts'
 import { createHostGuard, hostRefusal } from './lib/host-guard.ts'
 import { refusal } from './lib/refusal.ts'
 
-/** `server`: passed by the runtime in addition to the request. */
+/** The runtime passes `server` in addition to the request. */
 type Fetch = (request: Request, server?: unknown) => Promise<Response>
 
 interface GuardedFetchOptions {
@@ -15,7 +15,7 @@ interface GuardedFetchOptions {
   allowedHosts: readonly string[] | undefined
 }
 
-/** The fetch handler. Rejects requests whose `Host` isn't allowed (`createHostGuard`). */
+/** Returns a fetch handler that rejects requests whose `Host` isn't allowed (`createHostGuard`). */
 function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOptions): Fetch {
   const isAllowedHost = createHostGuard(hostname, allowedHosts)
   return async (request, server) => {

@@ -84,14 +84,14 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
   }
 }
 
-/** `_listen2` is `listen` without the DNS lookup, which takes a turn of the event loop. Node keeps it for older code. */
+/** `_listen2` is `listen` without the DNS lookup, which costs a turn of the event loop. Node keeps `_listen2` for older code. */
 type InternalServer = Server & { _listen2?: (address: string, port: number, family: 4 | 6, backlog: number) => void }
 
 const BACKLOG = 511
 
 /**
- * Starts listening before it returns, so that a request sent immediately afterward reaches the server. Deno's own listener, which is closed again,
- * resolves the host name, chooses the port, and throws if the port isn't available.
+ * Starts listening before it returns, so that a request sent immediately afterward reaches the server. First opens and closes Deno's own listener,
+ * which resolves the host name, chooses the port, and throws if the port isn't available.
  */
 function listenNow(
   server: InternalServer,

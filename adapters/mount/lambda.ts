@@ -12,7 +12,7 @@ import { refusal } from './lib/refusal.ts'
 export type { FetchGateway } from '../types/gateway-types.ts'
 export type { LambdaContext, LambdaHandler, LambdaResponseStream, LambdaUrlEvent } from '../types/lambda-types.ts'
 
-/** How long before the function times out the gateway's work is aborted, in ms. */
+/** The gateway's work is aborted this long before the function times out, in ms. */
 const RESERVE_MS = 500
 
 /** How long background work may delay the abort of a response, in ms. */
@@ -21,9 +21,9 @@ const CUT_MS = 200
 const OVER = 'The function ran out of time.'
 
 /**
- * A handler for an AWS Lambda function URL with the invoke mode `RESPONSE_STREAM`. Lambda doesn't tell a function when its client
- * disconnects. Requests that aren't finished half a second before the function times out are aborted: if the response hasn't started, it
- * becomes a 504; otherwise it is cut off. Throws a TypeError outside Lambda's Node runtimes.
+ * Creates a handler for an AWS Lambda function URL with the invoke mode `RESPONSE_STREAM`. Lambda doesn't tell a function when its client
+ * disconnects. Requests that aren't finished half a second before the function times out are aborted: if the response hasn't started, the client gets
+ * a 504; otherwise, the response is cut off. Throws a TypeError outside Lambda's Node runtimes.
  */
 export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
   checkGateway('toLambdaHandler', gateway, 'fetch')
@@ -34,7 +34,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
     const call = new AbortController()
     const background: Promise<unknown>[] = []
     const waitUntil = (work: Promise<unknown>) => void background.push(work)
-    stream.on('error', () => {}) // the `close` event follows, and its handler deals with this
+    stream.on('error', () => {}) // handled in `close`, which always follows
     stream.on('close', () => call.abort(new Error('Lambda stopped accepting the response.')))
     const time = alarm(context.getRemainingTimeInMillis() - RESERVE_MS)
     void time.over.then(() => call.abort(new Error(OVER)))
@@ -94,7 +94,7 @@ function decodeBody({ body, isBase64Encoded }: Pick<LambdaUrlEvent, 'body' | 'is
   return Uint8Array.from(atob(body), (character) => character.charCodeAt(0))
 }
 
-/** Headers about the connection to the gateway rather than to the client. */
+/** Headers that describe the connection to the gateway, not the one to the client. */
 const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'set-cookie', 'transfer-encoding'])
 
 function createHead({ status, headers }: Response): LambdaHead {
@@ -102,7 +102,7 @@ function createHead({ status, headers }: Response): LambdaHead {
   return { statusCode: status, headers: Object.fromEntries(fields), cookies: headers.getSetCookie() }
 }
 
-/** Writes the body as fast as the client reads it. Rejects if the body breaks off, or if `signal` aborts before its end. */
+/** Writes the body as fast as the client reads it. Rejects if the body is cut off, or if `signal` aborts before the body ends. */
 async function pump({ body }: Response, out: LambdaResponseStream, signal: AbortSignal | undefined): Promise<void> {
   if (!body) return
   const reader = body.getReader()

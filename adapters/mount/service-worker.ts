@@ -6,8 +6,8 @@ import { checkGateway } from './lib/check-gateway.ts'
 export type { FetchEventLike } from '../types/runtimes.ts'
 
 /**
- * A listener for a service worker's `fetch` events. It handles the gateway's paths on the worker's own origin and leaves everything else to the
- * network, including form submissions, which any site may send there. If a page cancels a response that has started, the gateway stops working on
+ * Creates a listener for a service worker's `fetch` events. It handles the gateway's paths on the worker's own origin and leaves everything else to
+ * the network, including form submissions, which any site can send there. If a page cancels a response that has started, the gateway stops working on
  * it.
  */
 export function toServiceWorkerHandler(
@@ -23,7 +23,10 @@ export function toServiceWorkerHandler(
   }
 }
 
-/** Navigations are the only requests from other sites that reach a worker, and not every browser sends their origin. */
+/**
+ * Whether the request submits a form. Navigations are the only requests from other sites that reach a worker, and not every browser sends their
+ * origin.
+ */
 const isForm = ({ mode, method }: Request) => mode === 'navigate' && method !== 'GET'
 
 /**

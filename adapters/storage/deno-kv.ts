@@ -23,7 +23,7 @@ interface Atomic {
   commit(): Promise<{ ok: true; versionstamp: string } | { ok: false }>
 }
 
-/** What `Deno.openKv()` resolves to. */
+/** The result of `Deno.openKv()`. */
 export interface DenoKv {
   get(key: Key): Promise<Entry>
   list(range: { start: Key; end: Key }, options: { limit?: number; batchSize: number }): AsyncIterable<Entry>
@@ -45,13 +45,13 @@ export interface DenoKvStorageOptions {
 const LIMITS = { largestValueBytes: 65_000, longestKeyBytes: 960 }
 /** How long to retry a write that conflicts with other writers. */
 const PATIENCE_MS = 4_000
-/** Deno KV removes expired entries by its own clock, this much later than `clock` says, so that `clock` decides what has expired. */
+/** How much later than `clock` Deno KV removes expired entries by its own clock, so that `clock` decides what has expired. */
 const SPARE_MS = 60_000
 /** How long the names of changed keys are kept. Also how far the clocks of two writers may differ before a watcher reports all keys. */
 const LOG_MS = 300_000
 const SKEW_MS = 10_000
 const PAUSE_MS = 100
-/** A watcher that gets no response for this long restarts. */
+/** A watcher restarts if it gets no response for this long. */
 const ANSWER_MS = 5_000
 
 /**
@@ -105,7 +105,9 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     if (!stopFeed || !seen) seen = now
   }
 
-  /** An entry that another program wrote is read as one damaged record, which hides no other record and can be replaced. */
+  /**
+   * Converts an entry to a row. An entry from another program is read as one damaged record, which doesn't hide other records and can be replaced.
+   */
   function toRow({ value, versionstamp }: Entry): KvRow | undefined {
     if (versionstamp === null) return undefined
     const row: NewRow = parseNewRow(value) ?? { value: describeForeignRow(value) }
@@ -303,12 +305,12 @@ interface Mark {
   version: string
 }
 
-/** The number in a `Deno.KvU64`. */
+/** Returns the number in a `Deno.KvU64`. */
 function readCount(value: unknown): number {
   return typeof value === 'object' && value !== null && 'value' in value ? Number(value.value) : 0
 }
 
-/** A value that this adapter has written; `undefined` for any other. */
+/** Parses a value that this adapter has written; returns `undefined` for any other value. */
 function parseNewRow(value: unknown): NewRow | undefined {
   if (typeof value !== 'object' || value === null || !('value' in value)) return undefined
   const { value: bytes, expiresAt }: { value: unknown; expiresAt?: unknown } = value

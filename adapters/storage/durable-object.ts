@@ -118,7 +118,7 @@ export class SignalboxStore {
     }
   }
 
-  /** Removes what has expired. */
+  /** Removes expired entries. */
   async alarm(): Promise<void> {
     const now = Date.now()
     const due = await this.#storage.list({ start: EXPIRY, end: getExpiryPrefix(now + 1), limit: PAGE })

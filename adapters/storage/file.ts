@@ -168,7 +168,7 @@ const LONGEST_POLL_MS = 50
 const { isWellFormed: wellFormed }: { isWellFormed(): boolean } = Object(String.prototype)
 const isWellFormed = (text: string): boolean => Reflect.apply(wellFormed, text, [])
 
-/** Throws `STORAGE_NOT_TEXT` for strings that SQLite doesn't keep exactly: Node 22 and Deno read a string only up to its first NUL. */
+/** Throws `STORAGE_NOT_TEXT` for strings that SQLite doesn't store exactly: Node 22 and Deno read a string only up to its first NUL. */
 function checkWrite(key: string, value: string): void {
   for (const text of [key, value])
     if (!isWellFormed(text) || text.includes('\u0000'))
@@ -181,7 +181,7 @@ function checkWrite(key: string, value: string): void {
 const noop = () => {}
 const silent: Logger = { warn() {}, error() {} }
 
-/** An empty path would mean the current working directory. */
+/** Checks the options. Rejects an empty path, which would mean the current working directory. */
 function normalizeOptions(options: string | FileStorageOptions): FileStorageOptions {
   const all = typeof options === 'object' ? options : { path: options }
   checkOptions(all, known)

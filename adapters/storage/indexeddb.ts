@@ -172,11 +172,13 @@ function isRow(found: unknown): found is Row {
   return typeof value === 'string' && typeof version === 'string'
 }
 
-/** A row from another program is read as one damaged record, which doesn't hide other records and can be replaced. */
+/**
+ * Converts a stored value to a row. A value from another program is read as one damaged record, which doesn't hide other records and can be replaced.
+ */
 const toRow = (found: unknown): Row | undefined =>
   found === undefined || isRow(found) ? found : { value: describeForeignRow(found), version: 'foreign' }
 
-/** The smallest key greater than all keys with this prefix: a string, or empty bytes, which the database orders after every string. */
+/** Returns the smallest key greater than all keys with this prefix: a string, or empty bytes, which the database orders after every string. */
 function getUpperBound(prefix: string): string | Uint8Array<ArrayBuffer> {
   for (let last = prefix.length - 1; last >= 0; last--) {
     const unit = prefix.charCodeAt(last)
@@ -195,6 +197,6 @@ function sweep(records: IDBObjectStore, now: number): void {
   }
 }
 
-/** A key of 32 random bytes that scripts can't read, but from which other keys can be derived. */
+/** Creates a key of 32 random bytes that scripts can't read, but from which other keys can be derived. */
 const makeSecret = () =>
   crypto.subtle.importKey('raw', crypto.getRandomValues(new Uint8Array(32)), 'HKDF', false, ['deriveKey'])

@@ -124,15 +124,15 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
 /** The longest key that KV accepts, in bytes. */
 const LONGEST_NAME = 512
 const LARGEST_VALUE = 25 * 1024 * 1024
-/** The shortest expiry that KV accepts, in seconds. Before that, the metadata shows that a value has expired. */
+/** The shortest expiry that KV accepts, in seconds. For shorter ones, the metadata shows whether a value has expired. */
 const SHORTEST_TTL_S = 60
 /** How many values are read concurrently. */
 const AT_ONCE = 6
 
-/** KV lists names in byte order, which matches the code-unit order of the keys. */
+/** Whether a name comes after another. KV lists names in byte order, which matches the code-unit order of the keys. */
 const isAfter = (name: string, other: string) => fromOrdered(name) > fromOrdered(other)
 
-/** The metadata that this adapter stores with a value; empty for any other. */
+/** Parses the metadata that this adapter stores with a value; returns an empty object for any other metadata. */
 function parseMetadata(metadata: unknown): { version?: string; expiresAt?: number } {
   if (typeof metadata !== 'object' || metadata === null) return {}
   const { version, expiresAt }: { version?: unknown; expiresAt?: unknown } = metadata

@@ -38,7 +38,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
 
   const stamp = () => ({ now: clock.now(), version: String(++writes) })
 
-  /** Removes expired rows each time the table has doubled, which takes constant time per write. */
+  /** Removes expired rows each time the table has doubled, which takes amortized constant time per write. */
   function sweep() {
     const now = clock.now()
     for (const [key, { expiresAt }] of table.entries())
@@ -66,7 +66,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   }
 }
 
-/** Otherwise, usage would fill the memory. */
+/** Limits of usage records, which would otherwise fill the memory. */
 const MOST_RECORDS = 100_000
 const MOST_RECORD_BYTES = 32 * 1024 * 1024
 const SWEEP_LEAST = 1_000

@@ -191,7 +191,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       })
       try {
         await client.query(`LISTEN "${channel}"`)
-        await query(`SELECT pg_notify('${channel}', '')`, []) // the empty text is never a key
+        await query(`SELECT pg_notify('${channel}', '')`, []) // an empty string is never a key
         for (let tries = 0; !hasArrived && tries < 50; tries++) await pause(20)
       } catch {
         return lose()
@@ -287,9 +287,9 @@ const MAX = '9007199254740991'
 const LIMITS = { largestValueBytes: 64 * 1024 * 1024, longestKeyBytes: 1_024 }
 /** More versions than can be written between two polls. */
 const MOST_OWN = 10_000
-/** A poll that takes longer may have silently lost its connection, so the next one starts. */
+/** A poll that takes longer than this may have silently lost its connection, so the next one starts anyway. */
 const SILENCE_MS = 2_000
-/** When to try a pool again that received no notification, because the server may have been slow. */
+/** How long to wait before retrying a pool that received no notification, because the server may have been slow. */
 const NO_NOTIFICATIONS_MS = 60_000
 /** The number of polls between two removals of rows that were deleted or expired an hour ago. */
 const SWEEP_EVERY = 300
@@ -314,7 +314,7 @@ const SINGLE = [
 /** SQLSTATEs of a server that is down, full, busy, or not the primary. After any other SQLSTATE, the same statement would fail again. */
 const GONE = /^(?:25006|40|53|55P03|57|58)/
 
-/** Advice for an error, by its SQLSTATE or the class of it. */
+/** Advice for an error, by its SQLSTATE or SQLSTATE class. */
 const ADVICE: Record<string, string> = {
   22: 'Use a UTF8 database.',
   25: 'Use a writable server.',

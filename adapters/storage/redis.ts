@@ -98,7 +98,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     return (own ?? link).send(args, root)
   }
 
-  /** Sends a command, repeatedly until it gets a response; so every command may run twice. */
+  /** Sends a command until it gets a response, so every command may run more than once. */
   async function send(args: () => Command, until: number): Promise<unknown> {
     for (;;) {
       try {
@@ -165,7 +165,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   function entry(reply: unknown): Stored | undefined {
     if (reply === null) return undefined
     const text = String(reply)
-    const [, version = text.slice(0, 36), value = text] = ENTRY.exec(text) ?? [] // an entry of another program is read as one damaged record
+    const [, version = text.slice(0, 36), value = text] = ENTRY.exec(text) ?? [] // an entry from another program is read as one damaged record
     return { value, version }
   }
 

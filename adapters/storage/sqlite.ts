@@ -23,8 +23,8 @@ export interface SqliteStorageOptions {
   /** How often a database in the same process is polled for other processes' changes, in ms; default 50. */
   pollMs?: number
   /**
-   * `false` leaves `journal_mode`, `synchronous`, and `busy_timeout` of a database in the same process as they are. By default, those that
-   * still have SQLite's default become WAL, NORMAL, and 2 ms.
+   * `false` leaves your `journal_mode`, `synchronous`, and `busy_timeout` for a database in the same process unchanged. By default, those that still
+   * have SQLite's default become WAL, NORMAL, and 2 ms.
    */
   pragmas?: boolean
 }
@@ -125,7 +125,7 @@ function localStorage(
   }
 }
 
-/** Tells the kinds of databases apart. Throws a TypeError if `database` is none of them. */
+/** Determines the type of the database. Throws a TypeError if it isn't supported. */
 function findDatabase(database: SqliteDatabase): { local: LocalDatabase } | Pick<RemoteDatabaseOptions, 'all'> {
   if (typeof database === 'object' && database !== null) {
     if ('execute' in database && typeof database.execute === 'function')

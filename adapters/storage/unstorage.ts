@@ -119,9 +119,9 @@ const AT_ONCE = 20
 /** How many times to read a value that another process may be writing. */
 const READS = 5
 const PAUSE_MS = 10
-/** The version of an entry that is damaged or written by another program; such an entry hides no other, and can be replaced. */
+/** The version of an entry that is damaged or from another program. Such an entry doesn't hide others and can be replaced. */
 const DAMAGED = 'damaged'
-/** A driver operation that takes longer no longer blocks the others. */
+/** A driver operation that takes longer than this stops blocking the others. */
 const ANSWER_MS = 4_000
 
 /** Some drivers' errors contain the arguments of the call, including values, so only an error's message is kept. */
@@ -137,7 +137,10 @@ async function call<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/* Names consist of lowercase letters, digits, and `-`, which every driver keeps unchanged, including those that use files; any other byte is `_` and two digits. File names are short: after each 200 characters there is a folder, whose name ends with a `_` of its own. */
+/*
+ * Names consist of lowercase letters, digits, and `-`, which every driver keeps unchanged, even in file names. Any other byte becomes `_` and two
+ * digits. To keep file names short, every 200 characters become a folder whose name ends with an extra `_`.
+ */
 
 function toName(key: string): string {
   const name = key.replace(/[^a-z\d-]/gu, (char) =>
@@ -146,7 +149,7 @@ function toName(key: string): string {
   return name.replace(/.{200}(?=.)/g, '$&_:')
 }
 
-/** The key of a name; `undefined` for a name that this adapter didn't create. */
+/** Returns the key of a name; `undefined` for a name that this adapter didn't create. */
 function fromName(name: string): string | undefined {
   try {
     return decodeURIComponent(name.replaceAll('_:', '').replaceAll('_', '%'))
@@ -155,7 +158,7 @@ function fromName(name: string): string | undefined {
   }
 }
 
-/** An item that this adapter wrote; `undefined` for any other. */
+/** Parses an item that this adapter wrote; returns `undefined` for any other. */
 function parseItem(item: unknown): (Stored & { expiresAt?: number }) | undefined {
   if (typeof item !== 'object' || item === null) return undefined
   const { value, version, expiresAt }: { value?: unknown; version?: unknown; expiresAt?: unknown } = item

@@ -1,4 +1,4 @@
-/** The event of a function URL, payload version 2.0. Only what the adapter needs. */
+/** The event of a function URL, payload version 2.0. Contains only the members that the adapter uses. */
 export interface LambdaUrlEvent {
   readonly rawPath: string
   readonly rawQueryString?: string
@@ -9,12 +9,12 @@ export interface LambdaUrlEvent {
   readonly requestContext: { readonly domainName?: string; readonly http: { readonly method: string } }
 }
 
-/** The context of an invocation. Only what the adapter needs. */
+/** The context of an invocation. Contains only the members that the adapter uses. */
 export interface LambdaContext {
   getRemainingTimeInMillis(): number
 }
 
-/** Node's writable stream for the response. Only what the adapter needs. */
+/** Node's writable stream for the response. Contains only the members that the adapter uses. */
 export interface LambdaResponseStream {
   write(chunk: Uint8Array | string): boolean
   end(): void
@@ -37,7 +37,7 @@ export interface LambdaHead {
   cookies: string[]
 }
 
-/** The global `awslambda` of Lambda's runtimes for Node. Only what the adapter needs. */
+/** The global `awslambda` of Lambda's runtimes for Node. Contains only the members that the adapter uses. */
 export interface LambdaRuntime {
   streamifyResponse(handler: LambdaHandler): LambdaHandler
   HttpResponseStream: { from(stream: LambdaResponseStream, head: LambdaHead): LambdaResponseStream }

@@ -1,4 +1,4 @@
-/** The result of `Bun.serve`. Only what the adapters need. */
+/** The result of `Bun.serve`. Contains only the members that the adapters use. */
 export interface BunServer {
   readonly url: URL
   readonly port: number | undefined
@@ -6,7 +6,7 @@ export interface BunServer {
   stop(closeActiveConnections?: boolean): Promise<void>
 }
 
-/** The global `Bun`. Only what the adapters need. */
+/** The global `Bun`. Contains only the members that the adapters use. */
 export interface BunRuntime {
   serve(options: {
     port: number
@@ -19,19 +19,19 @@ export interface BunRuntime {
   }): BunServer
 }
 
-/** The server of `serveDeno`, with the fields that one of `Deno.serve` also has. */
+/** The server of `serveDeno`, with the fields that it shares with a `Deno.serve` server. */
 export interface DenoServer {
   readonly addr: { readonly hostname: string; readonly port: number }
   /** Resolves when the server has closed. */
   readonly finished: Promise<void>
 }
 
-/** The global `Deno`. Only what the adapters need. */
+/** The global `Deno`. Contains only the members that the adapters use. */
 export interface DenoRuntime {
   listen(options: { port: number; hostname: string }): { readonly addr: DenoServer['addr']; close(): void }
 }
 
-/** The execution context that Workers pass as the third argument. Only what the adapters need. */
+/** The execution context that Workers pass as the third argument. Contains only the members that the adapters use. */
 export interface WorkersContext {
   waitUntil(work: Promise<unknown>): void
 }
@@ -41,7 +41,7 @@ export interface WorkersHandler<Env> {
   fetch(request: Request, env: Env, context: WorkersContext): Promise<Response>
 }
 
-/** The event that a service worker gets for each request of its pages. Only what the adapters need. */
+/** The event that a service worker gets for each request of its pages. Contains only the members that the adapters use. */
 export interface FetchEventLike {
   readonly request: Request
   respondWith(response: Promise<Response>): void

@@ -1,4 +1,4 @@
-/** Throws a TypeError that shows how to call `caller`, unless `gateway` is a gateway. */
+/** Throws a TypeError that shows how to call `caller` if `gateway` isn't a gateway. */
 export function checkGateway(caller: string, gateway: unknown, needs: 'exchange' | 'fetch'): void {
   const isAny = (typeof gateway === 'object' && gateway !== null) || typeof gateway === 'function'
   if (!isAny || typeof Reflect.get(gateway, needs) !== 'function')

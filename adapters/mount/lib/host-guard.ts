@@ -1,9 +1,9 @@
 const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/
 
 /**
- * Decides which `Host` headers a server on `hostname` accepts. On a loopback address: only IP addresses, `localhost`, and `allowedHosts`. A web
- * page can make its own host name resolve to 127.0.0.1 (DNS rebinding), but its requests then contain that name. On other addresses: every host,
- * unless `allowedHosts` is given. Throws a TypeError if that isn't a list of strings.
+ * Returns a function that tells whether a server on `hostname` accepts a `Host` header. On a loopback address, it only accepts IP addresses,
+ * `localhost`, and `allowedHosts`: a web page can make its own host name resolve to 127.0.0.1 (DNS rebinding), but its requests then contain that
+ * name. On other addresses, it accepts every host unless `allowedHosts` is given. Throws a TypeError if `allowedHosts` isn't a list of strings.
  */
 export function createHostGuard(hostname: string, allowedHosts?: readonly string[]): (host: string) => boolean {
   const isList = Array.isArray(allowedHosts) && allowedHosts.every((host) => typeof host === 'string')
@@ -20,7 +20,7 @@ export function createHostGuard(hostname: string, allowedHosts?: readonly string
   }
 }
 
-/** The error message for a rejected client; `advice` says how to allow it. */
+/** Returns the error message for a rejected host; `advice` says how to allow it. */
 export const hostRefusal = (host: string, advice = 'To allow it, add it to allowedHosts.'): string =>
   `This gateway does not accept requests for the host "${host}". ${advice}`
 

@@ -48,7 +48,7 @@ export class ChunkQueue implements ByteStream {
     if (this.#chunks.length === 1 && this.#waiter) void now.then(this.#settle) // after the whole socket read has been parsed
   }
 
-  /** Ends the body, with `error` if it broke off. Chunks that have already arrived can still be read. */
+  /** Ends the body, with `error` if it was cut off. Chunks that have already arrived can still be read. */
   end(error?: Error): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -99,7 +99,7 @@ export class ChunkQueue implements ByteStream {
   }
 }
 
-/** Copies into newly allocated memory. `Buffer.concat` uses Node's buffer pool, where a small chunk that is kept would keep a whole block alive. */
+/** Copies into newly allocated memory. `Buffer.concat` uses Node's buffer pool, where keeping one small chunk would keep a whole block alive. */
 function concatChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const bytes = Buffer.allocUnsafeSlow(size)
   let at = 0

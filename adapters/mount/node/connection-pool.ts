@@ -9,8 +9,8 @@ interface Throttle {
 }
 
 /**
- * Pauses a socket's reader: `read()` returns nothing, and the socket stops its peer once its buffer is full. undici 7 pauses its parser instead,
- * and then a peer that closes the connection crashes the process (nodejs/undici#5360).
+ * Creates a throttle for a socket's reader. While paused, `read()` returns nothing, and the socket stops its peer once its buffer is full. undici 7
+ * pauses its parser instead, and then a peer that closes the connection crashes the process (nodejs/undici#5360).
  */
 function createThrottle(socket: Socket): Throttle {
   const read = socket.read
@@ -40,7 +40,7 @@ export interface PooledConnection extends Throttle {
   claim(): void
   /** Ends the call, so that the connection can serve another one. */
   free(): void
-  /** Closes the connection in any phase, even while connecting. */
+  /** Closes the connection at any time, even while it's connecting. */
   drop(): void
 }
 
@@ -55,7 +55,7 @@ interface ConnectionEvents {
   onGone(): void
 }
 
-/** Creates a connection, which connects on its first call. undici's timeouts are off, because the gateway has deadlines on its own clock. */
+/** Creates a connection that opens on its first call. undici's timeouts are off because the gateway enforces its own deadlines. */
 function createConnection(
   origin: string,
   { Client, connect }: ConnectionTerms,
@@ -127,8 +127,8 @@ export interface ConnectionPool {
 }
 
 /**
- * Keeps the connections to each origin; their number follows the load. Uses one undici client per connection instead of undici's pool, which
- * doesn't reveal the connection of a call, so a single call could be neither paused nor aborted.
+ * Keeps as many connections to each origin as the load requires. Uses one undici client per connection instead of undici's pool: the pool doesn't
+ * expose the connection of a call, so a single call couldn't be paused or aborted.
  */
 export function createConnectionPool(terms: ConnectionTerms): ConnectionPool {
   const idle = new Map<string, PooledConnection[]>()

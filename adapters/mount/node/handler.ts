@@ -36,7 +36,7 @@ const isStream = (body: Reply['body']): body is ByteStream => typeof body === 'o
 
 let shared: NodeFetch | undefined
 
-/** The connections that all handlers of this process share; created on the first request. */
+/** Returns the connections that all handlers of this process share; creates them on the first request. */
 function sharedNodeFetch(): NodeFetch {
   shared ??= createNodeFetch()
   return shared
@@ -60,8 +60,8 @@ export interface NodeHandlerOptions {
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void
 
 /**
- * Serves a gateway on `node:http` and frameworks built on it. A gateway with a `basePath` sees the whole path (`originalUrl`), one without only the
- * path below the mount. A body that `express.json()` has parsed is serialized again from `req.body`, where integers beyond 2^53 are already
+ * Serves a gateway on `node:http` and frameworks built on it. With a `basePath`, the gateway sees the whole path (`originalUrl`); without one, only
+ * the path below the mount. A body that `express.json()` has parsed is serialized again from `req.body`, where integers beyond 2^53 are already
  * rounded: mount the gateway before body parsers. Throws a TypeError for unknown options.
  */
 export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOptions = {}): NodeHandler {
@@ -116,6 +116,6 @@ function findRejection(req: IncomingMessage): [status: number, error: string] | 
   const { headers, method } = req
   if (headers.host !== undefined && !isHost(headers.host)) return [400, 'The Host header is not a valid host name.']
   if (hasTwoHosts(req)) return [400, 'The request has more than one Host header.']
-  if (method === 'TRACE') return [405, 'This path does not support that HTTP method.'] // a Fetch request can't have it
+  if (method === 'TRACE') return [405, 'This path does not support that HTTP method.'] // a Fetch request can't use this method
   return undefined
 }

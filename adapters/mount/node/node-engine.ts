@@ -13,7 +13,7 @@ interface Address {
   path: string
 }
 
-/** Splits a URL into the parts for a connection and a request line. Throws an Error unless it is http or https. */
+/** Splits a URL into the parts for a connection and a request line. Throws an Error if it isn't an http or https URL. */
 function parseAddress(url: string): Address | Error {
   const known = addresses.get(url)
   if (known) return known
@@ -21,12 +21,12 @@ function parseAddress(url: string): Address | Error {
     return new TypeError('The upstream URL is not an http or https URL.')
   const { origin, pathname, search } = new URL(url)
   const address = { origin, path: pathname + search }
-  if (addresses.size >= MAX_ADDRESSES) addresses.clear() // clients choose model names, which may be part of the path
+  if (addresses.size >= MAX_ADDRESSES) addresses.clear() // paths can contain model names, which clients choose
   addresses.set(url, address)
   return address
 }
 
-/** The URLs of the latest calls, because parsing one takes 2 µs. */
+/** Caches the parsed URLs of the latest calls, because parsing one takes 2 µs. */
 const addresses = new Map<string, Address>()
 
 const MAX_ADDRESSES = 1_000
@@ -53,8 +53,8 @@ export interface Engine {
 const READ_AHEAD = 8 * 1024
 
 /**
- * Reads from all sockets into one shared block, and copies only the bytes that arrived. Node would allocate 64 KiB per read, and a stream whose
- * client doesn't read would hold several of them.
+ * Reads from all sockets into one shared block, and copies only the bytes that arrived. By default, Node allocates 64 KiB per read, so a stream whose
+ * client doesn't read would hold several such blocks.
  */
 const onread = {
   buffer: Buffer.allocUnsafeSlow(READ_AHEAD),

@@ -5,16 +5,16 @@ import type { Engine, EngineOptions } from './node-engine.ts'
 /** The options of `createNodeFetch`; all are optional. */
 export type NodeFetchOptions = EngineOptions
 
-/** Node's `fetch` with `raw`, which creates no Fetch objects. */
+/** Node's `fetch`, plus `raw`, which creates no Fetch objects. */
 export interface NodeFetch extends UpstreamFetch {
   raw(call: UpstreamCall): PendingResponse
-  /** Closes all of its own connections, idle or not; a `dispatcher` that you passed stays open. */
+  /** Closes the connections that it created, idle or not; a `dispatcher` that you passed stays open. */
   close(): void
 }
 
 /**
- * Creates a function that calls providers with undici. Called as a function, it is Node's `fetch` over the same kind of connections. The gateway
- * uses `raw`: no Fetch objects, no timeouts of its own, no redirects, and decompressed bodies; reading a body that breaks off rejects.
+ * Creates a function that calls providers with undici. Called directly, it is Node's `fetch` over the same kind of connections. The gateway uses
+ * `raw`, which creates no Fetch objects, has no timeouts, doesn't follow redirects, and decompresses bodies. Reading a body that is cut off rejects.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   checkOptions(options, { dispatcher: true, connect: true })
@@ -39,7 +39,7 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   })
 }
 
-/** A call that can be cancelled before the engine has loaded. */
+/** Starts a call that can be cancelled before the engine has loaded. */
 function startLater(engine: Promise<Engine>, call: UpstreamCall): PendingResponse {
   let started: PendingResponse | undefined
   let cancelled: { reason: unknown } | undefined

@@ -29,14 +29,14 @@ export async function createEnvironmentProxies(noProxy: string): Promise<Dispatc
   return new EnvironmentProxies()
 }
 
-/** An invalid entry of `NO_PROXY`, which would send requests to the proxy. */
+/** An invalid entry in `NO_PROXY`. Ignoring it would send requests to the proxy. */
 export class NoProxyError extends Error {
   override readonly name = 'NoProxyError'
 }
 
 /**
  * Parses `NO_PROXY` as curl, Go, Python, and Node do: names with their subdomains, `*` for any characters, addresses, networks, ranges, and ports.
- * Returns a function that returns whether a URL bypasses the proxy; this machine always does. Names aren't resolved. Throws a `NoProxyError`.
+ * The returned function tells whether a URL bypasses the proxy; URLs of this machine always do. Names aren't resolved. Throws a `NoProxyError`.
  */
 export function readNoProxy(noProxy: string): (url: URL) => boolean {
   const rules = `localhost,127.0.0.0/8,::1,${noProxy}`

@@ -72,7 +72,7 @@ function sendHead(res: ServerResponse): void {
   if (socket) void turnEnd().then(() => process.nextTick(() => socket.uncork()))
 }
 
-/** Compression middleware holds chunks back until it is flushed. */
+/** Returns the `flush` method of compression middleware, which holds chunks back until it is flushed. */
 function findFlush(res: ServerResponse & { flush?: unknown }): (() => void) | undefined {
   const { flush } = res
   return typeof flush === 'function' ? () => void flush.call(res) : undefined

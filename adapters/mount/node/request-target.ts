@@ -12,7 +12,7 @@ const PLAIN_QUERY = /^[\w~!$&()*+,=:@.\-%/?]*$/
 
 /**
  * Splits a request target into the path and query that a Fetch `Request` of the same URL would have, so that authorization and routing use the same
- * path. `undefined`: not a path (absolute form, `*`, or a start like `//host`).
+ * path. Returns `undefined` if the target isn't a path: absolute form, `*`, or a start like `//host`.
  */
 export function parseTarget(target: string): RequestTarget | undefined {
   const mark = target.indexOf('?')

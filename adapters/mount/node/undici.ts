@@ -5,8 +5,8 @@ import type * as undici from 'undici'
 export type UndiciParts = Pick<typeof undici, 'Client' | 'buildConnector'>
 
 /**
- * Loads the required parts of undici from their own files, which takes a third of the time of loading all of undici and so shortens a cold start.
- * If a version of undici lacks these files, loads all of it.
+ * Loads the required parts of undici from their own files. This takes a third of the time of loading all of undici, so cold starts are faster. Loads
+ * all of undici if its version lacks these files.
  */
 export const loadUndici = (): Promise<UndiciParts> => loadParts().catch(() => import('undici'))
 

@@ -6,7 +6,7 @@ const KEPT_CHANGES = 10_000
 const TRIM_EVERY = 256
 const CHANGES_AT_ONCE = 500
 
-/** The table `changes`, where each connection finds the keys that the commits of others have changed. */
+/** The table `changes`, which tells each connection the keys that other connections' commits have changed. */
 export class ChangeLog {
   readonly #database: LocalDatabase
   readonly #writer = crypto.randomUUID()
@@ -18,7 +18,7 @@ export class ChangeLog {
   #seenVersion: number | undefined
   #seen: number
   #own: number
-  /** Up to where `hasOthers` has looked. */
+  /** The position up to which `hasOthers` has searched. */
   #searched: { version: number | undefined; seq: number }
   #isShared = false
 
@@ -45,7 +45,7 @@ export class ChangeLog {
     if (this.#own % TRIM_EVERY === 0) this.#trim.all(this.#own - KEPT_CHANGES)
   }
 
-  /** Forgets an `add` whose transaction was rolled back. Later changes are read again; ours are skipped by their writer ID. */
+  /** Undoes an `add` whose transaction was rolled back. Later changes are read again; ours are skipped by their writer ID. */
   undo(): void {
     this.#own = this.#seen
   }
@@ -56,7 +56,7 @@ export class ChangeLog {
     this.#seen = this.#readLast()
   }
 
-  /** The changes of other connections since the last call. */
+  /** Returns the changes that other connections have made since the last call. */
   read(): ForeignChanges {
     const version = this.#readVersion()
     const keys: string[] = []
@@ -95,7 +95,7 @@ export class ChangeLog {
     return this.#isShared
   }
 
-  /** A number that only the commits of other connections change. */
+  /** Returns a number that changes only with commits of other connections. */
   #readVersion(): number | undefined {
     return (this.#dataVersion.all() as Array<{ data_version: number }>)[0]?.data_version
   }
@@ -105,7 +105,7 @@ export class ChangeLog {
   }
 }
 
-/** The keys of one commit; `undefined` if they can't be read. */
+/** Parses the keys of one commit; returns `undefined` if they can't be read. */
 function parseKeys(text: string): string[] | undefined {
   try {
     const keys: unknown = JSON.parse(text)

@@ -15,11 +15,11 @@ export interface Checkpoints {
   stop(): Promise<void>
 }
 
-/** The size of the log that starts a checkpoint. */
+/** The log size at which a checkpoint starts. */
 const LARGEST_LOG_BYTES = 8 * 1024 * 1024
-/** The shortest time between two checkpoints: one can't move pages that a reader in another process still needs. */
+/** The shortest time between two checkpoints: a checkpoint can't move pages that a reader in another process still needs. */
 const PAUSE_MS = 500
-/** How long the thread stays without work, in ms. */
+/** How long an idle thread is kept, in ms. */
 const IDLE_MS = 10_000
 
 /** `busy_timeout` makes it wait for the writers of other connections, whose commits take microseconds. */
@@ -35,7 +35,7 @@ parentPort.on('message', (order) => {
   parentPort.postMessage('done')
 })`
 
-/** Makes the checkpoints of an open database. On Bun and Deno, SQLite makes them itself, in commits. */
+/** Creates the checkpoints of an open database. On Bun and Deno, SQLite itself makes them during commits. */
 export function createCheckpoints(database: LocalDatabase, path: string): Checkpoints {
   const { versions } = process
   if (versions.bun !== undefined || Reflect.get(versions, 'deno') !== undefined)

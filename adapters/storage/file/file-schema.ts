@@ -63,7 +63,7 @@ export function verifyPages(database: LocalDatabase, path: string): void {
   if (found !== 'ok') throw createCorruptError(path, String(found).replaceAll(/\s+/g, ' '))
 }
 
-/** The `STORAGE_CORRUPT` error for a damaged database, with how to go on. */
+/** Creates the `STORAGE_CORRUPT` error for a damaged database, with advice on how to proceed. */
 export const createCorruptError = (path: string, reason: string, cause?: unknown): Error =>
   storageError(
     'STORAGE_CORRUPT',

@@ -26,7 +26,7 @@ export interface Folder {
 const ASIDE = 'store.corrupt-'
 const IMPORTED = 'store.imported-'
 
-/** The paths below `path`, which doesn't need to exist yet. */
+/** Returns the paths below `path`, which doesn't need to exist yet. */
 export function resolveFolder(path: string): Folder {
   const at = (name: string) => join(resolve(path), name)
   return {
@@ -48,7 +48,7 @@ export async function isNewFolder({ path, secret, previous }: Folder): Promise<b
   return !names.some((name) => traces.includes(name) || name.startsWith(ASIDE) || name.startsWith(IMPORTED))
 }
 
-/** A time as part of a name. */
+/** Returns the current time in a form that is valid in file names. */
 export const formatTimeForName = (): string => new Date().toISOString().replaceAll(/[:.]/g, '-')
 
 /** Creates the folder (0700) if it doesn't exist. Throws `STORAGE_UNREADABLE` or `STORAGE_UNWRITABLE` if it can't be used. */
@@ -77,13 +77,13 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** The error for a path that is, or leads through, a file. */
+/** Creates the error for a path that is a file or leads through one. */
 function fileError(path: string, cause: unknown): Error {
   const what = hasCode(cause, 'EEXIST') ? `${path} is a file` : `part of ${path} is a file`
   return storageError('STORAGE_UNWRITABLE', `The store cannot be written: ${what}. Use a folder instead.`, cause)
 }
 
-/** A storage error with the file system's own message. */
+/** Creates a storage error with the file system's own message. */
 export function folderError(code: StorageErrorCode, path: string, cause: unknown): Error {
   const what = code === 'STORAGE_UNREADABLE' ? 'read' : 'written'
   const reason = cause instanceof Error ? cause.message : String(cause)

@@ -24,13 +24,13 @@ const MOVED = '{"database":"store.db"}\n'
 const MAX_HEADER_BYTES = 128
 const HEADER = /^signalbox-store (\d{1,9}) (\d{1,15}) ([0-9a-f]{64})\n/
 
-/** A file that tells releases without a database that they are too old. */
+/** Creates a file that tells releases without a database that they are too old. */
 export function createMovedFile(revision: number): Buffer {
   const sum = checksum(MOVED_SCHEMA, revision, Buffer.from(MOVED))
   return Buffer.from(`signalbox-store ${MOVED_SCHEMA} ${revision} ${sum}\n${MOVED}`)
 }
 
-/** Reads a file. It is `corrupt` if a single bit differs from what was written. Throws `STORAGE_UNREADABLE`. */
+/** Reads a file. The result is `corrupt` if even a single bit differs from what was written. Throws `STORAGE_UNREADABLE`. */
 export async function readFormerFile(path: string): Promise<FormerFile> {
   const bytes = await readFile(path).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined

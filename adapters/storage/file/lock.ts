@@ -81,7 +81,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
   }
 }
 
-/** Runs the work while holding the lock, and again from the start if the lock was lost before the work was done. */
+/** Runs the work while holding the lock. Starts over if the lock was lost before the work was done. */
 export async function withLock<T>(folder: Folder, options: LockOptions, work: (lock: Lock) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const lock = await takeLock(folder, options)
@@ -131,8 +131,8 @@ async function remove(path: string): Promise<void> {
 }
 
 /**
- * Creates a function that returns whether a folder hasn't changed for `staleMs`. It only uses this process's clock, because clocks of other
- * machines may differ.
+ * Creates a function that tells whether a folder hasn't changed for `staleMs`. It only uses this process's clock, because clocks of other machines
+ * may differ.
  */
 function createStaleness(staleMs: number): (path: string) => Promise<boolean> {
   let seen = ''

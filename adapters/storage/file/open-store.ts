@@ -19,7 +19,7 @@ export interface OpenedStore extends OpenedTable {
   close(): Promise<void>
 }
 
-/** What `openStore` works with. */
+/** The options of `openStore`. */
 export interface OpenOptions {
   folder: Folder
   logger: Logger
@@ -30,7 +30,7 @@ export interface OpenOptions {
   onFlush(): Promise<void>
 }
 
-/** How often reads check that the files are still the ones that were opened, in ms. Each commit checks it, too. */
+/** How often reads check that the files are still the ones that were opened, in ms. Each commit checks this, too. */
 const CHECK_EVERY_MS = 10
 
 /**
@@ -97,7 +97,7 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
   }
 }
 
-/** Makes functions that use the files of a store. They throw if a file is gone or replaced, because what is written then would be lost. */
+/** Creates functions that check a store's files. They throw if a file is missing or was replaced, because later writes would be lost. */
 function watchFiles(folder: Folder, identity: FileIdentity | undefined) {
   const log = `${folder.database}-wal`
   const logIdentity = identify(log)
@@ -115,7 +115,7 @@ function watchFiles(folder: Folder, identity: FileIdentity | undefined) {
   return {
     check,
 
-    /** Checks the files unless that was done recently; returns whether it did. */
+    /** Checks the files unless they were checked recently; returns whether it checked them. */
     checkSometimes(): boolean {
       const isDue = performance.now() - checkedAt >= CHECK_EVERY_MS
       if (isDue) check()
@@ -129,7 +129,7 @@ function watchFiles(folder: Folder, identity: FileIdentity | undefined) {
         if (!isFolderFlushed) await syncFolder(folder)
         isFolderFlushed = true
       } catch (cause) {
-        check() // a missing file is the actual cause
+        check() // throws if the actual cause is a missing file
         throw folderError('STORAGE_UNWRITABLE', folder.path, cause)
       }
       check()

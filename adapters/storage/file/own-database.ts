@@ -12,7 +12,7 @@ type DatabaseClass = new (path: string) => OwnDatabase
 
 let known: DatabaseClass | undefined
 
-/** Opens a database with the runtime's SQLite, which is loaded on first use. Throws `STORAGE_UNSUPPORTED`, or what SQLite throws. */
+/** Opens a database with the runtime's SQLite, which is loaded on first use. Throws `STORAGE_UNSUPPORTED`, or SQLite's own error. */
 export function openDatabase(path: string): OwnDatabase {
   known ??= findSqlite()
   if (!known) throw unsupported()
@@ -26,7 +26,7 @@ export function requireSqlite(): void {
   if (process.versions.bun === undefined && isOld) throw unsupported()
 }
 
-/** Loads SQLite in a way that no bundler follows. */
+/** Loads SQLite in a way that bundlers don't follow. */
 function findSqlite(): DatabaseClass | undefined {
   const found: { Database?: unknown; DatabaseSync?: unknown } =
     process.versions.bun === undefined

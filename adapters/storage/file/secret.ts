@@ -22,8 +22,8 @@ export interface SecretPlace {
 }
 
 /**
- * Returns the secret in the folder, created on first use. The store keeps a mark of it, so a missing or replaced secret is detected. Throws
- * `STORAGE_SECRET_MISSING` or `STORAGE_SECRET_INVALID` then: a new secret couldn't decrypt what is stored.
+ * Returns the secret in the folder, created on first use. The store keeps a mark of it, so a missing or replaced secret is detected: throws
+ * `STORAGE_SECRET_MISSING` or `STORAGE_SECRET_INVALID`, because a new secret couldn't decrypt the stored data.
  */
 export async function ownSecret({ folder, logger, mark, locked }: SecretPlace): Promise<string> {
   const found = await readSecret(folder, logger)
@@ -49,7 +49,7 @@ export async function ownSecret({ folder, logger, mark, locked }: SecretPlace): 
   })
 }
 
-/** Writes the secret that this process has in memory back to its file if the file is missing, because nothing stored can be decrypted without it. */
+/** Writes this process's secret from memory back to its file if the file is missing, because nothing stored can be decrypted without it. */
 export async function restoreSecret(secret: string, { folder, logger, locked }: SecretPlace): Promise<void> {
   if (await fileExists(folder.secret)) return
   await locked(async (lock) => {

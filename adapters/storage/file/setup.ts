@@ -69,7 +69,7 @@ export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise
     })
 }
 
-/** The data of the earlier release, from its previous version if the last one can't be read; nothing in a new folder. */
+/** Returns the data of the earlier release, from its previous version if the last one can't be read. A new folder has none. */
 async function readContents(folder: Folder, former: FormerFile, logger: Logger): Promise<Contents> {
   if (former.kind === 'data') return former
   if (former.kind === 'missing' && (await isNewFolder(folder)))
@@ -83,7 +83,7 @@ async function readContents(folder: Folder, former: FormerFile, logger: Logger):
   return previous
 }
 
-/** The number of rows written before other work can run. */
+/** The number of rows to write before other work can run. */
 const BUILT_AT_ONCE = 500
 
 /** Builds a complete database in its own file, and flushes it to the disk. */
@@ -167,7 +167,7 @@ function createLossError(folder: Folder, current: FormerFile, previous: FormerFi
 const createMissingError = ({ database }: Folder) =>
   storageError('STORAGE_MISSING', `The database ${database} is missing. ${ADVICE}`)
 
-/** Only the operator knows which of the two is the store. */
+/** Creates the error for a folder with two possible stores. Only the operator knows which one is outdated. */
 function createConflictingOptionsError({ store, database }: Folder, former: FormerFile): Error {
   const what = former.kind === 'corrupt' ? former.reason : 'it is from an earlier release'
   return createCorruptError(

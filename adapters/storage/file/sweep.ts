@@ -6,7 +6,7 @@ import { isGone } from './owner.ts'
 
 const ABANDONED_MS = 3_600_000
 
-/** Removes the locks of processes that have ended, with the temporary files in them. Those of processes that may still run are kept for an hour. */
+/** Removes the locks of processes that have ended, including their temporary files. Keeps locks of processes that may still run for an hour. */
 export async function sweep({ path, lock }: Folder): Promise<void> {
   const held = (await names(lock)).map((token) => ({ token, at: join(lock, token) }))
   const waiting = (await names(path)).filter((name) => name.startsWith('lock.'))

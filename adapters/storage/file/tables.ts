@@ -124,7 +124,7 @@ export class Tables implements LocalTable {
     return this.#statements.sweep.all(now).length === SWEPT_AT_ONCE
   }
 
-  /** The mark of the secret that belongs to the store, if it has one. */
+  /** Returns the mark of the secret that belongs to the store, if it has one. */
   getSecretMark(): string | undefined {
     return this.#readMeta()?.secret_mark ?? undefined
   }
@@ -215,7 +215,7 @@ function prepareStatements(database: LocalDatabase) {
   }
 }
 
-/** The checksum of a row. `at`: its key, as the database orders it. */
+/** Returns the checksum of a row. `at` is its key, as the database orders it. */
 function checksum(
   at: string,
   { expires_at, version, value }: Pick<FoundRecord, 'expires_at' | 'version' | 'value'>,

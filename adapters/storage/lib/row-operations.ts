@@ -14,13 +14,13 @@ export interface Rows {
   remove(key: string): void
 }
 
-/** The time of an operation, and the version of the row that it writes, which was never used before. */
+/** The time of an operation, and the unique version of the row that it writes. */
 export interface Stamp {
   readonly now: number
   readonly version: string
 }
 
-/** `Storage.set` on rows in memory. Throws as `checkTtl` does. */
+/** Implements `Storage.set` on rows in memory. Throws like `checkTtl`. */
 export function setRow(rows: Rows, key: string, write: { value: string } & SetOptions, stamp: Stamp): string | false {
   const { value, ifVersion, ttlMs } = write
   checkTtl(ttlMs)
@@ -34,7 +34,7 @@ export function setRow(rows: Rows, key: string, write: { value: string } & SetOp
   return stamp.version
 }
 
-/** `Storage.delete` on rows in memory. */
+/** Implements `Storage.delete` on rows in memory. */
 export function deleteRow(rows: Rows, key: string, options: { ifVersion?: string } = {}): boolean {
   const row = rows.get(key)
   if (!row || (options.ifVersion !== undefined && row.version !== options.ifVersion)) return false
@@ -42,7 +42,10 @@ export function deleteRow(rows: Rows, key: string, options: { ifVersion?: string
   return true
 }
 
-/** `Storage.increment` on rows in memory. Throws `STORAGE_NOT_A_NUMBER` if there is no integer to add to, and like `checkTtl`; changes nothing then. */
+/**
+ * Implements `Storage.increment` on rows in memory. Throws `STORAGE_NOT_A_NUMBER` if the value isn't an integer, or like `checkTtl`; changes nothing
+ * then.
+ */
 export function incrementRow(
   rows: Rows,
   key: string,
@@ -58,7 +61,7 @@ export function incrementRow(
   return sum
 }
 
-/** The value of a counter after an increment; a missing one starts at 0. Throws `STORAGE_NOT_A_NUMBER`. */
+/** Returns the value of a counter after an increment; a missing counter starts at 0. Throws `STORAGE_NOT_A_NUMBER`. */
 export function incrementSum(key: string, row: Stored | undefined, by: number): number {
   const text = row?.value ?? '0'
   const before = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
@@ -70,7 +73,7 @@ export function incrementSum(key: string, row: Stored | undefined, by: number): 
   )
 }
 
-/** Returns the string that stands for a value that no adapter has written. */
+/** Returns a string that represents a value not written by any adapter. */
 export function describeForeignRow(found: unknown): string {
   try {
     return `${JSON.stringify(found)}`

@@ -4,13 +4,13 @@ import type { Row } from './row-operations.ts'
 
 /** Rows by key. They are sorted on the first call of `list`. */
 export interface Table {
-  /** The row, unless it has expired at `now`. */
+  /** Returns the row, unless it has expired at `now`. */
   get(key: string, now: number): Row | undefined
   put(key: string, row: Row): void
   remove(key: string): void
-  /** `Storage.list`. Its cost depends on the number of rows it returns, not on the number of all rows. */
+  /** Implements `Storage.list`. Its cost depends on the number of rows it returns, not on the number of all rows. */
   list(prefix: string, options: { after?: string; limit?: number; now: number }): Array<Stored & { key: string }>
-  /** Every row in no particular order, including expired ones. */
+  /** Returns every row in no particular order, including expired ones. */
   entries(): IterableIterator<[string, Row]>
   readonly size: number
 }
@@ -50,7 +50,7 @@ export function createTable(rows: Map<string, Row> = new Map()): Table {
   }
 }
 
-/** The row, unless it has expired. */
+/** Returns the row, unless it has expired. */
 export function getLiveRow(row: Row | undefined, now: number): Row | undefined {
   return row?.expiresAt !== undefined && row.expiresAt <= now ? undefined : row
 }

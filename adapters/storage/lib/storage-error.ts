@@ -20,7 +20,7 @@ export interface StorageError extends Error {
   readonly code: StorageErrorCode
 }
 
-/** Makes a storage error. */
+/** Creates a storage error. */
 export function storageError(code: StorageErrorCode, message: string, cause?: unknown): StorageError {
   return Object.assign(new Error(message, cause === undefined ? {} : { cause }), { name: 'StorageError', code })
 }

@@ -15,7 +15,7 @@ export interface IoredisClient {
 /** A command and its arguments. */
 export type Command = readonly [string, ...string[]]
 
-/** One connection to Redis, by either package. */
+/** One connection to Redis, with either package. */
 export interface Link {
   /** Sends a command whose keys share the hash tag of `key`. */
   send(args: Command, key: string): Promise<unknown>
@@ -88,9 +88,11 @@ export const noop = () => {}
 /** Resolves after `ms`. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Error replies of a server start with a word in capitals, such as `ERR`. This excludes those of a server that may be ready a moment later. */
+/**
+ * Matches a server's error replies, which start with a word in capitals, such as `ERR`. Excludes those of a server that may be ready a moment later.
+ */
 const REPLY = /^(?!(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY) )[A-Z]+ /
-/** Error replies of a server that accepts no writes for now. */
+/** Matches error replies of a server that doesn't accept writes for now. */
 const FULL = /^(?:OOM|MISCONF|NOREPLICAS) /
 
 const getMessage = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))

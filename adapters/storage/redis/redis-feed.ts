@@ -4,7 +4,7 @@ import { type Command, type Link, noop, sleep, withTimeout } from './redis-clien
 /** The source and the listeners of a feed. */
 export interface FeedOptions {
   link: Link
-  /** Whether the link may be used directly, and never closed. Otherwise, the feed creates its own connections from it. */
+  /** Whether to use the link directly and never close it. Otherwise, the feed creates its own connections from it. */
   isReady: boolean
   index: string
   stream: string
@@ -69,8 +69,8 @@ export function startFeed(options: FeedOptions): () => void {
   }
 
   /**
-   * Adds an entry without a key, from which reading continues. Reports others' changes since the feed was started. If it has read before, or
-   * couldn't connect for a long time, it reports every existing key instead, and that any key may have changed.
+   * Adds an entry without a key; reading continues from there. Reports other writers' changes since the feed was started. If the feed has read
+   * before, or couldn't connect for a long time, calls `onGap` and reports every existing key instead.
    */
   async function locate(): Promise<string> {
     const id = (await read(['XADD', stream, '*', 'name', ''])) as string

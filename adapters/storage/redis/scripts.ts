@@ -1,8 +1,8 @@
 /* The data in Redis, all under one hash tag: `k:<name>` is an entry, with its version and a space before its value; the name is the key, escaped for Redis's order. `i` has all names in order, `x` those that expire, by time; `s` is a stream of changes; `o:<id>` is the result of an operation, for a client that sends it again. */
 
 /**
- * One write. KEYS: entry, `i`, `x`, `s`, result. ARGV: operation, name, id, expected version, value or increment, `ttlMs`, writer, and the write's
- * deadline. Returns the server's time and `ok`, `no`, `nan`, `late`, or a sum. A write with the same id is only made once.
+ * Makes one write. KEYS: entry, `i`, `x`, `s`, result. ARGV: operation, name, id, expected version, value or increment, `ttlMs`, writer, and the
+ * write's deadline. Returns the server's time and `ok`, `no`, `nan`, `late`, or a sum. A write with the same id is only made once.
  */
 export const WRITE = `
 local e, i, x, s, m = unpack(KEYS)

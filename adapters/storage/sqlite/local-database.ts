@@ -1,4 +1,4 @@
-/** A value of a statement. */
+/** A value bound to a statement. */
 export type SqlValue = string | number | null
 
 /** A compiled statement. */
@@ -16,13 +16,11 @@ export function runOnce(database: LocalDatabase, sql: string): unknown[] {
   return database.prepare(sql).all()
 }
 
-/** The value of a pragma. */
+/** Returns the value of a pragma. */
 export const readPragma = (database: LocalDatabase, name: string): unknown =>
   Object.values(Object(runOnce(database, `PRAGMA ${name}`)[0]))[0]
 
-/**
- * Compiles a statement with numbered parameters, which are replaced by unnumbered ones: Node before 22.15 treats a number as a name.
- */
+/** Compiles a statement. Replaces numbered parameters with unnumbered ones, because Node before 22.15 treats a number as a name. */
 export function prepareNumbered(database: LocalDatabase, sql: string): LocalStatement {
   const places: number[] = []
   const text = sql.replaceAll(/\?(\d+)/g, (_, number: string) => {

@@ -10,7 +10,7 @@ export interface OpenedTable {
   table: LocalTable
 }
 
-/** What `localOperations` works with. */
+/** The options of `localOperations`. */
 export interface LocalStorageOptions {
   /** The database, opened on first use; throws once the storage is closed. */
   opened(): OpenedTable | Promise<OpenedTable>
@@ -18,9 +18,9 @@ export interface LocalStorageOptions {
   checkWrite(key: string, value: string): void
 }
 
-/** The operations of `Storage` on one local database. They reject with errors that have a `code`. */
+/** Creates the operations of `Storage` on one local database. They reject with errors that have a `code`. */
 export function localOperations({ opened, checkWrite }: LocalStorageOptions) {
-  /** Adds no promise if the database is open. */
+  /** Runs `work` on the store. Adds no promise if the database is already open. */
   function use<T>(work: (store: OpenedTable) => Promise<T>): Promise<T> {
     try {
       const store = opened()

@@ -17,9 +17,9 @@ export interface ForeignChanges {
 
 /** The rows of a store in a local database. `put`, `remove`, `finish`, and `sweep` run inside the caller's transaction. */
 export interface LocalTable {
-  /** The row, unless it has expired. */
+  /** Returns the row, unless it has expired. */
   get(key: string, now: number): Row | undefined
-  /** The first `limit` live rows of a range, ordered by key. */
+  /** Returns the first `limit` live rows of a range, ordered by key. */
   page(range: KeyRange, limit: number, now: number): Array<Stored & { key: string }>
   /** Called when the caller's transaction begins. */
   begin(): void
@@ -32,7 +32,7 @@ export interface LocalTable {
   undo(): void
   /** Makes `changes` skip everything up to now. */
   skipChanges(): void
-  /** The changes of other connections since the last call. */
+  /** Returns the changes that other connections have made since the last call. */
   changes(): ForeignChanges
   /** Removes some of the expired rows; returns whether there are more. */
   sweep(now: number): boolean

@@ -5,16 +5,16 @@ import { type LocalDatabase, prepareNumbered, runOnce } from './local-database.t
 import type { LocalTable } from './local-table.ts'
 import { isRelaxedVersion } from './sqlite-engine.ts'
 
-/** The statements that create the table. Each row has the number of its last change; deleted rows stay for a while, without a value. */
+/** Returns the statements that create the table. Each row has the number of its last change; deleted rows stay for a while, without a value. */
 export const createNumberedTable = (table: string): string[] => [
   `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY NOT NULL, value TEXT, version TEXT NOT NULL, expires_at REAL, seq INTEGER NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS ${table}_seq ON ${table} (seq)`,
 ]
 
-/** The next number of a change. It is unique and greater than all before, because SQLite serializes writes. */
+/** Returns SQL for the next change number. It is unique and greater than all earlier ones, because SQLite serializes writes. */
 export const nextNumber = (table: string): string => `(SELECT coalesce(max(seq), 0) + 1 FROM ${table})`
 
-/** The condition for a row that is neither deleted nor expired at a time. */
+/** Returns the SQL condition for a row that is neither deleted nor expired at a time. */
 export const isLive = (now: string): string => `value IS NOT NULL AND (expires_at IS NULL OR expires_at > ${now})`
 
 /** The number of changes kept for watchers. */
@@ -30,7 +30,7 @@ interface NumberedRow {
   expires_at: number | null
 }
 
-/** The table of `sqliteStorage` in a database in this process, created if it doesn't exist. */
+/** Opens the table of `sqliteStorage` in an in-process database; creates it if it doesn't exist. */
 export function numberedTable(database: LocalDatabase, table: string): LocalTable {
   for (const sql of createNumberedTable(table)) runOnce(database, sql)
   const prepare = (sql: string) => prepareNumbered(database, sql)

@@ -22,7 +22,7 @@ const BUSY_MS = 5_000
 /** The number of writes between two removals of rows that were deleted or expired long ago. */
 const SWEEP_EVERY = 1_000
 
-/** What `remoteStorage` works with. */
+/** The options of `remoteStorage`. */
 export interface RemoteDatabaseOptions {
   all(sql: string, values: SqlValue[]): Promise<unknown[]>
   table: string
@@ -31,7 +31,7 @@ export interface RemoteDatabaseOptions {
   failure(cause: unknown): Error
 }
 
-/** The operations of `Storage` on a database across the network, one statement each. It isn't watched, because each poll would be a call. */
+/** Creates the operations of `Storage` on a remote database, one statement each. It isn't watched, because each poll would be a network call. */
 export function remoteStorage({ all, table, clock, checkWrite, failure }: RemoteDatabaseOptions): Storage {
   const running = new Set<Promise<unknown>>()
   let preparing: Promise<unknown> | undefined

@@ -13,11 +13,11 @@ export interface LocalEngineOptions {
   table: LocalTable
   /** Epoch ms, for `ttlMs`. */
   now(): number
-  /** The store in messages. */
+  /** The name of the store in messages. */
   name: string
   /** How long an operation waits for another process's lock, in ms. */
   busyMs: number
-  /** Turns an error of SQLite into one with a code. */
+  /** Converts an SQLite error to one with a code. */
   failure(cause: unknown): Error
   /** These functions throw if the file was replaced after it was opened. */
   check?: { beforeWrite(): void; beforeRead(): void }
@@ -46,18 +46,18 @@ interface JobOutcome {
   needsFlush: boolean
 }
 
-/** The longest transaction, in ms: it blocks the event loop. */
+/** The maximum length of a transaction, which blocks the event loop, in ms. */
 const LONGEST_TURN_MS = 4
 /** The number of commits between two removals of expired rows. */
 const SWEEP_EVERY = 100
-/** Begins the versions of relaxed writes. */
+/** The prefix of versions of relaxed writes. */
 const RELAXED = '~'
 
 /** Whether a relaxed write made this version. */
 export const isRelaxedVersion = (version: string): boolean => version.startsWith(RELAXED)
 
 const immediate: unknown = Reflect.get(globalThis, 'setImmediate')
-/** Runs `work` after the input that has arrived is handled: Node, Bun, and Deno have `setImmediate`. */
+/** Runs `work` after pending input is handled: Node, Bun, and Deno have `setImmediate`. */
 const defer: (work: () => void) => void =
   typeof immediate === 'function' ? (work) => void immediate(work) : queueMicrotask
 
@@ -297,7 +297,7 @@ export class LocalEngine {
   }
 }
 
-/** Makes a function that starts `run`, or, during a run, the next one for all callers that arrive in the meantime. */
+/** Creates a function that starts `run`. Callers that arrive during a run share the next one. */
 function shareRuns(run: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined
   let next: Promise<void> | undefined
@@ -318,6 +318,6 @@ function shareRuns(run: () => Promise<void>): () => Promise<void> {
 
 const noop = () => {}
 
-/** Whether one operation failed, as opposed to SQLite. */
+/** Whether the error comes from one operation rather than from SQLite. */
 const isOperationError = (error: unknown) =>
   error instanceof RangeError || (error instanceof Error && error.name === 'StorageError')

@@ -31,7 +31,7 @@ function resultCode(cause: unknown): number | undefined {
 /** Whether the error comes from SQLite itself. */
 export const isSqliteError = (cause: unknown): boolean => resultCode(cause) !== undefined
 
-/** Whether a statement can't run until another connection gives up a lock, or until the app ends a transaction on this connection. */
+/** Whether a statement can't run until another connection releases a lock, or until the app ends a transaction on this connection. */
 export function isBusy(cause: unknown): boolean {
   const code = resultCode(cause)
   if (code !== undefined && [CODES.busy, CODES.locked, CODES.protocol].some((one) => one === (code & 0xff))) return true
@@ -44,7 +44,7 @@ export function isBusy(cause: unknown): boolean {
 /** Whether SQLite can't make sense of a statement or the file. Since our statements are valid, the file is damaged. */
 export const isRefused = (cause: unknown): boolean => resultCode(cause) === CODES.error && !isBusy(cause)
 
-/** The storage code for an error of SQLite, with a short reason. */
+/** Returns the storage code for an SQLite error, with a short reason. */
 export function explainSqliteError(cause: unknown): { code: StorageErrorCode; reason: string } {
   const code = resultCode(cause)
   const text = cause instanceof Error ? cause.message : String(cause)
@@ -64,14 +64,14 @@ export const LONGEST_PAUSE_MS = 5
 
 /** How long an operation waits for another process's lock. */
 export interface LockWait {
-  /** The store in messages. */
+  /** The name of the store in messages. */
   name: string
   timeoutMs: number
-  /** Turns an error of SQLite into the one to throw; default: the same error. */
+  /** Converts an SQLite error to the one to throw; default: the same error. */
   failure?(cause: unknown): unknown
 }
 
-/** Runs `work` again while another connection holds a lock that it needs. Throws `STORAGE_LOCKED` after `timeoutMs`. */
+/** Retries `work` while another connection holds a lock that it needs. Throws `STORAGE_LOCKED` after `timeoutMs`. */
 export async function retryWhileBusy<T>(
   work: () => T | Promise<T>,
   { name, timeoutMs, failure = (cause) => cause }: LockWait,
@@ -86,7 +86,7 @@ export async function retryWhileBusy<T>(
   }
 }
 
-/** The `STORAGE_LOCKED` error for a lock that another process held for too long. */
+/** Creates the `STORAGE_LOCKED` error for a lock that another process held for too long. */
 export const createLockedError = (store: string, ms: number, cause?: unknown): Error =>
   storageError(
     'STORAGE_LOCKED',
