@@ -128,6 +128,6 @@ export const comboModel = Object.assign(
   { schemaName: 'ComboModel' }, // in OpenAPI documents
 )
 
-/** The index of the first entry with parameters, which are only for chat; -1 if there is none. */
+/** Returns the index of the first entry with parameters, which only chat supports; -1 if there is none. */
 export const findParamsIndex = (entries: readonly ComboModel[]): number =>
   entries.findIndex((entry) => typeof entry === 'object' && entry.params)

@@ -18,7 +18,7 @@ import { inputSchema, listInnerFields } from './schemas.ts'
 import { listComboWarnings, type Warned, withWarnings } from './warnings.ts'
 
 /**
- * Combos (src/rules.md, Rotation of combos). `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP
+ * Combos (src/rules.md, Rotation of combos). Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP
  * bodies.
  */
 export interface ComboOperations<Input = never> {
@@ -56,7 +56,7 @@ export const comboInputs = {
 
 const innerFields = listInnerFields(comboFields)
 
-/** Longest name, so that it fits in the keys of all storages. */
+/** The longest name that fits in the keys of all storages. */
 const MAX_NAME = 512
 
 interface ComboDependencies {
@@ -197,7 +197,7 @@ function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names:
   throw invalidInput(`"models[${at}]" must not lead back to the combo itself (${path}). Remove it or use another model`)
 }
 
-/** Rejects a change by which this combo, or one that contains it, would mix the vectors of two models. */
+/** Rejects a change that would make this combo, or one that contains it, mix the vectors of two models. */
 function requireNoMixing(changed: Combo, { combos, aliases }: Names): void {
   const byName = new Map(combos.map((combo) => [combo.name, combo]))
   const meanings = new Map(aliases.map(({ alias, model }) => [alias, model]))
@@ -219,7 +219,7 @@ function requireNoMixing(changed: Combo, { combos, aliases }: Names): void {
   }
 }
 
-/** The combo as the API returns it, with only the valid parts of its stored rules. */
+/** Returns the combo as the API shows it, with only the valid parts of its stored rules. */
 function showCombo(combo: Combo): Combo {
   const { health, maxAttempts, timeouts, ...rest } = combo
   return pickShownFields(comboFields, { ...rest, ...readRules(combo) })

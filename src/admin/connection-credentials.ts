@@ -30,7 +30,7 @@ export class ConnectionCredentials {
   }
 
   /**
-   * Encrypts the credential of a changed connection: the given one, or the stored one if its destination changed; `null` for none. Throws
+   * Encrypts the credential of a changed connection: the given one, or the stored one if its destination changed; `null` removes it. Throws
    * `INVALID_REQUEST` if the stored one would be sent to another host.
    */
   async reencrypt(
@@ -50,8 +50,8 @@ export class ConnectionCredentials {
   }
 
   /**
-   * Keeps the key that an app passes at each start from being sent to a URL that another program wrote to the storage. A stored URL is confirmed
-   * if the stored credential was encrypted for it. Throws `INVALID_REQUEST` if it isn't, unless the input contains the URL.
+   * Prevents a key that an app passes at each start from being sent to a URL that another program wrote to the storage. A stored URL is confirmed if
+   * the stored credential was encrypted for it. Otherwise, throws `INVALID_REQUEST` unless the input contains the URL.
    */
   async requireConfirmedUrl(found: ConnectionRecord, { fields, top }: ParsedConnection): Promise<void> {
     if (fields.providerSpecificData !== undefined || (await this.read(found)) !== undefined) return
@@ -63,6 +63,6 @@ export class ConnectionCredentials {
   }
 }
 
-/** A setting that determines the host to call. */
+/** Returns a setting that determines the host to call. */
 const getHost = ({ providerSpecificData }: ConnectionRecord, field: 'baseUrl' | 'resource') =>
   providerSpecificData?.[field]?.replace(/\/$/, '')

@@ -7,7 +7,7 @@ import { type ClosedSchema, closedObject, invalidInput, parseInput } from './inp
 import { isSameJson } from './record-operations.ts'
 import { createSchema, inputSchema, listInnerFields } from './schemas.ts'
 
-/** The fields that belong in a field of a connection, by its name. */
+/** The names of the fields that belong inside a field of a connection, by that field's name. */
 const innerFields = listInnerFields(connectionFields)
 
 /** The fields of `providerSpecificData` that were sent at the top level; `null` removes a field. */
@@ -19,7 +19,7 @@ const topEntries = topLevelMembers.map((name) => [
   name,
   v.exactOptional(v.nullable(createSchema(dataMembers[name].shape))),
 ])
-const topLevel = closedObject(Object.fromEntries(topEntries)) as ClosedSchema<TopLevel> // of the same members
+const topLevel = closedObject(Object.fromEntries(topEntries)) as ClosedSchema<TopLevel> // both have the same members
 
 /** The input of `POST /api/connections`; `null` counts as omitted. */
 export const newConnection = inputSchema(connectionFields, 'create')
@@ -30,7 +30,7 @@ export const connectionChange = inputSchema(connectionFields, 'update', { ignore
 /** The input of `connections.put`: a change, and the id that the app has chosen. */
 export const connectionPut = inputSchema(connectionFields, 'put')
 
-/** Including the fields at the top level, which `parseConnection` parses separately. */
+/** The input schemas, including the top-level fields, which `parseConnection` parses separately. */
 export const connectionInputs = {
   create: closedObject({ ...newConnection.entries, ...topLevel.entries }),
   update: closedObject({ ...connectionChange.entries, ...topLevel.entries }),
@@ -47,7 +47,7 @@ export interface ParsedConnection<Fields = ConnectionInput> {
   top: TopLevel
 }
 
-/** Parses a connection, and separately its top-level fields that belong in `providerSpecificData`. */
+/** Parses a connection. Separately parses its top-level fields that belong in `providerSpecificData`. */
 export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): ParsedConnection<T> {
   const isTop = ([name]: [string, unknown]) => Object.hasOwn(topLevel.entries, name)
   const members = isObject(input) ? Object.entries(input) : []
@@ -59,7 +59,7 @@ export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): Par
 }
 
 /**
- * Returns the changed `providerSpecificData`: `given` replaces the stored one, and top-level fields only change themselves. `null` removes it,
+ * Returns the changed `providerSpecificData`: `given` replaces the stored one, and each top-level field changes only itself. `null` removes it,
  * `undefined` keeps it. Throws `INVALID_REQUEST` if the two conflict.
  */
 export function changeData(

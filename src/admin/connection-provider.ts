@@ -11,7 +11,7 @@ import { cloudRules, cloudSettings } from '../request/upstream/clouds/cloud-rule
 import type { Catalog, CatalogModel, Connection, ProviderSpecificData } from '../types.ts'
 import { invalidInput } from './input.ts'
 
-/** Throws `INVALID_REQUEST`, with the most similar name, unless the provider is in the catalog, is a compatible kind, or has a base URL. */
+/** Throws `INVALID_REQUEST`, with the most similar name, unless the provider is in the catalog, is of a compatible kind, or has a base URL. */
 export function requireProvider(catalog: Catalog, provider: string, data: ProviderSpecificData | undefined): void {
   if (getDefinition(catalog, provider) || getCompatibleFormat(provider) || data?.baseUrl) return
   const kind = findSimilarKind(provider)
@@ -25,7 +25,7 @@ export function requireProvider(catalog: Catalog, provider: string, data: Provid
 
 const KINDS = ['openai-compatible', 'anthropic-compatible']
 
-/** The compatible kind that the provider's id almost starts with, as in the typo `openai-compatable-lab`. */
+/** Finds the compatible kind that the provider's id almost starts with, as in the typo `openai-compatable-lab`. */
 function findSimilarKind(provider: string): string | undefined {
   if (getCompatibleFormat(provider)) return undefined
   const id = provider.toLowerCase().replace(/[\s_]/g, '-')
@@ -38,7 +38,7 @@ function findSimilarKind(provider: string): string | undefined {
 /** How many letters shorter than the kind the start of an id can be, as in `openai-compat`. */
 const SHORTER = 4
 
-/** Warns about a provider whose ID almost starts with a compatible kind. It isn't one, so its server may be called in the wrong format. */
+/** Warns about a provider whose ID almost starts with a compatible kind. It isn't of that kind, so its server may be called in the wrong format. */
 export function warnOfMisspelledKind({ provider, providerSpecificData: data }: NamedConnection): string[] {
   const kind = data?.baseUrl ? findSimilarKind(provider) : undefined
   if (kind === undefined) return []
@@ -49,8 +49,8 @@ export function warnOfMisspelledKind({ provider, providerSpecificData: data }: N
 }
 
 /**
- * Returns the id of a provider, given by its id or by an alias that only one provider has; returns any other name unchanged. Throws
- * `INVALID_REQUEST` if several providers share the alias.
+ * Resolves a provider's id, or an alias that only one provider has, to the id; returns any other name unchanged. Throws `INVALID_REQUEST` if several
+ * providers share the alias.
  */
 export function resolveProvider(catalog: Catalog, name: string): string {
   if (getDefinition(catalog, name)) return name
@@ -71,7 +71,7 @@ function findSimilarProviders(catalog: Catalog, provider: string): string[] {
   return [...new Set([...findMakers(catalog, provider), ...near])]
 }
 
-/** The first provider with models of a family, such as `claude`. Routers have names like `anthropic/claude-…`, which don't count. */
+/** Finds the first provider with models of a family, such as `claude`. Routers have names like `anthropic/claude-…`, which don't count. */
 function findMakers(catalog: Catalog, family: string): string[] {
   const wanted = family.toLowerCase()
   const isOne = ({ id }: CatalogModel) => /^[a-z]+(?=-[^/]*$)/i.exec(id)?.[0].toLowerCase() === wanted

@@ -47,7 +47,7 @@ const requests: Readonly<Partial<Record<Kind, { path: string; body: object }>>> 
   rerank: { path: '/v1/rerank', body: { query: 'ok', documents: ['ok'] } },
 }
 
-/** Creates the function that sends a small model request to a connection, like a client. */
+/** Creates a function that sends a small model request to a connection, like a client. */
 export function createConnectionTest({
   store,
   catalog,
@@ -90,7 +90,7 @@ export function createConnectionTest({
 const getKind = ({ provider }: ConnectionRecord, model: string, catalog: Catalog): Kind =>
   getCatalogModel(catalog, { provider, model })?.type ?? 'llm'
 
-/** The default model of a test: the cheapest one with a small request, chat models first. */
+/** Returns the default model of a test: the cheapest one with a small request, chat models first. */
 function chooseModel(record: ConnectionRecord, catalog: Catalog): string | undefined {
   const { provider, providerSpecificData } = record
   const kinds: readonly string[] = Object.keys(requests)
@@ -103,7 +103,7 @@ function chooseModel(record: ConnectionRecord, catalog: Catalog): string | undef
   return candidates.sort((a, b) => a.rank - b.rank || a.output - b.output)[0]?.model
 }
 
-/** The status of the last attempt, from the attempts header. The status of the reply may differ, such as 529 instead of 503. */
+/** Returns the status of the last attempt, from the attempts header. The status of the reply may differ, such as 529 instead of 503. */
 function findLastStatus(headers: Reply['headers']): number | undefined {
   const [last] = [...(headers['x-signalbox-attempts'] ?? '').matchAll(/=(\d{3})\b/g)].reverse()
   return last && Number(last[1])

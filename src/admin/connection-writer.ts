@@ -21,7 +21,7 @@ export interface ConnectionDependencies {
   store: WritableStore
   catalog: Catalog
   clock: Clock
-  /** Calls servers for their models. */
+  /** Queries servers for their models. */
   fetch: UpstreamFetch
   limits: { lookupTimeoutMs: number }
 }
@@ -103,7 +103,7 @@ export class ConnectionWriter {
     return { record: requirePresent(changed, 'Connection'), discovered }
   }
 
-  /** Throws `INVALID_REQUEST` for a change that the connection's provider doesn't allow. Returns the changed `providerSpecificData`. */
+  /** Returns the changed `providerSpecificData`. Throws `INVALID_REQUEST` for a change that the connection's provider doesn't allow. */
   async #checkChange(
     found: ConnectionRecord,
     { fields, top }: ParsedConnection,
@@ -139,14 +139,14 @@ export class ConnectionWriter {
     return discoverModels(record, apiKey ?? undefined, { catalog, fetch, clock, timeoutMs: limits.lookupTimeoutMs })
   }
 
-  /** Includes connections that other processes have just written. */
+  /** Checks the prefix against all connections, including those that other processes have just written. */
   async #checkPrefix(connection: NamedConnection & { id: string }): Promise<void> {
     const all = (await this.#deps.store.connections.entries({ fresh: true })).map(({ record }) => record)
     const others = all.filter(({ id }) => id !== connection.id)
     requireOwnPrefix(this.#deps.catalog, connection, others)
   }
 
-  /** Checks the prefix of a connection and writes it. No other process can take the prefix in between. */
+  /** Checks the prefix of a connection and writes the connection. No other process can take the prefix in between. */
   async #reservePrefix<T>(connection: NamedConnection & { id: string }, write: () => Promise<T>): Promise<T> {
     await this.#checkPrefix(connection)
     const { provider, providerSpecificData: data } = connection
@@ -171,9 +171,9 @@ function applyChange(
   return { ...next, ...(draining && { draining }) }
 }
 
-/** The mark that a change leaves if it sets whether the connection is active. */
+/** Returns a new mark if a change sets whether the connection is active. */
 const markIfActiveSet = ({ isActive }: ConnectionInput) => (isActive === undefined ? {} : { edit: createEdit() })
 
-/** Earlier releases allowed prefixes that are rejected now. They stay until they are changed. */
+/** Whether a change affects the prefix. Earlier releases allowed prefixes that are rejected now; those are kept until they change. */
 const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>
   (before.prefix ?? '').trim() !== (after.prefix ?? '').trim() || (before.sharesPrefix === true && !after.sharesPrefix)

@@ -24,15 +24,15 @@ import { listConnectionPriceWarnings } from './price-warnings.ts'
 import { findRecord, pickShownFields, requirePresent } from './record-operations.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
-/** Connections. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
+/** Connections. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
 export interface ConnectionOperations<Input = never> {
   /** Shows the last four characters of each credential; short ones aren't shown. */
   list(): Promise<{ connections: ShownConnection[] }>
   get(id: string): Promise<ShownConnection>
   /**
-   * `provider` must be in the catalog, be a compatible kind, or come with a `baseUrl`; otherwise rejects with `INVALID_REQUEST`. `name`
-   * defaults to the provider's. Like the other changes, it returns `warnings` about a provider that resembles a compatible kind, and models
-   * that could not be queried or that the listing doesn't query.
+   * `provider` must be in the catalog, be of a compatible kind, or come with a `baseUrl`; otherwise rejects with `INVALID_REQUEST`. `name` defaults
+   * to the provider's. Like the other changes, it returns `warnings` about a provider that resembles a compatible kind, and about models that
+   * couldn't be queried or that the listing doesn't query.
    */
   create(input: NewConnection | Input): Promise<ShownConnection & Warned>
   /** Changes the given fields; `providerSpecificData` is replaced as a whole. Resets the connection's health. */
@@ -49,14 +49,14 @@ export interface ConnectionOperations<Input = never> {
    */
   discover(id: string): Promise<ShownConnection & Warned>
   /**
-   * Sends a small request to the connection, at most 16 tokens within 10 s. It is recorded as usage and counts for the connection's health.
-   * Works even if the connection is paused, draining, or in cooldown.
+   * Sends a small request to the connection: at most 16 tokens, within 10 s. It is recorded as usage and counts toward the connection's health. Works
+   * even if the connection is paused, draining, or in cooldown.
    */
   test(id: string, input?: ConnectionTest | Input): Promise<TestedConnection>
   delete(id: string): Promise<{ success: true }>
 }
 
-/** A connection, as the management API returns it, with recent failures. */
+/** A connection with recent failures, as the management API returns it. */
 export interface ShownConnection extends Connection {
   /** Why its credential can't be decrypted; absent if it can. */
   error?: string
@@ -181,7 +181,7 @@ export function createConnectionOperations({
   }
 }
 
-/** The most severe entries. Clients choose model names, so any number of them can fail. */
+/** Returns the most severe entries. Clients choose model names, so any number of them can fail. */
 const pickMostSevere = (entries: HealthEntry[]): HealthEntry[] =>
   entries.sort((a, b) => getSeverity(b) - getSeverity(a)).slice(0, MAX_HEALTH)
 

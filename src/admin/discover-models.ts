@@ -10,7 +10,7 @@ import { createSchema } from './schemas.ts'
 
 const modelId = createSchema(enabledModel)
 
-/** The models of a server: at least one, or a warning that says why there are none and what to do. */
+/** The models of a server: at least one, or a warning that explains why there are none and what to do. */
 export type Discovery = { models: string[]; warning?: string } | { models?: undefined; warning: string }
 
 /** Queries a connection's server for its models, with or without a key. Never rejects. */
@@ -43,7 +43,7 @@ function describeMissingList({ provider, providerSpecificData }: ConnectionRecor
   return `${definition?.name ?? provider} cannot list an account's models. List them with "enabledModels".`
 }
 
-/** Says what went wrong and what to do, as a predicate. Contains nothing that the server sent. */
+/** Describes the problem and what to do, as a predicate. Contains nothing that the server sent. */
 function describeProblem(error: unknown, apiKey: string | undefined, { timeoutMs }: ServerQuery): string {
   if (isGatewayError(error, 'UPSTREAM_TIMEOUT'))
     return `did not list its models within ${timeoutMs / 1_000} s: check whether it is busy or starting`
@@ -71,8 +71,8 @@ export function addDiscovered(
 }
 
 /**
- * Warns that the listing doesn't query a connection's server, so it shows none of its models, or models of the catalog that the server may lack.
- * Resolves to `undefined` if no warning is needed, for example because it has custom models.
+ * Warns that the listing doesn't query a connection's server, so it shows none of its models, or catalog models that the server may lack. Resolves to
+ * `undefined` if no warning is needed, for example because the connection has custom models.
  */
 export async function warnIfNotQueried(
   connection: ConnectionRecord,

@@ -1,7 +1,7 @@
 import { parseInput } from './input.ts'
 import type { FeatureOperation, FeatureOperations, NamedOperation } from './operation-table.ts'
 
-/** Throws a TypeError if an operation of a feature has a route of the gateway, which would hide it. */
+/** Throws a TypeError if a feature's operation has the same route as one of the gateway's, which would hide it. */
 export function checkRoutesOfFeatures(added: readonly NamedOperation[], own: readonly NamedOperation[]): void {
   const toRoute = ({ method, path }: NamedOperation) => `${method} ${path.replaceAll(/:\w+/g, ':')}`
   const taken = new Set(own.map(toRoute))
@@ -13,7 +13,7 @@ export function checkRoutesOfFeatures(added: readonly NamedOperation[], own: rea
   )
 }
 
-/** The functions of the operations that features add. */
+/** Creates the functions of the operations that features add. */
 export const createFeatureApi = (operations: FeatureOperations): object =>
   mapValues(operations, (entries) => mapValues(entries, createFunction))
 

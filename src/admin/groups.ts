@@ -18,8 +18,8 @@ import { inputSchema } from './schemas.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
 /**
- * Groups of keys, such as customers, teams, or plans. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP
- * bodies.
+ * Groups of keys, such as customers, teams, or plans. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for
+ * HTTP bodies.
  */
 export interface GroupOperations<Input = never> {
   list(): Promise<{ groups: ShownGroup[] }>
@@ -55,7 +55,7 @@ export const GROUPS_LOCK = 'groups'
 export function createGroupOperations(
   deps: KeyWarningSources & {
     store: WritableStore
-    /** Removes the counters of what was deleted. Never rejects. */
+    /** Removes the counters of a deleted scope. Never rejects. */
     forgetLimits(scope: AccountName): Promise<void>
     /** Whether an account has this plan. */
     hasAccounts(plan: string): Promise<boolean>
@@ -65,7 +65,7 @@ export function createGroupOperations(
   const { groups } = store
   const inTurn = createMutex() // concurrent calls for one name create one group
 
-  /** Doesn't throw for a group that was changed elsewhere, so that the others can be listed. */
+  /** Returns the group as the API shows it. Doesn't throw for a group that was changed elsewhere, so that the others can be listed. */
   async function showGroup(record: GroupRecord): Promise<ShownGroup> {
     const isSigned = await store.isSignedGroup(record.id, record)
     const group = pickShownFields(groupFields, { ...record, isActive: record.isActive !== false })

@@ -6,7 +6,7 @@ import { didYouMean, findNearest } from '../lib/spelling.ts'
 
 type Entries = v.ObjectEntries
 
-/** The schema of an object without unknown fields. Messages of its fields are predicates: `must be a string`. */
+/** Creates the schema of an object without unknown fields. Messages of its fields are predicates: `must be a string`. */
 export function closedObject<const E extends Entries>(entries: E) {
   return v.strictObject(entries, (issue) => {
     if (issue.expected === 'never') return suggestFields(String(issue.input), fieldsToSend(entries))
@@ -15,13 +15,13 @@ export function closedObject<const E extends Entries>(entries: E) {
   })
 }
 
-/** The schema of an operation's body without fields. */
+/** The schema of a body without fields. */
 export const noInput = closedObject({})
 
 /** A schema of an object without unknown fields, which outputs a `T`. */
 export type ClosedSchema<T> = v.GenericSchema<unknown, T> & { readonly entries: Entries }
 
-/** A value that matches one of these schemas. `shapeOf` chooses the schema for a value, so that messages only mention that one. */
+/** Creates a schema for values that match one of these schemas. `shapeOf` chooses the schema for a value, so that messages only mention that one. */
 export function alternatives<const Options extends readonly v.GenericSchema[]>(
   options: Options,
   chooseSchema: (input: unknown) => Options[number],
@@ -29,11 +29,11 @@ export function alternatives<const Options extends readonly v.GenericSchema[]>(
   return Object.assign(v.lazy(chooseSchema), { options })
 }
 
-/** Any JSON object. */
+/** Creates a schema for any JSON object. */
 export const anyObject = (message: string) =>
   v.pipe(v.custom<JsonObject>(isObject, message), v.metadata({ type: 'object' }))
 
-/** A check for use before the schema of an object, since that schema alone would accept a list. */
+/** Creates a check to run before an object's schema, which would accept an array on its own. */
 export const noArray = (message = 'must be an object') =>
   v.pipe(
     v.unknown(),
@@ -41,8 +41,8 @@ export const noArray = (message = 'must be an object') =>
   )
 
 /**
- * Parses a caller's input; fields that are `undefined` or ignored count as omitted. Throws `INVALID_REQUEST` with a sentence that says what to
- * do. `inner`: the fields that belong in a field of the input, by its name.
+ * Parses a caller's input; fields that are `undefined` or ignored count as omitted. Throws `INVALID_REQUEST` with a sentence that says what to do.
+ * `inner` lists the fields that belong inside a field of the input, by that field's name.
  */
 export function parseInput<T>(
   schema: ClosedSchema<T>,
@@ -101,7 +101,7 @@ export type OrUnset<Input> = {
 
 export const invalidInput = (message: string): GatewayError => gatewayError('INVALID_REQUEST', { message })
 
-/** The fields that are neither ignored nor always rejected. */
+/** Returns the fields that are neither ignored nor always rejected. */
 const fieldsToSend = (entries: Entries): string[] =>
   Object.keys(entries).filter((name) => entries[name] !== fields.ignored && entries[name] !== fields.byAction)
 
@@ -123,7 +123,7 @@ function describeIssue(issue: Issue): string {
 
 const getField = (issue: Pick<Issue, 'path'>) => String(issue.path?.at(-1)?.key)
 
-/** `models[0]`, `providerSpecificData.baseUrl`. */
+/** Formats a path such as `models[0]` or `providerSpecificData.baseUrl`. */
 const formatPath = ({ path = [] }: Issue) =>
   path.map(({ key }, at) => (typeof key === 'number' ? `[${key}]` : `${at ? '.' : ''}${String(key)}`)).join('')
 
@@ -137,7 +137,7 @@ function suggestFields(field: string, known: readonly string[]): string {
   return didYouMean(findNearest(field, known, 1)) ?? `Known: ${list(known)}.`
 }
 
-/** A hint for a field that belongs in another one, unless it looks like a typo of a known field. */
+/** Suggests where a misplaced field belongs, unless it looks like a typo of a known field. */
 function suggestInnerField(
   field: string,
   fields: readonly string[],
@@ -160,9 +160,9 @@ const list = (names: readonly string[]) => names.map((name) => `"${name}"`).join
 export const fields = {
   text: v.string(describeText),
   flag: v.boolean('must be true or false'),
-  /** A model's name of 1 to 512 characters, trimmed. */
+  /** A model name of 1 to 512 characters, trimmed. */
   model: trimmedModel(describeText),
-  /** A model's name, where an object with a model is allowed, too. */
+  /** A model name, where an object with a model is also allowed. */
   modelOrObject: trimmedModel('must be a string or an object with "model"'),
   /** A string that a list is filtered by. */
   filter: v.pipe(v.string(describeText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
@@ -179,7 +179,7 @@ export const fields = {
   ),
 }
 
-/** A whole number from `least` to `most`, inclusive. */
+/** Creates a schema for a whole number from `least` to `most`, inclusive. */
 export function wholeNumber(least: number, most: number, message = `must be a whole number from ${least} to ${most}`) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message))
 }
@@ -210,7 +210,7 @@ function pattern(message: string | typeof describeText) {
   return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...bounds(512))
 }
 
-/** One of these strings. `refusals`: messages for other strings. */
+/** Creates a schema for one of these strings. `refusals` contains messages for other strings. */
 export function choice<const Options extends readonly string[]>(
   options: Options,
   refusals: Readonly<Record<string, string>> = {},
@@ -222,7 +222,7 @@ export function choice<const Options extends readonly string[]>(
   })
 }
 
-/** Some of these strings, comma-separated or as an array. `all`: the string for all of them. */
+/** Creates a schema for some of these strings, comma-separated or as an array. `all` is the string for all of them. */
 export function choices<const Options extends readonly string[]>(options: Options, message: string, all?: string) {
   const option = v.picklist(options, message)
   const text = v.pipe(
@@ -239,7 +239,7 @@ export function describeText(issue: v.StringIssue): string {
 
 const MAX_LENGTH = 2_048
 
-/** The problem with a base URL, as a predicate; `undefined` if it is valid. */
+/** Returns the problem with a base URL, as a predicate; `undefined` if the URL is valid. */
 export function addressProblem(text: string): string | undefined {
   const url = parse(text)
   if (!url || !/^https?:\/\//i.test(text)) return 'must be a URL that starts with http:// or https://'

@@ -58,12 +58,12 @@ export const keyViews = {
   get: closedObject({ values }),
 }
 
-/** The key without its value. */
+/** Returns the key without its value. */
 export function hideValue({ key, ...others }: ShownKey): HintedKey {
   return { ...others, hint: key === '' ? '' : `${key.slice(0, 6)}…${key.slice(-2)}` }
 }
 
-/** Keys to compare before requests get a turn; takes a fraction of a millisecond. */
+/** The number of keys to compare before requests get a turn; takes a fraction of a millisecond. */
 const BATCH = 1_000
 
 /** Finds a page of the keys that match the query, and the `after` of the next page, if any. */
@@ -107,7 +107,7 @@ function getState({ isActive, expiresAt }: FilteredKey, now: number): KeysQuery[
   return expiresAt !== undefined && Date.parse(expiresAt) <= now ? 'expired' : 'active'
 }
 
-/** The index of the first key after a page, even if the last key of the page is gone. */
+/** Returns the index of the first key after a page, even if the last key of the page has been deleted. */
 function findStart(entries: ReadonlyArray<StoredEntry<{ id: string }>>, after: string): number {
   const colon = after.indexOf(':')
   const order = Number(after.slice(0, colon))

@@ -19,7 +19,7 @@ export interface KeyWarningSources {
   clock: Clock
 }
 
-/** Warns of everything that keeps a key or group from working as intended. Never rejects, because the key exists already. */
+/** Warns about everything that keeps a key or group from working as intended. Never rejects, because the key exists already. */
 export async function listKeyWarnings(
   record: RestrictedRecord,
   { store, routes, clock }: KeyWarningSources,
@@ -55,7 +55,7 @@ async function listModelWarnings(models: readonly string[], table: RouteTable): 
 
 const MAX_NAMED = 10
 
-/** Why no request can match a pattern with `*`. Providers have unlisted models, so any name below a provider can match. */
+/** Explains why no request can match a pattern with `*`. Providers have unlisted models, so any name below a provider can match. */
 function explainNoMatch(pattern: string, table: RouteTable): string | undefined {
   const head = pattern.slice(0, pattern.indexOf('*'))
   const canMatch = (name: string) => name.startsWith(head) || head.startsWith(name)

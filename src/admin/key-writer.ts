@@ -16,8 +16,8 @@ export interface FoundKey {
 }
 
 /**
- * Finds keys by id, and changes their records, which are stored under the digests of their values. Remembers the digests, because searching many
- * keys is slow.
+ * Finds keys by id and changes their records, which are stored under the digests of their values. Remembers the digests, because searching many keys
+ * is slow.
  */
 export class KeyWriter {
   readonly #store: WritableStore
@@ -29,7 +29,7 @@ export class KeyWriter {
     this.#clock = clock
   }
 
-  /** Throws `NOT_FOUND`. */
+  /** Finds the key with this id. Throws `NOT_FOUND`. */
   async find(id: string): Promise<FoundKey> {
     const { keys } = this.#store
     const digest = this.#digests.get(id)
@@ -77,7 +77,7 @@ export class KeyWriter {
     throw createTakenError()
   }
 
-  /** Creates a key with a generated value. Without a value of your own, several gateways could create the same key. */
+  /** Creates a key with a generated value. Runs exclusively, because several gateways could otherwise create the same key. */
   addExclusively(id: string | undefined, given: Omit<KeyPut, 'id' | 'key'>): Promise<string | false> {
     return this.#store.runExclusive('keys', async (ready) => {
       const found = await this.findByIdOrName(id, given.name) // another gateway may have created it
@@ -86,7 +86,7 @@ export class KeyWriter {
     })
   }
 
-  /** Changes the fields of a key. Resolves to `undefined` if it has been deleted. */
+  /** Changes the fields of a key. Resolves to `undefined` if the key has been deleted. */
   update(digest: string, change: KeyChange): Promise<KeyRecord | undefined> {
     return this.#store.keys.update(digest, async (current) => {
       if (change.isActive === undefined && !(await this.#store.isSignedKey(digest, current)))
@@ -103,7 +103,7 @@ export class KeyWriter {
     const next = checkOwner(withChange(record, given))
     const other = key === undefined ? digest : await (await keyring()).digest(key)
     if (key !== undefined && other !== digest) {
-      const isOwn = (await this.insert(key, applyChange(record, given))) ?? (await keys.get(other))?.id === record.id // from a call that was interrupted
+      const isOwn = (await this.insert(key, applyChange(record, given))) ?? (await keys.get(other))?.id === record.id // true for a leftover of an interrupted call
       if (!isOwn) throw createTakenError()
       await keys.remove(digest)
     } else if (!isSigned || !isSameJson(record, next)) {
@@ -138,12 +138,12 @@ export class KeyWriter {
       if (record.id === id) await this.#store.formerKeys.remove(former)
   }
 
-  /** A copy, because changes mutate the list. */
+  /** Returns a copy, because changes mutate the list. */
   async #listFormer() {
     return [...(await this.#store.formerKeys.entries({ fresh: true }))]
   }
 
-  /** Stores until when a replaced value works. Without an end, it and all earlier values of the key stop working. */
+  /** Stores how long a replaced value works. Without `until`, it and all earlier values of the key stop working. */
   async #keepFormer(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
     const { formerKeys } = this.#store
     for (const { id: digest, record } of await this.#listFormer()) {
@@ -154,7 +154,7 @@ export class KeyWriter {
     if (until !== undefined) await formerKeys.insert(from, { id, to, until: new Date(until).toISOString() })
   }
 
-  /** Removes the old record of a key with a new value, and keeps changes that others have made in the meantime. */
+  /** Removes the old record of a key that has a new value. Keeps changes that others have made in the meantime. */
   async #move(record: KeyRecord, { from, to }: { from: string; to: string }): Promise<FoundKey> {
     const { keys } = this.#store
     for (let moved = record; ; ) {
@@ -189,6 +189,6 @@ export function checkOwner<
 
 const GROUP_OR_ACCOUNT = 'A key cannot have both a "group" and an "account". The plan of the account is its group'
 const ONE_ACCOUNT = 'A key with an "account" cannot have "actsFor", since it only acts for that account'
-/** The error of a key whose record was changed elsewhere. */
+/** The error for a key whose record was changed elsewhere. */
 export const UNSIGNED_KEY = `This record was not written by a gateway with this secret, so the key is rejected. ${CONFIRM_KEY}`
 const createTakenError = () => invalidInput('"key" must not be the value of another key')

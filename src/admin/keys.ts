@@ -26,10 +26,10 @@ import { inputSchema } from './schemas.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
 /**
- * API keys (src/rules.md, Client keys). `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
+ * API keys (src/rules.md, Client keys). Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies.
  */
 export interface KeyOperations<Input = never> {
-  /** In the order of their creation. `after` of the next page, if there is one. */
+  /** Lists keys in the order of their creation. `after` is the start of the next page, if there is one. */
   list(): Promise<{ keys: ShownKey[] }>
   list(query: KeysQuery & HintView): Promise<{ keys: HintedKey[]; after?: string }>
   list(query: KeysQuery | Input): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
@@ -51,8 +51,8 @@ export interface KeyOperations<Input = never> {
    */
   put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey } & Warned>
   /**
-   * Gives the key a new value and returns it like `create`. The old value keeps working for `graceMs` (default 0, at most 30 days); without
-   * it, values from earlier rotations stop working, too.
+   * Gives the key a new value and returns it like `create`. The old value keeps working for `graceMs` (default 0, at most 30 days). Without
+   * `graceMs`, values from earlier rotations stop working, too.
    */
   rotate(id: string, input?: KeyRotation | Input): Promise<CreatedKey>
   delete(id: string): Promise<{ success: true }>
@@ -67,7 +67,7 @@ export interface KeyRotation {
 export interface ShownKey extends ApiKey {
   /**
    * The problem with the key: its value can't be decrypted (`key` is empty), or its record was changed outside the gateway (the key is rejected).
-   * Absent if nothing is.
+   * Absent if there is no problem.
    */
   error?: string
 }
@@ -75,12 +75,12 @@ export interface ShownKey extends ApiKey {
 /** A newly created key, which is active. */
 export interface CreatedKey extends Omit<ApiKey, 'isActive'>, Warned {}
 
-/** The result for a new key. */
+/** Returns the result for a new key. */
 export function createdKey({ key, isActive, error, ...rest }: ShownKey): CreatedKey {
   return { key, ...rest }
 }
 
-/** Longest time that a replaced value can keep working: 30 days, in ms. */
+/** The longest time that a replaced value can keep working: 30 days, in ms. */
 const MAX_GRACE_MS = 30 * 24 * 60 * 60 * 1_000
 
 export const keyInputs = {
@@ -97,9 +97,9 @@ export function createKeyOperations(
     turnEnd(): Promise<void>
     /** Removes the counters of a deleted key. Never rejects. */
     forgetLimits(scope: AccountName): Promise<void>
-    /** The ref of an account for a key; creates the account if needed. Throws `INVALID_REQUEST` if there can't be one. */
+    /** Returns the ref of an account for a key; creates the account if needed. Throws `INVALID_REQUEST` if that isn't possible. */
     resolveAccount(idOrRef: string): Promise<string>
-    /** The ref of an account that is named by its id or its ref. */
+    /** Returns the ref of the account with this id or ref. */
     findAccountRef(idOrRef: string): Promise<string>
   },
 ): KeyOperations<unknown> {
@@ -107,7 +107,7 @@ export function createKeyOperations(
   const writer = new KeyWriter(store, clock)
   const inTurn = createMutex() // concurrent calls for one name create one key
 
-  /** Doesn't throw for a key that can't be decrypted or was changed elsewhere, so that the others can be listed. */
+  /** Returns the key as the API shows it. Doesn't throw if it can't be decrypted or was changed elsewhere, so that the others can be listed. */
   async function showKey({ digest, record }: FoundKey): Promise<ShownKey> {
     const opening = record.sha256 === undefined ? decryptKey(await store.keyring(), record) : ''
     const [key, isSigned] = await Promise.all([opening, store.isSignedKey(digest, record)])
@@ -122,7 +122,7 @@ export function createKeyOperations(
   const showWithWarnings = async (found: FoundKey): Promise<{ key: ShownKey } & Warned> =>
     withWarnings({ key: await showKey(found) }, await listKeyWarnings(found.record, deps))
 
-  /** Runs work that adds a key to this group, and blocks the group's deletion until it is done. Throws `INVALID_REQUEST` if there is no such group. */
+  /** Runs work that adds a key to this group; the group can't be deleted until then. Throws `INVALID_REQUEST` if there is no such group. */
   function inGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {
     if (typeof group !== 'string') return work()
     return store.runExclusive(GROUPS_LOCK, async (ready) => {
@@ -133,7 +133,7 @@ export function createKeyOperations(
     })
   }
 
-  /** The input with the ref of its account. */
+  /** Returns the input with the ref of its account. */
   async function withAccount<T extends Pick<KeyPut, 'account' | 'actsFor' | 'group'>>(given: T): Promise<T> {
     if (given.account === undefined) return given
     checkOwner(given)
@@ -220,5 +220,5 @@ export function createKeyOperations(
   }
 }
 
-/** Keys to decrypt before requests get a turn; takes a fraction of a millisecond. */
+/** The number of keys to decrypt before requests get a turn; takes a fraction of a millisecond. */
 const BATCH = 32

@@ -11,7 +11,7 @@ import { findRecord, isSameJson, requirePresent, withChange } from './record-ope
 import { inputSchema } from './schemas.ts'
 import { explainUnresolved, type Warned, withWarnings } from './warnings.ts'
 
-/** Aliases of models. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
+/** Aliases of models. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
 export interface AliasOperations<Input = never> {
   /** Model names by alias, in the order of creation. */
   list(): Promise<{ aliases: Record<string, string> }>
@@ -25,7 +25,10 @@ export interface AliasOperations<Input = never> {
 
 export const aliasInputs = { set: inputSchema(aliasFields, 'put') }
 
-/** `inTurn` is shared with the combos, because both affect how names resolve. `routes`: the current resolution of names. */
+/**
+ * Creates the operations. `inTurn` is shared with the combos, because both affect how names resolve. `routes` returns the current resolution of
+ * names.
+ */
 export function createAliasOperations({
   store,
   routes,
@@ -103,7 +106,7 @@ export function findCycle(start: string, { combos, aliases }: Names): string[] |
   return undefined
 }
 
-/** Whether the name can be an alias of itself: `<provider>/<model>` then publishes the model. Other names wouldn't resolve. */
+/** Whether the name can be an alias of itself, which publishes a model under `<provider>/<model>`. Other names wouldn't resolve. */
 const isDirect = (model: string) => /.\/./.test(model)
 
 /** Formats a cycle as `a → b → a`. */
@@ -119,13 +122,13 @@ function tracePath(
   return [...path, start].reverse()
 }
 
-/** The model name of an entry. */
+/** Returns the model name of an entry. */
 export const getModelName = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
 
-/** Models that aren't in the catalog. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
+/** Models that aren't in the catalog. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
 export interface CustomModelOperations<Input = never> {
   list(): Promise<{ models: CustomModel[] }>
-  /** Rejects with `INVALID_REQUEST` if the model exists. `warnings` are about prices that no request will use, or that are probably in another unit. */
+  /** Rejects with `INVALID_REQUEST` if the model exists. `warnings` list prices that no request will use, or that are probably in another unit. */
   create(input: CustomModel | Input): Promise<CustomModel & Warned>
   /**
    * Creates the model, or changes the given fields; `null` removes the prices. Writes nothing if nothing would change. A field that is
@@ -150,7 +153,7 @@ export function createCustomModelOperations({
   store: WritableStore
   routes: () => Promise<RouteTable>
 }): CustomModelOperations<unknown> {
-  /** Never rejects, because the model has been written. */
+  /** Adds warnings. Never rejects, because the model has been written. */
   async function addWarnings(model: CustomModel): Promise<CustomModel & Warned> {
     const { providerAlias, id, prices } = model
     const name = `${providerAlias}/${id.trim()}`

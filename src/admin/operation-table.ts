@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 
-/** The entry of one operation: how HTTP calls it, what it takes and returns, and how the OpenAPI document describes it. */
+/** The entry of one operation: how HTTP calls it, its input and result, and its description in the OpenAPI document. */
 export interface OperationEntry {
   /** `PATCH` requests also reach the operations with the method `PUT`. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -17,7 +17,7 @@ export interface OperationEntry {
   status?: 201
   /** The schema of the last argument, which HTTP reads from the query of a GET or a DELETE, and from the body of other methods. Absent: no input. */
   input?: InputSchema
-  /** Whether the body can be missing, which means an empty object. */
+  /** Whether the body can be missing, which counts as an empty object. */
   isBodyOptional?: true
   /** The field of the result that clients can also get as CSV and JSON Lines. */
   exports?: 'rows' | 'requests' | 'request'
@@ -54,12 +54,12 @@ export interface FeatureOperations {
   readonly [resource: string]: { readonly [name: string]: FeatureOperation }
 }
 
-/** An operation with its path of names in `gateway.api`, such as `['cloud', 'sessions', 'list']`; `output`: of one that a feature adds. */
+/** An operation with its path of names in `gateway.api`, such as `['cloud', 'sessions', 'list']`. Operations that features add have an `output`. */
 export interface NamedOperation extends OperationEntry, Partial<Pick<FeatureOperation, 'output'>> {
   names: readonly string[]
 }
 
-/** The routes of records with ids, such as those at `/api/keys`; `noun`: one of them. */
+/** Returns the routes of records with ids, such as those at `/api/keys`; `noun` names one record. */
 export function recordRoutes<const Path extends `/api/${string}`>(path: Path, noun: string) {
   return {
     list: { method: 'GET', path, failure: `fetch ${noun}s` },
@@ -85,7 +85,7 @@ export const listParameters = {
   q: 'Only keys whose name or id contains this string, or models whose id does; case-insensitive.',
 }
 
-/** All operations of a table, in its order. */
+/** Lists all operations of a table, in its order. */
 export function listOperations(table: OperationTable, parents: readonly string[] = []): NamedOperation[] {
   return Object.entries(table).flatMap(([name, entry]) => {
     const names = [...parents, name]
@@ -103,7 +103,7 @@ export const takesBody = ({ method, action, input }: Pick<OperationEntry, 'metho
 export const takesQuery = ({ method, input }: Pick<OperationEntry, 'method' | 'input'>): boolean =>
   (method === 'GET' || method === 'DELETE') && input !== undefined
 
-/** The function of an operation in an api. Throws a TypeError if there is none. */
+/** Finds the function of an operation in an API. Throws a TypeError if there is none. */
 export function findFunction(api: object, names: readonly string[]): (...args: unknown[]) => Promise<object> {
   const found = names.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), api)
   if (typeof found !== 'function') throw new TypeError(`There is no operation ${names.join('.')}.`)
@@ -113,8 +113,8 @@ export function findFunction(api: object, names: readonly string[]): (...args: u
 type ApiFunction = (...args: never) => Promise<unknown>
 
 /**
- * The entries that the functions of an api need. A table that `satisfies` it has an entry for each function, with a schema of its input if it
- * has one.
+ * The entries that the functions of an API need. A table that `satisfies` this type has an entry for each function, and an input schema for each
+ * function with input.
  */
 export type OperationEntries<Api> = Api extends ApiFunction
   ? OperationEntry & (HasInput<Api> extends true ? { input: InputSchema } : { input?: never })

@@ -6,7 +6,7 @@ import type { ConnectionRecord } from '../records/store.ts'
 import { tokenPriceNames } from '../types/records/price-fields.ts'
 import type { Catalog, CustomModel, Price } from '../types.ts'
 
-/** Warns about prices of a connection that no request will use, or that are probably in another unit. */
+/** Warns about a connection's prices that no request will use, or that are probably in another unit. */
 export function listConnectionPriceWarnings(
   { prices = {}, ...connection }: ConnectionRecord,
   { catalog, customModels }: { catalog: Catalog; customModels: readonly CustomModel[] },
@@ -40,7 +40,7 @@ export function listConnectionPriceWarnings(
 /** A price per million tokens below this is probably per token. */
 const LEAST_PER_MILLION = 0.001
 
-/** Warns about prices that are probably per token instead of per million tokens. `place`: where they are. */
+/** Warns about prices that are probably per token instead of per million tokens. `place` says where they are set. */
 export function listTokenPriceWarnings(price: Price | undefined, place: string): string[] {
   const [found] = listTokenPrices(price).filter(([, usd]) => usd > 0 && usd < LEAST_PER_MILLION)
   if (!found) return []
@@ -51,7 +51,7 @@ export function listTokenPriceWarnings(price: Price | undefined, place: string):
   ]
 }
 
-/** The prices of tokens, including nested ones. */
+/** Lists the prices of tokens, including nested ones. */
 function listTokenPrices(value: unknown): [name: string, usd: number][] {
   if (Array.isArray(value)) return value.flatMap(listTokenPrices)
   if (!isObject(value)) return []

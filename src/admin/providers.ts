@@ -13,14 +13,14 @@ import { inputSchema } from './schemas.ts'
 /** A provider, as the management API returns it, with defaults filled in. */
 export interface Provider extends CatalogProvider {
   id: string
-  /** The strategy among its connections; absent: by priority. */
+  /** How to choose among its connections; absent: by priority. */
   strategy?: Strategy
   stickyLimit?: Integer
 }
 
 /**
- * The catalog's providers, which are read-only, and the strategies among their connections. `Input` is accepted in addition to the typed
- * input: nothing in process, `unknown` for HTTP bodies.
+ * The catalog's providers, which are read-only, and the strategies for choosing among their connections. Methods accept `Input` as well as the typed
+ * input: `never` for in-process calls, `unknown` for HTTP bodies.
  */
 export interface ProviderOperations<Input = never> {
   list(): Promise<{ providers: Provider[] }>
@@ -30,7 +30,7 @@ export interface ProviderOperations<Input = never> {
   update(id: string, input: ProviderChange | Input): Promise<Provider>
 }
 
-/** The strategy among a provider's connections: any except `conditional`. */
+/** How to choose among a provider's connections: any strategy except `conditional`. */
 export interface ProviderChange extends InputOf<typeof providerFields, 'update'> {}
 
 export const providerInputs = { update: inputSchema(providerFields, 'update') }
@@ -46,7 +46,7 @@ export function createProviderOperations({
 
   async function requireKnown(id: string): Promise<void> {
     const connection = (await store.connections.all()).find(({ provider }) => provider === id)
-    const isText = typeof id === 'string' // callers in process need not have types
+    const isText = typeof id === 'string' // in-process callers may not use types
     requirePresent(
       isText ? (getDefinition(catalog, id) ?? getCompatibleFormat(id) ?? connection) : undefined,
       'Provider',

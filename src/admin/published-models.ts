@@ -31,13 +31,13 @@ export interface PublishedModel extends Omit<ModelEntry, 'kind'> {
   /** The price at the first connection with the model, in USD per million tokens or per unit. */
   price?: Price
   priceSource?: PriceSource
-  /** Most input and output tokens combined. */
+  /** Maximum input and output tokens combined. */
   contextWindow?: Integer
-  /** Most output tokens. */
+  /** Maximum output tokens. */
   maxOutput?: Integer
 }
 
-/** The models that clients can request. `Input` is accepted in addition to the typed input: nothing in process, `unknown` over HTTP. */
+/** The models that clients can request. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP input. */
 export interface ModelOperations<Input = never> {
   /** Lists the models, without an API key. `after` is the start of the next page; absent on the last page. */
   published(query?: ModelsQuery | Input): Promise<{ object: 'list'; data: PublishedModel[]; after?: string }>
@@ -55,14 +55,14 @@ export const modelInputs = {
   }),
 }
 
-/** `published`: lists the models of some kinds. Lists that share `cache` query each provider once. */
+/** Creates the operations. `published` lists the models of some kinds. Lists that share `cache` query each provider once. */
 export function createModelOperations({
   published,
   routes,
   store: { customModels },
 }: {
   published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
-  /** The current resolution of model names. */
+  /** Returns the current resolution of model names. */
   routes(): Promise<RouteTable>
   store: { customModels: { all(): Promise<readonly CustomModel[]> } }
 }): ModelOperations<unknown> {
@@ -101,14 +101,14 @@ function parseKinds(wanted: string | readonly Kind[]): readonly Kind[] {
   return kinds.filter((kind) => names.includes(kind))
 }
 
-/** The index of the first model after a page, even if the last model of the page is gone. */
+/** Returns the index of the first model after a page, even if the last model of the page has been removed. */
 function findStart(all: readonly PublishedModel[], after: string): number {
   const colon = after.indexOf(':')
   const at = all.findIndex(({ id }) => id === after.slice(colon + 1))
   return at >= 0 ? at + 1 : Number(after.slice(0, colon))
 }
 
-/** The details of a model: from the first connection that has it, or else from the catalog. */
+/** Returns the details of a model: from the first connection that has it, or else from the catalog. */
 function findDetails({ id, owned_by: owner }: PublishedModel, table: RouteTable, customs: readonly CustomModel[]) {
   const { catalog } = table
   const [target] = table.findTargets(id) ?? []

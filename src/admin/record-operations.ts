@@ -6,7 +6,7 @@ import type { StoredEntry } from '../records/stored-records.ts'
 import type { RecordField, RecordFields, ShownOf } from '../types/records/record-fields.ts'
 import type { Clock } from '../types.ts'
 
-/** Returns the first record that passes. Rereads the storage before it throws `NOT_FOUND`: `<what> not found`. */
+/** Returns the first record for which `test` returns true. Rereads the storage before it throws `NOT_FOUND`: `<what> not found`. */
 export async function findRecord<T>(
   records: Records<T>,
   what: string,
@@ -23,7 +23,7 @@ export function requirePresent<T>(record: T | undefined, what: string): T {
   return record
 }
 
-/** Copies the fields of a record that results have, in the order of their description. */
+/** Copies the fields of a record that results contain, in the order of their description. */
 export function pickShownFields<F extends RecordFields, R extends object>(
   recordFields: F,
   record: R,
@@ -42,7 +42,7 @@ type ShownFields<F, R> = Pick<ShownOf<F>, keyof ShownOf<F> & keyof R>
 /** Returns the changed record; `null` removes a field. */
 export function withChange<T extends object, C extends object>(record: T, change: C): WithoutNulls<T & C> {
   const kept = Object.entries({ ...record, ...change }).filter(([, value]) => value !== null)
-  return Object.fromEntries(kept) as WithoutNulls<T & C> // the nulls are gone
+  return Object.fromEntries(kept) as WithoutNulls<T & C> // without nulls
 }
 
 type WithoutNulls<T> = { [Member in keyof T]: Exclude<T[Member], null> }
@@ -55,12 +55,12 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => isSameJson(one[name], other[name]))
 }
 
-/** A random mark for a call that sets whether a record is active. Cloud sync notices the call by it, even if nothing changed. */
+/** Creates a random mark for a call that sets whether a record is active. It lets cloud sync notice the call, even if nothing changed. */
 export const createEdit = (): string => toHex(randomBytes(8))
 
-/** The current time in ISO 8601. */
+/** Returns the current time in ISO 8601. */
 export const getTimestamp = (clock: Clock): string => new Date(clock.now()).toISOString()
 
-/** The current time, or 1 ms after an earlier timestamp, because other instances notice changes by later timestamps. */
+/** Returns the current time, or 1 ms after an earlier timestamp, because other instances notice changes by later timestamps. */
 export const getTimestampAfter = (earlier: string, clock: Clock): string =>
   new Date(Math.max(clock.now(), (Date.parse(earlier) || 0) + 1)).toISOString()

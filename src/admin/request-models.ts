@@ -11,7 +11,7 @@ import { effort, entryParams } from './combo-entry.ts'
 import { type ClosedSchema, closedObject, invalidInput, noArray, parseInput } from './input.ts'
 import { inputSchema } from './schemas.ts'
 
-/** Longest header that all runtimes and servers accept, in characters. */
+/** The longest header that all runtimes and servers accept, in characters. */
 const MOST = 8 * 1024
 
 const schema = inputSchema(requestModelsFields, 'create')
@@ -31,7 +31,7 @@ export function parseRequestModels(header: string): RequestModels {
   }
 }
 
-/** Where AI SDK calls have their options for the gateway. */
+/** The field of AI SDK calls that contains their options for the gateway. */
 export const CALL_OPTIONS = 'providerOptions.signalbox'
 
 const options: unknown = closedObject({
@@ -41,7 +41,7 @@ const options: unknown = closedObject({
 })
 const callOptions = options as ClosedSchema<SignalboxCallOptions> // the entries and the type come from the same fields
 
-/** Makes messages contain the whole path of each field. */
+/** Makes messages contain the full path of each field. */
 const atItsPlace = closedObject({ [CALL_OPTIONS]: v.pipe(noArray(), callOptions) })
 
 /** The start of messages about unknown fields at the top level. */

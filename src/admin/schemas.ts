@@ -29,9 +29,9 @@ import {
   wholeNumber,
 } from './input.ts'
 
-/* The valibot schemas of inputs, from the shapes of fields. */
+/* The valibot schemas of inputs, created from the shapes of fields. */
 
-/** The schema of an operation's input. `ignores`: further fields of results, which clients can send back. */
+/** Creates the schema of an operation's input. `ignores` lists fields of results that clients can send back. */
 export function inputSchema<const F extends RecordFields, D extends Door>(
   recordFields: F,
   door: D,
@@ -49,13 +49,13 @@ export function inputSchema<const F extends RecordFields, D extends Door>(
   return schema as ClosedSchema<InputOf<F, D>> // the entries and the type come from the same fields
 }
 
-/** How an operation's input sets a field, and the field's shape there; `undefined` if it can't. */
+/** Returns how an operation's input sets a field, and the field's shape there; `undefined` if the input can't set it. */
 function getPassage({ given, shape }: RecordField, door: Door): { as: FieldUse; shape: Shape } | undefined {
   const passage = given?.[door]
   return typeof passage === 'object' ? passage : passage && { as: passage, shape }
 }
 
-/** The order of fields in messages: required ones, those that every record has, optional ones, and last those that can't change. */
+/** Returns a field's rank in messages: required fields, fields that every record has, optional fields, and last those that can't change. */
 function getRank(way: FieldUse, { isOptional }: RecordField): number {
   if (way === 'required') return 0
   return way === 'same' || way === 'ignored' || way === 'refused' ? 3 : isOptional ? 2 : 1
@@ -81,7 +81,7 @@ function createEntry(way: FieldUse, shape: Shape): v.GenericSchema {
   }
 }
 
-/** The entries of a synced record's schema. Fields that have a replacement for invalid values are optional, unless all are required. */
+/** Creates the entries of a synced record's schema. Fields that have a replacement for invalid values are optional, unless all are required. */
 export function createSyncedEntries(recordFields: RecordFields, { areRequired = false } = {}): v.ObjectEntries {
   const names = listSyncedFields(recordFields)
   const mirrored = Object.entries(recordFields).filter(([name]) => names.includes(name))
@@ -90,7 +90,7 @@ export function createSyncedEntries(recordFields: RecordFields, { areRequired = 
   )
 }
 
-/** The names of the fields within the fields that are objects. */
+/** Lists the names of the fields within fields that are objects. */
 export const listInnerFields = (recordFields: RecordFields): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(
     Object.entries(recordFields).flatMap(([name, { shape }]) =>
@@ -98,7 +98,7 @@ export const listInnerFields = (recordFields: RecordFields): Readonly<Record<str
     ),
   )
 
-/** The schema of an input value. */
+/** Creates the schema of an input value. */
 export function createSchema(shape: Shape): v.GenericSchema {
   switch (shape.type) {
     case 'text':
@@ -153,7 +153,7 @@ function textSchema({
   ])
 }
 
-/** A schema with any number of actions after it. */
+/** Adds any number of actions to a schema. */
 function addActions<T>(
   schema: v.GenericSchema<T>,
   actions: readonly v.PipeItem<T, T, v.BaseIssue<unknown>>[],
@@ -211,7 +211,7 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
     ),
   ),
 
-  /** A credential is sent as a header: surrounding whitespace is removed, and characters that no header can have are rejected. */
+  /** A credential is sent as a header: surrounding whitespace is removed, and characters that headers can't contain are rejected. */
   credential: v.pipe(
     fields.text,
     v.trim(),
@@ -281,7 +281,7 @@ function mapSchema({ name, of, most }: MapShape) {
   )
 }
 
-/** The names of fields, for descriptions: valibot would report invalid names like invalid values. */
+/** Describes the names of fields. valibot would report invalid names like invalid values. */
 const describeNames = (shape: Shape) => ({
   type: 'string',
   ...(shape.type === 'text' && shape.isFilled && { minLength: 1 }),
@@ -312,7 +312,7 @@ const haveCooldowns = ({
   maxCooldownMs?: unknown
 }) => Number(cooldownMs) <= Number(maxCooldownMs)
 
-/** An object that changes another one field by field; `null` removes a field. */
+/** Creates the schema of an object that changes another one field by field; `null` removes a field. */
 const changeSchema = ({ fields: members }: ObjectShape): v.GenericSchema =>
   v.pipe(noArray(), closedObject(mapFields(members, ({ shape }) => v.exactOptional(v.nullable(createSchema(shape))))))
 

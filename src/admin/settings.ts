@@ -28,7 +28,7 @@ export const settingsInputs = { update: inputSchema(settingsFields, 'update') }
 
 const innerFields = listInnerFields(settingsFields)
 
-/** `limits`: the gateway's, which apply unless the settings have rules. */
+/** Creates the operations. `limits` are the gateway's, which apply unless the settings have rules. */
 export function createSettingsOperations({
   store,
   limits,
@@ -87,7 +87,10 @@ function requireSameFields(given: JsonObject, [code, now]: readonly [code: JsonO
   })
 }
 
-/** The fields to store: without those defined in code, so that the stored ones are back without the code. `requireApiKey` repairs the settings. */
+/**
+ * Returns the fields to store. Omits those defined in code, so that the stored ones apply again without the code. `requireApiKey` repairs the
+ * settings.
+ */
 const pickStored = <T extends object>(given: T, code: JsonObject) =>
   Object.fromEntries(
     Object.entries(given).filter(([name]) => name === 'requireApiKey' || !Object.hasOwn(code, name)),

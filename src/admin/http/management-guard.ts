@@ -10,7 +10,7 @@ import type { PageGuards } from '../../request/door/pages.ts'
 /** What a request may do: everything, or only read, without secrets. */
 type Permission = 'manage' | 'look'
 
-/** Throws unless the request may manage the gateway, or look at it. */
+/** Throws unless the request may manage the gateway or read from it. */
 type ManagementGuard = (exchange: Exchange) => Promise<Permission>
 
 /** Dependencies of the guards. They need `publicOrigin` behind a proxy that rewrites `Host`. */
@@ -20,8 +20,8 @@ export interface GuardDependencies {
 }
 
 /**
- * The guard of `/api`: closed until the host has set the option `management`. A client key never opens it. Throws `MANAGEMENT_CLOSED`,
- * `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN` and `UNSUPPORTED_MEDIA_TYPE`.
+ * Creates the guard of `/api`, which rejects every request until you set the option `management`. A client key never grants access. Throws
+ * `MANAGEMENT_CLOSED`, `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN`, and `UNSUPPORTED_MEDIA_TYPE`.
  */
 export function createManagementGuard(
   options: ManagementOptions | undefined,
@@ -38,7 +38,7 @@ async function closed(): Promise<never> {
   })
 }
 
-/** The checks that protect pages outside the APIs. */
+/** Creates the checks that protect pages outside the APIs. */
 export function createPageGuards(options: ManagementOptions | undefined, deps: GuardDependencies): PageGuards {
   const isOpen = options !== undefined && 'dangerouslyAllowUnauthenticated' in options
   const byToken = new Map<string, ManagementGuard>()
@@ -57,8 +57,8 @@ export function createPageGuards(options: ManagementOptions | undefined, deps: G
 }
 
 /**
- * A guard by tokens: requests with `token` may do everything, requests with `readToken` may only read. `refused` creates the error for any other
- * credential.
+ * Creates a guard that checks tokens: requests with `token` may do everything, requests with `readToken` may only read. `refused` creates the error
+ * for any other credential.
  */
 function tokenGuard(
   { token, readToken }: { token: string; readToken?: string },
@@ -81,7 +81,7 @@ function tokenGuard(
   }
 }
 
-/** The error for a page that has its own token. */
+/** Creates the error for a page that has its own token. */
 const wrongPageToken = () =>
   gatewayError('MANAGEMENT_UNAUTHORIZED', {
     message: 'Send this page\'s token as "Authorization: Bearer <token>".',
@@ -131,7 +131,7 @@ const digest = async (text: string) => new Uint8Array(await crypto.subtle.digest
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /**
- * Refuses changes that pages of other sites request through the browser of a visitor (CSRF). Throws `FORBIDDEN` for a foreign origin, and
+ * Rejects changes that another site's page requests through a visitor's browser (CSRF). Throws `FORBIDDEN` for a foreign origin, and
  * `UNSUPPORTED_MEDIA_TYPE` for a body that a plain HTML form could send.
  */
 function refuseForeignChange(exchange: Exchange, publicOrigin?: string): void {
@@ -145,8 +145,8 @@ function refuseForeignChange(exchange: Exchange, publicOrigin?: string): void {
 }
 
 /**
- * Rejects pages whose hostname resolves to this machine (DNS rebinding) and which would otherwise count as local: a browser must use localhost, the
- * IP address, or one of `allowedHosts` as the hostname. Throws `FORBIDDEN`.
+ * Rejects pages whose hostname resolves to this machine (DNS rebinding) and that would otherwise count as local: a browser must use localhost, the IP
+ * address, or one of `allowedHosts` as the hostname. Throws `FORBIDDEN`.
  */
 function refuseUnknownHost(exchange: Exchange, allowedHosts: readonly string[]): void {
   if (!isBrowser(exchange)) return
@@ -168,7 +168,7 @@ function isBrowser(exchange: Exchange): boolean {
   )
 }
 
-/** The host without its port, normalised; `undefined` when it is malformed. */
+/** Returns the normalized host without its port; `undefined` if it is malformed. */
 function hostName(host: string): string | undefined {
   if (/[^\w.:[\]-]/.test(host)) return undefined
   try {

@@ -13,7 +13,7 @@ import { findFunction, type InputSchema, type NamedOperation, takesBody, takesQu
 import { createRevisionHeader, type RecordApi, runUnlessChanged } from './unless-changed.ts'
 import { chooseExportFormat, createExportReply } from './usage-export-reply.ts'
 
-/** The operations of each route. An optional path parameter makes two routes, and `PUT` is also served as `PATCH`. */
+/** Groups operations by route. An optional path parameter makes two routes, and `PUT` is also served as `PATCH`. */
 export function groupByRoute(operations: readonly NamedOperation[]): RouteOperations[] {
   const served = operations.flatMap(withoutOptional)
   const patches = served.filter(({ method }) => method === 'PUT').map((one) => ({ ...one, method: 'PATCH' as const }))
@@ -45,7 +45,7 @@ interface RouteTerms {
   store: WritableStore | undefined
 }
 
-/** The routes of operations, each for the operations that share it. */
+/** Creates the routes of operations, each for the operations that share it. */
 export const createOperationRoutes = (routes: readonly RouteOperations[], terms: RouteTerms): HttpRoute[] =>
   routes.map((operations) => createRoute(operations, terms))
 
@@ -93,8 +93,8 @@ function withHeaders(operation: NamedOperation, status: number, body: object): R
 }
 
 /**
- * The parameters of a query, with numbers and booleans where the input has them. Throws `INVALID_REQUEST` if a parameter is repeated, or if the
- * operation has none.
+ * Reads the parameters of a query, with numbers and booleans where the input has them. Throws `INVALID_REQUEST` if a parameter is repeated, or if the
+ * operation has no parameters.
  */
 function readQuery(exchange: Exchange, operation: NamedOperation): JsonObject & { format?: string } {
   const query: JsonObject & { format?: string } = {}
@@ -111,13 +111,16 @@ function readQuery(exchange: Exchange, operation: NamedOperation): JsonObject & 
   return query
 }
 
-/** The type of an optional field of an input. */
+/** Returns the type of an optional field of an input. */
 function readOptionalType({ entries }: InputSchema, field: string): unknown {
   const entry: unknown = Object.hasOwn(entries, field) ? entries[field] : undefined
   return isObject(entry) && isObject(entry.wrapped) ? entry.wrapped.type : undefined
 }
 
-/** The operation that a body calls, and its input, if any. Throws `INVALID_REQUEST` for an unknown action, and for fields that the operation doesn't have. */
+/**
+ * Returns the operation that a body calls, and its input, if any. Throws `INVALID_REQUEST` for an unknown action, and for fields that the operation
+ * doesn't have.
+ */
 function findCalled(body: JsonObject | undefined, operations: RouteOperations) {
   const [first] = operations
   if (body === undefined) return { operation: first, input: [] }
@@ -141,9 +144,9 @@ function hasNoBody(exchange: Exchange): boolean {
 }
 
 /**
- * Reads the JSON object in the body of a request. Rejects with `UNSUPPORTED_MEDIA_TYPE` if the headers don't declare JSON, or declare a
- * compression or another charset, with `PAYLOAD_TOO_LARGE` and `REQUEST_TIMEOUT` beyond the limits, and with `INVALID_JSON` for a body that
- * is not an object, is not UTF-8, or nests deeper than 64 levels.
+ * Reads the JSON object in the body of a request. Rejects with `UNSUPPORTED_MEDIA_TYPE` if the headers don't declare JSON, or declare a compression
+ * or another charset; with `PAYLOAD_TOO_LARGE` or `REQUEST_TIMEOUT` if a limit is exceeded; and with `INVALID_JSON` if the body isn't an object,
+ * isn't UTF-8, or nests deeper than 64 levels.
  */
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<JsonObject> {
   requireJson(exchange)
@@ -161,8 +164,8 @@ function unlessClientLeaves<T>(exchange: Exchange, work: Promise<T>): Promise<T>
 const PIECE = 500
 
 /**
- * Like `jsonReply`, but writes a long list, if it is the only field of the body, in pieces and at the pace of the client. Writing 100,000 keys in
- * one go would block all other requests.
+ * Like `jsonReply`, but if a long list is the only field of the body, writes it in pieces as fast as the client reads. Writing 100,000 keys in one go
+ * would block all other requests.
  */
 export function listReply(status: number, body: object): Reply {
   const [[name, list] = [], ...others] = Object.entries(body)

@@ -3,7 +3,7 @@ import type { ManagementOptions } from '../../request/door/management-options.ts
 import type { PageGuards } from '../../request/door/pages.ts'
 import type { GuardDependencies } from './management-guard.ts'
 
-/** The guards of pages, loaded with the first request for one. */
+/** Creates the guards of pages, which are loaded with the first request for a page. */
 export function createPageGuards(management: ManagementOptions | undefined, deps: GuardDependencies): PageGuards {
   const guards = once(async () => {
     const { createPageGuards } = await import('./management-guard.ts')

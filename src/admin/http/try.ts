@@ -24,8 +24,9 @@ export const tryInput = closedObject({
 })
 
 /**
- * The route that sends a model request and returns the response with its headers. The request acts as the key with the given id, or as the account
- * with the given id or ref, with its limits and models; otherwise as the operator, who needs no key and has the limits of the gateway.
+ * Creates the route that sends a model request and returns the response with its headers. The request acts as the key with the given id, or as the
+ * account with the given id or ref, and has its limits and models. By default, it acts as the operator, who needs no key and has the limits of the
+ * gateway.
  */
 export const tryRoute = ({
   store,
@@ -71,13 +72,13 @@ interface StoredAccounts {
   cache: { find(ref: string): Promise<{ id: string } | undefined> }
 }
 
-/** Says that the account with this id or ref is asking. Rejects with `NOT_FOUND` if it isn't stored. */
+/** Returns an asker for the account with this id or ref. Rejects with `NOT_FOUND` if the account isn't stored. */
 async function createAsker(idOrRef: string, { refs, cache }: StoredAccounts): Promise<Asker> {
   const { id: account } = requirePresent(await cache.find(await refs.resolve(idOrRef)), 'Account')
   return { identify: () => ({ account }) }
 }
 
-/** The path and the query of a model endpoint. Throws `INVALID_REQUEST` for any other path. */
+/** Splits the URL of a model endpoint into path and query. Throws `INVALID_REQUEST` for any other path. */
 function parseEndpoint(path: string): { pathname: string; search: string } {
   const url =
     /^\/[^/\\]/.test(path) && URL.canParse(path, 'http://gateway') ? new URL(path, 'http://gateway') : undefined
@@ -89,7 +90,7 @@ function parseEndpoint(path: string): { pathname: string; search: string } {
 
 function toHeaders(given: Record<string, string>): Map<string, string> {
   try {
-    return new Map(new Headers(given)) // which validates them, and lowercases their names
+    return new Map(new Headers(given)) // validates them and lowercases their names
   } catch {
     throw invalidInput('"headers" must contain only valid header names and values')
   }

@@ -52,8 +52,8 @@ const currentRecords: Readonly<Record<string, Current>> = {
 }
 
 /**
- * Runs a change unless `If-Match` names another revision than the record has. Then it replies with a 409 and the current record.
- * Changes with the header run one after another, across all instances if the storage is atomic.
+ * Runs a change. If `If-Match` doesn't name the record's current revision, replies with a 409 and the current record instead. Changes with the header
+ * run one after another, across all instances if the storage is atomic.
  */
 export async function runUnlessChanged(
   { exchange, operation, api, store }: ChangeTerms,
@@ -87,14 +87,14 @@ interface ChangeTerms {
   store: WritableStore
 }
 
-/** The header with the revision of the record that an operation returned, if it has one. */
+/** Returns a header with the revision of the record that an operation returned, if it has one. */
 export function createRevisionHeader({ hasRevision }: NamedOperation, body: object): Record<string, string> {
   if (!hasRevision) return {}
   const record = 'key' in body && isObject(body.key) ? body.key : body
   return { etag: getRevision(record) }
 }
 
-/** Other instances may have just changed the records. */
+/** Rereads the records, which other instances may have just changed. */
 async function rereadRecords(store: WritableStore, resource: string): Promise<void> {
   if (resource === 'settings') await store.settings.reread()
   const { keys, groups, combos, connections, providers, aliases, customModels } = store

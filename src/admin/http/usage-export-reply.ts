@@ -17,7 +17,7 @@ import type { RecordApi } from './unless-changed.ts'
 
 type ExportedResult = NonNullable<OperationEntry['exports']>
 
-/** The media types of usage; `json`: the result of the operation. */
+/** The media types for usage; `json` is the operation's plain result. */
 const TYPES = {
   json: 'application/json',
   csv: 'text/csv',
@@ -25,7 +25,7 @@ const TYPES = {
 } as const satisfies Record<ExportFormat | 'json', string>
 
 /**
- * The format that a request asks for: the parameter `format`, otherwise the first known type in `Accept`; `undefined` for JSON. Throws
+ * Returns the format that a request asks for: the parameter `format`, otherwise the first known type in `Accept`; `undefined` for JSON. Throws
  * `INVALID_REQUEST`.
  */
 export function chooseExportFormat(exchange: Exchange, format: string | undefined): ExportFormat | undefined {
@@ -53,8 +53,8 @@ interface ExportTerms {
 const PAGE = 1_000
 
 /**
- * The result of an operation as CSV or JSON Lines. Without a `limit`, all requests are sent, page by page, at the pace of the client; with one, the
- * header `x-signalbox-before` contains the start of the next page. `x-signalbox-missing` is the number of requests without a record.
+ * Returns the result of an operation as CSV or JSON Lines. Without a `limit`, sends all requests, page by page, as fast as the client reads; with
+ * one, the header `x-signalbox-before` contains the start of the next page. `x-signalbox-missing` is the number of requests without a record.
  */
 export async function createExportReply(
   call: (query: JsonObject) => Promise<object>,

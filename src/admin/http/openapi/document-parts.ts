@@ -5,16 +5,16 @@ import { statusWords } from './operation-words.ts'
 /** Operations by path and method in lower case. */
 export type Paths = Record<string, Record<string, JsonObject>>
 
-/** The path of a route, `/api/keys/:id`, as a template: `/api/keys/{id}`. */
+/** Converts the path of a route, `/api/keys/:id`, to a template: `/api/keys/{id}`. */
 export const toTemplate = (path: string): string => path.replace(/:(\w+)\+?/g, '{$1}')
 
-/** The parameters in the path of a route. */
+/** Returns the parameters in the path of a route. */
 export const pathParameters = (path: string): JsonObject[] =>
   Array.from(path.matchAll(/:(\w+)(\+?)/g), ([, name = '', rest]) =>
     parameter('path', name, rest ? 'Can contain slashes, percent-encoded or not.' : undefined),
   )
 
-/** A parameter of a request; `schema`: default text. One in the path is required. */
+/** Creates a parameter of a request; `schema` defaults to a string. Path parameters are required. */
 export const parameter = (
   where: 'path' | 'query' | 'header',
   name: string,
@@ -28,22 +28,22 @@ export const parameter = (
   schema,
 })
 
-/** The content of a body of JSON. */
+/** Returns the content of a JSON body. */
 export const jsonContent = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } })
 
 /** Functions that create parts of the document. */
 export interface Builder {
-  /** The JSON Schema of a schema, or a reference to it. */
+  /** Returns the JSON Schema of a schema, or a reference to it. */
   convert(schema: GenericSchema): JsonObject
-  /** The JSON Schema of a type in the syntax of TypeScript. */
+  /** Returns the JSON Schema of a type in TypeScript syntax. */
   describeType(text: string): JsonObject
-  /** The JSON Schema of the result of one of the gateway's operations, such as `keys.list`. */
+  /** Returns the JSON Schema of the result of one of the gateway's operations, such as `keys.list`. */
   describeResult(operation: string): JsonObject
-  /** The responses for errors with these statuses, whose bodies share a schema. `name`: the error's name. */
+  /** Returns the responses for errors with these statuses, whose bodies share a schema. `name` is the error's name. */
   errors(statuses: readonly number[], name: string, schema: JsonObject): JsonObject
 }
 
-/** `responses` collects the responses, which operations reference by name. */
+/** Creates a builder. Adds its responses to `responses`; operations reference them by name. */
 export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Record<string, JsonObject>): Builder {
   return {
     ...schemas,
@@ -57,13 +57,13 @@ export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Recor
   }
 }
 
-/** The name with a capital first letter. */
+/** Capitalizes the first letter of a name. */
 export const capitalize = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)
 
-/** The id of an operation, such as `keysList`. */
+/** Joins names to the id of an operation, such as `keysList`. */
 export const joinNames = (names: readonly string[]): string => names.reduce((id, name) => id + capitalize(name))
 
-/** A schema for values that match one of these schemas, without duplicates. */
+/** Returns a schema for values that match one of these schemas, without duplicates. */
 export function anyOf(schemas: readonly JsonObject[]): JsonObject {
   const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
   return distinct.length === 1 && distinct[0] ? distinct[0] : { anyOf: distinct }

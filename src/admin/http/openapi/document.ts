@@ -23,13 +23,13 @@ interface DocumentParts {
   basePath: string
   /** The types of the results of all operations, as in result-types.data.ts. */
   resultTypes: string
-  /** Is `/api` served without a credential? */
+  /** Whether `/api` is served without a credential. */
   isOpen: boolean
 }
 
 const gatewayTypes = { HealthStatus: "{status: 'ok' | 'closing' | 'store unreadable', version: string}" }
 
-/** Describes all that a gateway serves: `/api`, `/v1`, `/v1beta` and `/health`. Each call makes a new object. */
+/** Describes everything that a gateway serves: `/api`, `/v1`, `/v1beta`, and `/health`. Each call creates a new object. */
 export function describeGateway({
   routes,
   features,

@@ -1,6 +1,6 @@
 import { type ErrorCode, gatewayError } from '../../../errors.ts'
 
-/** Why each error occurs, and what helps. `src/features/limits/ERRORS.md` has the same table; a test compares them. */
+/** Why each error occurs, and how to fix it. `src/features/limits/ERRORS.md` has the same table; a test compares them. */
 export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix: string]>> = {
   INVALID_REQUEST: [
     'A field is missing, unknown, invalid, or not supported.',
@@ -121,7 +121,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   CLOUD_TIMEOUT: ['The cloud proxy did not respond in time.', 'Try again.'],
 }
 
-/** The codes as rows of a Markdown table: code, HTTP status, cause, fix. */
+/** Returns the codes as rows of a Markdown table: code, HTTP status, cause, fix. */
 export const errorRows = (): string[] =>
   Object.entries(errorCodes).map(
     ([code, [cause, fix]]) => `| \`${code}\` | ${gatewayError(code as ErrorCode).status} | ${cause} | ${fix} |`,

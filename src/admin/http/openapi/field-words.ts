@@ -14,7 +14,7 @@ import {
 import type { NamedOperation } from '../../operation-table.ts'
 import { capitalize, joinNames } from './document-parts.ts'
 
-/** Without fields whose names say it all. */
+/** Omits fields whose names are self-explanatory. */
 const omitEmpty = (words: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(words).filter(([, sentence]) => sentence !== ''))
 
@@ -128,16 +128,19 @@ export function describeFields(
   }
 }
 
-/** The name of the schema of an operation's input. */
+/** Returns the schema name of an operation's input. */
 export const nameInput = ({ names }: Pick<NamedOperation, 'names'>): string => `${capitalize(joinNames(names))}Input`
 
-/** The descriptions of the fields of an operation's input, by name. */
+/** Returns the descriptions of an operation's input fields, by name. */
 export const describeInput = (operation: NamedOperation): Readonly<Record<string, string>> => ({
   ...findWords(nameInput(operation)),
   ...operation.parameters,
 })
 
-/** The descriptions for a schema: `Combo` also covers `CombosCreateInput`, `ApiKey` covers `KeysCreateInput`, and `KeyGroup` covers `GroupsCreateInput`. */
+/**
+ * Returns the descriptions for a schema: `Combo` also covers `CombosCreateInput`, `ApiKey` covers `KeysCreateInput`, and `KeyGroup` covers
+ * `GroupsCreateInput`.
+ */
 function findWords(name: string): Readonly<Record<string, string>> {
   const resource = name
     .replace(/(?:Create|Update|Set|Put)?Input$/, '')

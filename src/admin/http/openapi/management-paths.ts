@@ -26,7 +26,7 @@ export const managementTypes = {
   ChangedMeanwhile: '{error: string, current?: Record<unknown>}',
 }
 
-/** The names of the inputs of these operations. */
+/** Returns the names of the inputs of these operations. */
 export function nameInputs(operations: readonly NamedOperation[]): Map<object, string> {
   const inputNames = new Map<object, string>()
   for (const operation of operations) {
@@ -36,7 +36,7 @@ export function nameInputs(operations: readonly NamedOperation[]): Map<object, s
   return inputNames
 }
 
-/** The paths under `/api`. `security`: the required credentials. */
+/** Describes the paths under `/api`. `security` lists the required credentials. */
 export function managementPaths(
   routes: readonly ManagementRoute[],
   { convert, describeType, describeResult, errors: errorResponses }: Builder,
@@ -83,7 +83,7 @@ export function managementPaths(
     ]
   }
 
-  /** The schema of the request body. */
+  /** Returns the schema of the request body. */
   function describeInput({ input, action, names }: NamedOperation): JsonObject {
     const schema = input ? convert(input) : { type: 'object', additionalProperties: false }
     if (action === undefined) return schema
@@ -96,7 +96,7 @@ export function managementPaths(
     }
   }
 
-  /** A route that isn't an operation, because its response can be a stream. */
+  /** Describes a route that isn't an operation, because its response can be a stream. */
   function describeStream(operationId: keyof typeof routeWords, details: JsonObject, content?: JsonObject): JsonObject {
     const { errors = [], ...said } = routeWords[operationId]
     return {
@@ -135,7 +135,7 @@ const describeIfMatch = () => parameter('header', 'If-Match', ifMatchWords)
 
 const FORMAT = { type: 'string', enum: ['json', 'csv', 'jsonl'] }
 
-/** The content types that can be requested in place of JSON. */
+/** The content types that can be requested instead of JSON. */
 const EXPORTS = {
   'text/csv': { schema: { type: 'string' } },
   'application/jsonl': { schema: { type: 'string' } },
@@ -146,7 +146,7 @@ const ALWAYS = [400, 401, 403, 500, 503]
 const WITH_BODY = [408, 413, 415]
 const WITH_PARAMETER = [404]
 
-/** The summary and description of a route; if it has several actions, the description lists them. */
+/** Returns the summary and description of a route; if it has several actions, the description lists them. */
 function describeRoute(route: ManagementRoute) {
   const [{ action, routeSummary, summary, description }] = route
   if (action === undefined) return { summary, ...(description !== undefined && { description }) }
@@ -157,7 +157,7 @@ function describeRoute(route: ManagementRoute) {
 }
 
 /**
- * A unique id: `keysUpdatePatch` if another method has `keysUpdate`, `healthResetById` if the path without that parameter has `healthReset`.
+ * Creates a unique id: `keysUpdatePatch` if another method has `keysUpdate`, `healthResetById` if the path without that parameter has `healthReset`.
  */
 function createOperationId([{ method, path, names, action }]: ManagementRoute, taken: Set<string>): string {
   const plain = joinNames(action === undefined ? names : [...names.slice(0, -1), 'act'])

@@ -20,7 +20,7 @@ import {
 } from './document-parts.ts'
 import { formatTypes } from './model-types.ts'
 
-/** The formats as their vendors call them, and where their vendors describe them. */
+/** The vendors' names for the formats, and links to their documentation. */
 const vendors: Readonly<Record<ClientFormat, { title: string; reference: string }>> = {
   'openai-chat': { title: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/chat' },
   'openai-responses': {
@@ -70,7 +70,7 @@ export const clientSecuritySchemes: Record<string, JsonObject> = {
   apiKeyInApiKey: { type: 'apiKey', in: 'header', name: 'api-key' },
 }
 
-/** The headers that clients may send with a model request. */
+/** The headers that clients can send with a model request. */
 export const clientParameters: Record<string, JsonObject> = {
   timeout: parameter('header', 'x-signalbox-timeout-ms', "The client's timeout in ms.", {
     type: 'integer',
@@ -100,7 +100,7 @@ export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
   }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
 )
 
-/** The paths under `/v1` and `/v1beta`: each endpoint of the formats, each path of the listing, and each route of a feature. */
+/** Describes the paths under `/v1` and `/v1beta`: each endpoint of the formats, each path of the listing, and each route of a feature. */
 export function modelPaths(features: readonly Feature[], builder: Builder): Paths {
   const paths: Paths = {}
   const add = (path: string, method: string, operation: JsonObject) => {
@@ -159,7 +159,7 @@ export function modelPaths(features: readonly Feature[], builder: Builder): Path
   return paths
 }
 
-/** The routes that a feature adds, in areas of its own and next to the model endpoints. */
+/** Lists the routes that a feature adds, both in its own areas and next to the model endpoints. */
 const listFeatureRoutes = ({ areas = [], routes = [] }: Feature): FeatureRoute[] => [
   ...areas.flatMap((area) => ('routes' in area ? area.routes : [])),
   ...routes,
@@ -184,7 +184,7 @@ function describeFeatureRoute(
   }
 }
 
-/** The description of an endpoint for model requests. */
+/** Describes an endpoint for model requests. */
 function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
   const { path, format, operation, bodyType, streams, streamBy, answerTypes, docs, headers, stateful = [] } = endpoint
   const { title, reference } = docs ? { title: docs.vendor, reference: docs.reference } : vendors[format]
@@ -255,7 +255,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
   }
 }
 
-/** The headers that replace fields of the body. */
+/** Returns the parameters for headers that replace fields of the body. */
 const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): JsonObject[] => [
   parameter('header', model, `${MODEL} Default: the body's \`model\`.`),
   ...(stream === undefined
@@ -263,7 +263,7 @@ const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): 
     : [parameter('header', stream, 'Whether to stream the response as events. `true` or `false`.')]),
 ]
 
-/** Responses of these types. Only JSON has a schema. */
+/** Describes responses of these types. Only JSON has a schema. */
 const describeContent = (types: readonly string[]): JsonObject =>
   Object.fromEntries(types.map((type) => [type, type === 'application/json' ? { schema: OPEN_OBJECT } : {}]))
 
@@ -285,7 +285,7 @@ const listPagingParameters = (format: ClientFormat): JsonObject[] =>
     parameter('query', name, description, { type: isNumber ? 'integer' : 'string' }),
   )
 
-/** The errors as the clients of these formats read them. */
+/** Describes the errors as the clients of these formats receive them. */
 function describeErrors(
   callers: readonly ClientFormat[],
   statuses: readonly number[],
@@ -295,7 +295,10 @@ function describeErrors(
   return errors(statuses, others.length === 0 ? name : 'ListingError', anyOf([name, ...others].map(describeType)))
 }
 
-/** The operation id of a path: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for `/v1beta/models/:generateContent`. */
+/**
+ * Returns the operation id of a path: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for
+ * `/v1beta/models/:generateContent`.
+ */
 function createId(path: string): string {
   const words = path
     .replace('/v1beta/', '/beta/')

@@ -6,7 +6,7 @@ interface FormatTypes {
   error: string
   list: string
   model: string
-  /** The query parameters for the pages of a list, with their descriptions. */
+  /** The query parameters for paging through a list, with their descriptions. */
   paging: Readonly<Record<string, { description: string; isNumber?: true }>>
 }
 

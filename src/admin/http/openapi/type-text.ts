@@ -2,8 +2,8 @@ import type { JsonObject } from '../../../lib/json.ts'
 import { makeNullable } from '../../../lib/json-schema.ts'
 
 /**
- * Converts a type in the syntax of TypeScript, such as `{id: string, size?: integer, at: time | null}`, to JSON Schema 2020-12. It can contain
- * objects, `Record<values>`, arrays, unions, literals, and names, for which `refer` returns a reference.
+ * Converts a type in TypeScript syntax, such as `{id: string, size?: integer, at: time | null}`, to JSON Schema 2020-12. It can contain objects,
+ * `Record<values>`, arrays, unions, literals, and names, for which `refer` returns a reference.
  */
 export function convertType(text: string, refer: (name: string) => JsonObject): JsonObject {
   const tokens = text.match(/'[^']*'|[\w.-]+|\S/g) ?? []
