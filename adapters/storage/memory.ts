@@ -66,7 +66,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   }
 }
 
-/** Limits of usage records, which would otherwise fill the memory. */
+/** Limits on usage records, which would otherwise fill the memory. */
 const MOST_RECORDS = 100_000
 const MOST_RECORD_BYTES = 32 * 1024 * 1024
 const SWEEP_LEAST = 1_000

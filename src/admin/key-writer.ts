@@ -103,7 +103,7 @@ export class KeyWriter {
     const next = checkOwner(withChange(record, given))
     const other = key === undefined ? digest : await (await keyring()).digest(key)
     if (key !== undefined && other !== digest) {
-      const isOwn = (await this.insert(key, applyChange(record, given))) ?? (await keys.get(other))?.id === record.id // true for a leftover of an interrupted call
+      const isOwn = (await this.insert(key, applyChange(record, given))) ?? (await keys.get(other))?.id === record.id // or an interrupted call inserted it
       if (!isOwn) throw createTakenError()
       await keys.remove(digest)
     } else if (!isSigned || !isSameJson(record, next)) {

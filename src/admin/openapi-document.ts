@@ -7,7 +7,7 @@ export interface OpenApiDocument {
   /** The base path. */
   servers: { url: string }[]
   tags: { name: string; description: string }[]
-  /** Operations by path and method in lower case. */
+  /** Operations by path and lowercase method. */
   paths: Record<string, Record<string, JsonObject>>
   /** By kind and name. */
   components: Record<string, Record<string, JsonObject>>

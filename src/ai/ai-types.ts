@@ -13,7 +13,7 @@ interface JsonMap {
 
 type ProviderMetadata = Record<string, JsonMap>
 
-/** A part of a request that the target doesn't support. */
+/** A part of the request that the target doesn't support. */
 export interface UnsupportedWarning {
   type: 'unsupported'
   feature: string
@@ -105,7 +105,7 @@ export interface CallSettings {
   headers?: Record<string, string | undefined> | undefined
 }
 
-/** The call options of a language model. All except those of `CallTerms` are sent unchanged. */
+/** The call options of a language model. All except those in `CallTerms` are sent unchanged. */
 export interface LanguageCall extends CallSettings {
   prompt: unknown
   includeRawChunks?: boolean | undefined

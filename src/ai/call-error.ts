@@ -1,18 +1,18 @@
 import { isObject, tryParseJson } from '../lib/json.ts'
 
-/** An error in the shape of the AI SDK's `APICallError`. The AI SDK recognizes its errors by symbols, not by class. */
+/** An error with the fields of the AI SDK's `APICallError`. The AI SDK recognizes its errors by symbols, not by class. */
 export interface CallError extends Error {
   readonly url: string
   readonly requestBodyValues: unknown
   readonly statusCode: number
   readonly responseHeaders: Record<string, string>
   readonly responseBody: string
-  /** Whether the AI SDK may retry. Only if the gateway sends a retry time or sheds load, because it has already tried all targets. */
+  /** Whether the AI SDK may retry. `true` only if the gateway sends a retry time or sheds load, because it has already tried all targets. */
   readonly isRetryable: boolean
   readonly data: unknown
 }
 
-/** Creates the error for an error response of the gateway. */
+/** Creates the error for a gateway's error response. */
 export async function callError(response: Response, url: string, body: unknown): Promise<CallError> {
   const { status: statusCode, headers } = response
   const responseBody = await response.text().catch(() => '')

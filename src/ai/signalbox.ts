@@ -36,7 +36,10 @@ export type {
 
 /** Options for a gateway in this process. */
 export interface InProcessOptions<S extends Specification = 'v4'> {
-  /** The account to run as: one of your users, by ID, or with more members. Its limits and allowed models apply. Default: none, because your app is trusted. */
+  /**
+   * The account to run as: one of your users, by ID, or an identity with more fields. Its limits and allowed models apply. Default: none, because
+   * your app is trusted.
+   */
   account?: string | Identity
   /** An API key, whose limits and allowed models apply; with `account`, a key of that account. Default: none. */
   apiKey?: string
@@ -76,8 +79,8 @@ export interface Signalbox<S extends Specification = 'v4'> {
 }
 
 /**
- * Creates a provider for AI SDK 7, or for AI SDK 6 with `specification: 'v3'`, that calls a gateway in this process or on a server. Failed calls reject
- * with an `APICallError` with the gateway's status. The AI SDK retries only if the gateway sends a retry time.
+ * Creates a provider for AI SDK 7, or for AI SDK 6 with `specification: 'v3'`, that calls a gateway in this process or on a server. Failed calls
+ * reject with an `APICallError` that has the gateway's status. The AI SDK retries only if the gateway sends a retry time.
  */
 export function createSignalbox<S extends Specification = 'v4'>(
   gateway: GatewayInProcess,

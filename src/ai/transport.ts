@@ -21,7 +21,7 @@ interface TransportRequest {
 /** Sends a request. Rejects with the signal's reason if it is aborted before the response. */
 export type Transport = (request: TransportRequest) => Promise<Response>
 
-/** Creates a transport to a gateway in this process. Without a key, calls have the full access of your app. */
+/** Creates a transport to a gateway in this process. Without a key, calls have the same full access as your app. */
 export function createInProcessTransport(gateway: GatewayInProcess, apiKey: string | undefined): Transport {
   if (apiKey !== undefined)
     return createFetchTransport({ baseURL: `http://gateway${gateway.basePath}`, apiKey, fetch: gateway.fetch })
@@ -55,7 +55,7 @@ function toResponse({ status, headers, body }: Reply, signal: AbortSignal | unde
       },
       async pull(controller) {
         const chunk = await body.next()
-        if (signal?.aborted) return // the stream has failed already
+        if (signal?.aborted) return // the stream has already failed
         if (chunk) controller.enqueue(chunk)
         else controller.close()
       },
@@ -66,7 +66,7 @@ function toResponse({ status, headers, body }: Reply, signal: AbortSignal | unde
   return new Response(stream, { status, headers })
 }
 
-/** Creates a transport to a gateway's URL, with or without the path of the AI SDK protocol. */
+/** Creates a transport to a gateway's URL, which may include the path of the AI SDK protocol. */
 export function createFetchTransport({
   baseURL,
   apiKey,

@@ -2,11 +2,11 @@
 export type ClientErrorCode =
   /** An argument can't be part of a URL; nothing was sent. `status` is 400. */
   | 'INVALID_ARGUMENT'
-  /** There was no connection, or it ended before the whole response had arrived. `status` is 0. */
+  /** No connection could be opened, or it ended before the complete response arrived. `status` is 0. */
   | 'UNREACHABLE'
-  /** The whole response did not arrive in time. `status` is 408. The gateway may have run the operation anyway. */
+  /** The complete response didn't arrive in time. `status` is 408. The gateway may have run the operation anyway. */
   | 'TIMEOUT'
-  /** The response was a redirect, which isn't followed because the token would be sent along. `status` is the response's; 0 in a browser. */
+  /** The response was a redirect, which isn't followed because that would send the token along. `status` is the response's; 0 in a browser. */
   | 'REDIRECTED'
   /** The response isn't from a gateway, such as the HTML page of a proxy. `status` is the response's, which can be 200. */
   | 'UNEXPECTED_ANSWER'
@@ -20,9 +20,9 @@ interface ClientErrorFacts {
 /** The error that every operation of a client rejects with. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
-  /** The status of the response, or if there was none, the status that belongs to `code`. */
+  /** The status of the response; if there was no response, the status listed with `code`. */
   readonly status: number
-  /** Absent if the gateway rejected the request or failed; `message` is then the gateway's. */
+  /** Absent if the gateway rejected the request or failed; `message` then comes from the gateway. */
   declare readonly code?: ClientErrorCode
   /** The current record, if a change with `ifMatch` failed with a 409; absent if the record was deleted. */
   declare readonly current?: object

@@ -11,8 +11,8 @@ export interface LiveOptions {
   /** Ends the iteration. */
   signal?: AbortSignal
   /**
-   * Called without an error each time the connection opens, and with the error each time it is lost or can't be opened. If this function throws,
-   * the iteration ends.
+   * Called without an error each time the connection opens, and with the error each time it is lost or can't be opened. The iteration ends if this
+   * function throws.
    */
   onConnection?(error: ClientError | undefined): void
 }

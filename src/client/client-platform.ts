@@ -1,16 +1,16 @@
 /*
- * The parts of the platform, browsers included, that the client uses by default. `src/platform.ts` belongs to the gateway, and the
- * client imports only `src/lib/` of it.
+ * The parts of the platform, including browsers, that the client uses by default. `src/platform.ts` belongs to the gateway; the client imports only
+ * the gateway's `src/lib/`.
  */
 
-/** The platform's `fetch`, looked up with each call because tests and instrumentation can replace it at any time. */
+/** Calls the platform's `fetch`, looked up with each call because tests and instrumentation can replace it at any time. */
 export const platformFetch: typeof fetch = (input, init) => globalThis.fetch(input, init)
 
-/** Calls `onTime` once after `ms`; returns the function that cancels it. */
+/** Calls `onTime` once after `ms`; returns a function that cancels it. */
 export function platformTimer(ms: number, onTime: () => void): () => void {
   const timer = setTimeout(onTime, ms)
   return () => clearTimeout(timer)
 }
 
-/** Epoch ms. */
+/** Returns the current time in epoch ms. */
 export const platformNow = (): number => Date.now()

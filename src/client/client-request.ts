@@ -17,8 +17,8 @@ export interface ClientRequest {
 
 /**
  * Builds the request of an operation. `route` is a method, a path, and for some operations an action. Path parameters are the first arguments;
- * `:name?` is optional, and `:name+` can contain slashes. The next argument is the body, or the query of a GET or a DELETE. The last argument of a change
- * can be `IfMatchOptions`. Throws a `ClientError` if an argument can't be part of a path.
+ * `:name?` is optional, and `:name+` can contain slashes. The next argument is the body, or the query for GET and DELETE. The last argument of a
+ * change can be `IfMatchOptions`. Throws a `ClientError` if an argument can't be part of a path.
  */
 export function buildRequest(route: string, args: readonly unknown[], timeoutMs?: number): ClientRequest {
   const [method = '', pattern = '', action] = route.split(' ')
@@ -49,8 +49,7 @@ function toQuery(input: object): string {
 }
 
 /**
- * Encodes a path parameter. Slashes stay, because some proxies reject `%2F`, unless the URL would lose a part between slashes: an empty one, ".",
- * or "..".
+ * Encodes a path parameter. Keeps slashes, because some proxies reject `%2F`, unless URL parsing would remove a segment: an empty one, ".", or "..".
  */
 function encodeParameter(value: unknown, { name, mayHoldSlashes }: { name: string; mayHoldSlashes: boolean }): string {
   if (typeof value !== 'string' || value === '' || isDots(value) || /\p{Cs}/u.test(value)) {

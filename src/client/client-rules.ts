@@ -12,14 +12,12 @@ export interface DisabledCloud extends SyncedCloud {
   syncError?: string
 }
 
-/**
- * The timeout of the `sync` before a `disable`, in ms. The rest of the time is enough for a forced `disable` while the proxy doesn't respond.
- */
+/** The timeout of the `sync` before a `disable`, in ms. The remaining time is enough for a forced `disable` while the proxy doesn't respond. */
 const SYNC_FIRST_MS = 6_000
 
 /**
- * The `disable` of clients (src/rules.md, Cloud sync of clients): it sends `sync` first, to fetch the latest data. If that fails, it sends `disable`
- * anyway: the gateway fetches once more itself, and fails if it can't, unless `force` is set. Both together take at most 15 s.
+ * Creates the `disable` of clients (src/rules.md, Cloud sync of clients). It sends `sync` first, to fetch the latest data. If that fails, it sends
+ * `disable` anyway: the gateway then fetches once more, and fails if it can't, unless `force` is set. Both requests together take at most 15 s.
  */
 export function disableAfterSync({ sync, disable, now }: DisableSteps) {
   return async (input?: DisableCloud): Promise<DisabledCloud> => {
@@ -31,7 +29,7 @@ export function disableAfterSync({ sync, disable, now }: DisableSteps) {
   }
 }
 
-/** The two actions, each with its timeout in ms, and the time. */
+/** The two actions, each called with its timeout in ms, and the clock. */
 interface DisableSteps {
   sync(timeoutMs: number): Promise<Partial<SyncedCloud>>
   disable(input: DisableCloud | undefined, timeoutMs: number): Promise<SyncedCloud>
@@ -39,8 +37,8 @@ interface DisableSteps {
 }
 
 /**
- * The `settings.update` of clients (src/rules.md, Cloud sync of clients): `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes.
- * An empty one is not saved: the other fields are sent without it, and if there are none, nothing is sent.
+ * Creates the `settings.update` of clients (src/rules.md, Cloud sync of clients). It removes one trailing `/v1` or `/v1/` from `cloudUrl`, then all
+ * trailing slashes. An empty `cloudUrl` isn't saved: the other fields are sent without it, and if there are none, nothing is sent.
  */
 export function updateWithCloudUrl({ get, update }: Pick<Client['settings'], 'get' | 'update'>) {
   return async (...[input, options]: Parameters<typeof update>): ReturnType<typeof update> => {

@@ -32,20 +32,19 @@ export interface ClientOptions {
 }
 
 /**
- * The management operations of a gateway over HTTP: the members of `gateway.api` with the same arguments and results. Each rejects with a
- * `ClientError`. `keys.list` leaves out the values of keys unless you pass `values: 'all'`. `settings.update` removes a trailing `/v1` and
- * slashes from `cloudUrl`, and `cloud.disable` sends `sync` first. `Input` is accepted in addition to the typed input, and validated by the
- * gateway; default: nothing.
+ * The management operations of a gateway over HTTP: the members of `gateway.api`, with the same arguments and results. Each rejects with a
+ * `ClientError`. `keys.list` omits the values of keys unless you pass `values: 'all'`. `settings.update` removes a trailing `/v1` and slashes from
+ * `cloudUrl`, and `cloud.disable` sends `sync` first. Methods accept `Input` (default `never`) as well as the typed input; the gateway validates it.
  */
 export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud' | 'keys'> & {
   keys: Omit<WithIfMatch<Management<Input>>['keys'], 'list'> & KeyLists<Input>
   cloud: Omit<Management<Input>['cloud'], 'disable'> & {
-    /** Sends `sync` first. If that fails, `disable` is sent anyway, and `syncError` has the reason. */
+    /** Sends `sync` first. If that fails, still sends `disable`, and returns the reason as `syncError`. */
     disable(input?: DisableCloud | Input): Promise<DisabledCloud>
   }
   /**
-   * The live events of the gateway (src/features/usage/README.md). The iteration never ends: if the connection is lost, it reconnects and continues after
-   * the last event. It throws a `ClientError` if the gateway rejects the connection with a 4xx.
+   * Follows the live events of the gateway (src/features/usage/README.md). The iteration never ends: if the connection is lost, it reconnects and
+   * continues after the last event. It throws a `ClientError` if the gateway rejects the connection with a 4xx.
    */
   live(options?: LiveOptions): AsyncIterable<LiveEvent>
 }
@@ -60,9 +59,9 @@ interface KeyLists<Input> {
 /** Options of an operation that changes one record. */
 export interface IfMatchOptions {
   /**
-   * The record to change, exactly as a response of the API contained it, in a list or alone; for an alias `{ alias, model }`. If the record was
-   * changed or removed after that response, the call changes nothing and rejects with status 409; `current` of the error is the present record.
-   * Default: no check, so that the last change wins.
+   * The record to change, exactly as a response of the API contained it, in a list or alone; for an alias, `{ alias, model }`. If the record was
+   * changed or removed after that response, the call changes nothing and rejects with status 409; the error's `current` is the current record.
+   * Default: no check, so the last change wins.
    */
   ifMatch?: object
 }

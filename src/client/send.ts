@@ -69,7 +69,7 @@ export function createSend(options: SendOptions) {
     })
 }
 
-/** Calls `onTime` once after `ms`. Returns the function that cancels it. */
+/** Calls `onTime` once after `ms`; returns a function that cancels it. */
 export function startTimer(clock: Clock | undefined, ms: number, onTime: () => void): () => void {
   if (!clock) return platformTimer(ms, onTime)
   if (clock.setTimer) return clock.setTimer(ms, onTime)
@@ -86,7 +86,7 @@ function toJson(body: unknown): string {
   }
 }
 
-/** Runs a step that uses the network. `messageFor` gets the platform's reason in parentheses, or an empty string. */
+/** Runs a step that uses the network. `messageFor` receives the platform's reason in parentheses, or an empty string. */
 async function attempt<T>(step: () => Promise<T>, messageFor: (why: string) => string): Promise<T> {
   try {
     return await step()
@@ -95,7 +95,7 @@ async function attempt<T>(step: () => Promise<T>, messageFor: (why: string) => s
   }
 }
 
-/** The platform's reason for a failed connection, if any. Node has it in the cause of its error "fetch failed". */
+/** Returns the platform's reason for a failed connection, if any. Node has it in the cause of its error "fetch failed". */
 function findReason(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {}
   if (!(cause instanceof Error)) return ''
@@ -134,7 +134,7 @@ function createUnexpectedError(base: string, { status }: Response, what: string)
   return new ClientError(status, `${base} returned ${status} ${what}. Check that it is the URL of a gateway.`, { code })
 }
 
-/** Parses a JSON object; `undefined` if the text isn't one. */
+/** Parses a JSON object; returns `undefined` if the text isn't one. */
 export function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -144,12 +144,12 @@ export function parseObject(text: string): object | undefined {
   }
 }
 
-/** The current record in the 409 response to a change that was based on an older revision. */
+/** Returns the current record from the 409 response to a change that was based on an older revision. */
 function getCurrent({ current }: { current?: unknown }): object | undefined {
   return typeof current === 'object' && current !== null ? current : undefined
 }
 
-/** The message of an error: `{ error: string }`, or `{ error: { message } }` from paths under `/v1`. */
+/** Returns the message of an error: `{ error: string }`, or `{ error: { message } }` from paths under `/v1`. */
 function getMessage(body: { error?: unknown }): string | undefined {
   const { error } = body
   const text = typeof error === 'object' && error !== null && 'message' in error ? error.message : error

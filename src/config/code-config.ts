@@ -59,13 +59,13 @@ export interface CodeModel extends Omit<InputOf<typeof customModelFields, 'creat
 /** Settings that are defined in code. */
 export interface CodeSettings extends Defined<SettingsChange> {}
 
-/** Without `null`, which removes a stored value. */
+/** Excludes `null`, which removes a stored value. */
 type Defined<T> = { [Name in keyof T]: Exclude<T[Name], null> }
 
 /** The sections of a configuration. */
 export const configSections = ['connections', 'combos', 'aliases', 'models', 'settings'] as const
 
-/** Reads a configuration. Throws a TypeError that names the first part that can't work, and says what to do. */
+/** Reads a configuration. Throws a TypeError that names the first invalid part and says what to do. */
 export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: Catalog; now: number }): CodeRecords {
   const at = new Date(now).toISOString()
   const values = new Map<string, string>()
@@ -120,7 +120,7 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
   return { values, credentials, sources, settings }
 }
 
-/** Its name is its key in the section. */
+/** A combo's name is its key in the section. */
 const { name: _, ...unnamedCombo } = comboFields
 
 /** Sorts before stored records, whose order starts at 1. */
@@ -135,13 +135,13 @@ function readSection(config: CodeConfig, section: (typeof configSections)[number
 
 const topLevel = Object.fromEntries(topLevelMembers.map((name) => [name, dataMembers[name]]))
 
-/** The function that `apiKey` is or contains; `undefined` for anything else. */
+/** Returns the function that `apiKey` is or contains; `undefined` for anything else. */
 function readSource(apiKey: unknown): CredentialSource | SharedCredentialSource | undefined {
   const isShared = isObject(apiKey) && typeof apiKey.resolve === 'function' && apiKey.shared === true
   return typeof apiKey === 'function' || isShared ? (apiKey as CredentialSource | SharedCredentialSource) : undefined
 }
 
-/** Checks the fields that an operation's input may have, and `more`. */
+/** Checks the fields that are allowed in an operation's input, and `more`. */
 function findInputProblem(fields: RecordFields, door: Door, input: JsonObject, more = {}): ShapeProblem | undefined {
   const known = Object.entries<RecordField>(fields).flatMap(([name, { given, shape }]) => {
     const passage = given?.[door]

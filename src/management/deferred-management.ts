@@ -2,7 +2,7 @@ import type { FeatureOperation, FeatureOperations } from '../admin/operation-tab
 import { operationNames } from './operation-names.data.ts'
 import type { Management } from './operations.ts'
 
-/** `gateway.api` before the code of the operations is loaded: each call loads it. `added`: the operations of features. */
+/** Creates `gateway.api` before the code of the operations is loaded; the first call loads it. `added` contains the operations of features. */
 export const deferManagement = (
   load: () => Promise<Management<unknown>>,
   added: FeatureOperations = {},

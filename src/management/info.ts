@@ -5,7 +5,7 @@ import type { WritableStore } from '../records/writable-store.ts'
 import type { Integer, IsoTime } from '../types/plain-types.ts'
 import type { Clock, Storage } from '../types.ts'
 
-/** Facts about a gateway: its version and runtime, the features available with its storage, and its current load. Contains no secrets. */
+/** Facts about a gateway: its version and runtime, the features available with its storage, and its current load, without secrets. */
 export interface GatewayInfo {
   version: string
   /** The runtime and its version, if known, such as `Node.js 24.3.0`. */

@@ -43,7 +43,7 @@ export interface ServingOptions {
 /** The management API, in process and under `/api`. */
 export interface ManagementApi {
   api: Management<unknown>
-  /** Sends the changes of the operations to the mirror. */
+  /** Sends the changes of the operations to the cloud proxy. */
   pushes: Pushes
   /** Ends the streams of live events. */
   endLive(): void
@@ -51,7 +51,7 @@ export interface ManagementApi {
   serve(path: string, exchange: Exchange): Promise<Reply>
 }
 
-/** Makes the management API. This file is loaded with its first use: gateways that only route requests never need it. */
+/** Creates the management API. This file is loaded on first use, because gateways that only route requests never need it. */
 export function createManagementApi(
   deps: ManagementApiDependencies,
   {
@@ -114,14 +114,14 @@ export function createManagementApi(
   }
 }
 
-/** The operations for callers who may only read: they get no key values and no records as stored. */
+/** Returns the operations for read-only callers, without key values or raw stored records. */
 function withoutSecrets(api: Management<unknown>): Management<unknown> {
   const hideValues = (query: unknown) => (isObject(query) ? { ...query, values: 'none' } : query)
   const keys = {
     ...api.keys,
     list: (query: unknown = {}) => api.keys.list(hideValues(query)),
     get: (id: string, view: unknown = {}) => api.keys.get(id, hideValues(view)),
-  } as Management<unknown>['keys'] // by HTTP alone, where both get a query
+  } as Management<unknown>['keys'] // only called over HTTP, where both get a query
   const get = () => {
     throw gatewayError('FORBIDDEN', {
       message: 'This token is read-only and cannot read raw stored records. Use the admin token.',
@@ -131,7 +131,7 @@ function withoutSecrets(api: Management<unknown>): Management<unknown> {
   return { ...api, keys, info, damagedRecords: { ...api.damagedRecords, get } }
 }
 
-/** The routes of all management operations. `limits`: the limits of request bodies. */
+/** Creates the routes of all management operations. `limits` are the limits of request bodies. */
 export const managementRoutes = (
   api: Management<unknown>,
   limits: BodyLimits = { maxBytes: 1024 * 1024 },

@@ -35,10 +35,10 @@ interface ManagementFeatureDependencies
   inFlight: Pick<InFlight, 'values' | 'size'>
 }
 
-/** The management API under `/api` and in process. Its code is loaded with the first call. */
+/** The management API under `/api` and in process. Its code is loaded on the first call. */
 export interface ManagementFeature extends Feature {
   api: Management<unknown>
-  /** Begins cloud sync with the first request, if it is on. */
+  /** Starts cloud sync on the first request, if it is on. */
   resume(exchange?: Exchange): Promise<void>
 }
 

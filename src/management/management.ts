@@ -42,18 +42,18 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   catalog: Catalog
   clock: Clock
   rotation: Pick<RoundRobin, 'reset'>
-  /** The current resolution of model names. */
+  /** Returns the current resolution of model names. */
   routes(): Promise<RouteTable>
-  /** The models of some kinds that clients can request. Lists that share `cache` query each provider once. */
+  /** Lists the models of some kinds that clients can request. Lists that share `cache` query each provider once. */
   published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
   health: Health
   limits: RuledLimits & { lookupTimeoutMs: number }
   /** Lets other tasks run during long work. */
   turnEnd(): Promise<void>
-  /** The counters of all limits. */
+  /** Returns the counters of all limits. */
   ledger(): Promise<Ledger>
   cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
-  /** The accounts of the app's users. */
+  /** Returns the accounts of the app's users. */
   accounts(): Promise<Accounts>
   /** The usage records; `undefined` if none are stored. */
   usage: UsageStore | undefined
@@ -124,7 +124,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   return { api, pushes }
 }
 
-/** Makes all operations of a resource except the reading ones call `changed` when they end. A failed operation may have changed something, too. */
+/** Makes each operation of a resource that can change something call `changed` when it ends. A failed operation may also have changed something. */
 function notifyAfter<Resource extends object>(resource: Resource, changed: (id?: string) => Promise<void>): Resource {
   const notifying = Object.entries(resource).map(([name, call]) => [
     name,

@@ -40,9 +40,9 @@ import type { GatewayInfo } from './info.ts'
 import type { Overview } from './overview.ts'
 
 /**
- * The management operations. Each resolves to the body that HTTP returns, validates its input the same way, and rejects with a
- * `GatewayError` such as `INVALID_REQUEST`, `NOT_FOUND`, or `STORAGE_FAILED`. `Input` is accepted in addition to the typed input: nothing
- * in process, `unknown` for HTTP bodies.
+ * The management operations. Each resolves to the body that HTTP returns, validates its input the same way, and rejects with a `GatewayError` such as
+ * `INVALID_REQUEST`, `NOT_FOUND`, or `STORAGE_FAILED`. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for
+ * HTTP bodies.
  */
 export interface Management<Input = never> {
   keys: KeyOperations<Input> & {
@@ -89,8 +89,8 @@ export interface Management<Input = never> {
 }
 
 /**
- * All management operations, in the order of their routes: the first route that matches a path serves it. `gateway.api`, the routes under
- * `/api`, the client, the OpenAPI document, and the commands come from this table.
+ * All management operations, in the order of their routes: the first route that matches a path serves it. `gateway.api`, the routes under `/api`, the
+ * client, the OpenAPI document, and the CLI commands come from this table.
  */
 export const operations = {
   keys: { ...keyTable, limits: keyLimitTable },
@@ -112,5 +112,5 @@ export const operations = {
   health: healthTable,
 } satisfies OperationEntries<Management>
 
-/** All operations with their names, in the order of the table. */
+/** Lists all operations with their names, in the order of the table. */
 export const servedOperations = (): NamedOperation[] => listOperations(operations)

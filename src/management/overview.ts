@@ -18,7 +18,7 @@ export interface Overview {
    * Absent if usage is not stored.
    */
   usage?: UsageSummary
-  /** The newest five of the latest 100 requests that failed, were cut, or were rejected. */
+  /** The newest five of the latest 100 requests that failed, were cut off, or were rejected. */
   failures: KeptRequest[]
   /** Recent failures, as in `health.list`. */
   health: HealthEntry[]
@@ -63,7 +63,7 @@ export function createOverview({
   ledger(): Promise<Pick<Ledger, 'near'>>
   clock: Clock
 }) {
-  /** The limits that were read last. They are kept one millisecond for each account with limits, as reading the counters of many takes long. */
+  /** The limits from the last read. They are kept for one millisecond per account with limits, because reading many counters takes long. */
   let limits: { at: number; forMs: number; found: Promise<NearLimit[] | undefined> } | undefined
   return async (): Promise<Overview> => {
     const from = new Date(Math.floor(clock.now() / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString()

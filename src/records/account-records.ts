@@ -10,7 +10,7 @@ import { handleStorageError, retryLostRace } from './storage-access.ts'
 import { decodeId, parseRecord, type RecordKind } from './stored-records.ts'
 
 /*
- * The records of accounts, under their refs. There can be millions, so they are never read together, and those of accounts that aren't used
+ * The records of accounts, stored under their refs. There can be millions, so they are never all read together, and records of unused accounts
  * expire.
  */
 
@@ -24,7 +24,7 @@ export interface AccountProfile {
   metadata?: Record<string, string>
 }
 
-/** A record, and the version that was read. */
+/** A record, with the version that was read. */
 export interface StoredAccount {
   record: AccountRecord
   version: string
@@ -32,16 +32,16 @@ export interface StoredAccount {
 
 /** Finds accounts for features that show or filter by them. */
 export interface AccountNames {
-  /** The ref of an account that is named by its id or its ref. */
+  /** Finds the ref of the account with this id or ref. */
   findRef(idOrRef: string): Promise<string>
-  /** The names of accounts by ref, or their IDs if they have no name. Omits accounts that aren't stored. */
+  /** Returns the names of accounts by ref, or their IDs if they have no name. Omits accounts that aren't stored. */
   findNames(refs: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
 const kind: RecordKind<AccountRecord> = { prefix: ACCOUNTS, read: createSignedReader<AccountRecord>(accountFields) }
 const signatures = createSignatures<AccountRecord>(accountFields)
 
-/** The storage key of an account's record. */
+/** Returns the storage key of an account's record. */
 export const getAccountKey = (ref: string): string => ACCOUNTS + encodeURIComponent(ref)
 
 /** Signs the guarded fields of an account's record. */
@@ -55,7 +55,7 @@ export const isSignedAccount = (keyring: Keyring, ref: string, record: AccountRe
 export const encryptProfile = (keyring: Keyring, ref: string, profile: AccountProfile): Promise<string> =>
   keyring.encrypt(getProfileContext(ref), JSON.stringify(profile))
 
-/** Rejects with `STORAGE_FAILED` if the record was changed or moved. */
+/** Decrypts an account's profile. Rejects with `STORAGE_FAILED` if the record was changed or moved. */
 export async function decryptProfile(
   keyring: Keyring,
   { ref, sealedProfile }: Pick<AccountRecord, 'ref' | 'sealedProfile'>,
@@ -67,14 +67,14 @@ export async function decryptProfile(
 
 const getProfileContext = (ref: string) => `accounts/${ref}/profile`
 
-/** Reads an account; `undefined` if there is none that can be read. Rejects with `STORAGE_FAILED`. */
+/** Reads an account; resolves to `undefined` if there is no readable one. Rejects with `STORAGE_FAILED`. */
 export async function readAccount(storage: Storage, ref: string): Promise<StoredAccount | undefined> {
   const key = getAccountKey(ref)
   const stored = await storage.get(key).catch(handleStorageError('read', key))
   return stored && parseAccount(key, stored)
 }
 
-/** Writes an account if it has this version, which is `null` for a new one. Resolves to `false` if another writer was faster. */
+/** Writes an account if the stored version is still this one (`null` for a new account). Resolves to `false` if another writer was faster. */
 export async function writeAccount(
   storage: Storage,
   record: AccountRecord,
@@ -86,13 +86,13 @@ export async function writeAccount(
   return (await storage.set(key, text, options).catch(handleStorageError('write', key))) !== false
 }
 
-/** Removes an account if it has this version. Resolves to `false` if another writer was faster. */
+/** Removes an account if the stored version is still this one. Resolves to `false` if another writer was faster. */
 export async function removeAccount(storage: Storage, ref: string, ifVersion: string): Promise<boolean> {
   const key = getAccountKey(ref)
   return storage.delete(key, { ifVersion }).catch(handleStorageError('write', key))
 }
 
-/** Up to `limit` accounts after a ref, in the order of their refs. `last` is the ref after which the next page begins. */
+/** Lists up to `limit` accounts after a ref, in the order of their refs. `last` is the ref after which the next page starts. */
 export async function listAccounts(
   storage: Storage,
   { after, limit }: { after?: string | undefined; limit: number },
@@ -109,7 +109,7 @@ function parseAccount(key: string, { value, version }: { value: string; version:
   return record && { record, version }
 }
 
-/** Encrypts and signs all accounts with `keyring` that `former` can decrypt or verify. */
+/** Encrypts and signs with `keyring` all accounts that `former` can decrypt or verify. */
 export async function reencryptAccounts(storage: Storage, former: Keyring, keyring: Keyring): Promise<void> {
   const reencrypt = (ref: string) =>
     retryLostRace(async () => {
@@ -131,5 +131,5 @@ export async function reencryptAccounts(storage: Storage, former: Keyring, keyri
 }
 
 const PAGE = 1_000
-/** How long a record is kept after it was encrypted again, unless it is renewed before. The storage doesn't tell how long it had left. */
+/** How long a record is kept after it was encrypted again, unless it is renewed earlier. The storage doesn't report the remaining lifetime. */
 const REENCRYPTED_MS = 90 * 24 * 60 * 60 * 1_000

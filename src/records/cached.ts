@@ -4,13 +4,16 @@ import { isStorageUnavailable, type PendingRead, RETRY_AFTER_MS, type StaleFallb
 
 /** Data from the storage in memory, reread when it may have changed. It stays in use while the storage is unavailable. */
 export interface Cached<T> {
-  /** The data, reread if it is too old; the same promise until then. Rejects as reading does, unless the storage is unavailable and there is data in memory. */
+  /**
+   * Resolves to the data, which is reread if it is too old; returns the same promise until then. If reading fails, rejects, unless the storage is
+   * unavailable and there is data in memory.
+   */
   current(): Promise<T>
-  /** Reads the data even if it is fresh; rejects as reading does. */
+  /** Reads the data even if it is fresh. Rejects if reading fails. */
   reread(): Promise<T>
   /** The value in memory, of any age. */
   readonly kept: { readonly value: T; readonly isExpired: boolean } | undefined
-  /** Has the data reread before it is used as fresh. */
+  /** Makes the next use reread the data. */
   expire(): void
   /** Drops the value in memory and the result of a pending read. */
   drop(): void
@@ -28,15 +31,15 @@ interface CachedValue<T> {
   retryAt: number
 }
 
-/** `read` must include every write that resolved before it was called. */
+/** Creates a cache of the data that `read` returns, which must include every write that resolved before the call. */
 export function createCached<T>(
   read: () => Promise<T>,
   { clock, freshness, staleFallback }: { clock: Clock; freshness: Freshness; staleFallback: StaleFallback },
 ): Cached<T> {
   let kept: CachedValue<T> | undefined
   let reading: PendingRead<T> | undefined
-  let epoch = 0 // counts changes: a value that was read during one is reread
-  let ownEpoch = 0 // counts this gateway's changes: a value that was read during one is dropped
+  let epoch = 0 // counts changes: a value read during a change is reread
+  let ownEpoch = 0 // counts this gateway's changes: a value read during such a change is dropped
 
   function begin(): PendingRead<T> {
     const [startedGeneration, startedInOwn] = [epoch, ownEpoch]
@@ -116,7 +119,7 @@ export interface Freshness {
   close(): void
 }
 
-/** With `watch`, data is fresh until a change is reported; without it, for `maxAgeMs` (default 1,000). */
+/** Decides how long data is fresh: with `watch`, until a change is reported; without it, for `maxAgeMs` (default 1,000). */
 export function createFreshness(storage: Storage, clock: Clock, maxAgeMs = 1_000): Freshness {
   const listeners: Array<(key: string) => void> = []
   const gapListeners: Array<() => void> = []

@@ -14,7 +14,7 @@ export interface CodeRecords {
   readonly sources: ReadonlyMap<string, CredentialSource | SharedCredentialSource>
 }
 
-/** Nothing is defined in code. */
+/** Used if nothing is defined in code. */
 export const NO_CODE: CodeRecords = { values: new Map(), settings: {}, credentials: new Map(), sources: new Map() }
 
 /** Whether a record was defined in code. */
@@ -25,7 +25,7 @@ export function requireStored(record: object): void {
   if (isDefinedInCode(record)) throw gatewayError('DEFINED_IN_CODE')
 }
 
-/** The storage with the records defined in code. Rejects changes to them with `DEFINED_IN_CODE`. */
+/** Adds the records defined in code to a storage. Rejects changes to them with `DEFINED_IN_CODE`. */
 export function withCodeRecords(storage: Storage, { values }: CodeRecords): Storage {
   if (values.size === 0) return storage
   const { increment } = storage

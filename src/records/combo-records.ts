@@ -6,21 +6,23 @@ import { retryLostRace } from './storage-access.ts'
 import { filterValidCombos } from './store.ts'
 import type { StoredEntry } from './stored-records.ts'
 
-/** Changes combos by id in a storage that keeps them by name and that other processes may change concurrently. */
+/** Changes combos by id. The storage keeps them by name, and other processes may change them concurrently. */
 interface ComboRecords {
-  /** `check` gets all others first, and throws to prevent the addition. Throws `NAME_TAKEN`. */
+  /** Adds a combo. `check` gets all others first, and throws to prevent the addition. Throws `NAME_TAKEN`. */
   add(combo: ComboRecord, check: (others: readonly ComboRecord[]) => void): Promise<void>
-  /** Throws `NOT_FOUND` and `NAME_TAKEN`. */
+  /** Changes a combo. Throws `NOT_FOUND` and `NAME_TAKEN`. */
   change(id: string, change: ComboEdit): Promise<{ before: ComboRecord; after: ComboRecord }>
   /** Returns the removed combo; `undefined` if there is none. */
   remove(id: string): Promise<ComboRecord | undefined>
-  /** Finishes or undoes renames that a process may have died in, and returns the valid combos in the storage. */
+  /** Completes or undoes renames that a crashed process left behind, and returns the valid combos in the storage. */
   finishRenames(): Promise<StoredEntry<ComboRecord>[]>
-  /** Replaces one state of a combo with the next; `undefined` means none. `false` if another writer was faster or the name is taken. */
+  /**
+   * Replaces one state of a combo with the next; `undefined` means no combo. Resolves to `false` if another writer was faster or the name is taken.
+   */
   replace(before: StoredEntry<ComboRecord> | undefined, after: ComboRecord | undefined): Promise<boolean>
 }
 
-/** Both functions get all current combos, throw to prevent the change, and may be called again. */
+/** A change to a combo. Both functions get all current combos, throw to prevent the change, and may be called more than once. */
 interface ComboEdit {
   /** Called even if the combo doesn't exist. */
   check(all: readonly ComboRecord[]): void
@@ -44,7 +46,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
   const put = (before: ComboRecord, after: ComboRecord) =>
     records.update(before.name, (current) => (isSame(current, before) ? withNewRevision(after) : undefined))
 
-  /** A single write decides: the one that marks the old record. Earlier writes can be undone, and later ones can be made up for. */
+  /** Renames a combo. The write that marks the old record decides: earlier writes can be undone, and later ones can be completed afterward. */
   async function rename(
     { record: before, order }: StoredEntry<ComboRecord>,
     edited: ComboRecord,
@@ -64,7 +66,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
     await records.remove(old.name, (current) => isSame(current, old))
   }
 
-  /** Gives the old record another revision first, so that the renaming process, if it is still running, notices that it failed. */
+  /** Undoes a rename. First gives the old record another revision, so that the renaming process notices its failure if it is still running. */
   async function undoRename(pending: ComboRecord, from: string): Promise<void> {
     const old = await records.get(from)
     if (old?.id === pending.id && (old.movedTo !== undefined || !(await put(old, old)))) return
@@ -107,7 +109,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
       let removed: ComboRecord | undefined
       await retryLostRace(async () => {
         const record = (await finishRenames()).find(hasId(id))?.record
-        if (!record || (removed && isSame(record, removed))) return true // gone, or in an outdated list
+        if (!record || (removed && isSame(record, removed))) return true // already removed, or from an outdated list
         const taken = await records.remove(record.name, (current) => isSame(current, record))
         removed = taken?.record ?? removed
         return false

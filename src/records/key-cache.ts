@@ -60,7 +60,7 @@ export class KeyCache {
   readonly #formerCredentials = new Map<string, string>()
   /** A key's digest by the digest of a previous value that requests used. */
   readonly #movedTo = new Map<string, string>()
-  /** A lookup is removed early if its result is outdated. */
+  /** Pending lookups. A lookup is removed early if its result is outdated. */
   readonly #lookups = new Set<PendingLookup>()
   readonly #listeners: Array<(digest: string) => void> = []
 
@@ -82,7 +82,7 @@ export class KeyCache {
     this.#listeners.push(listener)
   }
 
-  /** The cached key of a credential, unless the credential is a previous value that has expired. */
+  /** Returns the cached key of a credential, unless the credential is a previous value that has expired. */
   get(credential: string): CacheEntry | undefined {
     const entry = this.#entries.get(credential)
     if (!entry?.former || this.#clock.now() < entry.former.until) return entry
@@ -137,7 +137,7 @@ export class KeyCache {
     if (this.#movedTo.delete(digest)) this.#notify(digest)
   }
 
-  /** Makes sure that a rejected key isn't accepted from memory. `key`: the key as it was read; absent if it doesn't exist. */
+  /** Prevents a rejected key from being accepted from memory. `key` is the key as it was read; absent if it doesn't exist. */
   forgetRejected(digest: string, key?: CachedKey): void {
     this.#dropLookups((lookup) => lookup.digest === digest || lookup.former === digest)
     for (const credential of this.#listCredentials(digest)) {
@@ -147,7 +147,7 @@ export class KeyCache {
     }
   }
 
-  /** Applies `change` to a cached key, and has the key reread before it is used as fresh. */
+  /** Applies `change` to a cached key, and makes the next use reread it. */
   expire(digest: string, change: Partial<CacheEntry> = {}): void {
     for (const lookup of this.#lookups) {
       if (lookup.digest !== digest) continue
@@ -183,7 +183,7 @@ export class KeyCache {
     for (const changed of [digest, ...others]) for (const listener of this.#listeners) listener(changed)
   }
 
-  /** The cached credentials of the key with this digest. */
+  /** Lists the cached credentials of the key with this digest. */
   #listCredentials(digest: string): string[] {
     const own = this.#credentials.get(digest) ?? []
     if (this.#formerCredentials.size === 0) return [own].flat()
@@ -201,7 +201,7 @@ export function toCachedKey(digest: string, record: KeyRecord): CachedKey {
   return key
 }
 
-/** Some storages also report the gateway's own changes, within this time, in ms. */
+/** Some storages also report the gateway's own changes, within this time in ms. */
 const ECHO_MS = 1_000
 
 const MAX_CACHED = 20_000

@@ -15,7 +15,7 @@ export function mintClientKey(): string {
 }
 
 /**
- * Whether a credential has the format of a client key: a generated one with a correct checksum, or a chosen one. Other credentials need no
+ * Whether a credential has the format of a client key: a generated one with a correct checksum, or one that you chose. Other credentials need no
  * lookup. Code that keeps secrets out of logs knows both formats, too.
  */
 export function isClientKey(credential: string): boolean {
@@ -23,7 +23,7 @@ export function isClientKey(credential: string): boolean {
   return random === undefined ? CUSTOM_PATTERN.test(credential) : checksum(random) === sum
 }
 
-/** CRC-32 in hex. */
+/** Computes the CRC-32 in hex. */
 function checksum(text: string): string {
   let crc = 0xffffffff
   for (const byte of encodeUtf8(text)) {

@@ -28,9 +28,9 @@ interface KeyLookupDependencies {
 }
 
 /**
- * Looks up keys by digest, with one storage read for a new key, two for an unknown one, and none for a cached one, however many keys there are.
- * A change made here applies to the next request, one made elsewhere as soon as `freshness` reports it. While the storage is unavailable,
- * cached keys stay as they are.
+ * Looks up keys by digest. Takes one storage read for a new key, two for an unknown key, and none for a cached key, regardless of how many keys there
+ * are. A change made here applies to the next request; one made elsewhere, as soon as `freshness` reports it. While the storage is unavailable,
+ * cached keys remain in use.
  */
 export class KeyLookup {
   readonly #deps: KeyLookupDependencies
@@ -43,7 +43,10 @@ export class KeyLookup {
     this.#deps = deps
   }
 
-  /** The key of a credential; `undefined` if there is none. Rejects with `STORAGE_FAILED`, also if its record is unsigned (keyring.ts). */
+  /**
+   * Finds the key of a credential; resolves to `undefined` if there is none. Rejects with `STORAGE_FAILED`, including for an unsigned record
+   * (keyring.ts).
+   */
   find(credential: string): Promise<ClientKey | undefined> {
     const { cache, freshness, clock } = this.#deps
     const entry = cache.get(credential)
@@ -51,14 +54,14 @@ export class KeyLookup {
     return isUsable ? this.#findInMemory(entry.key) : this.#findInStorage(credential, entry)
   }
 
-  /** Reads the key with this digest from the storage. Rejects as `find` does. */
+  /** Reads the key with this digest from the storage. Rejects like `find`. */
   async read(digest: string): Promise<ClientKey | undefined> {
     const record = await this.#deps.records.get(digest)
     if (record) await this.#requireSigned(digest, record)
     return record && this.#addGroup(toCachedKey(digest, record))
   }
 
-  /** Reads from the storage why the key with this digest is rejected; `undefined` if it isn't. Rejects with `STORAGE_FAILED`. */
+  /** Reads from the storage why the key with this digest is rejected; resolves to `undefined` if it isn't. Rejects with `STORAGE_FAILED`. */
   async findRejection(digest: string): Promise<GatewayError | undefined> {
     const { records, groups, keyring, cache } = this.#deps
     const found = await records.get(digest)
@@ -96,7 +99,7 @@ export class KeyLookup {
     this.#deps.groups.onChange(listener)
   }
 
-  /** Returns the promise for a cached key; the same one until the key or its group changes. */
+  /** Returns the promise for a cached key; it stays the same until the key or its group changes. */
   #findInMemory(key: CachedKey): Promise<ClientKey> {
     const { groupId } = key
     if (groupId === undefined) return this.#toPromise(key)

@@ -6,10 +6,10 @@ import { KEYRING } from './record-collections.ts'
 
 /** Schema 2: the keys in use; schema 3: new keys, followed by those that they replace. */
 type Schema = 2 | 3
-/** `wrappedBy` of keys that aren't encrypted. No version of a secret is empty. */
+/** The `wrappedBy` of keys that aren't encrypted. No version of a secret is empty. */
 export const UNENCRYPTED = ''
 
-/** The record with the keys of a storage, which are wrapped by a key that is derived from a secret. */
+/** The record with the keys of a storage, wrapped by a key that is derived from a secret. */
 export interface KeyringRecord {
   schema: Schema
   wrappedBy: string
@@ -25,7 +25,7 @@ export interface NamedSecret {
   value: string | CryptoKey
 }
 
-/** Throws `STORAGE_FAILED` for a damaged record. */
+/** Parses a keyring record. Throws `STORAGE_FAILED` if it is damaged. */
 export function parseKeyringRecord(text: string): KeyringRecord {
   const record = tryParseJson(text)
   if (!isObject(record)) throw damagedError()
@@ -41,16 +41,16 @@ const damagedError = () =>
     message: 'The vault record in the storage cannot be read. Restore it from a backup.',
   })
 
-/** The context of the wrapped keys, so that the other fields of the record can't be changed without the secret. */
+/** Returns the context of the wrapped keys, which prevents changes to the record's other fields without the secret. */
 export const getKeysContext = ({ schema, isTakenOver }: Pick<KeyringRecord, 'schema' | 'isTakenOver'>) =>
   `${KEYRING}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
 
-/** Decrypts the keys. Throws `SECRET_MISMATCH` if no secret fits, and `STORAGE_FAILED`. */
+/** Decrypts the keys. Throws `SECRET_MISMATCH` if no secret fits, or `STORAGE_FAILED`. */
 export async function unwrap(record: KeyringRecord, secrets: readonly NamedSecret[]): Promise<Uint8Array<ArrayBuffer>> {
   if (record.wrappedBy === UNENCRYPTED) return readUnencryptedKeys(record)
   for (const secret of secrets) {
     if (secret.version !== record.wrappedBy) continue
-    const keys = await unwrapWith(secret, record).catch(() => undefined) // the wrong secret: reported below
+    const keys = await unwrapWith(secret, record).catch(() => undefined) // a wrong secret is reported below
     if (keys) return keys
   }
   throw gatewayError('SECRET_MISMATCH', {
@@ -61,12 +61,12 @@ export async function unwrap(record: KeyringRecord, secrets: readonly NamedSecre
 const unwrapWith = async (secret: NamedSecret, record: KeyringRecord) =>
   decryptBytes(await deriveWrappingKey(secret.value, fromBase64(record.salt)), getKeysContext(record), record.keys)
 
-/** Throws `STORAGE_FAILED` for damaged keys. */
+/** Reads keys that aren't encrypted. Throws `STORAGE_FAILED` if they are damaged. */
 export function readUnencryptedKeys(record: KeyringRecord): Uint8Array<ArrayBuffer> {
   try {
     const keys = fromBase64(record.keys)
     if (keys.length === KEYRING_BYTES) return keys
-  } catch {} // not base64: damaged, too
+  } catch {} // not base64, so also damaged
   throw damagedError()
 }
 

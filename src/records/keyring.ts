@@ -9,23 +9,26 @@ import { createSignatures } from './signatures.ts'
 
 /** The keys of a storage: encrypts credentials, signs records, and computes the digests by which client keys are looked up. */
 export interface Keyring {
-  /** The digest under which a client key is stored: HMAC-SHA-256 in hex. */
+  /** Returns the digest under which a client key is stored: HMAC-SHA-256 in hex. */
   digest(credential: string): Promise<string>
-  /** The result of `digest`, from the SHA-256 of a client key in hex. Only valid with `digestsSha256`; otherwise no credential has this digest. */
+  /**
+   * Returns the result of `digest`, given the SHA-256 of a client key in hex. Only valid with `digestsSha256`; otherwise no credential has this
+   * digest.
+   */
   digestBySha256(sha256: string): Promise<string>
-  /** The HMAC-SHA-256 of a text with the look-up key, which stays the same when the secret or the data key changes. */
+  /** Returns the HMAC-SHA-256 of a string with the lookup key, which stays the same when the secret or the data key changes. */
   hashForLookup(text: string): Promise<Uint8Array>
   /** Encrypts with AES-256-GCM. `context` (collection, id, field) is authenticated, so that encrypted values can't be swapped. */
   encrypt(context: string, plain: string): Promise<string>
   /** Decrypts. Rejects with `STORAGE_FAILED` if the value was changed, moved, or encrypted with another key. */
   decrypt(context: string, encrypted: string): Promise<string>
-  /** The HMAC-SHA-256 of a string in a context, in base64, which proves that it was written with the secret. */
+  /** Returns the HMAC-SHA-256 of a string in a context, in base64. It proves that the string was written with the secret. */
   sign(context: string, text: string): Promise<string>
   /** Whether `mac` is the result of `sign` for the same string and context. */
   verify(context: string, text: string, mac: unknown): Promise<boolean>
 }
 
-/** A platform's synchronous cryptography. WebCrypto uses a thread, which takes ten times as long: seconds for 100,000 keys. */
+/** A platform's synchronous cryptography. WebCrypto uses a thread and takes ten times as long: seconds for 100,000 keys. */
 export interface SyncCrypto {
   /** Creates a function that checks HMAC-SHA-256 codes. */
   createVerifier(key: Uint8Array): (mac: Uint8Array, text: Uint8Array) => boolean
@@ -46,9 +49,9 @@ export const KEYRING_BYTES = 2 * 32
 
 /** Options of a keyring. */
 export interface KeyringOptions {
-  /** Used in place of WebCrypto. */
+  /** Used instead of WebCrypto. */
   syncCrypto?: SyncCrypto | undefined
-  /** Computes digests from the SHA-256 of client keys, so that a gateway that only knows the SHA-256 can store them. Default `false`. */
+  /** Computes digests from the SHA-256 of client keys, so that a gateway that only knows the SHA-256 can store keys. Default `false`. */
   digestsSha256?: boolean | undefined
 }
 
@@ -96,14 +99,14 @@ export async function createKeyring(
   }
 }
 
-/** The SHA-256 of a text, in hex. */
+/** Returns the SHA-256 of a string in hex. */
 export const sha256Hex = async (text: string): Promise<string> =>
   toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))
 
 const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
 const MAC_SHAPE = /^[A-Za-z0-9+/]{43}=$/
 
-/** Signatures have their own key, so that they can't serve any other purpose. */
+/** Derives a separate key for signatures, so that they can't serve any other purpose. */
 async function deriveSigningKey(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const material = await crypto.subtle.importKey('raw', data, 'HKDF', false, ['deriveBits'])
   const info = encodeUtf8('signalbox record')
@@ -111,7 +114,7 @@ async function deriveSigningKey(data: Uint8Array<ArrayBuffer>): Promise<Uint8Arr
   return new Uint8Array(await crypto.subtle.deriveBits(hkdf, material, 256))
 }
 
-/** A JSON array, so that no two pairs of context and text are signed alike. */
+/** Returns a JSON array, so that different pairs of context and text never have the same bytes. */
 const getSignedBytes = (context: string, text: string) => encodeUtf8(JSON.stringify([context, text]))
 
 /** Encrypts in a context: base64 of a random 12-byte IV, a dot, and base64 of the ciphertext with its tag. */
@@ -125,7 +128,7 @@ export async function encryptBytes(key: CryptoKey, context: string, plain: Uint8
   return `${toBase64(iv)}.${toBase64(new Uint8Array(cipher))}`
 }
 
-/** Decrypts a value that `encryptBytes` encrypted in the same context; rejects any other. */
+/** Decrypts a value that `encryptBytes` encrypted in the same context; rejects any other value. */
 export const decryptBytes = async (
   key: CryptoKey,
   context: string,
@@ -187,29 +190,29 @@ export const signSettings = (keyring: Keyring, settings: object): Promise<string
 export const areSignedSettings = (keyring: Keyring, settings: object, mac: unknown): Promise<boolean> =>
   settingsSignatures.verify(keyring, 'settings', settings, mac)
 
-/** The fields of a connection that its encrypted credential is bound to, because they decide where it is sent. */
+/** The fields of a connection that its encrypted credential is bound to, because they determine where it is sent. */
 export interface Destination {
   id: string
   provider: string
   providerSpecificData?: { baseUrl?: string; format?: string; resource?: string; region?: string }
 }
 
-/** The fields of `providerSpecificData` that decide where a credential is sent. */
+/** The fields of `providerSpecificData` that determine where a credential is sent. */
 export const destinationFields = ['baseUrl', 'format', 'resource', 'region'] as const
 
-/** The context of a connection's encrypted credential. */
+/** Returns the context of a connection's encrypted credential. */
 export function getApiKeyContext({ id, provider, providerSpecificData = {} }: Destination): string {
   const { baseUrl, format, resource, region } = providerSpecificData
   return `connections/${id}/apiKey ${JSON.stringify({ provider, baseUrl, format, resource, region })}`
 }
 
-/** The context of a client key's encrypted value. */
+/** Returns the context of a client key's encrypted value. */
 export const getKeyContext = (keyId: string): string => `keys/${keyId}/key`
 
-/** The context of the gateway's encrypted identity at a cloud proxy. */
+/** Returns the context of the gateway's encrypted identity at a cloud proxy. */
 export const getIdentityContext = (cloudUrl: string): string => `cloud/identity ${cloudUrl}`
 
-/** The value of a client key; `undefined` if it can't be decrypted. */
+/** Returns the value of a client key; `undefined` if it can't be decrypted. */
 export const decryptKey = (keyring: Keyring, { id, sealedKey }: KeyRecord): Promise<string | undefined> =>
   keyring.decrypt(getKeyContext(id), sealedKey).catch(() => undefined)
 

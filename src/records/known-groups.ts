@@ -8,10 +8,10 @@ import type { Records } from './records.ts'
 /** The fields of a client key's group that a request needs. */
 export type ClientGroup = Omit<KeyGroup, 'createdAt'>
 
-/** The groups of client keys as requests read them. */
+/** The cache of client key groups for requests. */
 export type GroupCache = RecordCache<ClientGroup>
 
-/** Reads the groups of client keys. */
+/** Creates the cache of client key groups. */
 export function createGroupCache({
   records,
   keyring,
@@ -31,7 +31,7 @@ export function createGroupCache({
   })
 }
 
-/** The fields of a group that requests need. */
+/** Returns the fields of a group that requests need. */
 export function toClientGroup({ createdAt, mac, ...group }: GroupRecord): ClientGroup {
   return group
 }
@@ -45,14 +45,14 @@ const unsignedGroupError = ({ id, name }: GroupRecord) =>
 /** Advice for a group whose record is unsigned. */
 export const CONFIRM_GROUP = 'Pause, resume, or delete it: PUT /api/groups/{id} with "isActive", or DELETE.'
 
-/** The error for a key whose group doesn't exist. */
+/** Creates the error for a key whose group doesn't exist. */
 export const missingGroupError = (key: { id: string; name: string }, group: string): GatewayError =>
   gatewayError('STORAGE_FAILED', {
     message: `The API key "${key.name}" belongs to the group "${group}", which does not exist. Ask the operator of this gateway to set the key's group to another one or null: PUT /api/keys/{id} with "group".`,
     data: { key: key.id, group },
   })
 
-/** The error for a key whose group is paused. */
+/** Creates the error for a key whose group is paused. */
 export const pausedGroupError = (): GatewayError =>
   gatewayError('KEY_PAUSED', {
     message: 'The group of this API key is paused. Ask the operator of this gateway to resume it.',

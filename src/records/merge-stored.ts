@@ -1,10 +1,10 @@
 import type { JsonObject } from '../lib/json.ts'
 
-/** Applies a change to a stored record: the differences between the readings. So fields that can't be read survive writes to other fields. */
+/** Applies the differences between two readings to a stored record, so that unreadable fields survive writes to other fields. */
 export function mergeStored<T extends object>(stored: JsonObject, before: T, after: T): T {
   const written: JsonObject = { ...stored }
   for (const [name, value] of Object.entries(after))
     if (JSON.stringify(value) !== JSON.stringify(Reflect.get(before, name))) written[name] = value
   for (const name of Object.keys(before)) if (Reflect.get(after, name) === undefined) delete written[name]
-  return written as T // a reading of it is
+  return written as T // a reading of it is a `T`
 }

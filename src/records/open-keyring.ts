@@ -18,10 +18,10 @@ interface KeyringDependencies {
 }
 
 /**
- * Opens the keyring of a storage, or creates it on first use: a random data key and a random lookup key, wrapped by a key that HKDF derives
- * from the secret. Rotating the secret re-wraps these two and changes no other record. Without a secret, they are stored unencrypted, with a
- * warning; the first gateway with a secret replaces the data key, which others may know. Rejects with `SECRET_MISMATCH` if no given secret
- * fits, and with `STORAGE_FAILED`.
+ * Opens the keyring of a storage, or creates it on first use: a random data key and a random lookup key, wrapped by a key that HKDF derives from the
+ * secret. Rotating the secret re-wraps these two and changes no other record. Without a secret, they are stored unencrypted, with a warning; the
+ * first gateway with a secret replaces the data key, because others may know it. Rejects with `SECRET_MISMATCH` if none of the given secrets fits,
+ * and with `STORAGE_FAILED`.
  */
 export async function openKeyring(options: KeyringDependencies): Promise<Keyring> {
   const { storage, secret, logger, syncCrypto, digestsSha256 } = options
@@ -42,10 +42,10 @@ export async function openKeyring(options: KeyringDependencies): Promise<Keyring
   })
 }
 
-/** The shortest secret that may encrypt or sign. No key stretching slows down an attacker who has the results and tries secrets. */
+/** The shortest secret that may encrypt or sign. No key stretching slows down an attacker who tries secrets against encrypted or signed data. */
 export const MIN_SECRET_LENGTH = 32
 
-/** The secrets of a gateway, the one in use first: those that are given, or else the storage's own. Rejects if that can't be read. */
+/** Returns the secrets of a gateway, the one in use first: the given ones, or else the storage's own. Rejects if that can't be read. */
 export async function readSecrets(
   secret: Secret | undefined,
   storage: Pick<Storage, 'ownSecret'>,
@@ -61,7 +61,7 @@ function listSecrets(secret: Secret | CryptoKey | undefined): NamedSecret[] {
 
 const isSecretList = (secret: Secret | CryptoKey): secret is Exclude<Secret, string> => Array.isArray(secret)
 
-/** The program that wrote the record would know its keys, and could decrypt everything that is encrypted from now on. */
+/** Creates the error for a replaced record. The program that wrote it would know its keys and could decrypt everything encrypted from now on. */
 const replacedError = () =>
   gatewayError('STORAGE_FAILED', {
     message:

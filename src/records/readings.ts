@@ -31,13 +31,14 @@ import {
 
 interface ReadRecord<T> {
   record: T
-  /** One sentence for each field whose reading differs from the stored value. Contains no values, which may be secrets. */
+  /** One sentence for each field whose reading differs from the stored value. Never contains values, which may be secrets. */
   problems: string[]
 }
 
 /**
- * Reads a record that a restore, another program, another release, or a bug may have written. Replaces invalid fields as their descriptions
- * say (types/records), and keeps unknown fields. Returns a description of the problem if the record has no usable identity or models: it is skipped.
+ * Reads a record that a restore, another program, another release, or a bug may have written. Replaces invalid fields as their descriptions say
+ * (types/records), and keeps unknown fields. If the record has no usable identity or models, returns a description of the problem, and the record is
+ * skipped.
  */
 export type Reader<T> = (stored: JsonObject, id: string) => ReadRecord<T> | string
 
@@ -71,7 +72,7 @@ function fits(shape: Shape, value: unknown): boolean {
   }
 }
 
-/** An entry with invalid conditions or parameters is invalid: without them, it would take the wrong requests, or cost more. */
+/** Whether an entry is valid. If its conditions or parameters are invalid, it isn't: without them, it would match the wrong requests or cost more. */
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return isName(entry)
   const { model, weight, when, voices, params } = entry
@@ -79,7 +80,7 @@ function isEntry(entry: unknown): boolean {
   return isName(model) && (weight === undefined || isNumber(weight)) && areObjects
 }
 
-/** Reads the fields of a record, or of an object in it; returns a description of the problem if it lacks an essential field. */
+/** Reads the fields of a record or of an object in it; returns a description of the problem if an essential field is missing. */
 function readFields(stored: JsonObject, fields: RecordFields, slot = '', where = ''): ReadRecord<JsonObject> | string {
   const record = { ...stored }
   const problems: string[] = []
@@ -138,7 +139,7 @@ function describeValue(value: unknown): string {
   return typeof value === 'string' ? 'an invalid string' : `a ${typeof value}`
 }
 
-/** Reads the contents of a list or an object; `undefined` if they are valid. */
+/** Reads the contents of a list or an object; returns `undefined` if they are valid. */
 function readContents(shape: Shape, value: unknown, where: string): { value: unknown; problems: string[] } | undefined {
   if (shape.type === 'list' && Array.isArray(value)) {
     const kept = value.filter((item) => fits(shape.of, item))
@@ -155,7 +156,7 @@ function readContents(shape: Shape, value: unknown, where: string): { value: unk
   return { value: reading.record, problems: reading.problems }
 }
 
-/** The members of an object as fields; `undefined` if the code that uses the object checks them. */
+/** Returns the members of an object as fields; `undefined` if the code that uses the object checks them. */
 function getMembers(shape: Shape, value: JsonObject): RecordFields | undefined {
   if (shape.type === 'object') return shape.isReadWhole ? undefined : shape.fields
   if (shape.type !== 'map') return undefined
@@ -201,7 +202,7 @@ export const recordKinds = {
 export const readSettings = (stored: JsonObject): ReadRecord<JsonObject> =>
   readFields(stored, settingsFields) as ReadRecord<JsonObject> // no field is essential
 
-/** Reads the rules in a stored record, without invalid values; `undefined` if there are none. */
+/** Reads the rules in a stored record, without invalid values; returns `undefined` if there are none. */
 export function readRules(record: Readonly<{ [Member in keyof RequestRules]?: unknown }>): RequestRules | undefined {
   const rules: RequestRules = {}
   const health = readNumbers(record.health, ruleMembers.health)

@@ -7,7 +7,7 @@ import { decodeId } from './stored-records.ts'
 interface RecordCacheOptions<T> {
   /** The prefix of the records' storage keys. */
   prefix: string
-  /** Reads a record from the storage; `undefined` if there is none that can be read. */
+  /** Reads a record from the storage; resolves to `undefined` if there is no readable one. */
   read(id: string): Promise<T | undefined>
   freshness: Freshness
   staleFallback: StaleFallback
@@ -15,9 +15,9 @@ interface RecordCacheOptions<T> {
 }
 
 /**
- * Looks up records of one type by id, with one storage read for a new record and none for a cached one, however many records there are. A change
- * made here applies to the next request, one made elsewhere as soon as `freshness` reports it. While the storage is unavailable, cached records
- * stay as they are.
+ * Looks up records of one type by id. A new record takes one storage read, and a cached one none, regardless of how many records there are. A change
+ * made here applies to the next request; one made elsewhere, as soon as `freshness` reports it. While the storage is unavailable, cached records
+ * remain in use.
  */
 export class RecordCache<T> {
   readonly #options: RecordCacheOptions<T>
@@ -36,17 +36,17 @@ export class RecordCache<T> {
     })
   }
 
-  /** The record; `undefined` if there is none that can be read. Rejects as `read` does. */
+  /** Finds the record; resolves to `undefined` if there is no readable one. Rejects like `read`. */
   find(id: string): Promise<T | undefined> {
     return this.#getCached(id).current()
   }
 
-  /** Reads the record from the storage, and updates the cache. Rejects as `read` does. */
+  /** Reads the record from the storage and updates the cache. Rejects like `read`. */
   reread(id: string): Promise<T | undefined> {
     return this.#getCached(id).reread()
   }
 
-  /** Reads the record from the storage. Rejects with `STORAGE_FAILED`, also if the record is unsigned (keyring.ts). */
+  /** Reads the record from the storage. Rejects with `STORAGE_FAILED`, including for an unsigned record (keyring.ts). */
   read(id: string): Promise<T | undefined> {
     return this.#options.read(id)
   }
@@ -62,13 +62,13 @@ export class RecordCache<T> {
     this.#notify(id)
   }
 
-  /** The record was created or deleted, or was repaired. */
+  /** Call this after the record was created, deleted, or repaired. */
   forget(id: string): void {
     this.#cache.delete(id)
     this.#notify(id)
   }
 
-  /** A change failed but may have been written anyway, or another writer changed the record. */
+  /** Call this if a failed change may have been written anyway, or if another writer changed the record. */
   expire(id: string): void {
     this.#cache.get(id)?.expire()
     this.#notify(id)

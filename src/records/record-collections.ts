@@ -6,7 +6,7 @@ import type { keyFields } from '../types/records/key-fields.ts'
 import type { aliasFields, providerFields } from '../types/records/model-fields.ts'
 import type { StoredOf } from '../types/records/record-fields.ts'
 
-/* The gateway's records as they are stored, and the prefixes of their storage keys. */
+/* The gateway's records as stored, and the prefixes of their storage keys. */
 
 export const SETTINGS = 'settings'
 export const KEYRING = 'vault'
@@ -35,13 +35,13 @@ export interface GroupRecord extends StoredOf<typeof groupFields> {}
 export interface ConnectionRecord extends StoredOf<typeof connectionFields> {}
 
 /**
- * A combo, under its name. During a rename, there are two records: the new one has the old name in `from`, and becomes valid when the old one
- * gets the new name in `movedTo`. So a single write decides, even with other writers and after a crash.
+ * A combo, under its name. During a rename, there are two records: the new one has the old name in `from`, and becomes valid when the old one gets
+ * the new name in `movedTo`. A single write is therefore decisive, even with other writers and after a crash.
  */
 export interface ComboRecord extends StoredOf<typeof comboFields> {}
 
 /** An alias: `alias` points to the model name `model`. */
 export interface AliasRecord extends StoredOf<typeof aliasFields> {}
 
-/** The strategy for a provider's connections. */
+/** The strategy for choosing among a provider's connections. */
 export interface ProviderRecord extends StoredOf<typeof providerFields> {}

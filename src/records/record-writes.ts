@@ -12,7 +12,7 @@ export interface WritableRecords<T> extends Records<T> {
   insert(id: string, record: T, order?: number): Promise<boolean>
   /**
    * Applies `change` to the current record; retries if another writer was faster. Resolves to `undefined` if there is no record, or if `change`
-   * returns `undefined`, which leaves the record as it is. Rejects if `change` throws. `version` is the stored record's version.
+   * returns `undefined` to leave the record unchanged. Rejects if `change` throws. `version` is the stored record's version.
    */
   update(
     id: string,
@@ -20,14 +20,14 @@ export interface WritableRecords<T> extends Records<T> {
   ): Promise<T | undefined>
   /** Replaces or inserts a record, even if the stored one is unusable. */
   upsert(id: string, record: T): Promise<void>
-  /** Removes a record, if `onlyIf` accepts it; resolves to the removed record and its order. */
+  /** Removes a record if `onlyIf` accepts it; resolves to the removed record and its order. */
   remove(
     id: string,
     onlyIf?: (current: T, version: string) => boolean,
   ): Promise<{ record: T; order: number } | undefined>
 }
 
-/** Adds writes to records, which only management does. Call it once per type of record. */
+/** Adds write operations to records, for management only. Call it once per type of record. */
 export function writableRecords<T extends object>(records: Records<T>): WritableRecords<T> {
   const { storage, stored, view, appliesChanges, inserting } = records.source
   const { getKey, read, toEntry: written } = stored
@@ -36,7 +36,7 @@ export function writableRecords<T extends object>(records: Records<T>): Writable
   const write = (key: string, envelope: Envelope<T>, ifVersion: string | null) =>
     storage.set(key, JSON.stringify(envelope), { ifVersion }).catch(handleStorageError('write', key))
 
-  /** Waits for a write, and then applies it to the entries in memory with `apply`, which returns whether they are complete. */
+  /** Waits for a write, then updates the entries in memory with `apply`, which returns whether they are complete. */
   async function applyWrite<R>(
     change: Promise<R>,
     apply: (entries: StoredEntry<T>[], result: R) => boolean,
@@ -83,7 +83,7 @@ export function writableRecords<T extends object>(records: Records<T>): Writable
       return version !== false && record
     })
 
-  /** Resolves to `false` if there is none, or if another writer was faster. */
+  /** Replaces a damaged record. Resolves to `false` if it isn't damaged, or if another writer was faster. */
   async function replaceDamaged(id: string, record: T): Promise<boolean> {
     if ((await read(id)) !== 'damaged') return false
     const key = getKey(id)
@@ -123,7 +123,7 @@ export function writableRecords<T extends object>(records: Records<T>): Writable
   }
 }
 
-/** Inserts or replaces an entry by its order. Returns whether the replaced entry had this version, or without one, whether none was replaced. */
+/** Inserts or replaces an entry by its order. Returns whether the replaced entry had this version; without a version, whether none was replaced. */
 function insertEntry<T>(entries: StoredEntry<T>[], entry: StoredEntry<T>, version?: string): boolean {
   const at = entries.findIndex(({ id }) => id === entry.id)
   if (at >= 0) return entries.splice(at, 1, entry)[0]?.version === version

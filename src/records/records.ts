@@ -12,9 +12,9 @@ import {
 
 /** The records of one type, one per storage key, all in memory. Unusable ones are skipped. */
 export interface Records<T> {
-  /** All records in order of creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
+  /** Returns all records in order of creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
   all(): Promise<readonly T[]>
-  /** All records with their ids and order; `fresh` rereads the storage. */
+  /** Returns all records with their ids and order; `fresh` rereads the storage. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<StoredEntry<T>>>
   get(id: string): Promise<T | undefined>
   /** Used by `writableRecords` to change the records. */
@@ -32,8 +32,8 @@ interface RecordSource<T> {
 }
 
 /**
- * `hasSecretIds`: no other process can change a record while it is inserted, because none knows its id. The records in memory then follow this
- * gateway's changes without being reread, which is most of the cost of a change if there are many records.
+ * Creates the records of one type. `hasSecretIds`: no other process can change a record while it is inserted, because none knows its id. The records
+ * in memory then follow this gateway's changes without a reread, which is most of the cost of a change if there are many records.
  */
 export function createRecords<T extends object>(
   kind: RecordKind<T>,
@@ -86,7 +86,7 @@ interface RecordView<T> {
   current(): Promise<LoadedRecords<T>>
   reread(): Promise<LoadedRecords<T>>
   expire(): void
-  /** Applies this gateway's change to the entries in memory. They are reread before use unless `change` returns true: they are complete. */
+  /** Applies this gateway's change to the entries in memory. They are reread before use unless `change` returns true, meaning they are complete. */
   applyChange(change: (entries: StoredEntry<T>[]) => boolean): void
 }
 

@@ -10,9 +10,9 @@ import type { SettingsStore } from './stored-settings.ts'
 
 /** Lists, replaces, and removes damaged records. Rejects with `STORAGE_FAILED` if the storage is unavailable. */
 export interface Repair {
-  /** Checks every record that may have changed. Sorted by key. */
+  /** Checks every record that may have changed. The result is sorted by key. */
   inspect(): Promise<DamagedRecord[]>
-  /** The stored text of a record; `undefined` if there is none. */
+  /** Returns the stored text of a record; `undefined` if there is none. */
   read(key: string): Promise<string | undefined>
   /** Replaces a record. Throws `INVALID_REQUEST` if the new record has a problem, or if records of this type are repaired in another way. */
   replace(key: string, record: JsonObject): Promise<void>
@@ -24,11 +24,11 @@ interface Repairable {
   records: Pick<Records<object>, 'entries'>
   /** Completes a record before it is written. */
   complete?(key: string, record: JsonObject): Promise<JsonObject>
-  /** Finds a problem outside the fields, as a predicate whose subject is the record. */
+  /** Finds a problem that isn't in a single field, as a predicate whose subject is the record. */
   findProblem?(id: string, record: object): Promise<string | undefined>
 }
 
-/** Most records per type that are checked for problems outside their fields. */
+/** Maximum records per type to check for problems outside their fields. */
 const MAX_CHECKED = 1_000
 
 export function createRepair(deps: {

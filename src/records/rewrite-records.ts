@@ -29,13 +29,13 @@ import { handleStorageError, retryLostRace } from './storage-access.ts'
 import { createStoredRecords, parseRecord, type RecordKind } from './stored-records.ts'
 import { parseSettings, toSettings } from './stored-settings.ts'
 
-/* The first records of a storage, and their encryption with new keys. Loaded with set-up-keyring.ts. */
+/* Writes the first records of a storage, and encrypts records with new keys. Loaded with set-up-keyring.ts. */
 
 /** Stores the default settings with their signature, unless the storage has settings. */
 export const createSettings = (storage: Storage, keyring: Keyring): Promise<void> =>
   rewrite(storage, SETTINGS, async (text) => (text === undefined ? serializeSettings(keyring, {}) : undefined))
 
-/** Encrypts and signs with `keyring` everything that `former` can decrypt or verify. Skips the rest, so that it may run again or concurrently. */
+/** Encrypts and signs with `keyring` everything that `former` can decrypt or verify. Skips the rest, so it is safe to run again or concurrently. */
 export async function reencryptAll(storage: Storage, former: Keyring, keyring: Keyring): Promise<void> {
   const reencrypt = async (context: string, encrypted: string) => {
     const plain = await former.decrypt(context, encrypted).catch(() => undefined)
@@ -70,7 +70,7 @@ export async function reencryptAll(storage: Storage, former: Keyring, keyring: K
   })
 }
 
-/** Rewrites a page at a time: a storage that commits concurrent writes together takes seconds for 100,000 records. */
+/** Rewrites one page at a time. With a storage that commits concurrent writes together, this takes seconds for 100,000 records. */
 async function rewriteAll<T extends object>(
   storage: Storage,
   kind: RecordKind<T>,
@@ -109,7 +109,7 @@ async function rewrite(
 const serializeSettings = async (keyring: Keyring, members: JsonObject): Promise<string> =>
   JSON.stringify({ ...members, mac: await signSettings(keyring, toSettings(members)) })
 
-/** Signs serialized settings with `keyring` if `former` signed them; otherwise returns `undefined`. */
+/** Signs serialized settings with `keyring` if `former` signed them; otherwise, resolves to `undefined`. */
 async function resignSettings(
   text: string | undefined,
   former: Keyring,

@@ -16,7 +16,7 @@ import { KEYRING, KEYS, SETTINGS } from './record-collections.ts'
 import { createSettings, reencryptAll } from './rewrite-records.ts'
 import { handleStorageError } from './storage-access.ts'
 
-/* Creates or replaces the keyring of a storage. Loaded only then: most starts find one that is ready. */
+/* Creates or replaces the keyring of a storage. Loaded only when needed, because most starts find a keyring that is ready. */
 
 interface FoundKeyring {
   stored: Stored
@@ -85,8 +85,8 @@ const missingError = () =>
   })
 
 /**
- * Replaces the data key of an unencrypted keyring. The new key is stored together with the former one, both encrypted; the gateway that opens
- * this record re-encrypts everything. The lookup key stays, so that every key keeps its digest: it decrypts and signs nothing.
+ * Replaces the data key of an unencrypted keyring. The new key is stored together with the former one, both encrypted; the gateway that opens this
+ * record re-encrypts everything. The lookup key stays the same, so that every key keeps its digest; it neither decrypts nor signs anything.
  */
 async function replaceKeys(
   storage: Storage,

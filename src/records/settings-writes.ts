@@ -13,8 +13,8 @@ import {
 /** Settings that can be changed, which only management does. */
 export interface WritableSettings extends SettingsStore {
   /**
-   * Merges the patch into the stored settings; retries if another writer was faster. Replaces unsigned settings with their reading and the
-   * patch, which must then contain `requireApiKey`: otherwise rejects with `STORAGE_FAILED`.
+   * Merges the patch into the stored settings; retries if another writer was faster. Replaces unsigned settings with their reading and the patch. The
+   * patch must then contain `requireApiKey`; otherwise, rejects with `STORAGE_FAILED`.
    */
   update(patchFor: (stored: StoredSettings) => SettingsPatch): Promise<StoredSettings>
 }
@@ -50,5 +50,5 @@ export function writableSettings(settings: SettingsStore): WritableSettings {
   }
 }
 
-/** The stored fields that contain the rules. */
+/** Clears the stored fields that contain the rules. */
 const NO_RULES = { health: undefined, maxAttempts: undefined, timeouts: undefined }

@@ -3,15 +3,15 @@ import { isBareCredential } from '../lib/credential-shapes.ts'
 import { isObject } from '../lib/json.ts'
 import type { NumberShape, Shape, TextShape } from '../types/records/shapes.ts'
 
-/** What is wrong with a value, as a predicate, and where in it; `undefined` if it fits the shape. */
+/** What is wrong with a value, and where. */
 export interface ShapeProblem {
-  /** Empty for the value itself; `.baseUrl`, `[0]`. */
+  /** Empty for the value itself, otherwise such as `.baseUrl` or `[0]`. */
   path: string
-  /** Such as `must be a string`. */
+  /** A predicate, such as `must be a string`. */
   problem: string
 }
 
-/** Checks a value that was written in code. */
+/** Checks a value that was written in code; returns `undefined` if it fits the shape. */
 export function findShapeProblem(shape: Shape, value: unknown, path = ''): ShapeProblem | undefined {
   const fail = (problem: string): ShapeProblem => ({ path, problem })
   switch (shape.type) {
@@ -50,7 +50,7 @@ export function findShapeProblem(shape: Shape, value: unknown, path = ''): Shape
 
 type Fields = Readonly<Record<string, { readonly shape: Shape; readonly isOptional?: boolean }>>
 
-/** Checks an object that may have only these fields. */
+/** Checks an object that may only have these fields. */
 export function findFieldProblem(fields: Fields, value: Record<string, unknown>, path = ''): ShapeProblem | undefined {
   for (const name of Object.keys(value))
     if (!Object.hasOwn(fields, name))
@@ -66,7 +66,7 @@ export function findFieldProblem(fields: Fields, value: Record<string, unknown>,
 const UNDEFINED =
   'is undefined. If it comes from an environment variable, check that the variable is set; otherwise omit it'
 
-/** The conditions, voices, and parameters of an entry are only checked by type. */
+/** Checks an entry. Its conditions, voices, and parameters are only checked by type. */
 function findEntryProblem(entry: Record<string, unknown>, path: string): ShapeProblem | undefined {
   const { when, voices, params, ...plain } = entry
   const wrong = Object.entries({ when, voices, params }).find(([, value]) => value !== undefined && !isObject(value))

@@ -5,7 +5,7 @@ import type { Clock, Storage } from '../types.ts'
 /** The timeout of an operation, in ms. */
 const ANSWER_TIMEOUT_MS = 5_000
 
-/** The timeout after an operation has timed out, until the storage responds again: a change takes several operations, each of which would wait. */
+/** The timeout after an operation has timed out, in ms, until the storage responds again. A change takes several operations, and each would wait. */
 const HANGING_TIMEOUT_MS = 250
 
 /** How long a request waits for fresh data if stale data is in memory, in ms. */
@@ -14,14 +14,14 @@ const MAX_WAIT_MS = 300
 /** How long a request waits if another writer is known to have changed the data, in ms. */
 const MAX_WAIT_IF_CHANGED_MS = 1_000
 
-/** When to try again after the storage was unavailable or slow, in ms. */
+/** How long to wait before trying again after the storage was unavailable or slow, in ms. */
 export const RETRY_AFTER_MS = 1_000
 
-/** Codes of adapters and Node for an unreachable storage, whose data may be intact. */
+/** Error codes of adapters and Node for an unreachable storage, whose data may be intact. */
 const UNREACHABLE =
   /^(?:STORAGE_UNREACHABLE|STORAGE_LOCKED|E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH))$/
 
-/** Codes of adapters for unreadable data, for which stale data must not be used. */
+/** Error codes of adapters for unreadable data, for which stale data must not be used. */
 const UNREADABLE = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
 
 /**
@@ -46,7 +46,10 @@ function toStorageError(what: 'read' | 'write' | 'list', key: string, cause: unk
   })
 }
 
-/** The code of the network error behind an error, such as `ECONNREFUSED`, or ''. Clients see it; a driver's message may name machines and users. */
+/**
+ * Returns the code of the network error behind an error, such as `ECONNREFUSED`, or ''. Clients see it; a driver's message could name machines and
+ * users.
+ */
 function findNetworkCode(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 4) return ''
   const [code] = NETWORK.exec(`${getErrorCode(error)} ${error.message}`) ?? []
@@ -63,12 +66,12 @@ const getErrorCode = (cause: unknown) =>
 export const isStorageUnavailable = (error: unknown): boolean =>
   isGatewayError(error) && (error.code === 'STORAGE_UNAVAILABLE' || error.data.isAway === true)
 
-/** A failure after this time counts as a timeout, in ms. */
+/** A failure that takes longer than this counts as a timeout, in ms. */
 const SLOW_FAILURE_MS = 1_000
 
 /**
- * Adds timeouts to a storage: an operation rejects with `STORAGE_UNAVAILABLE` after 5 s, and the next ones after 250 ms until the storage
- * responds again. A write that timed out may have succeeded.
+ * Adds timeouts to a storage. An operation rejects with `STORAGE_UNAVAILABLE` after 5 s; the next ones reject after 250 ms until the storage responds
+ * again. A write that timed out may have succeeded.
  */
 export function withTimeouts(storage: Storage, clock: Clock): Storage {
   let isHanging = false
@@ -123,8 +126,8 @@ export interface PendingRead<T> {
 /** Limits how long requests wait for fresh data while stale data is in memory. */
 export interface StaleFallback {
   /**
-   * Waits for the read, and returns `stale` if the storage is unavailable or the read takes longer than `MAX_WAIT_MS`. In the second after
-   * that, all callers get `stale` immediately. Rejects with any other failure.
+   * Waits for the read. Returns `stale` if the storage is unavailable or the read takes longer than `MAX_WAIT_MS`; in the second after that, all
+   * callers get `stale` immediately. Rejects with any other failure.
    */
   readOrUseStale<T>(pending: PendingRead<T>, stale: T): Promise<T>
 }
@@ -153,8 +156,7 @@ export function createStaleFallback(clock: Clock): StaleFallback {
 const MAX_ATTEMPTS = 200
 
 /**
- * Repeats `attempt` (read, change, conditional write) until it doesn't resolve to `false`, which means that another writer was faster. Rejects
- * with `STORAGE_FAILED` after 200 attempts, which happens if a storage doesn't return its own writes.
+ * Repeats `attempt` (read, change, conditional write) as long as it resolves to `false`, which means that another writer was faster. Rejects with `STORAGE_FAILED` after 200 attempts, which happens if a storage doesn't return its own writes.
  */
 export async function retryLostRace<T>(attempt: () => Promise<T | false>): Promise<T> {
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {

@@ -25,7 +25,7 @@ import { createSettingsStore, type SettingsStore } from './stored-settings.ts'
 
 export type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './record-collections.ts'
 
-/** All records of the gateway, as requests read them. Management uses a `WritableStore`, which adds the writes. */
+/** All records of the gateway, for requests. Management uses a `WritableStore`, which adds write operations. */
 export interface Store {
   settings: SettingsStore
   /** By the digest of the key's value. */
@@ -45,9 +45,9 @@ export interface Store {
   /** By provider id. */
   providers: Records<ProviderRecord>
   keyLookup: KeyLookup
-  /** Learns of this gateway's changes. */
+  /** Is notified of this gateway's changes. */
   keyCache: KeyCache
-  /** The groups of keys as requests read them. */
+  /** The groups of keys, cached for requests. */
   groupCache: GroupCache
   /** With a timeout for each operation. */
   storage: Storage
@@ -131,8 +131,8 @@ export function createStore(options: StoreOptions): Store {
 }
 
 /**
- * The storage, with reads that wait until its keyring is open, if it has one, because opening it may encrypt records again. If the keyring is
- * damaged, the records can still be read.
+ * Makes reads of a storage wait until its keyring is open, if it has one, because opening it may re-encrypt records. If the keyring is damaged, the
+ * records can still be read.
  */
 function waitForKeyring(storage: Storage, keyring: () => Promise<Keyring>): Storage {
   const opened = once(async () => {
@@ -148,7 +148,9 @@ function waitForKeyring(storage: Storage, keyring: () => Promise<Keyring>): Stor
   }
 }
 
-/** Decrypts a connection's credential; `undefined` if it has none. Rejects with `STORAGE_FAILED` if it was changed or moved. */
+/**
+ * Decrypts a connection's credential; resolves to `undefined` if it has none. Rejects with `STORAGE_FAILED` if the credential was changed or moved.
+ */
 export async function decryptApiKey(
   store: Pick<Store, 'keyring' | 'code'>,
   connection: ConnectionRecord,
@@ -158,12 +160,12 @@ export async function decryptApiKey(
   return (await store.keyring()).decrypt(getApiKeyContext(connection), connection.sealedApiKey)
 }
 
-/** Most credentials that are decrypted before they are needed. */
+/** The maximum number of credentials to decrypt before they are needed. */
 const MAX_AHEAD = 50
 
 /**
- * Decrypts each connection's credential once until its record changes; failures aren't cached. The first call also decrypts the others, since
- * the next attempt may need one, and providers' errors are searched for all of them.
+ * Decrypts each connection's credential once until its record changes; failures aren't cached. The first call also decrypts the others, because the
+ * next attempt may need one, and because providers' error messages are searched for all credentials.
  */
 export function createCredentialCache(
   store: Pick<Store, 'keyring' | 'connections' | 'code'>,
@@ -203,7 +205,7 @@ function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
   return { ...records, all: () => getValid(records.all()) }
 }
 
-/** The valid records: one per combo, even during a rename. */
+/** Returns the valid records: one per combo, even during a rename. */
 export function filterValidCombos(records: readonly ComboRecord[]): readonly ComboRecord[] {
   if (!records.some(({ from, movedTo }) => from !== undefined || movedTo !== undefined)) return records
   const renames = new Set(records.map(({ id, name, movedTo }) => getRename(id, name, movedTo)))

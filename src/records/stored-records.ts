@@ -21,23 +21,23 @@ export interface StoredEntry<T> extends Envelope<T> {
 /** The records of one type in the storage. Methods reject with `STORAGE_FAILED` if the storage can't be read. */
 export interface StoredRecords<T> {
   getKey(id: string): string
-  /** `undefined` if there is none, `'damaged'` if it is unusable. */
+  /** Reads a record; resolves to `undefined` if there is none, or to `'damaged'` if it is unusable. */
   read(id: string): Promise<StoredEntry<T> | 'damaged' | undefined>
-  /** All usable records in pages, in the order of their storage keys. */
+  /** Reads all usable records in pages, in the order of their storage keys. */
   pages(): AsyncIterable<StoredEntry<T>[]>
-  /** All usable records in order of creation. */
+  /** Reads all usable records in order of creation. */
   list(): Promise<StoredEntry<T>[]>
-  /** The entry of a record that was just written. */
+  /** Returns the entry of a record that was just written. */
   toEntry(id: string, envelope: Envelope<T>, version: string): StoredEntry<T>
 }
 
 export interface RecordKind<T> {
-  /** The prefix of their storage keys: ends with a slash, which the percent-encoded id follows. */
+  /** The prefix of their storage keys. It ends with a slash and is followed by the percent-encoded id. */
   prefix: string
   read: Reader<T>
 }
 
-/** `turnEnd` yields to other work between pages; `damage` gets each record's problem. */
+/** Creates the access to stored records. `turnEnd` yields to other work between pages; `damage` gets each record's problem. */
 export function createStoredRecords<T extends object>(
   storage: Storage,
   { prefix, read }: RecordKind<T>,
@@ -93,7 +93,7 @@ export function createStoredRecords<T extends object>(
 
 const PAGE = 1_000
 
-/** Has no entry if the record is skipped, and no problem if the record is valid. */
+/** The result of parsing. It has no entry if the record is skipped, and no problem if the record is valid. */
 interface ParsedRecord<T> {
   entry?: Omit<StoredEntry<T>, 'version'>
   /** The predicate of a sentence whose subject is the record. */
@@ -117,7 +117,7 @@ export function parseRecord<T>(key: string, text: string, { prefix, read }: Reco
 
 const skip = (why: string) => ({ problem: `${why}, so it is skipped` })
 
-/** Decodes the id in a storage key; `undefined` if it is invalid. */
+/** Decodes the id in a storage key; returns `undefined` if it is invalid. */
 export function decodeId(encoded: string): string | undefined {
   try {
     return decodeURIComponent(encoded)
@@ -130,18 +130,18 @@ export function decodeId(encoded: string): string | undefined {
 export interface DamagedRecord {
   /** Its storage key. */
   key: string
-  /** What is wrong with the record, and how it is read instead, or that it is skipped. */
+  /** What is wrong with the record, and how it is read instead or that it is skipped. */
   problem: string
 }
 
 /** The known damaged records. */
 export interface DamageLog {
-  /** Sets a record's problem; `undefined` if it is valid or gone. A new problem goes to `onError`. */
+  /** Sets a record's problem; `undefined` if it is valid or was removed. A new problem is passed to `onError`. */
   report(key: string, problem: string | undefined): void
-  /** Reports all keys with a prefix: problems of other records with that prefix are removed. */
+  /** Reports all keys that exist with a prefix, and removes the problems of other records with that prefix. */
   reportAll(prefix: string, keys: ReadonlySet<string>): void
   has(key: string): boolean
-  /** Sorted by key. */
+  /** Lists the damaged records, sorted by key. */
   list(): DamagedRecord[]
 }
 

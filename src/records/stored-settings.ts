@@ -13,7 +13,7 @@ import { SETTINGS } from './record-collections.ts'
 import { handleStorageError, type StaleFallback } from './storage-access.ts'
 import type { DamageLog } from './stored-records.ts'
 
-/** The settings as they are stored: only the request rules that are set. */
+/** The settings as stored, with only the request rules that are set. */
 export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
   rules?: RequestRules | undefined
   /** Marks the last call that set `requireApiKey`; each call writes a new mark. */
@@ -23,13 +23,13 @@ export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
 /** The settings, with `false` and the empty string as defaults. */
 export interface SettingsStore {
   /**
-   * Unsigned settings (keyring.ts) are read as requiring a key, with cloud sync off. Rejects with `STORAGE_FAILED`, so that model requests are
-   * rejected, if the settings are missing from a storage that had some, can't be read, or are unsigned and may have had limits.
+   * Reads the settings. Unsigned settings (keyring.ts) are read as requiring a key, with cloud sync off. Rejects with `STORAGE_FAILED`, so that model
+   * requests are rejected, if the settings are missing from a storage that had some, can't be read, or are unsigned and may have had limits.
    */
   read(): Promise<StoredSettings>
-  /** Whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects as `read` does. */
+  /** Whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects like `read`. */
   mayUseCloudSync(): Promise<boolean>
-  /** Reads them from the storage even if they are in memory. Rejects as `read` does. */
+  /** Reads them from the storage even if they are in memory. Rejects like `read`. */
   reread(): Promise<StoredSettings>
   /** The settings defined in code. */
   readonly code: JsonObject
@@ -41,15 +41,15 @@ interface SettingsSource {
   storage: Storage
   keyring(): Promise<Keyring>
   load(): Promise<LoadedSettings>
-  /** Has the settings read again before they are used. */
+  /** Makes the next use reread the settings. */
   expire(): void
-  /** Sets the settings that this gateway has written, until they are read again; returns them with those defined in code. */
+  /** Uses the settings that this gateway has written until they are reread; returns them with those defined in code. */
   replace(settings: StoredSettings): StoredSettings
 }
 
 interface LoadedSettings {
   version: string | null
-  /** `undefined` if there are none that can be read. */
+  /** `undefined` if there are no readable settings. */
   members: JsonObject | undefined
   isSigned: boolean
 }
@@ -123,7 +123,7 @@ export function createSettingsStore(deps: {
   }
 }
 
-/** The stored fields under their current names; `undefined` if the text is not a JSON object. */
+/** Parses the stored fields under their current names; returns `undefined` if the text isn't a JSON object. */
 export function parseSettings(text: string): JsonObject | undefined {
   const members = tryParseJson(text)
   if (!isObject(members)) return undefined

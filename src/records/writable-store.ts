@@ -22,9 +22,9 @@ import { handleStorageError } from './storage-access.ts'
 import { decryptApiKey, type Store } from './store.ts'
 import { parseRecord, type RecordKind } from './stored-records.ts'
 
-/** The store with its writes. Only management uses it, so that requests load none of this. */
+/** The store with its write operations. Only management uses it, so requests load none of this. */
 export interface WritableStore extends Store {
-  /** Writes sign the record and update what requests have cached of it. */
+  /** Writes sign the record and update its cached copy for requests. */
   keys: WritableRecords<KeyRecord>
   /** Like `keys`. */
   formerKeys: WritableRecords<FormerKeyRecord>
@@ -155,7 +155,7 @@ const UNSIGNED_GROUP =
   'was not written by a gateway with this secret, so its keys are rejected: pause, resume, or delete it'
 const UNREADABLE_CREDENTIAL = 'has a credential that cannot be decrypted. Set the connection\'s "apiKey" again'
 
-/** A type of signed records, and the cache through which requests read them. */
+/** A type of signed records, and the cache that requests use to read them. */
 interface SignedKind<T> {
   kind: RecordKind<T>
   sign(id: string, record: T): Promise<T>
@@ -172,7 +172,7 @@ async function completeRecord<T extends { mac?: string }>(
   return entry ? { ...record, mac: (await sign(entry.id, entry.record)).mac } : record
 }
 
-/** Signs each record that is written, and notifies the cache. */
+/** Signs each record that is written and notifies the cache. */
 function withSignatures<T>(records: WritableRecords<T>, { sign, cache }: SignedKind<T>): WritableRecords<T> {
   return {
     ...records,
@@ -196,30 +196,30 @@ function withSignatures<T>(records: WritableRecords<T>, { sign, cache }: SignedK
   }
 }
 
-/** The id of a custom model's record. */
+/** Returns the id of a custom model's record. */
 export const customModelId = (model: { providerAlias: string; id: string }): string =>
   JSON.stringify([model.providerAlias, model.id])
 
 /**
- * Runs work exclusively among all gateways on an atomic storage, and on any other storage among the calls of this gateway. Call `ready` just
- * before the decisive write: it throws `STORAGE_UNAVAILABLE` if the lease is about to end.
+ * Runs work exclusively: among all gateways if the storage is atomic, otherwise among the calls of this gateway. Call `ready` just before the
+ * decisive write; it throws `STORAGE_UNAVAILABLE` if the lease is about to end.
  */
 type RunExclusive = <T>(name: string, work: (ready: () => void) => Promise<T>) => Promise<T>
 
-/** How long others wait for a gateway that died with the lease, in ms. */
+/** How long others wait if a gateway dies while it holds the lease, in ms. */
 const LEASE_MS = 10_000
-/** From the start of the lease to the start of the write, in ms; the write itself has five seconds (storage-access.ts). */
+/** The maximum time from the start of the lease to the start of the write, in ms; the write itself has five seconds (storage-access.ts). */
 const READY_WITHIN_MS = 4_000
 /** How long a gateway waits for the lease, in ms; between attempts, it waits for 50% to 100% of `PAUSE_MS`. */
 const MAX_WAIT_MS = 4_000
 const PAUSE_MS = 20
 
-/** A lease is a record `turns/<name>` that one gateway has created and that expires. */
+/** Creates the function that runs work exclusively. A lease is a record `turns/<name>` that one gateway has created and that expires. */
 function createExclusiveRunner({ storage, clock }: { storage: Storage; clock: Clock }): RunExclusive {
   const mutexes = new Map<string, Mutex>()
   const owner = crypto.randomUUID()
 
-  /** Returns the version of the lease's record, or `false`. This gateway may already have one, if the storage's response was lost. */
+  /** Acquires the lease. Returns its record's version, or `false`. This gateway may already hold it if the storage's response was lost. */
   async function acquireLease(key: string): Promise<string | false> {
     const taken = await storage.set(key, owner, { ifVersion: null, ttlMs: LEASE_MS, durability: 'relaxed' })
     if (taken !== false) return taken
@@ -261,5 +261,5 @@ const unavailableError = (why: string) =>
 const pause = (clock: Clock) =>
   new Promise<void>((resolve) => void startDeadline(clock, PAUSE_MS * (0.5 + jitter() / 2), resolve))
 
-/** 0 to 1, so that waiting processes don't retry in step. */
+/** Returns a random number from 0 to 1, so that waiting processes don't retry in lockstep. */
 const jitter = () => (crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) / 255

@@ -1,4 +1,4 @@
-/** What a model, combo, or provider serves. Models of the kinds `rerank` and `moderation` aren't listed anywhere. */
+/** The kind of service that a model, combo, or provider offers. Models of the kinds `rerank` and `moderation` aren't listed anywhere. */
 export type Kind =
   | 'llm'
   | 'image'
@@ -32,9 +32,9 @@ export interface CatalogModel {
   id: string
   /** Default `llm`. */
   type?: Kind
-  /** Most input and output tokens combined. */
+  /** Maximum input and output tokens combined. */
   contextWindow?: number
-  /** Most output tokens. */
+  /** Maximum output tokens. */
   maxOutputTokens?: number
   price?: Price
 }
@@ -56,7 +56,7 @@ export type Price = Partial<Record<PricedTokens | PricedUnit | 'minute', number>
 /** Prices of requests with more than `above` input tokens. */
 export type PriceTier = { above: number } & Partial<Record<PricedTokens, number>>
 
-/** Token types with a price. Audio and image tokens without a price of their own cost the same as other tokens. */
+/** Token types with a price. Audio and image tokens without their own price cost the same as other tokens. */
 export type PricedTokens =
   | 'input'
   | 'output'
@@ -74,12 +74,12 @@ export type PricedUnit = 'search' | 'page' | 'credit' | 'image' | 'second' | 'ch
 export interface CatalogProvider {
   /** The prefix of its model names; default: `catalogAlias`, or else the provider id. */
   alias?: string
-  /** The alias its models have in the catalog; default: `alias`, or else the provider id. */
+  /** The alias of its models in the catalog; default: `alias`, or else the provider id. */
   catalogAlias?: string
   /** Display name. */
   name?: string
   docsUrl?: string
-  /** Including the version segment: `https://api.openai.com/v1`. */
+  /** Includes the version segment: `https://api.openai.com/v1`. */
   baseUrl?: string
   /** The format of its models; default `openai-chat`. */
   format?: ProviderFormat

@@ -1,6 +1,6 @@
 import type { Effort } from '../traits.ts'
 
-/** How a combo orders its models, or a provider its connections, for a request (src/request/routing/README.md). */
+/** How a combo orders its models for a request, or a provider its connections (src/request/routing/README.md). */
 export type Strategy =
   | 'fallback'
   | 'round-robin'
@@ -48,8 +48,8 @@ export interface EntryParams {
 }
 
 /**
- * A response after which the next target is tried, as after a failure. `content`: a content filter cut it off. `schema`: it isn't JSON that
- * matches the request's schema.
+ * A response after which the next target is tried, as if it had failed. `content`: a content filter cut it off. `schema`: it isn't JSON that matches
+ * the request's schema.
  */
 export type ResponseCondition = 'content' | 'schema'
 
@@ -71,5 +71,5 @@ export interface Condition {
   metadata?: Record<string, Pattern>
 }
 
-/** A case-sensitive string in which `*` matches any text, or a list of them of which one must match. `true`: present; `false`: absent. */
+/** A case-sensitive string in which `*` matches any text, or a list of such strings, one of which must match. `true`: present; `false`: absent. */
 export type Pattern = string | string[] | boolean

@@ -4,11 +4,11 @@ export type Credential = (
   | { accessToken: string }
   | { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
 ) & {
-  /** Epoch ms; a minute before, the function is called again. Default: five minutes after the call. */
+  /** Epoch ms. The function is called again a minute before this time. Default: five minutes after the call. */
   expiresAt?: number
 }
 
-/** What a request needs a credential for. */
+/** Describes the request that needs a credential. */
 export interface CredentialRequest {
   /** The account's ID, if the request has one (src/features/accounts/README.md). Absent for a shared credential. */
   account?: string

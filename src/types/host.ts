@@ -5,15 +5,13 @@ export interface Clock {
   /** Resolves after `ms`. Rejects with the signal's reason as soon as `signal` is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /**
-   * Calls `onTime` once after `ms`; returns a function that cancels it. Optional: a cheaper `sleep` for the several timeouts of each
-   * request.
+   * Calls `onTime` once after `ms`; returns a function that cancels it. Optional: a cheaper alternative to `sleep` for the timeouts of each request.
    */
   setTimer?(ms: number, onTime: () => void): () => void
 }
 
 /**
- * Where the gateway logs; `console` works. `data` contains facts for the operator, never a secret. Messages of a level without a method are
- * dropped.
+ * Where the gateway logs; `console` works. `data` contains facts for the operator, never a secret. Messages are dropped if their level has no method.
  */
 export interface Logger {
   debug?(message: string, data?: Record<string, unknown>): void

@@ -2,7 +2,7 @@ import type { IsoTime } from './plain-types.ts'
 /** A calendar window in UTC. Weeks start on Monday; `total` never ends. */
 export type LimitWindow = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'total'
 
-/** The limit per window; a window that is absent has no limit. */
+/** The limit per window; a missing window has no limit. */
 export type WindowLimits = { -readonly [W in LimitWindow]?: number }
 
 /** Usage limits of a key, a group of keys, or the gateway. */
@@ -17,10 +17,10 @@ export interface UsageLimits {
   parallel?: number
 }
 
-/** What a limit counts. */
+/** The unit that a limit counts. */
 export type LimitUnit = 'requests' | 'tokens' | 'usd' | 'parallel'
 
-/** What a limit applies to; `run`: a token. */
+/** The scope of a limit; `run` is a token. */
 export type LimitScope = 'key' | 'account' | 'group' | 'gateway' | 'run'
 
 /** A limit and what remains of it. Counts are in the limit's unit; `remaining` is never negative. */
@@ -34,7 +34,7 @@ export interface LimitState {
   limit: number
   /** The settled amount. */
   used: number
-  /** The most that in-flight requests can still use. */
+  /** The maximum that in-flight requests can still use. */
   reserved: number
   /** Reserved by instances that are no longer running. Counts as used for tokens and USD. */
   unsettled: number

@@ -1,4 +1,4 @@
-/** A whole number. The OpenAPI document says so, too. */
+/** A whole number, also in the OpenAPI document. */
 export type Integer = number
 
 /** A time in ISO 8601. */

@@ -19,7 +19,7 @@ export interface SetOptions {
  * reports an empty store. `test/conformance/storage.ts` checks all of this.
  */
 export interface Storage {
-  /** The latest value; `undefined` if the key was never set, was deleted, or has expired. */
+  /** Returns the latest value; `undefined` if the key was never set, was deleted, or has expired. */
   get(key: string): Promise<Stored | undefined>
   /**
    * Writes the value and resolves to its new version, or changes nothing and resolves to `false` if the stored version is not `ifVersion`.
@@ -34,7 +34,7 @@ export interface Storage {
   /** Resolves to whether a value was removed: `false` if there was none, or if its version is not `ifVersion`. */
   delete(key: string, options?: { ifVersion?: string }): Promise<boolean>
   /**
-   * Entries whose keys start with the literal `prefix`, in ascending code-unit order (like `<` on strings). `after` skips keys up to and
+   * Lists entries whose keys start with the literal `prefix`, in ascending code-unit order (like `<` on strings). `after` skips keys up to and
    * including it, whether or not it exists; `limit` caps the number of entries. Includes every write that resolved before the call.
    */
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<Array<Stored & { key: string }>>
@@ -46,8 +46,8 @@ export interface Storage {
    */
   readonly keepsUsage?: false
   /**
-   * Most request records to keep here, and approximately their most bytes; beyond either, the gateway removes the oldest. Aggregates stay.
-   * Default: all records, for as long as the settings say.
+   * The maximum number of request records to keep, and approximately their maximum size in bytes; beyond either, the gateway removes the oldest.
+   * Aggregates are kept. Default: all records, for as long as the settings say.
    */
   readonly usageRecordLimit?: { readonly records: number; readonly bytes: number }
   /** Largest value in bytes of UTF-8; absent if the gateway can't come near the limit. */
@@ -68,9 +68,9 @@ export interface Storage {
    */
   watch?(onChange: (key: string) => void, onGap?: () => void): () => void
   /**
-   * A secret stored next to the data, not in it: created on first use, the same from then on. It encrypts credentials if no `secret` option
-   * is set. A string of at least 32 characters, or an HKDF key for `deriveKey`, which may be non-extractable. Rejects if there is one that
-   * can't be read.
+   * Returns a secret that is stored next to the data, not in it. It is created on first use and stays the same from then on. It encrypts credentials
+   * if no `secret` option is set. The result is a string of at least 32 characters, or an HKDF key for `deriveKey`, which may be non-extractable.
+   * Rejects if an existing secret can't be read.
    */
   ownSecret?(): Promise<string | CryptoKey>
   /** Waits for pending writes, then releases files, timers, and connections. May be called more than once. */

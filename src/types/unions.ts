@@ -1,7 +1,7 @@
 import type { ClientFormat, Kind, ProviderFormat, WireFormat } from './catalog-types.ts'
 import type { ResponseCondition, Strategy } from './combo.ts'
 
-/* Values of unions that users write. They are records, so that the compiler demands each new member here. */
+/* Values of unions that users write. They are records, so that the compiler requires every member here. */
 
 /** Every kind of model. */
 export const kinds = listMembers<Kind>({
@@ -79,7 +79,7 @@ export const vendorForms = [
 /** The name of a vendor's form. */
 export type VendorFormName = (typeof vendorForms)[number]
 
-/** The members of a union, in the order of the record. The compiler rejects a record that lacks one. */
+/** Lists the members of a union, in the order of the record. The compiler rejects a record that lacks one. */
 /* @__NO_SIDE_EFFECTS__ */
 export function listMembers<Union extends string>(members: Record<Union, true>): readonly Union[] {
   return Object.keys(members) as Union[] // the record has no other keys

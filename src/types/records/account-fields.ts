@@ -8,13 +8,13 @@ export const accountFields = {
   ref: { shape: text(), isSlot: true, guard: 1, given: sentBack },
   /** Your own id. Stored encrypted, with `name` and `metadata`. */
   id: { shape: text(), isStored: false, given: { update: 'ignored', put: 'required' } },
-  /** A name for people. */
+  /** A display name. */
   name: { shape: name(200), isOptional: true, isStored: false, given: removable },
   /** The id of a group that serves as its price plan; absent: the plan that your app names, or `accounts.defaultPlan`. */
   plan: { shape: storedId, isOptional: true, guard: 1, given: removable },
   /** Only an explicit `false` means paused: its requests are rejected. */
   isActive: { shape: flag, isOptional: true, readAs: true, absent: true, guard: 1, given: free },
-  /** Its own limits, besides those that the plan has for each account: the lower one applies. A change replaces all of them. */
+  /** Its own limits, in addition to the plan's limits for each account; the lower one applies. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 1, given: removable },
   /** The models that it may use. A request must be allowed by the account and by its plan. */
   models: { shape: allowedModels, isOptional: true, guard: 1, given: removable },
@@ -22,7 +22,7 @@ export const accountFields = {
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, given: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
   metadata: { shape: ownerTexts, isOptional: true, isStored: false, given: removable },
-  /** Cached identities and tokens from before this time no longer count. ISO 8601. */
+  /** Cached identities and tokens from before this time are no longer valid. ISO 8601. */
   tokensFrom: { shape: time, isOptional: true, guard: 1, given: sentBack },
   /** ISO 8601. */
   createdAt: { shape: time, given: sentBack },
@@ -30,7 +30,7 @@ export const accountFields = {
   seenOn: { shape: text(), isOptional: true, given: sentBack },
   /** Whether the record was created or changed by the management API, so that it doesn't expire. */
   isManaged: { shape: flag, isOptional: true, readAs: false, given: sentBack },
-  /** When it was deleted; only its id is left then, for the usage that was kept. ISO 8601. */
+  /** When it was deleted. Afterward, only its id remains, for stored usage. ISO 8601. */
   deletedAt: { shape: time, isOptional: true, guard: 1, isShown: false },
   /** Your id, the name, and the metadata, encrypted together. */
   sealedProfile: { shape: text(), isShown: false },

@@ -8,11 +8,11 @@ import type { SeenNames } from './record-fields.ts'
 import type { settingsFields } from './settings-fields.ts'
 
 /*
- * Descriptions of the fields, for the OpenAPI document and the options of the CLI. They are separate from the fields because requests load
- * those. A visible field without a line here doesn't compile.
+ * Descriptions of the fields, for the OpenAPI document and the options of the CLI. They are separate from the fields because requests load the
+ * fields. Every visible field needs a line here to compile.
  */
 
-/** A sentence for each visible field; empty if its name says it all. */
+/** A sentence for each visible field; empty if its name is self-explanatory. */
 type ApiWordsOf<F> = { readonly [N in SeenNames<F>]: string }
 
 const rules = {

@@ -16,7 +16,7 @@ export const connectionStrategy: Shape<Strategy> = choice(
   { refused: ['conditional'] },
 )
 
-/** Checked separately, because the specification gives the messages. */
+/** Any string here; checked separately, because the specification prescribes the messages. */
 const given = text()
 
 /** The fields of a combo. */
@@ -53,7 +53,7 @@ export const comboFields = {
   },
   /** With `round-robin`: consecutive requests per model; default 1. */
   stickyLimit: { shape: stickyLimit, isOptional: true, given: removable },
-  /** The strategy among each provider's connections, any but `conditional`; default: the outer combo's, or else the provider's. */
+  /** The strategy for each provider's connections, any except `conditional`; default: the outer combo's, or else the provider's. */
   connectionStrategy: { shape: connectionStrategy, isOptional: true, given: removable },
   /** Starts a second attempt if the first takes longer than 95% of its target's responses. Default `false`. */
   hedge: { shape: flag, isOptional: true, given: removable },
@@ -62,10 +62,10 @@ export const comboFields = {
   /** Retries an image request even if the previous provider may have generated, and billed, an image. Default `false`. */
   retryAmbiguous: { shape: flag, isOptional: true, given: removable },
   health: { shape: comboRuleShapes.health, isOptional: true, given: removable },
-  /** Most attempts per request, across all targets; default 3. */
+  /** Maximum attempts per request, across all targets; default 3. */
   maxAttempts: { shape: comboRuleShapes.maxAttempts, isOptional: true, given: removable },
   timeouts: { shape: comboRuleShapes.timeouts, isOptional: true, given: removable },
-  /** `code`: it is defined in the gateway's options, and can't be changed here. Absent: it is stored. */
+  /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
   source: { shape: choice(['code']), isOptional: true, isMirrored: false, given: sentBack },
   from: { shape: text(), isOptional: true, isShown: false },
   movedTo: { shape: text(), isOptional: true, isShown: false },

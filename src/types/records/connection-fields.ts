@@ -42,8 +42,8 @@ export const dataMembers = {
   /** Base URL of the provider, including the version segment; default: the catalog's. */
   baseUrl: { shape: text({ isTrimmed: true, rules: 'address' }), isOptional: true },
   /**
-   * The format for calling the server; default: the provider's. The name of a vendor's form, such as `tei`, applies to every kind except
-   * chat, which then uses `openai-chat`.
+   * The format for calling the server; default: the provider's. A vendor form, such as `tei`, applies to every kind except chat, which then uses
+   * `openai-chat`.
    */
   format: { shape: choice([...wireFormats, ...vendorForms]), isOptional: true },
   /** Azure: the name in `https://<resource>.openai.azure.com`. Required unless `baseUrl` is set. */
@@ -60,7 +60,7 @@ export const dataMembers = {
   },
   /** Azure: sent as `api-version`. A dated version (`2024-10-21`) selects the older URL, `/openai/deployments/…`. */
   apiVersion: { shape: formed('apiVersion', /^[\w.-]{1,40}$/), isOptional: true },
-  /** Azure: the deployment to call; default: the one named like the model. */
+  /** Azure: the deployment to call; default: the one with the model's name. */
   deployment: { shape: formed('deployment', /^[\w.-]{1,64}$/), isOptional: true },
   /** Speech: the provider's voices by the names that clients send, such as `alloy`. A combo entry's voices take precedence. */
   voices: { shape: voices, isOptional: true },
@@ -86,7 +86,7 @@ export const connectionFields = {
     given: { update: { as: 'same', shape: text() }, put: { as: 'required', shape: hostId } },
   },
   name: { shape: name(200), readFrom: 'provider', given: free },
-  /** Only `false` excludes the connection. */
+  /** Only `false` deactivates the connection. */
   isActive: { shape: flag, isOptional: true, readAs: true, isMirrored: false, given: free },
   /** `true` stops new requests; in-flight requests and existing sessions continue. */
   draining: { shape: flag, isOptional: true, given: free },
@@ -118,11 +118,11 @@ export const connectionFields = {
     given: removableAnywhere,
   },
   /**
-   * `true` queries the server once for its models, for at most 5 s, and stores them as `enabledModels`. If the server can't be queried, the
-   * change is still made, and the given or stored models stay. Default `false`.
+   * `true` queries the server once for its models, for at most 5 s, and stores them as `enabledModels`. If the server can't be queried, the change is
+   * still made, and the given or stored models are kept. Default `false`.
    */
   discover: { shape: flag, isOptional: true, isStored: false, isShown: false, given: free },
-  /** `code`: it is defined in the gateway's options, and can't be changed here. Absent: it is stored. */
+  /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
   source: { shape: choice(['code']), isOptional: true, isMirrored: false, given: sentBack },
   /** Marks the last call that set `isActive`; each call writes a new mark. */
   edit: { shape: text(), isOptional: true, isShown: false },

@@ -2,7 +2,7 @@ import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fi
 import { free, type InputOf, needed, type RecordFields, removable, type ShownOf, sentBack } from './record-fields.ts'
 import { flag, hostId, name, storedId, text, time } from './shapes.ts'
 
-/** The fields of a group of keys, such as a customer or a team, and of a plan of accounts. */
+/** The fields of a group of keys, such as a customer or a team, or of a plan of accounts. */
 export const groupFields = {
   id: {
     shape: storedId,
@@ -22,7 +22,7 @@ export const groupFields = {
   },
   /** Limits shared by all its keys. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 1, given: removable },
-  /** Limits of each account that has the group as its plan, on its own. A change replaces all of them. */
+  /** Limits that apply separately to each account with the group as its plan. A change replaces all of them. */
   each: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: removable },
   /** The models that its keys may use. A request must be allowed by both the group and the key. */
   models: { shape: allowedModels, isOptional: true, guard: 1, given: removable },

@@ -11,7 +11,7 @@ export const keyFields = {
     given: { put: { as: 'optional', shape: hostId } },
   },
   name: { shape: name(200), given: needed },
-  /** The whole key, as clients send it. */
+  /** The complete key, as clients send it. */
   key: { shape: text({ rules: 'clientKey' }), isStored: false, sealedAs: 'sealedKey', given: { put: 'optional' } },
   /** Only an explicit `false` means paused. */
   isActive: {
@@ -39,7 +39,7 @@ export const keyFields = {
   kinds: { shape: allowedKinds, isOptional: true, guard: 2, given: removable },
   /** The id of its group, whose limits all keys of the group share. */
   group: { shape: storedId, isOptional: true, guard: 2, given: removable },
-  /** The ref of the account that it belongs to, whose limits apply, too. A key has a group or an account. Not synced. */
+  /** The ref of the account that it belongs to; the account's limits apply, too. A key has either a group or an account. Not synced. */
   account: {
     shape: storedId,
     isOptional: true,
@@ -62,7 +62,7 @@ export const keyFields = {
   limits: { shape: usageLimits, isOptional: true, guard: 2, given: removable },
   /** Empty if the value isn't stored here. */
   sealedKey: { shape: text(), isShown: false },
-  /** The SHA-256 of the value in hex, if the value isn't stored here: a cloud proxy needs no more. */
+  /** The SHA-256 of the value in hex, if the value isn't stored here: it is all that a cloud proxy needs. */
   sha256: { shape: text(), isOptional: true, isShown: false },
   /** The signature of the guarded fields (records/signatures.ts): only the code in version 1, `<version>:<code>` in later ones. */
   mac: { shape: text(), isOptional: true, isShown: false },

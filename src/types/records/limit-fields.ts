@@ -4,7 +4,7 @@ import { choice, integer, list, map, type ObjectOf, object, type Shape, text } f
 
 /* The limits and permissions that keys, groups, and the settings share. */
 
-/** A limit per window; at least one. */
+/** Creates the shape of a limit per window; at least one is required. */
 function windows(most: Shape<number>): Shape<WindowLimits> {
   const limit = { shape: most, isOptional: true } as const
   const fields = { minute: limit, hour: limit, day: limit, week: limit, month: limit, total: limit }
@@ -12,7 +12,7 @@ function windows(most: Shape<number>): Shape<WindowLimits> {
 }
 
 const count = integer(1, Number.MAX_SAFE_INTEGER)
-/** As many dollars as a safe integer of nano-dollars can count. */
+/** An amount in dollars, at most what a safe integer of nano-dollars can represent. */
 const dollars: Shape<number> = { type: 'number', above: 0, most: 9_007_199, isReadAsAmount: true }
 
 const limitFields = {

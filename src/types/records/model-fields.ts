@@ -4,7 +4,7 @@ import { prices } from './price-fields.ts'
 import type { InputOf, RecordFields, ShownOf } from './record-fields.ts'
 import { choice, name } from './shapes.ts'
 
-/** Fields that are only set as a whole. */
+/** Required by `create` and `put`; `update` can't set it. */
 const whole = { create: 'required', put: 'required' } as const
 
 /** The fields of a custom model. */
@@ -19,7 +19,7 @@ export const customModelFields = {
   /** Its prices; a connection's own prices take precedence. */
   prices: { shape: prices, isOptional: true, given: { create: 'optional', put: 'removable' } },
   providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, given: whole },
-  /** `code`: it is defined in the gateway's options, and can't be changed here. Absent: it is stored. */
+  /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
   source: { shape: choice(['code']), isOptional: true, isMirrored: false },
 } as const satisfies RecordFields
 
@@ -33,7 +33,7 @@ export const aliasFields = {
   source: { shape: choice(['code']), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 
-/** The fields of the strategy among a provider's connections. */
+/** The fields of the strategy for a provider's connections. */
 export const providerFields = {
   provider: { shape: name(200), isSlot: true },
   strategy: { shape: connectionStrategy, isEssential: true, given: { update: 'required' } },
@@ -41,5 +41,5 @@ export const providerFields = {
   stickyLimit: { shape: stickyLimit, isOptional: true, given: { update: 'optional' } },
 } as const satisfies RecordFields
 
-/** The strategy among a provider's connections. */
+/** The strategy for a provider's connections. */
 export interface ProviderStrategy extends InputOf<typeof providerFields, 'update'> {}

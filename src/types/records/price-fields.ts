@@ -27,7 +27,7 @@ const tokenPrices = {
 /** The names of prices per million tokens. */
 export const tokenPriceNames: ReadonlySet<string> = new Set(Object.keys(tokenPrices))
 
-/** Sizes and qualities have the vendors' names. */
+/** Sizes and qualities use the vendors' names. */
 const images = map({ name: text({ isFilled: true, most: 64 }), of: { type: 'number', least: 0 }, most: 100 })
 
 /** Prices of requests with more than `above` input tokens. */

@@ -1,9 +1,9 @@
 import type { ObjectOf, Shape, ValueOf } from './shapes.ts'
 
 /*
- * Each field of a record is described once, in `key-fields.ts`, `connection-fields.ts`, and so on. From it come the public types, the reading of
- * stored records (records/readings.ts), their signatures (records/signatures.ts), the schemas of inputs (admin/schemas.ts), and the synced
- * records (features/cloud-sync/sync-forms.ts); together with `api-words.ts`, also the OpenAPI document and the options of the CLI.
+ * Each field of a record is described once, in `key-fields.ts`, `connection-fields.ts`, and so on. These descriptions define the public types, the
+ * reading of stored records (records/readings.ts), their signatures (records/signatures.ts), the schemas of inputs (admin/schemas.ts), and the synced
+ * records (features/cloud-sync/sync-forms.ts). Together with `api-words.ts`, they also define the OpenAPI document and the options of the CLI.
  */
 
 /** A field of a record. By default, it is required, stored, shown, and synced, not guarded, and inputs can't set it. */
@@ -12,13 +12,13 @@ export interface RecordField<T = unknown> {
   /** Its name in earlier builds. It is still read, and signatures use it. */
   readonly formerName?: string
   readonly isOptional?: boolean
-  /** The value read in place of an invalid stored one. Default: nothing if it is optional, otherwise the empty string or the start of 1970. */
+  /** The value to read instead of an invalid stored one. Default: none if it is optional, otherwise the empty string or the start of 1970. */
   readonly readAs?: T
-  /** What a missing value means, for the signature. */
+  /** The value that a missing field has, for the signature. */
   readonly absent?: T
-  /** `false`: it is computed. */
+  /** `false` if it is computed. */
   readonly isStored?: false
-  /** `false`: results don't have it. */
+  /** `false` if results omit it. */
   readonly isShown?: false
   /** Whether records without it are skipped. */
   readonly isEssential?: true
@@ -31,9 +31,9 @@ export interface RecordField<T = unknown> {
    * releases reject records with it.
    */
   readonly guard?: number
-  /** The field that contains it encrypted, because it is a secret. */
+  /** The field that contains the encrypted value, because this one is a secret. */
   readonly sealedAs?: string
-  /** `false`: cloud sync skips it, or syncs it separately. Fields that aren't shown aren't synced, either. */
+  /** `false` if cloud sync skips it or syncs it separately. Fields that aren't shown aren't synced, either. */
   readonly isMirrored?: false
   /** How inputs set it, by operation. */
   readonly given?: Doors
@@ -51,12 +51,12 @@ export type Door = 'create' | 'update' | 'put'
  */
 export type FieldUse = 'required' | 'optional' | 'removable' | 'merged' | 'same' | 'ignored' | 'refused'
 
-/** A use; with its own shape if inputs differ from stored values. */
+/** A use, with its own shape if inputs differ from stored values. */
 type Passage = FieldUse | { readonly as: FieldUse; readonly shape: Shape }
 
 export type Doors = Readonly<Partial<Record<Door, Passage>>>
 
-/** A field that new records need. */
+/** A field that is required for new records. */
 export const needed = { create: 'required', update: 'optional', put: 'required' } as const
 /** A field that can be set, but not removed. */
 export const free = { create: 'optional', update: 'optional', put: 'optional' } as const
@@ -64,13 +64,13 @@ export const free = { create: 'optional', update: 'optional', put: 'optional' } 
 export const removable = { create: 'optional', update: 'removable', put: 'removable' } as const
 /** Like `removable`; for a new record, `null` counts as omitted. */
 export const removableAnywhere = { create: 'removable', update: 'removable', put: 'removable' } as const
-/** A field that can be sent back with a change, and is ignored. */
+/** A field that is ignored when sent back with a change. */
 export const sentBack = { update: 'ignored' } as const
 
 /** The public type of a record. */
 export type ShownOf<F> = ObjectOf<F, ShownNames<F>>
 
-/** The names of the fields that results have. */
+/** The names of the fields in results. */
 export type ShownNames<F> = { [N in keyof F]: F[N] extends { readonly isShown: false } ? never : N }[keyof F]
 
 /** The type of a stored record. */

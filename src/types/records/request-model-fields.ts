@@ -5,7 +5,9 @@ import { type Combo, comboFields, entry } from './combo-fields.ts'
 import { free, type RecordField } from './record-fields.ts'
 import { choice, flag, integer, list, text } from './shapes.ts'
 
-/** The fields of a per-request model list (src/request/routing/LISTS.md): a combo's, except its name and anything that outlives the request. */
+/**
+ * The fields of a per-request model list (src/request/routing/LISTS.md): those of a combo, except its name and anything that outlives the request.
+ */
 export const requestModelsFields = {
   models: { shape: list(entry, { items: 'entries', most: 100, isFilled: true }), given: { create: 'required' } },
   on: comboFields.on,
@@ -24,21 +26,21 @@ export const requestModelsFields = {
 } as const satisfies { readonly [N in keyof Required<RequestModels>]: RecordField }
 
 /**
- * Models that a request brings instead of a combo, in its `x-signalbox-models` header. `maxAttempts` and `timeouts` can only lower the
- * gateway's values. `round-robin` isn't available, since it keeps a position between requests.
+ * Models that a request sends instead of naming a combo, in its `x-signalbox-models` header. `maxAttempts` and `timeouts` can only lower the
+ * gateway's values. `round-robin` isn't available, because it keeps a position between requests.
  */
 export interface RequestModels
   extends Pick<Combo, 'models' | 'on' | 'hedge' | 'sameVectors' | 'retryAmbiguous' | 'maxAttempts' | 'timeouts'>,
     Partial<Pick<Combo, 'strategy'>> {}
 
 /**
- * Options of one AI SDK call, as `providerOptions.signalbox` (src/ai/README.md): the fields of a model list, each of which may also be set
- * alone for the call's model, and what other clients send in the headers `x-signalbox-timeout-ms`, `x-signalbox-strict`, and
- * `x-signalbox-session`, or as their format's end user.
+ * Options of one AI SDK call, as `providerOptions.signalbox` (src/ai/README.md): the fields of a model list, which can also be set individually for
+ * the call's model, and the equivalents of the headers `x-signalbox-timeout-ms`, `x-signalbox-strict`, and `x-signalbox-session`, and of the end user
+ * in other formats.
  */
 export type SignalboxCallOptions = JsonTypeOf<
   Partial<RequestModels> & {
-    /** Longest wait for the call, in ms; up to a day. */
+    /** Maximum wait for the call, in ms; up to a day. */
     timeoutMs?: number
     /** `true` rejects the call if translating it would drop something. */
     strict?: boolean

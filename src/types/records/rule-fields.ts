@@ -2,7 +2,7 @@ import { integer, type NumberShape, type ObjectOf, object, type Shape } from './
 
 const HOUR = 3_600_000
 
-/** Stored values are used whatever their size. */
+/** Creates a shape whose stored values are used regardless of size. */
 const amountShape = (shape: Shape<number> & NumberShape): Shape<number> => ({ ...shape, isReadAsAmount: true })
 
 const ms = amountShape(integer(1, 24 * HOUR))
@@ -19,14 +19,14 @@ const healthTerms = {
   minCalls: { shape: amountShape(integer(1, 10_000)), isOptional: true },
   /** The first cooldown; it doubles each time a probe fails; default 5,000. */
   cooldownMs: { shape: ms, isOptional: true },
-  /** Longest cooldown; default 300,000. */
+  /** Maximum cooldown; default 300,000. */
   maxCooldownMs: { shape: ms, isOptional: true },
 } as const
 
 const timeouts = {
   /** Until the response headers, or a stream's first content; default 120,000. */
   headersMs: { shape: ms, isOptional: true },
-  /** Longest pause between two chunks of the response; default 60,000. */
+  /** Maximum pause between two chunks of the response; default 60,000. */
   idleMs: { shape: ms, isOptional: true },
   /** Until the last byte of a non-streaming response; default 600,000. */
   totalMs: { shape: ms, isOptional: true },
@@ -41,14 +41,14 @@ export interface Timeouts extends Required<ObjectOf<typeof timeouts>> {}
 /** The fields of the rules that are objects. */
 export const ruleMembers = { health: healthTerms, timeouts }
 
-/** Routing rules that the settings can set for all requests, and each combo for its own. */
+/** Routing rules: the settings set them for all requests, and each combo for its own. */
 export const ruleShapes = {
   health: object(healthTerms) as Shape<Partial<HealthTerms>>,
   maxAttempts: integer(1, 100),
   timeouts: object(timeouts) as Shape<Partial<Timeouts>>,
 }
 
-/** A combo's rules: each is replaced as a whole and read where it is used. */
+/** A combo's rules. Each is replaced as a whole, and checked where it is used. */
 export const comboRuleShapes = {
   health: object(healthTerms, { isReadWhole: true, rules: 'cooldowns' }) as Shape<Partial<HealthTerms>>,
   maxAttempts: ruleShapes.maxAttempts,
@@ -63,7 +63,7 @@ export const storedAttempts = amountShape(ruleShapes.maxAttempts)
  */
 export interface RequestRules {
   health?: Partial<HealthTerms>
-  /** Most attempts per request, across all targets; default 3. */
+  /** Maximum attempts per request, across all targets; default 3. */
   maxAttempts?: number
   timeouts?: Partial<Timeouts>
 }

@@ -46,10 +46,10 @@ export const settingsFields = {
     given: { update: 'optional' },
   },
   health: { shape: ruleShapes.health, isOptional: true, isMirrored: false, given: { update: 'merged' } },
-  /** Most attempts per request, across all targets; default 3. */
+  /** Maximum attempts per request, across all targets; default 3. */
   maxAttempts: { shape: storedAttempts, isOptional: true, isMirrored: false, given: { update: 'removable' } },
   timeouts: { shape: ruleShapes.timeouts, isOptional: true, isMirrored: false, given: { update: 'merged' } },
-  /** Limits for all requests together. A change replaces all of them. */
+  /** Limits for all requests combined. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: { update: 'removable' } },
   /** For a request with a dollar limit: skips targets whose price is unknown, or allows them. Default `skip`. */
   whenPriceUnknown: {

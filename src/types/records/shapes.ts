@@ -1,6 +1,6 @@
 /*
- * The values that fields can have. A shape is plain data, from which come the reading of stored records (records/readings.ts), the schemas of
- * inputs (admin/schemas.ts), and the types of results in the OpenAPI document. Limits only apply to inputs; stored values are read by type.
+ * The values that fields can have. A shape is plain data that defines the reading of stored records (records/readings.ts), the schemas of inputs
+ * (admin/schemas.ts), and the types of results in the OpenAPI document. Limits only apply to inputs; stored values are read by type.
  */
 
 /** The values that a field can have; `T` is their type. */
@@ -29,7 +29,7 @@ export interface TextShape {
   /** Maximum length. If set, control characters are rejected, too. */
   readonly most?: number
   readonly pattern?: RegExp
-  /** What the pattern matches, for the error message. */
+  /** Describes the strings that match the pattern, for the error message. */
   readonly form?: TextForm
   /** Whether it is a path segment, which can't be `.` or `..`. */
   readonly isPathPart?: boolean
@@ -50,7 +50,7 @@ export interface NumberShape {
   readonly above?: number
   readonly most?: number
   readonly isWhole?: boolean
-  /** Whether any stored number above 0 is used. */
+  /** Whether any stored number above 0 is accepted. */
   readonly isReadAsAmount?: boolean
 }
 
@@ -74,7 +74,7 @@ export interface ChoiceShape {
 /** The strings that inputs can't have. */
 export type RefusedChoice = 'conditional' | 'round-robin'
 
-/** What lists contain, for error messages. */
+/** The contents of lists, for error messages. */
 export type ListItems = 'modelIds' | 'models' | 'entries' | 'kinds' | 'conditions' | 'tiers'
 
 export interface ListShape {
@@ -98,7 +98,7 @@ export interface MapShape {
 export interface ObjectShape {
   readonly type: 'object'
   readonly fields: Members
-  /** Whether the code that uses the object checks its fields, not the reader of the record. */
+  /** Whether the code that uses the object checks its fields, rather than the reader of the record. */
   readonly isReadWhole?: boolean
   /** Whether empty objects are rejected. */
   readonly isFilled?: boolean
@@ -120,7 +120,7 @@ export type ValueOf<F> = F extends { readonly shape: { readonly holds?: infer T 
 
 type OptionalIn<F> = { [N in keyof F]: F[N] extends { readonly isOptional: true } ? N : never }[keyof F]
 
-/** The type of objects with these fields; `N`: the names of some of them. */
+/** The type of objects with these fields; `N` selects some of their names. */
 export type ObjectOf<F, N extends keyof F = keyof F> = {
   -readonly [P in Exclude<N, OptionalIn<F>>]: ValueOf<F[P]>
 } & { -readonly [P in Extract<N, OptionalIn<F>>]?: ValueOf<F[P]> }
@@ -135,7 +135,7 @@ export const moment: Shape<string> = { type: 'time', isExact: true }
 
 export const text = (rules: Omit<TextShape, 'type'> = {}): Shape<string> => ({ type: 'text', ...rules })
 
-/** A display name; surrounding whitespace is removed. */
+/** Creates the shape of a display name; surrounding whitespace is removed. */
 export const name = (most: number, rules: Pick<TextShape, 'isPathPart'> = {}): Shape<string> =>
   text({ isTrimmed: true, isFilled: true, most, ...rules })
 
@@ -145,13 +145,13 @@ export const storedId: Shape<string> = text({ isFilled: true, most: 512 })
 /** The id of a record, chosen by the app. It can be part of a URL. */
 export const hostId: Shape<string> = text({ pattern: /^[\w.-]{1,200}$/, form: 'hostId', isPathPart: true })
 
-/** A string with a pattern; surrounding whitespace is removed. */
+/** Creates the shape of a string with a pattern; surrounding whitespace is removed. */
 export const formed = (form: TextForm, pattern: RegExp): Shape<string> => text({ isTrimmed: true, pattern, form })
 
 /** Any finite number. */
 export const number: Shape<number> = { type: 'number' }
 
-/** A whole number, both ends included. */
+/** Creates the shape of a whole number in an inclusive range. */
 export const integer = (least: number, most: number): Shape<number> & NumberShape => ({
   type: 'number',
   isWhole: true,
@@ -170,7 +170,7 @@ export const list = <T>(of: Shape<T>, rules: Pick<ListShape, 'items' | 'most' | 
   ...rules,
 })
 
-/** An object with any field names and values of one shape. */
+/** Creates the shape of an object with any field names and values of one shape. */
 export const map = <T>(rules: Omit<MapShape, 'type' | 'of'> & { of: Shape<T> }): Shape<Record<string, T>> => ({
   type: 'map',
   ...rules,
