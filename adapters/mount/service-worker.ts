@@ -16,7 +16,7 @@ export function toServiceWorkerHandler(
   checkGateway('toServiceWorkerHandler', gateway, 'fetch')
   return (event) => {
     const { request } = event
-    // Pages may call a provider directly, whose paths are the same as the gateway's.
+    // Pages may call a provider directly, and its paths are the same as the gateway's.
     if (new URL(request.url).origin !== location.origin || !gateway.matches(request) || isForm(request)) return
     const waitUntil = (work: Promise<unknown>) => extend(event, work)
     event.respondWith(gateway.fetch(request, { waitUntil, upstream: callProvider }))

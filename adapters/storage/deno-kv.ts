@@ -291,7 +291,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
   }
 }
 
-/** What a write stores. */
+/** The row that a write stores. */
 interface NewRow {
   value: string
   expiresAt?: number

@@ -35,7 +35,7 @@ export function durableObjectStorage<Id>(
   async function ask<T>(call: StorageCall): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', `The store in the Durable Object "${name}" was closed.`)
     const asking = namespace
-      .get(namespace.idFromName(name)) // a new stub each time, since one that has failed keeps failing
+      .get(namespace.idFromName(name)) // a new stub each time, because a stub that has failed keeps failing
       .fetch('https://store/', { method: 'POST', body: JSON.stringify(call) })
       .then(async (response): Promise<StorageReply> => response.json())
     const settled: Promise<unknown> = asking.catch(() => {}).finally(() => running.delete(settled))

@@ -76,7 +76,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     return openOnce()
   }
 
-  /** The store, opened on first use. If that fails, the next use tries again. */
+  /** Returns the store, which is opened on first use. If opening fails, the next use tries again. */
   function openOnce(): OpenedStore | Promise<OpenedStore> {
     if (store) return store
     opening ??= open().finally(() => {

@@ -127,7 +127,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const CHANGED = `SELECT key, version, clock_timestamp()::text AS now FROM ${table} WHERE changed_at > greatest($1::timestamptz - interval '5 seconds', $2::timestamptz)`
   const SWEEP = `DELETE FROM ${table} AS r WHERE NOT (${LIVE}) AND coalesce(r.expires_at, r.changed_at) < clock_timestamp() - interval '1 hour'`
 
-  /** A new, unique version. */
+  /** Creates a new, unique version. */
   function newVersion(): string {
     const version = crypto.randomUUID()
     own.add(version)
@@ -265,7 +265,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   }
 }
 
-/** The statement that creates the table and its index, for `migrate: false`. Running it again changes nothing. */
+/** Returns the statement that creates the table and its index, for `migrate: false`. Running it again changes nothing. */
 export function postgresMigration({ table: name }: Pick<PostgresStorageOptions, 'table'> = {}): string {
   const { table, channel } = createNames(name)
   return `DO $$ BEGIN

@@ -124,7 +124,7 @@ const DAMAGED = 'damaged'
 /** A driver operation that takes longer than this stops blocking the others. */
 const ANSWER_MS = 4_000
 
-/** Some drivers' errors contain the arguments of the call, including values, so only an error's message is kept. */
+/** Calls the driver and keeps only an error's message, because some drivers' errors contain the arguments of the call, including values. */
 async function call<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await withTimeout(work(), ANSWER_MS)

@@ -63,7 +63,7 @@ interface ComboDependencies {
   store: WritableStore
   clock: Clock
   rotation: Pick<RoundRobin, 'reset'>
-  /** The current resolution of model names. */
+  /** Returns the current resolution of model names. */
   routes(): Promise<RouteTable>
   /** Shared with the aliases, because both affect how names resolve. */
   inTurn: Mutex

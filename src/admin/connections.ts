@@ -131,7 +131,7 @@ export function createConnectionOperations({
     { isIdempotent = false } = {},
   ): Promise<ShownConnection & Warned> {
     const written = await writer.change(found, input, { isIdempotent })
-    if (!written.isUnchanged) health.reset(found.id) // the change may have fixed what failed
+    if (!written.isUnchanged) health.reset(found.id) // the change may have fixed the cause
     return showWithWarnings(written)
   }
 

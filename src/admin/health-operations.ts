@@ -19,7 +19,7 @@ export interface HealthOperations {
    * records in the storage.
    */
   list(): Promise<{ health: HealthEntry[]; targets: TargetState[]; damaged: DamagedRecord[] }>
-  /** Resets all health, or that of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown id. */
+  /** Resets all health, or the health of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown id. */
   reset(connectionId?: string): Promise<{ success: true }>
 }
 

@@ -295,7 +295,7 @@ type GenerateBody<S extends Specification> = Omit<
 type EmbedBody = Omit<Awaited<ReturnType<SignalboxEmbeddingModel<'v4'>['doEmbed']>>, 'response'>
 type RerankBody = Omit<Awaited<ReturnType<SignalboxRerankingModel<'v4'>['doRerank']>>, 'response'>
 
-/** The gateway's response, with its time and the model that answered. */
+/** The gateway's response, with its time and the model that responded. */
 type WithResponse<T> = T & { response: { timestamp: string; modelId: string } }
 type ImagesBody = Omit<Awaited<ReturnType<SignalboxImageModel<'v4'>['doGenerate']>>, 'response'>
 type SpeechBody = Omit<Awaited<ReturnType<SignalboxSpeechModel<'v4'>['doGenerate']>>, 'response'>

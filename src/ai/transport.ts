@@ -4,7 +4,7 @@ import { isByteStream, type Reply } from '../lib/exchange.ts'
 import { InternalExchange } from '../lib/internal-exchange.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 
-/** The gateway methods that in-process models use; `gateway.as(…)` has them, too. */
+/** The gateway methods that in-process models use. `gateway.as(…)` also has them. */
 export interface GatewayInProcess extends Pick<Gateway, 'exchange' | 'basePath'> {
   fetch(request: string, init?: RequestInit): Promise<Response>
   as?: Gateway['as']

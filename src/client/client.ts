@@ -96,7 +96,7 @@ export function createClient(options: ClientOptions): Client {
     (route: string, timeoutMs?: number) =>
     async (...args: unknown[]) =>
       send(buildRequest(route, args, timeoutMs))
-  const served = mapRoutes(routes, createCall) as Omit<Client, 'live'> // the routes are those of all operations
+  const served = mapRoutes(routes, createCall) as Omit<Client, 'live'> // `routes` has all operations
   const callWithin = (route: string, timeoutMs: number, input: object = {}) =>
     createCall(route, timeoutMs)(input) as Promise<SyncedCloud> // as the operations of `served` return it
   const steps = {
@@ -114,7 +114,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** Makes the same tree with a function in place of each route. */
+/** Creates the same tree with a function instead of each route. */
 function mapRoutes(tree: RouteTree, createCall: (route: string) => unknown): unknown {
   return Object.fromEntries(
     Object.entries(tree).map(([name, value]) => [

@@ -123,7 +123,7 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
 /** A combo's name is its key in the section. */
 const { name: _, ...unnamedCombo } = comboFields
 
-/** Sorts before stored records, whose order starts at 1. */
+/** Sorts the records before stored ones, whose order starts at 1. */
 const FIRST = -1_000_000
 
 function readSection(config: CodeConfig, section: (typeof configSections)[number]): Array<[string, unknown]> {

@@ -80,11 +80,11 @@ export interface Management<Input = never> {
   usage: UsageOperations<Input>
   /** Explains how a request would be routed: its targets and their order. Calls no provider and doesn't change round-robin positions. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
-  /** A summary for operators: usage of the last 24 hours, current failures, and missing configuration. */
+  /** Returns a summary for operators: usage of the last 24 hours, current failures, and missing configuration. */
   overview(): Promise<Overview>
-  /** Facts about the gateway: its version, its runtime and storage, and the number of in-flight requests. */
+  /** Returns facts about the gateway: its version, its runtime and storage, and the number of in-flight requests. */
   info(): Promise<GatewayInfo>
-  /** The OpenAPI description of everything the gateway serves over HTTP. */
+  /** Returns the OpenAPI description of everything the gateway serves over HTTP. */
   openapi(): Promise<OpenApiDocument>
 }
 

@@ -16,7 +16,7 @@ export function mintClientKey(): string {
 
 /**
  * Whether a credential has the format of a client key: a generated one with a correct checksum, or one that you chose. Other credentials need no
- * lookup. Code that keeps secrets out of logs knows both formats, too.
+ * lookup. The code that keeps secrets out of logs also knows both formats.
  */
 export function isClientKey(credential: string): boolean {
   const [, random, sum] = PATTERN.exec(credential) ?? []

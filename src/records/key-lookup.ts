@@ -36,7 +36,7 @@ export class KeyLookup {
   readonly #deps: KeyLookupDependencies
   /** The latest combination of each key and its group. */
   readonly #withGroups = new WeakMap<CachedKey, ClientKey>()
-  /** The promise that `find` returns for a cached key. */
+  /** Returns the promise that `find` returns for a cached key. */
   readonly #toPromise = rememberByObject((key: ClientKey) => settledPromise(key))
 
   constructor(deps: KeyLookupDependencies) {

@@ -4,7 +4,7 @@ import { isObject, tryParseJson } from '../lib/json.ts'
 import { decryptBytes, KEYRING_BYTES } from './keyring.ts'
 import { KEYRING } from './record-collections.ts'
 
-/** Schema 2: the keys in use; schema 3: new keys, followed by those that they replace. */
+/** Schema 2: the keys in use. Schema 3: new keys, followed by the keys that they replace. */
 type Schema = 2 | 3
 /** The `wrappedBy` of keys that aren't encrypted. No version of a secret is empty. */
 export const UNENCRYPTED = ''

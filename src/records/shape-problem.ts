@@ -3,7 +3,7 @@ import { isBareCredential } from '../lib/credential-shapes.ts'
 import { isObject } from '../lib/json.ts'
 import type { NumberShape, Shape, TextShape } from '../types/records/shapes.ts'
 
-/** What is wrong with a value, and where. */
+/** A problem with a value, and its location. */
 export interface ShapeProblem {
   /** Empty for the value itself, otherwise such as `.baseUrl` or `[0]`. */
   path: string

@@ -130,7 +130,7 @@ export function decodeId(encoded: string): string | undefined {
 export interface DamagedRecord {
   /** Its storage key. */
   key: string
-  /** What is wrong with the record, and how it is read instead or that it is skipped. */
+  /** Describes the problem, and whether the record is skipped or how it is read. */
   problem: string
 }
 

@@ -59,7 +59,7 @@ export interface Condition {
   model?: string | string[]
   /** Size of the request body in bytes, inclusive; at least one bound is required. */
   bytes?: { min?: number; max?: number }
-  /** Whether the request asks for a stream. */
+  /** Whether the client requested a stream. */
   stream?: boolean
   /** Whether the request declares tools. */
   tools?: boolean

@@ -61,10 +61,9 @@ export interface Storage {
    */
   increment?(key: string, by: number, options?: { ttlMs?: number }): Promise<number>
   /**
-   * Calls `onChange` with each key another writer changed since this storage was last read or watched, once the new value can be read;
-   * returns a function that stops it. It may also report this storage's own changes, but must not miss another writer's. Expiry is not a
-   * change. A storage that lost track for a while and can't name every changed key calls `onGap`: any key may have changed. Neither
-   * callback throws.
+   * Calls `onChange` with each key that another writer changed since this storage was last read or watched, once the new value can be read. Returns a
+   * function that stops it. It may also report this storage's own changes, but must not miss another writer's. Expiry is not a change. If the storage
+   * lost track for a while and can't name every changed key, it calls `onGap`: any key may have changed. Neither callback throws.
    */
   watch?(onChange: (key: string) => void, onGap?: () => void): () => void
   /**

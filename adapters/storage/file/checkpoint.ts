@@ -22,7 +22,7 @@ const PAUSE_MS = 500
 /** How long an idle thread is kept, in ms. */
 const IDLE_MS = 10_000
 
-/** `busy_timeout` makes it wait for the writers of other connections, whose commits take microseconds. */
+/** `busy_timeout` makes the checkpoint wait for the writers of other connections, whose commits take microseconds. */
 const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads')
 process.emitWarning = () => {}

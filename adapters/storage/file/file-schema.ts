@@ -12,7 +12,7 @@ import { type LocalDatabase, prepareNumbered, readPragma, runOnce } from '../sql
 
 /** The schema version, which later releases may raise: https://sqlite.org/pragma.html#pragma_user_version */
 const FORMAT = 2
-/** Marks a database as one of Signalbox: https://sqlite.org/pragma.html#pragma_application_id */
+/** Marks a database as a Signalbox database: https://sqlite.org/pragma.html#pragma_application_id */
 const APPLICATION = 0x53424f58
 
 const SCHEMA: Record<string, string> = {

@@ -18,7 +18,7 @@ export interface Folder {
   readonly secret: string
   /** The lock: a folder that contains its holder's folder while a process sets up the store. */
   readonly lock: string
-  /** The path where an imported file is kept. */
+  /** Returns the path where an imported file is kept. */
   imported(at: string): string
 }
 

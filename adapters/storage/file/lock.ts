@@ -11,7 +11,7 @@ import { getProcessId, isGone, newToken } from './owner.ts'
 
 /** The right to write, until `release`. */
 export interface Lock {
-  /** The path of a temporary file inside the lock, which can only be moved into place while the lock is held. */
+  /** Returns the path of a temporary file inside the lock. The file can only be moved into place while the lock is held. */
   inside(name: string): string
   isHeld(): Promise<boolean>
   release(): Promise<void>

@@ -87,7 +87,7 @@ export function createFeed(name: string, database: Database): Feed {
     position = watchers.size > 0 && position !== undefined ? Math.min(position, last) : last
   }
 
-  /** A frozen page received no messages, and must not serve stale data when it resumes. */
+  /** Handles the end of a freeze. A frozen page received no messages, and must not serve stale data when it resumes. */
   function onWake(): void {
     reportGap()
     look()

@@ -1,4 +1,8 @@
-/* Keys are listed in the order of UTF-16 code units, like `<` on strings. Databases order the bytes of UTF-8, in which U+E000 to U+FFFF come before all characters of two code units. The escapes below convert one order to the other: escaped keys in byte order are in the contract's order, and the escaped form of a prefix is a prefix of the escaped key. */
+/*
+ * Keys are listed in the order of UTF-16 code units, like `<` on strings. Databases order the bytes of UTF-8, where U+E000 to U+FFFF come before all
+ * characters of two code units. The escapes below convert one order to the other: escaped keys in byte order are in the contract's order, and the
+ * escaped form of a prefix is a prefix of the escaped key.
+ */
 
 const ESCAPED = /[\uE000-\uFFFF\u{10FFFE}\u{10FFFF}]/gu
 const WRITTEN = /\u{10FFFE}([ab])|\u{10FFFF}([\uE000-\uFFFF])/gu
@@ -14,5 +18,5 @@ export const toOrdered = (key: string): string =>
 export const fromOrdered = (text: string): string =>
   text.replace(WRITTEN, (_, last?: string, above?: string) => above ?? (last === 'a' ? '\u{10FFFE}' : '\u{10FFFF}'))
 
-/** Returns a string greater than every escaped string that starts with `prefix`, which is escaped, too. */
+/** Returns a string greater than every escaped string that starts with `prefix`, which must also be escaped. */
 export const getUpperBound = (prefix: string): string => `${prefix}\u{10FFFF}\u{10FFFF}`

@@ -23,14 +23,14 @@ export interface Link {
   duplicate(): Link & { connected: Promise<unknown>; end(): void }
 }
 
-/** The members of both packages' clients; those that only one package has are optional. */
+/** The members of both packages' clients. Members that only one package has are optional. */
 interface AnyClient {
   call?(...args: string[]): Promise<unknown>
   sendCommand(...args: unknown[]): Promise<unknown>
   duplicate(...args: unknown[]): AnyClient
   on(event: 'connect' | 'error', listener: () => void): AnyClient
   connect(): Promise<unknown>
-  /** Only on a client of `redis`. */
+  /** Only in a client of `redis`. */
   destroy?(): void
   disconnect(): void
   /** Only on a cluster of `ioredis`. */

@@ -1,4 +1,8 @@
-/* The data in Redis, all under one hash tag: `k:<name>` is an entry, with its version and a space before its value; the name is the key, escaped for Redis's order. `i` has all names in order, `x` those that expire, by time; `s` is a stream of changes; `o:<id>` is the result of an operation, for a client that sends it again. */
+/*
+ * All Redis data has one hash tag. `k:<name>` is an entry: its version, a space, and its value. The name is the key, escaped for Redis's order. `i`
+ * contains all names in order; `x`, the names of expiring entries, by time. `s` is a stream of changes. `o:<id>` is the result of an operation, in
+ * case a client sends the operation again.
+ */
 
 /**
  * Makes one write. KEYS: entry, `i`, `x`, `s`, result. ARGV: operation, name, id, expected version, value or increment, `ttlMs`, writer, and the

@@ -12,7 +12,7 @@ export interface OpenedTable {
 
 /** The options of `localOperations`. */
 export interface LocalStorageOptions {
-  /** The database, opened on first use; throws once the storage is closed. */
+  /** Returns the database, which is opened on first use; throws once the storage is closed. */
   opened(): OpenedTable | Promise<OpenedTable>
   /** Throws if the store can't hold the key or the value. */
   checkWrite(key: string, value: string): void

@@ -237,7 +237,7 @@ export class LocalEngine {
     else for (const { reject } of group) reject(this.#options.failure(cause))
   }
 
-  /** Waits without blocking the event loop, since the holder of the lock may have been stopped. */
+  /** Waits without blocking the event loop, because the process that holds the lock may have been stopped. */
   #postpone(group: Job[], cause: unknown): void {
     const { name, busyMs } = this.#options
     const isOver = ({ until }: Job) => performance.now() > until

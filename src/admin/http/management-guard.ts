@@ -7,7 +7,7 @@ import { getHost, isForeign } from '../../request/door/foreign-page.ts'
 import { type ManagementOptions, MODES } from '../../request/door/management-options.ts'
 import type { PageGuards } from '../../request/door/pages.ts'
 
-/** What a request may do: everything, or only read, without secrets. */
+/** The permissions of a request: everything, or only reading, without secrets. */
 type Permission = 'manage' | 'look'
 
 /** Throws unless the request may manage the gateway or read from it. */

@@ -34,7 +34,7 @@ export const dataMembers = {
   prefix: { shape: text({ most: 200 }), isOptional: true },
   /** Allows `prefix` to be another provider's name, so that requests for either reach both. Default `false`. */
   sharesPrefix: { shape: flag, isOptional: true },
-  /** Ids of the models to list; default: the catalog's, or those that a compatible provider reports. */
+  /** Ids of the models to list; default: the catalog's models, or the models that a compatible provider reports. */
   enabledModels: {
     shape: list(enabledModel, { items: 'modelIds', most: MAX_ENABLED }),
     isOptional: true,

@@ -12,7 +12,7 @@ function windows(most: Shape<number>): Shape<WindowLimits> {
 }
 
 const count = integer(1, Number.MAX_SAFE_INTEGER)
-/** An amount in dollars, at most what a safe integer of nano-dollars can represent. */
+/** An amount in dollars. The maximum, in nano-dollars, is just below the largest safe integer. */
 const dollars: Shape<number> = { type: 'number', above: 0, most: 9_007_199, isReadAsAmount: true }
 
 const limitFields = {

@@ -51,7 +51,7 @@ export const settingsFields = {
   timeouts: { shape: ruleShapes.timeouts, isOptional: true, isMirrored: false, given: { update: 'merged' } },
   /** Limits for all requests combined. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: { update: 'removable' } },
-  /** For a request with a dollar limit: skips targets whose price is unknown, or allows them. Default `skip`. */
+  /** Whether a request with a dollar limit skips targets whose price is unknown, or allows them. Default `skip`. */
   whenPriceUnknown: {
     formerName: 'unpriced',
     shape: choice(['skip', 'allow']),
@@ -77,9 +77,7 @@ export const settingsFields = {
     isMirrored: false,
     given: { update: 'removable' },
   },
-  /**
-   * Includes key values in lists of keys unless the request says otherwise. Default `true`; with `false`, each key has a `hint` instead.
-   */
+  /** Includes key values in lists of keys unless the request specifies otherwise. Default `true`; with `false`, each key has a `hint` instead. */
   showKeyValues: { shape: flag, isOptional: true, isMirrored: false, given: { update: 'removable' } },
   /** How long usage is kept. */
   usage: { shape: object(kept), isOptional: true, isMirrored: false, given: { update: 'merged' } },

@@ -18,7 +18,7 @@ import { capitalize, joinNames } from './document-parts.ts'
 const omitEmpty = (words: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(words).filter(([, sentence]) => sentence !== ''))
 
-/** Descriptions of fields whose names don't say enough, by schema name, or by the resource whose inputs have them. */
+/** Descriptions of fields whose names aren't self-explanatory, by schema name, or by the resource whose inputs have them. */
 export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ApiKey: { ...omitEmpty(keyApiWords), error: 'The problem with the key, if any.' },
   KeyGroup: { ...omitEmpty(groupApiWords), error: 'The problem with the group, if any.' },
