@@ -47,7 +47,7 @@ const LIMITS = { largestValueBytes: 65_000, longestKeyBytes: 960 }
 const PATIENCE_MS = 4_000
 /** How much later than `clock` Deno KV removes expired entries by its own clock, so that `clock` decides what has expired. */
 const SPARE_MS = 60_000
-/** How long the names of changed keys are kept. Also how far the clocks of two writers may differ before a watcher reports all keys. */
+/** How long the names of changed keys are kept, and how far the clocks of two writers may differ before a watcher reports all keys. */
 const LOG_MS = 300_000
 const SKEW_MS = 10_000
 const PAUSE_MS = 100
@@ -67,7 +67,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
   const store = `The Deno KV store "${prefix}"`
   const sizes = { ...LIMITS, store }
   const entryKey = (key: string): Key => [prefix, 'entry', toOrdered(key)]
-  /** The key of the number of writes. */
+  /** The key that stores the number of writes. */
   const counterKey: Key = [prefix, 'writes']
   const watchers = createWatchers()
   const gapListeners = new Set<() => void>()

@@ -105,7 +105,7 @@ export class SignalboxStore {
   readonly #storage: ObjectStorage
 
   constructor(state: { storage: object }) {
-    this.#storage = state.storage as ObjectStorage // the platform passes such a storage
+    this.#storage = state.storage as ObjectStorage // the platform always passes such a storage
   }
 
   async fetch(request: Request): Promise<Response> {

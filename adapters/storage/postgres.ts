@@ -39,7 +39,7 @@ export interface PostgresStorageOptions {
   listen?: Pick<PostgresPool, 'connect'> | false
   /** How often the table is polled for changes, in ms; default 1,000, or 750 with `listen: false`. */
   pollMs?: number
-  /** Gets a warning if the pool receives no notifications; default: the console. `false` drops the warning. */
+  /** Receives a warning if the pool receives no notifications; default: the console. `false` drops the warning. */
   logger?: Logger | false
 }
 

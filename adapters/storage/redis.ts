@@ -80,7 +80,9 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     }),
   )
 
-  /** The connection that replaced your client's, which failed or was silent, and might return the reply to one command as the reply to another. */
+  /**
+   * Replaces your client's connection after a failure or silence, because the old one might return the reply to one command as the reply to another.
+   */
   let own: ReturnType<typeof link.duplicate> | undefined
   let opening: Promise<unknown> | undefined
   let openedAt = -OPENING_MS

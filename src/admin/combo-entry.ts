@@ -75,7 +75,7 @@ const numberWithin = (least: number, most: number) => {
   return v.exactOptional(v.pipe(v.number(message), v.minValue(least, message), v.maxValue(most, message)))
 }
 const wholeWithin = (least: number, most: number) => v.exactOptional(wholeNumber(least, most))
-/** How hard a model reasons. */
+/** The reasoning effort of a model. */
 export const effort = choice(EFFORTS)
 
 const STOP = 'must be a string of 1 to 200 characters'

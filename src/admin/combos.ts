@@ -32,8 +32,8 @@ export interface ComboOperations<Input = never> {
   /** Changes the given fields; an empty `name` counts as omitted. Resets the rotation even if nothing changes. */
   update(id: string, input: ComboChange | Input): Promise<Combo & Warned>
   /**
-   * Creates the combo with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes
-   * and resets nothing if nothing would change, so you can call it at every start. A field that is `undefined` is an `INVALID_REQUEST`.
+   * Creates the combo with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes and resets
+   * nothing if nothing would change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<ComboPut> | Input): Promise<Combo & Warned>
   delete(id: string): Promise<{ success: true }>

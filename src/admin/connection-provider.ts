@@ -35,7 +35,7 @@ function findSimilarKind(provider: string): string | undefined {
   })
 }
 
-/** How many letters shorter than the kind the start of an id can be, as in `openai-compat`. */
+/** The number of letters that may be missing at the end of the kind, as in `openai-compat`. */
 const SHORTER = 4
 
 /** Warns about a provider whose ID almost starts with a compatible kind. It isn't of that kind, so its server may be called in the wrong format. */
@@ -83,7 +83,7 @@ function findMakers(catalog: Catalog, family: string): string[] {
 /**
  * Throws `INVALID_REQUEST` if the prefix of `connection` is a name of another provider, or if the prefix of another provider's connection is a
  * name of this one, unless `sharesPrefix` allows it. Otherwise, routing would treat both as accounts of one provider and fail over between them.
- * `others`: all other connections, including inactive ones.
+ * `others` contains all other connections, including inactive ones.
  */
 export function requireOwnPrefix(
   catalog: Catalog,

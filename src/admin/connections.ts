@@ -38,9 +38,8 @@ export interface ConnectionOperations<Input = never> {
   /** Changes the given fields; `providerSpecificData` is replaced as a whole. Resets the connection's health. */
   update(id: string, input: ConnectionChange | Input): Promise<ShownConnection & Warned>
   /**
-   * Creates the connection with this id, or changes the given fields; omitted fields stay the same. Writes nothing if nothing would change,
-   * so you can call it at every start. An existing connection's `provider` can't change. A field that is `undefined` is an
-   * `INVALID_REQUEST`.
+   * Creates the connection with this id, or changes the given fields; omitted fields stay the same. Writes nothing if nothing would change, so you
+   * can call it at every start. An existing connection's `provider` can't change. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<ConnectionPut> | Input): Promise<ShownConnection & Warned>
   /**
@@ -60,7 +59,7 @@ export interface ConnectionOperations<Input = never> {
 export interface ShownConnection extends Connection {
   /** Why its credential can't be decrypted; absent if it can. */
   error?: string
-  /** Up to twenty health entries, the most severe first; absent if there are none. `/api/health` has all. */
+  /** Up to twenty health entries, the most severe first; absent if there are none. `/api/health` lists all of them. */
   health?: HealthEntry[]
 }
 

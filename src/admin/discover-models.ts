@@ -57,7 +57,7 @@ function describeProblem(error: unknown, apiKey: string | undefined, { timeoutMs
   return `${said}: ${ADDRESS}`
 }
 
-/** Adds the server's models to the connection. If the server is unreachable, the given models stay, or else the stored ones. */
+/** Adds the server's models to the connection. If the server is unreachable, keeps the given models, or else the stored ones. */
 export function addDiscovered(
   connection: ConnectionRecord,
   { models }: Discovery,

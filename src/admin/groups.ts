@@ -29,8 +29,8 @@ export interface GroupOperations<Input = never> {
   /** Takes effect with the next request of each of its keys. Omitted fields stay the same; `null` removes a field. */
   update(id: string, input: GroupChange | Input): Promise<ShownGroup & Warned>
   /**
-   * Creates the group with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes
-   * nothing if nothing would change, so you can call it at every start. A field that is `undefined` is an `INVALID_REQUEST`.
+   * Creates the group with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes nothing if
+   * nothing would change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<GroupPut> | Input): Promise<ShownGroup & Warned>
   /** Rejects with an `INVALID_REQUEST` that says how many keys the group still has, or that it is the plan of an account. */
@@ -80,7 +80,7 @@ export function createGroupOperations(
     return requirePresent((await groups.all()).find(isMeant) ?? (await groups.get(String(id))), 'Group')
   }
 
-  /** Resolves to `false` if another process has just created the group. */
+  /** Creates a group. Resolves to `false` if another process has just created it. */
   async function add(id: string, { isActive = true, ...given }: NewGroup): Promise<GroupRecord | false> {
     const record = withChange({ id, name: given.name, isActive, createdAt: getTimestamp(clock) }, given)
     return (await groups.insert(id, record)) && record

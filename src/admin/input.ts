@@ -68,8 +68,8 @@ function dropIgnored<T>(output: T, entries: Entries): T {
 }
 
 /**
- * Parses the input of a `put`, which apps write in code. Also throws `INVALID_REQUEST` for a field that is `undefined`: the variable it comes
- * from is probably unset, and the record would lack its value.
+ * Parses the input of a `put`, which apps write in code. Also throws `INVALID_REQUEST` for a field that is `undefined`: its variable is probably
+ * unset, and the record would lack its value.
  */
 export function parsePut<T>(
   schema: ClosedSchema<T>,
@@ -164,11 +164,11 @@ export const fields = {
   model: trimmedModel(describeText),
   /** A model name, where an object with a model is also allowed. */
   modelOrObject: trimmedModel('must be a string or an object with "model"'),
-  /** A string that a list is filtered by. */
+  /** A string to filter a list by. */
   filter: v.pipe(v.string(describeText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
   /** The number of entries on a page of a list. */
   pageSize: wholeNumber(1, 1_000),
-  /** A string that values are compared with. */
+  /** A string to compare values with. */
   patternText: pattern(describeText),
   patternTextOr: pattern,
   /** A field that clients can send back unchanged. */

@@ -16,8 +16,8 @@ export interface AliasOperations<Input = never> {
   /** Model names by alias, in the order of creation. */
   list(): Promise<{ aliases: Record<string, string> }>
   /**
-   * Creates or changes an alias; writes nothing if nothing would change. An alias that resolves to itself is an `INVALID_REQUEST`. A combo with
-   * the same name takes precedence. `warnings` say why the alias doesn't resolve yet; absent if it does.
+   * Creates or changes an alias; writes nothing if nothing would change. Rejects with `INVALID_REQUEST` if the alias would resolve to itself. A combo
+   * with the same name takes precedence. `warnings` explain why the alias doesn't resolve yet; absent if it does.
    */
   set(input: AliasRecord | Input): Promise<AliasRecord & Warned>
   delete(alias: string): Promise<{ success: true }>
@@ -86,8 +86,8 @@ export interface Names {
 }
 
 /**
- * Finds the chain of names through which `start` resolves to itself; it begins and ends with `start`. A combo precedes an alias with the same
- * name, as in routing.
+ * Finds the chain of names through which `start` resolves to itself; it begins and ends with `start`. As in routing, a combo takes precedence over an
+ * alias with the same name.
  */
 export function findCycle(start: string, { combos, aliases }: Names): string[] | undefined {
   const next = new Map<string, readonly string[]>()
@@ -131,8 +131,8 @@ export interface CustomModelOperations<Input = never> {
   /** Rejects with `INVALID_REQUEST` if the model exists. `warnings` list prices that no request will use, or that are probably in another unit. */
   create(input: CustomModel | Input): Promise<CustomModel & Warned>
   /**
-   * Creates the model, or changes the given fields; `null` removes the prices. Writes nothing if nothing would change. A field that is
-   * `undefined` is an `INVALID_REQUEST`.
+   * Creates the model, or changes the given fields; `null` removes the prices. Writes nothing if nothing would change. Rejects with `INVALID_REQUEST`
+   * if a field is `undefined`.
    */
   put(input: OrUnset<CustomModelPut> | Input): Promise<CustomModel & Warned>
   delete(providerAlias: string, id: string): Promise<{ success: true }>

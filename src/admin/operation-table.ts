@@ -7,23 +7,23 @@ export interface OperationEntry {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the base path. Path parameters are the first arguments: `:name`, `:name?` (optional), or `:name+` (can contain slashes). */
   path: `/api/${string}`
-  /** If several operations share a route: the value of the body field `action` that selects this one. */
+  /** The value of the body field `action` that selects this operation, if several share a route. */
   action?: string
-  /** The summary of the route that the actions share, on the first of them. */
+  /** The summary of the route that several actions share, only set on the first of them. */
   routeSummary?: string
   /** Completes the message of an internal error: "Failed to fetch keys". */
   failure: string
-  /** The status of success; default 200. */
+  /** The HTTP status of a successful response; default 200. */
   status?: 201
-  /** The schema of the last argument, which HTTP reads from the query of a GET or a DELETE, and from the body of other methods. Absent: no input. */
+  /** The schema of the last argument, which HTTP reads from the query for GET and DELETE, and from the body for other methods. Absent: no input. */
   input?: InputSchema
   /** Whether the body can be missing, which counts as an empty object. */
   isBodyOptional?: true
   /** The field of the result that clients can also get as CSV and JSON Lines. */
   exports?: 'rows' | 'requests' | 'request'
-  /** Whether the operation changes one record, and so fails with a 409 if the `If-Match` header names another revision of it. */
+  /** Whether the operation changes one record. It then fails with a 409 if the `If-Match` header names another revision of the record. */
   ifMatch?: true
-  /** Whether the response contains one record, and so has its revision in the `ETag` header. */
+  /** Whether the response contains one record. Its revision is then in the `ETag` header. */
   hasRevision?: true
   summary: string
   description?: string

@@ -18,7 +18,7 @@ export interface ModelsQuery {
   limit?: number
   /** The `after` of the previous page. */
   after?: string
-  /** Includes details of each model, as does any other field. */
+  /** Includes details of each model. Setting any other field also includes them. */
   details?: boolean
 }
 

@@ -34,7 +34,7 @@ export function pickShownFields<F extends RecordFields, R extends object>(
     if (isShown === false || value === undefined) continue
     shown[name] = typeof value === 'object' ? structuredClone(value) : value
   }
-  return shown as ShownFields<F, R> // by the same fields
+  return shown as ShownFields<F, R> // created from the same fields
 }
 
 type ShownFields<F, R> = Pick<ShownOf<F>, keyof ShownOf<F> & keyof R>

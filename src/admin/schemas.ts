@@ -201,7 +201,7 @@ const listItems: Readonly<Record<ListItems, ListTexts>> = {
   conditions: { says: 'must be an array of "content" and "schema"', tooMany: () => 'must not contain duplicates' },
 }
 
-/** Strings with rules in code. */
+/** Schemas of strings whose rules are in code. */
 const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
   clientKey: v.pipe(
     fields.text,

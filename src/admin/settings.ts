@@ -17,9 +17,9 @@ import { inputSchema, listInnerFields } from './schemas.ts'
 export interface SettingsOperations<Input = never> {
   get(): Promise<Settings>
   /**
-   * Writes nothing if nothing would change. For routing rules, omitted fields stay the same and `null` restores the default; `limits` is
-   * replaced as a whole, and `null` removes it. `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes; an empty string
-   * is allowed. Rejects with `CLOUD_CONFLICT` if it would change while cloud sync is on.
+   * Writes nothing if nothing would change. For routing rules, omitted fields stay the same and `null` restores the default; `limits` is replaced as
+   * a whole, and `null` removes it. Removes one trailing `/v1` or `/v1/` from `cloudUrl`, then all trailing slashes; an empty string is allowed.
+   * Rejects with `CLOUD_CONFLICT` if `cloudUrl` would change while cloud sync is on.
    */
   update(input: SettingsChange | Input): Promise<Settings>
 }
@@ -77,7 +77,7 @@ export function createSettingsOperations({
   }
 }
 
-/** Throws `DEFINED_IN_CODE` for a change of a setting that is defined in code; its value can be sent back as defined or as shown. */
+/** Throws `DEFINED_IN_CODE` for a change to a setting that is defined in code; its value can be sent back as defined or as shown. */
 function requireSameFields(given: JsonObject, [code, now]: readonly [code: JsonObject, now: JsonObject]): void {
   const isSame = (name: string) => [code, now].some((known) => isSameJson([given[name]], [known[name]]))
   const name = Object.keys(code).find((one) => Object.hasOwn(given, one) && !isSame(one))

@@ -85,9 +85,8 @@ type AndIfMatch<Operation> = Operation extends (...args: infer Args) => infer Re
   : never
 
 /**
- * Creates a client for a gateway's management API. Timeouts: 15 s for cloud sync actions, including the `sync` of `disable`, 8 s for
- * `cloud.check`, 30 s for everything else, each from the call to the last byte of the response. Throws a TypeError for options that can't
- * work.
+ * Creates a client for a gateway's management API. The timeouts, from the call to the last byte of the response, are 15 s for cloud sync actions
+ * (including the `sync` of `disable`), 8 s for `cloud.check`, and 30 s for everything else. Throws a TypeError for invalid options.
  */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, token, fetch = platformFetch, clock } = checkOptions(options)

@@ -15,7 +15,7 @@ export interface SendOptions {
 /** The timeout of operations that don't have their own, in ms. */
 const USUAL_MS = 30_000
 
-/** Rejects with a `ClientError` if there is no response, or a redirect. */
+/** Sends a request. Rejects with a `ClientError` if there is no response, or if it is a redirect. */
 async function respond({ base, token, fetch }: SendOptions, path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers({ accept: 'application/json', ...init.headers })
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
@@ -103,7 +103,7 @@ function findReason(error: unknown): string {
   return reason === '' ? '' : ` (${reason})`
 }
 
-/** Whether the response is a redirect. Browsers only show the type `opaqueredirect` of one that isn't followed. */
+/** Whether the response is a redirect. For redirects that aren't followed, browsers only expose the type `opaqueredirect`. */
 const isRedirect = ({ type, status }: Response) => type === 'opaqueredirect' || (status >= 300 && status < 400)
 
 function createRedirectError(base: string, { status, headers }: Response): ClientError {
@@ -117,7 +117,7 @@ function createRedirectError(base: string, { status, headers }: Response): Clien
   )
 }
 
-/** Throws if the response is an error, or its body is not a JSON object. */
+/** Parses the body. Throws if the response is an error, or if the body isn't a JSON object. */
 function parseBody(base: string, response: Response, text: string): object {
   const { ok, status, headers } = response
   const body = parseObject(text)

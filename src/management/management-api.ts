@@ -24,7 +24,7 @@ export interface ManagementApiDependencies
   extends Omit<ManagementDependencies, 'openapi' | 'changed'>,
     Pick<LiveDependencies, 'inFlight' | 'events' | 'startTimer'> {}
 
-/** The options of serving the management API. */
+/** The options for serving the management API. */
 export interface ServingOptions {
   /** Which requests may call it; default: none. */
   management: ManagementOptions | undefined

@@ -30,7 +30,7 @@ export interface StoredAccount {
   version: string
 }
 
-/** Finds accounts for features that show or filter by them. */
+/** Looks up accounts for features that show them or filter by them. */
 export interface AccountNames {
   /** Finds the ref of the account with this id or ref. */
   findRef(idOrRef: string): Promise<string>

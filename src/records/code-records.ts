@@ -4,7 +4,7 @@ import type { CredentialSource, SharedCredentialSource, Storage } from '../types
 
 /** Records that the app defines in code (src/config/code-config.ts). They replace stored records with the same storage key, and can't be changed. */
 export interface CodeRecords {
-  /** The records as they would be stored, by storage key. */
+  /** The records in their stored form, by storage key. */
   readonly values: ReadonlyMap<string, string>
   /** The defined settings. */
   readonly settings: JsonObject

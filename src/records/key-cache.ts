@@ -58,7 +58,7 @@ export class KeyCache {
   readonly #credentials = new Map<string, string>()
   /** Previous values by digest. */
   readonly #formerCredentials = new Map<string, string>()
-  /** A key's digest by the digest of a previous value that requests used. */
+  /** The current digest of each key whose previous value was used in requests, by the digest of that value. */
   readonly #movedTo = new Map<string, string>()
   /** Pending lookups. A lookup is removed early if its result is outdated. */
   readonly #lookups = new Set<PendingLookup>()
@@ -116,7 +116,7 @@ export class KeyCache {
     else this.#credentials.set(digest, credential)
   }
 
-  /** Remembers that a key has been rotated, for requests that know it by a previous value. */
+  /** Remembers that a key has been rotated, for requests that use one of its previous values. */
   addMove(from: string, to: string): void {
     evictOldest(this.#movedTo, MAX_CACHED)
     this.#movedTo.set(from, to)

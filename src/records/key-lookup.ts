@@ -160,7 +160,7 @@ export class KeyLookup {
     }
   }
 
-  /** Throws `STORAGE_FAILED` for an unsigned record. */
+  /** Throws `STORAGE_FAILED` if the record is unsigned. */
   async #requireSigned(digest: string, record: KeyRecord): Promise<void> {
     if (!(await isSignedKey(await this.#deps.keyring(), digest, record))) throw unsignedKeyError(record)
   }
@@ -174,7 +174,7 @@ export class KeyLookup {
     return { id: record.id, to: record.to, until: Date.parse(record.until) }
   }
 
-  /** Adds its group to a key that has one. Throws `STORAGE_FAILED` if the group doesn't exist. */
+  /** Adds the group to a key that has one. Throws `STORAGE_FAILED` if the group doesn't exist. */
   async #addGroup(key: CachedKey, finding?: Promise<ClientGroup | undefined>): Promise<ClientKey> {
     const { groupId, ...own } = key
     if (groupId === undefined) return key

@@ -15,7 +15,7 @@ export interface KeyringRecord {
   wrappedBy: string
   salt: string
   keys: string
-  /** Whether the signed settings exist, so that a later start without them is an error. */
+  /** Whether the signed settings exist. If they do, a later start without them fails. */
   isTakenOver: boolean
 }
 

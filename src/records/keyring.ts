@@ -117,7 +117,7 @@ async function deriveSigningKey(data: Uint8Array<ArrayBuffer>): Promise<Uint8Arr
 /** Returns a JSON array, so that different pairs of context and text never have the same bytes. */
 const getSignedBytes = (context: string, text: string) => encodeUtf8(JSON.stringify([context, text]))
 
-/** Encrypts in a context: base64 of a random 12-byte IV, a dot, and base64 of the ciphertext with its tag. */
+/** Encrypts in a context. The result is a random 12-byte IV in base64, a dot, and the ciphertext with its tag in base64. */
 export async function encryptBytes(key: CryptoKey, context: string, plain: Uint8Array<ArrayBuffer>): Promise<string> {
   const iv = randomBytes(12)
   const cipher = await crypto.subtle.encrypt(
@@ -216,6 +216,6 @@ export const getIdentityContext = (cloudUrl: string): string => `cloud/identity 
 export const decryptKey = (keyring: Keyring, { id, sealedKey }: KeyRecord): Promise<string | undefined> =>
   keyring.decrypt(getKeyContext(id), sealedKey).catch(() => undefined)
 
-/** The message for a key that can't be decrypted. It still works, because it is found by its digest. */
+/** The message for a key that can't be decrypted. The key still works, because it is found by its digest. */
 export const UNREADABLE_KEY =
   'The key cannot be decrypted because it was changed, moved, or encrypted with another secret. Clients that have it can still use it. Delete it and create a new one.'

@@ -5,7 +5,7 @@ import { type NamedSecret, parseKeyringRecord, UNENCRYPTED, unwrap } from './key
 import { KEYRING } from './record-collections.ts'
 import { handleStorageError, retryLostRace } from './storage-access.ts'
 
-/** A secret of at least 32 characters, or several with versions: the first one encrypts, the others only decrypt older data. */
+/** A secret of at least 32 characters, or several with versions. The first one encrypts; the others only decrypt older data. */
 export type Secret = string | ReadonlyArray<{ version: string | number; value: string }>
 
 interface KeyringDependencies {

@@ -22,7 +22,7 @@ export const ACCOUNTS = 'accounts/'
 /** The gateway's encrypted identity at each cloud proxy, by the proxy's URL. */
 export const CLOUD_IDENTITIES = 'cloud/identity'
 
-/** A client key, under the digest of its value, which is encrypted. */
+/** A client key with its encrypted value, under the digest of the value. */
 export interface KeyRecord extends StoredOf<typeof keyFields> {}
 
 /** A previous value of a key, under its digest. */

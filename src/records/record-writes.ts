@@ -6,8 +6,8 @@ import type { Envelope, StoredEntry } from './stored-records.ts'
 /** Records that can be changed. */
 export interface WritableRecords<T> extends Records<T> {
   /**
-   * Inserts a record; resolves to `false` if the id is taken. `order` keeps the position of a renamed record, and saves a storage without
-   * `watch` from listing all others.
+   * Inserts a record; resolves to `false` if the id is taken. `order` keeps the position of a renamed record. With it, a storage without `watch`
+   * doesn't have to list all other records.
    */
   insert(id: string, record: T, order?: number): Promise<boolean>
   /**

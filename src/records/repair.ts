@@ -14,7 +14,7 @@ export interface Repair {
   inspect(): Promise<DamagedRecord[]>
   /** Returns the stored text of a record; `undefined` if there is none. */
   read(key: string): Promise<string | undefined>
-  /** Replaces a record. Throws `INVALID_REQUEST` if the new record has a problem, or if records of this type are repaired in another way. */
+  /** Replaces a record. Throws `INVALID_REQUEST` if the new record has a problem, or if records of this type can't be repaired here. */
   replace(key: string, record: JsonObject): Promise<void>
   remove(key: string): Promise<void>
 }
@@ -43,7 +43,7 @@ export function createRepair(deps: {
   const readStored = (key: string): Promise<Stored | undefined> =>
     storage.get(key).catch(handleStorageError('read', key))
 
-  /** Changes a record unless another writer was faster, and rereads its type. */
+  /** Changes a record unless another writer was faster, then rereads all records of its type. */
   async function change(
     key: string,
     write: (repairable: Repairable, stored: Stored) => Promise<unknown>,

@@ -23,7 +23,7 @@ interface FoundKeyring {
   record: KeyringRecord
 }
 
-/** Resolves to the keyring, or to `false` if the stored one has changed and must be read again. Rejects like `openKeyring`. */
+/** Creates or replaces the keyring. Resolves to `false` if the stored one has changed and must be read again. Rejects like `openKeyring`. */
 export async function setUpKeyring(
   found: FoundKeyring | undefined,
   {
@@ -52,7 +52,7 @@ export async function setUpKeyring(
     const next = await wrap(keys, current, { schema: 2, isTakenOver })
     return storage.set(KEYRING, JSON.stringify(next), { ifVersion }).catch(handleStorageError('write', KEYRING))
   }
-  // Store the keys before signing anything with them: another gateway may be creating its own right now.
+  // Store the keys before signing anything with them, because another gateway may be creating its own keys at the same time.
   const version = found?.stored.version ?? (await writeRecord(false, null))
   if (version === false) return false
   if (found?.record.schema === 3) await reencryptAll(storage, await createKeyring(bytes.slice(KEYRING_BYTES)), keyring)

@@ -10,7 +10,7 @@ import {
   toSettings,
 } from './stored-settings.ts'
 
-/** Settings that can be changed, which only management does. */
+/** Settings with write operations, for management only. */
 export interface WritableSettings extends SettingsStore {
   /**
    * Merges the patch into the stored settings; retries if another writer was faster. Replaces unsigned settings with their reading and the patch. The

@@ -152,7 +152,7 @@ export function createStaleFallback(clock: Clock): StaleFallback {
   }
 }
 
-/** Enough for this many concurrent writers. */
+/** Enough attempts for this many concurrent writers. */
 const MAX_ATTEMPTS = 200
 
 /**

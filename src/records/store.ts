@@ -49,7 +49,7 @@ export interface Store {
   keyCache: KeyCache
   /** The groups of keys, cached for requests. */
   groupCache: GroupCache
-  /** With a timeout for each operation. */
+  /** The storage, with a timeout for each operation. */
   storage: Storage
   /** The log of damaged records. */
   damage: DamageLog

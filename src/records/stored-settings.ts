@@ -158,7 +158,7 @@ function buildSettings(members: JsonObject, read: JsonObject): StoredSettings {
     const value = read[name] ?? absent
     if (value !== undefined && !Object.hasOwn(ruleShapes, name)) known[name] = value
   }
-  return { ...known, rules: readRules(members) } as StoredSettings // by the fields
+  return { ...known, rules: readRules(members) } as StoredSettings // created from these fields
 }
 
 const SET_AGAIN = 'Set them again: PATCH /api/settings with "requireApiKey".'

@@ -85,7 +85,7 @@ export interface CatalogProvider {
   format?: ProviderFormat
   /** Formats of models that use a different one, by model id prefix: `{ 'claude-': 'anthropic-messages' }`. */
   formats?: Readonly<Record<string, ProviderFormat>>
-  /** Other formats supported at the same `baseUrl`; requests in these are passed through untranslated. */
+  /** Other formats supported at the same `baseUrl`. Requests in these formats are passed through untranslated. */
   alsoSpeaks?: readonly WireFormat[]
   /** Default: the format's usual header. */
   auth?: AuthStyle

@@ -24,8 +24,8 @@ export type ComboModel =
   | { model: string; weight?: number; when?: Condition; voices?: Record<string, string>; params?: EntryParams }
 
 /**
- * Parameters that override the client's values in requests to this entry's targets; omitted ones keep the client's values. In nested
- * combos, the innermost entry that sets a parameter wins. Parameters that a target doesn't support are dropped with a warning.
+ * Parameters that override the client's values in requests to this entry's targets; omitted parameters keep the client's values. In nested combos,
+ * the innermost entry that sets a parameter wins. Parameters that a target doesn't support are dropped with a warning.
  */
 export interface EntryParams {
   /** Maximum output tokens, 1 to 10,000,000. */

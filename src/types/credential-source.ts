@@ -19,24 +19,24 @@ export interface CredentialRequest {
   connectionId: string
   /** The connection's `region`. */
   region?: string
-  /** The provider's name of the model. */
+  /** The model's name at the provider. */
   model: string
-  /** `rejected`: the provider has just rejected the last one with a 401 or 403. */
+  /** `rejected`: the provider has just rejected the previous credential with a 401 or 403. */
   reason: 'first' | 'expired' | 'rejected'
   /** Aborts after five seconds. */
   signal: AbortSignal
 }
 
 /**
- * Returns a connection's credential: from a vault, an OAuth token, or a cloud's role. It is called once for concurrent requests, and again when the
- * credential expires or the provider rejects it. `undefined` skips the connection for this request; an error, or more than five seconds, is a failure
- * of the connection.
+ * Returns a connection's credential, such as from a vault, an OAuth token, or a cloud role. It is called once for concurrent requests, and again when
+ * the credential expires or the provider rejects it. If it returns `undefined`, the connection is skipped for this request. If it throws or takes
+ * more than five seconds, that counts as a failure of the connection.
  */
 export type CredentialSource = (
   request: CredentialRequest,
 ) => Credential | string | undefined | PromiseLike<Credential | string | undefined>
 
-/** A function whose credential all accounts and keys share. Without this, each account has its own. */
+/** A function whose credential is shared by all accounts and keys. By default, each account has its own. */
 export interface SharedCredentialSource {
   resolve: CredentialSource
   shared: true

@@ -23,7 +23,7 @@ export type LimitUnit = 'requests' | 'tokens' | 'usd' | 'parallel'
 /** The scope of a limit; `run` is a token. */
 export type LimitScope = 'key' | 'account' | 'group' | 'gateway' | 'run'
 
-/** A limit and what remains of it. Counts are in the limit's unit; `remaining` is never negative. */
+/** A limit and its remaining amount. Counts are in the limit's unit; `remaining` is never negative. */
 export interface LimitState {
   scope: LimitScope
   /** The id of the key, group, or token, or the ref of the account. */

@@ -4,7 +4,7 @@ export interface ModelEntry {
   /** `<alias>/<model_id>`, or a combo's name. */
   id: string
   object: 'model'
-  /** Unix time in seconds, the same for all entries of a response. */
+  /** Unix time in seconds, the same for all entries in a response. */
   created: Integer
   /** The provider's alias, or `combo`. */
   owned_by: string

@@ -31,7 +31,7 @@ export interface Storage {
    * failure may lose the last moments. Adapters may ignore it.
    */
   set(key: string, value: string, options?: SetOptions): Promise<string | false>
-  /** Resolves to whether a value was removed: `false` if there was none, or if its version is not `ifVersion`. */
+  /** Resolves to `true` if a value was removed; `false` if there was none, or if its version is not `ifVersion`. */
   delete(key: string, options?: { ifVersion?: string }): Promise<boolean>
   /**
    * Lists entries whose keys start with the literal `prefix`, in ascending code-unit order (like `<` on strings). `after` skips keys up to and
@@ -41,8 +41,8 @@ export interface Storage {
   /** Whether `ifVersion` holds against other writers of the same data, in this process and elsewhere. */
   readonly atomic: boolean
   /**
-   * `false` if the storage can't handle the write volume of usage records (one or more a second under load) or long list reads. The gateway
-   * then stores usage only if its `usage` option is `true`.
+   * `false` if the storage can't handle long list reads or the write volume of usage records (one or more per second under load). The gateway then
+   * stores usage only if its `usage` option is `true`.
    */
   readonly keepsUsage?: false
   /**

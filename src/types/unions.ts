@@ -54,8 +54,8 @@ export const providerFormats: readonly ProviderFormat[] = [
 ]
 
 /**
- * Further values of a connection's `format`: how to call a server that isn't in the catalog, for every kind except chat. The forms are in
- * src/protocols/kinds.
+ * Additional values of a connection's `format`. They determine how to call a server that isn't in the catalog, for every kind except chat. The forms
+ * are in src/protocols/kinds.
  */
 export const vendorForms = [
   'brave',

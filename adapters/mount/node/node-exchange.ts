@@ -8,7 +8,7 @@ const waiting = new WeakMap<Socket, Set<() => void>>()
 
 /**
  * Calls `listener` when the socket closes; returns the function that removes it. Needed for pipelining: while a request waits behind another one on
- * the same connection, its response emits no `close`. Each socket has only one listener, however many requests wait.
+ * the same connection, its response emits no `close`. Each socket has only one listener, regardless of how many requests wait.
  */
 function onSocketClose(socket: Socket, listener: () => void): () => void {
   const listeners = waiting.get(socket) ?? watch(socket)

@@ -71,7 +71,7 @@ function readEntry(entry: string): DirectRule {
   )
 }
 
-/** Parses an entry without a port; `undefined` if its form is unknown. */
+/** Parses an entry without a port; returns `undefined` if its form is unknown. */
 function readHosts(hosts: string): Matches | undefined {
   if (hosts === '*') return () => true
   return readNetwork(hosts) ?? (/^[.*]*\d[\d.*]*$/.test(hosts) ? readAddressPattern(hosts) : readNamePattern(hosts))
@@ -101,7 +101,7 @@ const ADDRESS_TYPES: Readonly<Record<number, 'ipv4' | 'ipv6'>> = { 4: 'ipv4', 6:
 
 /** Parses an IPv4 address that contains `*`, such as `10.*`. It doesn't match names. */
 function readAddressPattern(pattern: string): Matches | undefined {
-  if (!pattern.includes('*')) return undefined // part of an address, because names don't end in a number
+  if (!pattern.includes('*')) return undefined // an incomplete address; names don't end in a number
   const glob = createGlob(pattern)
   return (host) => isIP(host) === 4 && glob.test(host)
 }

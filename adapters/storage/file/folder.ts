@@ -9,7 +9,7 @@ export interface Folder {
   readonly path: string
   /** The database; SQLite adds `-wal` and `-shm` files while it is open. */
   readonly database: string
-  /** A complete database that still has to be moved to its place. */
+  /** A complete database that still has to be moved into place. */
   readonly staged: string
   /** The data file of releases without a database. It now contains one line that makes those releases reject the folder. */
   readonly store: string

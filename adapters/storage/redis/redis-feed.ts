@@ -28,14 +28,14 @@ const BLIND_MS = 1_000
 const LATE_MS = 5_000
 
 /**
- * Reports the changes in the stream from now on; returns the function that stops it. Each read starts with the entry that was read last. If that is
- * missing, the stream was trimmed, emptied, or restored, and every key may have changed.
+ * Reports the changes in the stream from now on; returns the function that stops it. Each read starts with the last entry that was read. If that
+ * entry is missing, the stream was trimmed, emptied, or restored, and every key may have changed.
  */
 export function startFeed(options: FeedOptions): () => void {
   const { stream, index, writer, onChange, onGap } = options
   const startedAt = performance.now()
   let link: ReturnType<Link['duplicate']> | undefined
-  /** The ID of the entry that was read last. */
+  /** The ID of the last entry that was read. */
   let position: string | undefined
   /** Whether an entry has been read before. */
   let hasRead = false

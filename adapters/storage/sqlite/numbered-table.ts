@@ -20,7 +20,7 @@ export const isLive = (now: string): string => `value IS NOT NULL AND (expires_a
 /** The number of changes kept for watchers. */
 export const KEPT_CHANGES = 10_000
 
-/** The number of rows that one sweep looks at. */
+/** The number of rows that one sweep checks. */
 const SWEPT_ROWS = 500
 
 interface NumberedRow {

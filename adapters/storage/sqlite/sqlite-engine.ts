@@ -220,7 +220,7 @@ export class LocalEngine {
     try {
       runOnce(this.#options.database, 'ROLLBACK')
     } catch {
-      // SQLite has rolled back already, or the commit was made
+      // SQLite has already rolled back, or the commit succeeded
     }
   }
 

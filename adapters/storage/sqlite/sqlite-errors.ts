@@ -21,7 +21,7 @@ const MOVED = 1032
 /** Extended result codes of failed reads. */
 const READS: readonly number[] = [266, SHORT_READ, 6922, 7178, 7434]
 
-/** SQLite's result code: `errcode` in Node and Deno, `errno` in Bun. */
+/** Returns SQLite's result code: `errcode` in Node and Deno, `errno` in Bun. */
 function resultCode(cause: unknown): number | undefined {
   const { errcode, errno } = Object(cause)
   if (typeof errcode === 'number') return errcode
@@ -59,7 +59,7 @@ export function explainSqliteError(cause: unknown): { code: StorageErrorCode; re
   return { code: 'STORAGE_UNREADABLE', reason: text }
 }
 
-/** The longest pause between two tries to get a lock, in ms. */
+/** The longest pause between two attempts to acquire a lock, in ms. */
 export const LONGEST_PAUSE_MS = 5
 
 /** How long an operation waits for another process's lock. */

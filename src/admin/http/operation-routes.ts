@@ -41,7 +41,7 @@ interface RouteTerms {
   api: RecordApi
   /** The limits of request bodies. */
   limits: BodyLimits
-  /** Where the records are; without it, `If-Match` is ignored. */
+  /** The store with the records; without it, `If-Match` is ignored. */
   store: WritableStore | undefined
 }
 

@@ -31,7 +31,7 @@ type Current = (api: RecordApi, args: readonly unknown[]) => Promise<object | un
 const toText = (value: unknown) => String(value)
 const getMember = (value: unknown, name: string) => (isObject(value) ? value[name] : undefined)
 
-/** For each resource that has operations with `ifMatch` or `hasRevision`. */
+/** Reads the current record, for each resource that has operations with `ifMatch` or `hasRevision`. */
 const currentRecords: Readonly<Record<string, Current>> = {
   keys: async (api, [id]) => (await api.keys.get(toText(id))).key,
   groups: (api, [id]) => api.groups.get(toText(id)),

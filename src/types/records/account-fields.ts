@@ -10,15 +10,15 @@ export const accountFields = {
   id: { shape: text(), isStored: false, given: { update: 'ignored', put: 'required' } },
   /** A display name. */
   name: { shape: name(200), isOptional: true, isStored: false, given: removable },
-  /** The id of a group that serves as its price plan; absent: the plan that your app names, or `accounts.defaultPlan`. */
+  /** The id of a group that serves as its price plan. Absent: the plan that your app specifies, or `accounts.defaultPlan`. */
   plan: { shape: storedId, isOptional: true, guard: 1, given: removable },
   /** Only an explicit `false` means paused: its requests are rejected. */
   isActive: { shape: flag, isOptional: true, readAs: true, absent: true, guard: 1, given: free },
   /** Its own limits, in addition to the plan's limits for each account; the lower one applies. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 1, given: removable },
-  /** The models that it may use. A request must be allowed by the account and by its plan. */
+  /** The models that it may use. Both the account and its plan must allow a request. */
   models: { shape: allowedModels, isOptional: true, guard: 1, given: removable },
-  /** The kinds of models that it may use. A request must be allowed by the account and by its plan. */
+  /** The kinds of models that it may use. Both the account and its plan must allow a request. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, given: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
   metadata: { shape: ownerTexts, isOptional: true, isStored: false, given: removable },
@@ -28,7 +28,7 @@ export const accountFields = {
   createdAt: { shape: time, given: sentBack },
   /** The day of its latest requests, in UTC; absent: none yet. */
   seenOn: { shape: text(), isOptional: true, given: sentBack },
-  /** Whether the record was created or changed by the management API, so that it doesn't expire. */
+  /** Whether the record was created or changed by the management API. Such a record doesn't expire. */
   isManaged: { shape: flag, isOptional: true, readAs: false, given: sentBack },
   /** When it was deleted. Afterward, only its id remains, for stored usage. ISO 8601. */
   deletedAt: { shape: time, isOptional: true, guard: 1, isShown: false },

@@ -7,7 +7,7 @@ import { choice, flag, hostId, integer, list, type Shape, storedId, text, time }
 /** An entry of a combo. */
 export const entry: Shape<ComboModel> = { type: 'entry' }
 
-/** How many consecutive requests a target gets. */
+/** The number of consecutive requests that a target gets. */
 export const stickyLimit = integer(1, 1_000)
 
 /** A provider's connections have equal weight and cost, and no conditions. */
@@ -57,7 +57,7 @@ export const comboFields = {
   connectionStrategy: { shape: connectionStrategy, isOptional: true, given: removable },
   /** Starts a second attempt if the first takes longer than 95% of its target's responses. Default `false`. */
   hedge: { shape: flag, isOptional: true, given: removable },
-  /** Allows different models in an embedding combo because their vectors are compatible. Default `false`. */
+  /** Allows different models in an embedding combo, on your assurance that their vectors are compatible. Default `false`. */
   sameVectors: { shape: flag, isOptional: true, given: removable },
   /** Retries an image request even if the previous provider may have generated, and billed, an image. Default `false`. */
   retryAmbiguous: { shape: flag, isOptional: true, given: removable },

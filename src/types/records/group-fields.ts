@@ -24,9 +24,9 @@ export const groupFields = {
   limits: { shape: usageLimits, isOptional: true, guard: 1, given: removable },
   /** Limits that apply separately to each account with the group as its plan. A change replaces all of them. */
   each: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: removable },
-  /** The models that its keys may use. A request must be allowed by both the group and the key. */
+  /** The models that its keys may use. Both the group and the key must allow a request. */
   models: { shape: allowedModels, isOptional: true, guard: 1, given: removable },
-  /** The kinds of models that its keys may use. A request must be allowed by both the group and the key. */
+  /** The kinds of models that its keys may use. Both the group and the key must allow a request. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, given: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
   metadata: { shape: ownerTexts, isOptional: true, given: removable },

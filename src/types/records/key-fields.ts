@@ -48,8 +48,8 @@ export const keyFields = {
     given: { create: 'optional', put: 'optional' },
   },
   /**
-   * Lets a remote host send requests for accounts, each with the account's id in `x-signalbox-account`. `plan`: the id of the group that is the
-   * price plan of accounts without one. The key's own limits and permissions apply, too. Not with `account`. Not synced.
+   * Lets a remote app send requests for accounts, each with the account's id in `x-signalbox-account`. `plan` is the id of the group that serves as
+   * the price plan of accounts without one. The key's own limits and permissions apply, too. Can't be combined with `account`. Not synced.
    */
   actsFor: {
     shape: object({ plan: { shape: storedId, isOptional: true } }),

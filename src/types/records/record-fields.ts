@@ -6,7 +6,7 @@ import type { ObjectOf, Shape, ValueOf } from './shapes.ts'
  * records (features/cloud-sync/sync-forms.ts). Together with `api-words.ts`, they also define the OpenAPI document and the options of the CLI.
  */
 
-/** A field of a record. By default, it is required, stored, shown, and synced, not guarded, and inputs can't set it. */
+/** A field of a record. By default, it is required, stored, shown, synced, and not guarded, and inputs can't set it. */
 export interface RecordField<T = unknown> {
   readonly shape: Shape<T>
   /** Its name in earlier builds. It is still read, and signatures use it. */
@@ -27,8 +27,8 @@ export interface RecordField<T = unknown> {
   /** If this field's value is invalid, the required field to copy the value from; `slot`: the storage key. */
   readonly readFrom?: string
   /**
-   * The first version of the signature that covers it. A new field gets the next version: records without it keep their signature, and earlier
-   * releases reject records with it.
+   * The first version of the signature that covers it. A new field gets the next version: records without the field keep their signature, and earlier
+   * releases reject records that have it.
    */
   readonly guard?: number
   /** The field that contains the encrypted value, because this one is a secret. */

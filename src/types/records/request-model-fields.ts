@@ -54,7 +54,7 @@ export type SignalboxCallOptions = JsonTypeOf<
   }
 >
 
-/** The same as a type that is assignable to JSON types, which interfaces are not. */
+/** Maps a type to an equivalent that is assignable to JSON types, which interfaces aren't. */
 type JsonTypeOf<T> = T extends object ? { [Member in keyof T]: JsonTypeOf<T[Member]> } : T
 
 /** Its fields except `params` and `reasoning`, which belong to combo entries. */

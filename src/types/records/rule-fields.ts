@@ -24,11 +24,11 @@ const healthTerms = {
 } as const
 
 const timeouts = {
-  /** Until the response headers, or a stream's first content; default 120,000. */
+  /** Maximum time until the response headers, or until a stream's first content; default 120,000. */
   headersMs: { shape: ms, isOptional: true },
   /** Maximum pause between two chunks of the response; default 60,000. */
   idleMs: { shape: ms, isOptional: true },
-  /** Until the last byte of a non-streaming response; default 600,000. */
+  /** Maximum time until the last byte of a non-streaming response; default 600,000. */
   totalMs: { shape: ms, isOptional: true },
 } as const
 
@@ -58,8 +58,8 @@ export const comboRuleShapes = {
 export const storedAttempts = amountShape(ruleShapes.maxAttempts)
 
 /**
- * Routing rules. The settings set them for all requests, a combo for its own. A rule that a combo omits comes from the settings; one that
- * the settings omit has its default.
+ * Routing rules. The settings set them for all requests, a combo for its own. A rule that a combo omits comes from the settings. A rule that the
+ * settings omit has its default.
  */
 export interface RequestRules {
   health?: Partial<HealthTerms>

@@ -40,7 +40,7 @@ export interface TextShape {
 /** The kinds of strings that have a pattern. */
 export type TextForm = 'hostId' | 'comboName' | 'resource' | 'region' | 'project' | 'apiVersion' | 'deployment'
 
-/** Strings with rules in code: the value of an API key, a provider's credential, a base URL. */
+/** Strings whose rules are in code: the value of an API key, a provider's credential, a base URL. */
 export type TextRules = 'clientKey' | 'credential' | 'address'
 
 export interface NumberShape {
@@ -65,7 +65,7 @@ export interface TimeShape {
 export interface ChoiceShape {
   readonly type: 'choice'
   readonly of: readonly string[]
-  /** Strings that stored records can have and inputs can't, with their own error messages. */
+  /** Strings that stored records can have but inputs can't, with their own error messages. */
   readonly refused?: readonly RefusedChoice[]
   /** Whether unknown strings in stored records are kept. */
   readonly isOpen?: boolean
@@ -102,7 +102,7 @@ export interface ObjectShape {
   readonly isReadWhole?: boolean
   /** Whether empty objects are rejected. */
   readonly isFilled?: boolean
-  /** A rule for several fields together. */
+  /** A rule that covers several fields. */
   readonly rules?: 'cooldowns' | 'prices'
 }
 

@@ -2,7 +2,7 @@ import type { GenericSchema } from 'valibot'
 import type { JsonObject } from '../../../lib/json.ts'
 import { statusWords } from './operation-words.ts'
 
-/** Operations by path and method in lower case. */
+/** Operations by path and lowercase method. */
 export type Paths = Record<string, Record<string, JsonObject>>
 
 /** Converts the path of a route, `/api/keys/:id`, to a template: `/api/keys/{id}`. */
