@@ -138,7 +138,7 @@ export interface DamagedRecord {
 export interface DamageLog {
   /** Sets a record's problem; `undefined` if it is valid or was removed. A new problem is passed to `onError`. */
   report(key: string, problem: string | undefined): void
-  /** Reports all keys that exist with a prefix, and removes the problems of other records with that prefix. */
+  /** Removes the problems of records with this prefix that no longer exist; `keys` are those of all that do. */
   reportAll(prefix: string, keys: ReadonlySet<string>): void
   has(key: string): boolean
   /** Lists the damaged records, sorted by key. */

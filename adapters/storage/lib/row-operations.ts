@@ -43,8 +43,8 @@ export function deleteRow(rows: Rows, key: string, options: { ifVersion?: string
 }
 
 /**
- * Implements `Storage.increment` on rows in memory. Throws `STORAGE_NOT_A_NUMBER` if the value isn't an integer, or like `checkTtl`; changes nothing
- * then.
+ * Implements `Storage.increment` on rows in memory. Throws `STORAGE_NOT_A_NUMBER` if the value isn't an integer, or an error of `checkTtl`; neither
+ * changes anything.
  */
 export function incrementRow(
   rows: Rows,
