@@ -45,7 +45,7 @@ export interface PageFile {
   readonly text: string
 }
 
-/** A relative redirect, which works with any prefix that a proxy adds. */
+/** Redirects with a relative URL, which works behind any prefix that a proxy adds. */
 function redirect({ path, query }: Exchange): Reply {
   const folder = path.slice(path.lastIndexOf('/') + 1)
   return { status: 308, headers: { location: `${folder}/${query}`, 'cache-control': 'no-store' } }
@@ -71,7 +71,7 @@ function fileReply(exchange: Exchange, { type, etag, text }: PageFile, policy: s
   return { status: 200, headers, body: text }
 }
 
-/** Builds the CSP: only its own scripts and styles, and no strings that become code. */
+/** Builds the CSP, which allows only the dashboard's own scripts and styles, and no `eval`. */
 function createPolicy(frameAncestors: readonly string[]): string {
   for (const origin of frameAncestors)
     if (!/^https?:\/\/[\w.:[\]-]+$/.test(origin))

@@ -13,8 +13,8 @@ export interface LoadState<T> {
 export interface Resource<T> extends ReadonlySignal<LoadState<T>> {}
 
 /**
- * Loads the data of a view. Reloads it when a signal that `load` reads changes, every `everyMs` while the page is visible, and on events of the types
- * `on`, at most every `restMs`. Drops results that arrive after a newer call, or after the view is gone.
+ * Loads the data of a view. Reloads it when a signal that `load` reads changes, every `everyMs` while the page is visible, and after events of the
+ * types in `on`, at most every `restMs`. Discards results that arrive after a newer call or after the view is closed.
  */
 export function useData<T>(
   load: () => Promise<T>,
@@ -25,7 +25,7 @@ export function useData<T>(
   const latest = useRef(0)
 
   useSignalEffect(() => {
-    turn.value // reload with each turn
+    turn.value // reload whenever `turn` changes
     const own = ++latest.current
     const isCurrent = () => own === latest.current
     state.value = { ...state.peek(), isLoading: true }

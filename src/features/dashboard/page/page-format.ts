@@ -16,15 +16,15 @@ const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style
 
 export const formatNumber = (value: number): string => numbers.format(value)
 
-/** "1 request", "1,234 requests". */
+/** Formats a count with its noun: "1 request", "1,234 requests". */
 export const formatCount = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 
-/** 1,234 and 1.2M. */
+/** Formats a number briefly: 1,234 and 1.2M. */
 export const formatCompact = (value: number): string =>
   Math.abs(value) < 10_000 ? formatNumber(value) : short.format(value)
 
-/** US dollars with two decimals, more for small amounts. */
+/** Formats US dollars with two decimals, or more for small amounts. */
 export function formatMoney(usd: number): string {
   const digits =
     usd === 0 || Math.abs(usd) >= 1 ? 2 : Math.min(8, Math.max(2, 1 - Math.floor(Math.log10(Math.abs(usd))) + 1))
@@ -34,7 +34,7 @@ export function formatMoney(usd: number): string {
 export const formatPercent = (share: number): string =>
   new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share)
 
-/** 430 ms, 1.8 s, 3 min. */
+/** Formats a duration: 430 ms, 1.8 s, 3 min. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${numbers.format(Math.round(ms / 100) / 10)} s`
@@ -46,7 +46,7 @@ export const formatDay = (time: string | number): string => days.format(new Date
 export const formatHour = (time: string | number): string => hours.format(new Date(time))
 export const formatMoment = (time: string | number): string => dateFormat.format(new Date(time))
 
-/** The time of day, with the date unless it is today, and the year unless it is this year. */
+/** Formats the time of day. Adds the date unless it is today, and the year unless it is this year. */
 export function formatClockTime(time: string | number, now = Date.now()): string {
   const date = new Date(time)
   const today = new Date(now)
@@ -63,7 +63,7 @@ const UNITS: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
   ['second', 1],
 ]
 
-/** "5 min. ago", "in 3 days". */
+/** Formats a time relative to now: "5 min. ago", "in 3 days". */
 export function formatRelativeTime(time: string | number, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1_000
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1]
@@ -79,7 +79,7 @@ const MAX_TEXT = 300
 export const sanitize = (text: string): string =>
   escapeInvisible(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text)
 
-/** Like `sanitize`, without truncating: for errors. */
+/** Works like `sanitize` but doesn't truncate; used for errors. */
 export function escapeInvisible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => {
     const code = found.codePointAt(0) ?? 0

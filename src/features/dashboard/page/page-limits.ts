@@ -22,13 +22,13 @@ export interface LimitRow {
 export const formatAmount = (unit: LimitUnit, amount: number): string =>
   unit === 'usd' ? formatMoney(amount) : formatNumber(amount)
 
-/** The unit and the period of a limit: "tokens per day". */
+/** Returns the unit and period of a limit, such as "tokens per day". */
 export const formatLimitName = (unit: LimitUnit, window: LimitWindow | null): string =>
   [unit === 'parallel' ? 'concurrent requests' : unit !== 'usd' && unitLabels[unit], window && windowLabels[window]]
     .filter(Boolean)
     .join(' ')
 
-/** Each limit in words. */
+/** Describes each limit in words. */
 export function formatLimits(limits: UsageLimits | undefined): string[] {
   if (!limits) return []
   const windowed = toLimitRows(limits).map(
@@ -47,7 +47,7 @@ export const toLimitRows = (limits: UsageLimits | undefined): LimitRow[] =>
     }),
   )
 
-/** The limits of a form; `null` if there are none. The gateway reports amounts that aren't numbers. */
+/** Converts a form's limits to API input; `null` if there are none. Leaves invalid amounts to the gateway, which reports them. */
 export function toLimits(rows: readonly LimitRow[], parallel: string): UsageLimits | null {
   const limits: UsageLimits = {}
   for (const { unit, amount, window } of rows) {

@@ -19,7 +19,7 @@ export type FormatName = keyof typeof formatLabels
 
 /** The endpoint of a format. */
 interface EndpointFormat {
-  /** A function if the model name is part of the path, not of the body. */
+  /** A function if the model name is part of the path instead of the body. */
   path: string | ((model: string) => string)
   /** The initial request body, without the model. */
   body: object
@@ -59,7 +59,7 @@ export function buildRequest(format: FormatName, model: string, body: object): P
       path: String(path),
       body,
       headers: { 'ai-model-id': model, 'ai-transcription-model-specification-version': '4' },
-    } // the other transcription API doesn't take JSON
+    } // OpenAI's transcription API doesn't take JSON
   return typeof path === 'function' ? { path: path(model), body } : { path, body: { model, ...body } }
 }
 
@@ -87,7 +87,7 @@ function collectStrings(value: unknown, [name, ...rest]: readonly string[]): str
   return collectStrings(getField(value, name), rest)
 }
 
-/** Extracts images from a response as data URLs, which load nothing and run nothing. */
+/** Extracts images from a response as data URLs, which can't load or run anything. */
 export function extractImages(data: unknown): string[] {
   return collectStrings(data, ['data', '*', 'b64_json']).flatMap((text) =>
     /^[\w+/]+=*$/.test(text) ? [`data:image/png;base64,${text}`] : [],
@@ -97,7 +97,7 @@ export function extractImages(data: unknown): string[] {
 export const getField = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
-/** A request to convert to code, whose client has a key in the variable `SIGNALBOX_KEY`. */
+/** A request to convert to code. The code reads the client's key from the variable `SIGNALBOX_KEY`. */
 interface CodeRequest {
   /** The gateway's URL without a trailing slash. */
   url: string
@@ -106,7 +106,7 @@ interface CodeRequest {
   body: object
 }
 
-/** Converts a request to code; `undefined` if the format has no such client. */
+/** Convert a request to code; `undefined` if the client doesn't support the format. */
 export const codes: ReadonlyArray<{ name: string; code: (facts: CodeRequest) => string | undefined }> = [
   {
     name: 'curl command',
@@ -150,7 +150,7 @@ const CALLS: Partial<Record<FormatName, readonly [sdk: keyof typeof programs, me
   gemini: ['google', 'models.generateContentStream'],
 }
 
-/** Converts a request body to the input of Google's SDK, which has generation settings in `config`. */
+/** Converts a request body to the input of Google's SDK, which expects generation settings in `config`. */
 function toGeminiInput({ contents, generationConfig, ...others }: { contents?: unknown; generationConfig?: object }) {
   const config = { ...generationConfig, ...others }
   return { contents, ...(Object.keys(config).length > 0 && { config }) }

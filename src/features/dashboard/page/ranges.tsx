@@ -12,7 +12,7 @@ export interface Range {
 /** The query parameters of a range. */
 export const RANGE = ['days', 'from', 'to'] as const
 
-/** Days and months are in UTC, as in limits and exports. */
+/** Returns a UTC day. Days and months are in UTC, as in limits and exports. */
 const toUtcDay = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 /** Returns the first day of a month: 0 is the month of `now`, -1 the one before. */
@@ -66,7 +66,7 @@ const RANGES: readonly Choice<string>[] = [
   ['custom', 'Custom range'],
 ]
 
-/** The fields of a range. `any` labels the choice of no limits, if allowed. */
+/** Renders the fields of a range. `any` is the label of the "no limits" choice; without it, there is no such choice. */
 export function RangeFields({ fallback, any }: { fallback: string; any?: string }) {
   const days = route.value.query.get('days') ?? fallback
   const choices: Choice<string>[] = [...(any === undefined ? [] : [['', any] as const]), ...RANGES]

@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals'
 
-/** The page's location, such as `#/keys/<id>?state=paused`. It is in the fragment, which isn't sent to servers. */
+/** The page's location, such as `#/keys/<id>?state=paused`. It is in the fragment, which browsers don't send to servers. */
 export interface PageLocation {
   /** The first path segment; empty for the overview. */
   page: string
-  /** The decoded rest of the path. */
+  /** The rest of the path, decoded. */
   id: string
   query: URLSearchParams
 }
@@ -27,7 +27,7 @@ export function buildLink(page: string, id = '', query: Record<string, string> =
   return `#/${page}${id && `/${encodeURIComponent(id)}`}${search && `?${search}`}`
 }
 
-/** Navigates to a view. `replace` adds no history entry, as for each letter of a filter. */
+/** Navigates to a view. `replace` adds no history entry; used while a filter is being typed. */
 export function navigate(link: string, { replace = false } = {}): void {
   if (replace) {
     history.replaceState(null, '', link)

@@ -8,10 +8,10 @@ const apiRoot = new URL('..', location.origin + location.pathname).href
 
 const TOKEN = 'signalbox.token'
 
-/** The admin token of this tab; may be empty if the host app authenticates visitors. */
+/** The admin token of this tab. It may be empty if the host app authenticates visitors. */
 const token = signal(sessionStorage.getItem(TOKEN) ?? '')
 
-/** Returns whether a header can contain the token. Headers can't contain control characters, or characters outside Latin-1. */
+/** Returns whether the token fits into a header, which can't contain control characters or characters outside Latin-1. */
 function isSendable(value: string): boolean {
   try {
     return Boolean(new Headers({ authorization: `Bearer ${value}` }))
@@ -20,15 +20,15 @@ function isSendable(value: string): boolean {
   }
 }
 
-/** Whether the visitor may call the API: not known yet, yes, or only after signing in, with the API's reason. */
+/** Whether the visitor may call the API: unknown, yes, or not without signing in. `why` is the API's reason. */
 export type Access = { state: 'unknown' } | { state: 'open' } | { state: 'closed'; why: string }
 
 export const access = signal<Access>({ state: 'unknown' })
 
-/** Whether the visitor may change anything; not with a read-only token. */
+/** Whether the visitor may change anything. It is `false` with a read-only token. */
 export const mayWrite = signal(true)
 
-/** The time since which the gateway hasn't responded, if any. */
+/** The time when the gateway stopped responding, if it has. */
 export const lostAt = signal<number | undefined>(undefined)
 
 /** The management API client, with the token of this tab. */
@@ -36,15 +36,15 @@ export const api = computed<Client>(() =>
   createClient({ baseUrl: apiRoot, fetch: trackedFetch, ...(token.value !== '' && { token: token.value }) }),
 )
 
-/** The same client for input that only the gateway validates, such as JSON that was typed into a form. */
+/** The same client, for input that only the gateway validates, such as JSON typed into a form. */
 export const uncheckedApi = computed<Client<unknown>>(() => api.value)
 
-/** The newer versions of forms' records, once a conflict was reported. */
+/** The newer versions of the records in forms, once a conflict has been reported. */
 const newerVersions = new WeakMap<object, object>()
 
 /**
  * Changes a record that was shown in a table or form. If someone else has changed it in the meantime, changes nothing and throws an error that lists
- * the differences; the next try is based on the new version. `entered` is the form's input.
+ * the differences; the next attempt is based on the new version. `entered` is the form's input.
  */
 export async function changeRecord(
   record: object,
@@ -122,7 +122,7 @@ export async function checkAccess(): Promise<void> {
   }
 }
 
-/** Returns whether the error means that the visitor may not, or no longer, call the API. */
+/** Returns whether the error means that the visitor isn't allowed to call the API, or no longer is. */
 export const isDenied = (error: unknown): boolean => error instanceof ClientError && error.status === 401
 
 /** Returns an error's full message. */
@@ -136,7 +136,7 @@ export const trackedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, init)
     lostAt.value = undefined
-    const isModelError = response.headers.has('x-signalbox-request-id') // in that case, the model request was rejected, not the visitor
+    const isModelError = response.headers.has('x-signalbox-request-id') // then the model request was rejected, not the visitor
     if (response.status === 401 && !isModelError && access.value.state === 'open') {
       const body: unknown = await response
         .clone()

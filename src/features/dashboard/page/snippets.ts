@@ -11,7 +11,7 @@ const createProgram =
   (connected: GatewayAccess): string =>
     `import ${name} from '${from}'\n\nconst client = new ${name.replace(/\W/g, '')}({ ${options(connected)} })\nconst response = await client.`
 
-/** The start of a program with each SDK, up to the method call. `key` is an expression. */
+/** The start of a program for each SDK, up to the method call. `key` is an expression. */
 export const programs = {
   openai: createProgram('OpenAI', 'openai', ({ url, key }) => `baseURL: '${url}/v1', apiKey: ${key}`),
   anthropic: createProgram('Anthropic', '@anthropic-ai/sdk', ({ url, key }) => `baseURL: '${url}', apiKey: ${key}`),

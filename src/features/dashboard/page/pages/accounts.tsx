@@ -64,7 +64,7 @@ export default function Accounts() {
 }
 
 const PAGE = 25
-/** Accounts whose spending is read at once. */
+/** Maximum accounts per usage query. */
 const MOST_ROWS = 1_000
 
 async function load() {
@@ -80,7 +80,7 @@ async function load() {
   const [{ accounts, after = '' }, { groups }, spent] = await Promise.all([
     listing,
     api.value.groups.list(),
-    usage.summary({ from, by: 'account', top: MOST_ROWS }).catch(() => undefined), // such as while the storage is unavailable
+    usage.summary({ from, by: 'account', top: MOST_ROWS }).catch(() => undefined), // may fail, such as while the storage is unavailable
   ])
   const limits = new Map<string, Awaited<ReturnType<typeof accountApi.limits.get>>['limits']>()
   const work = accounts.map(async ({ ref }) => void limits.set(ref, (await accountApi.limits.get(ref)).limits))

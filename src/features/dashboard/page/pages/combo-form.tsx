@@ -22,7 +22,7 @@ import {
 } from '../ui/forms.tsx'
 import type { ShownCombo } from './combos.tsx'
 
-/** "Round robin", "Least cost". */
+/** Returns a strategy's label, such as "Round robin" or "Least cost". */
 export const getStrategyLabel = (name: Strategy): string =>
   name.charAt(0).toUpperCase() + name.slice(1).replace('-', ' ')
 
@@ -80,7 +80,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
   const maxAttempts = useSignal(String(combo?.maxAttempts ?? ''))
   const hedge = useSignal(combo?.hedge ?? false)
   const on = useSignal<ResponseCondition[]>([...(combo?.on ?? [])])
-  const timeouts = useSignal(toTexts(timeoutNames, combo?.timeouts) as Timeouts) // of these names
+  const timeouts = useSignal(toTexts(timeoutNames, combo?.timeouts) as Timeouts) // has exactly these names
   const entries = useSignal<Entry[]>((combo?.models ?? ['']).map(toEntryState))
   const { state: published } = useData(async () =>
     (await api.value.models.published({ kinds: kind.value })).data.map(({ id }) => id),
@@ -161,7 +161,7 @@ interface EntriesProps {
 
 const filterNamed = (entries: readonly Entry[]) => entries.filter(({ model }) => model.trim() !== '')
 
-/** The models in order. Drag them, or press Alt and an arrow key, to move them. */
+/** Lists the models in order. Drag them, or press Alt and an arrow key, to move them. */
 function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
   const message = useSignal('')
   const draggedIndex = useSignal<number | undefined>(undefined)
@@ -310,7 +310,7 @@ function toEntryState(entry: ComboModel): Entry {
     model,
     weight: weight === undefined ? '' : String(weight),
     when: when ? JSON.stringify(when) : '',
-    params: toTexts(paramNames, params) as Params, // of these names
+    params: toTexts(paramNames, params) as Params, // has exactly these names
     more,
   }
 }
@@ -358,7 +358,7 @@ const isCondition = (text: string) => {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const parseCondition = (text: string) => (text.trim() === '' ? {} : parseJson(text)) as Record<string, unknown> // if it is a condition
+const parseCondition = (text: string) => (text.trim() === '' ? {} : parseJson(text)) as Record<string, unknown> // the gateway validates it
 
 /** Returns an optional number; `null` removes a stored one. */
 const toOptionalNumber = (name: string, typed: string, stored: number | undefined) =>

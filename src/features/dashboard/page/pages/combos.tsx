@@ -124,7 +124,7 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
     else {
       const now = await loadAliases()
       if (findRow(now)) {
-        newer.value = { than: aliases, rows: now } // so that a retry starts from what the table shows
+        newer.value = { than: aliases, rows: now } // a retry then starts from what the table shows
         throw new Error('Someone else just added this alias, as shown in the table. Add it again to replace it.')
       }
       await api.value.aliases.set(entered)

@@ -180,7 +180,7 @@ function toFormState(connection: ShownConnection | undefined): ConnectionState {
   const { provider = '', name = '', priority = '', providerSpecificData: data = {} } = connection ?? {}
   const textValues = TEXT_FIELDS.map((one) => [one, data[one] ?? ''] as const)
   return {
-    ...(Object.fromEntries(textValues) as Record<(typeof TEXT_FIELDS)[number], string>), // of these names
+    ...(Object.fromEntries(textValues) as Record<(typeof TEXT_FIELDS)[number], string>), // has exactly these names
     provider,
     name,
     apiKey: '',

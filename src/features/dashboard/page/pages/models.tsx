@@ -13,7 +13,7 @@ import { tokenLabels } from './price-rows.tsx'
 type Published = Awaited<ReturnType<typeof api.value.models.published>>['data'][number]
 type Custom = Awaited<ReturnType<typeof api.value.customModels.list>>['models'][number]
 
-/** The models that clients can request, and the operator's custom models. */
+/** Lists the models that clients can request, and the operator's custom models. */
 export default function Models() {
   const { state, reload } = useData(load)
   return (
@@ -69,7 +69,7 @@ const formatPrice = (value: number | undefined) => (value === undefined ? '' : f
 
 const labels: Readonly<Record<string, string>> = tokenLabels
 
-/** Lists prices other than text tokens, such as for images and for requests with a long input. */
+/** Lists prices other than those of text tokens, such as for images and for requests with a long input. */
 function formatOtherPrices({ price: { images = {}, tiers = [], ...all } = {} }: Published): string {
   const others = Object.entries(all).filter(([of]) => !/^(?:input|output|cache)/.test(of))
   const listed = [...others, ...Object.entries(images)].map(([of, usd = 0]) => `${of}: ${formatMoney(usd)}`)

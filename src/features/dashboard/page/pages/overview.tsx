@@ -128,7 +128,7 @@ function toChart({ from, rows }: Summary) {
   }
 }
 
-/** A list, or a message if it is empty. */
+/** Shows a list, or a message if it is empty. */
 const List = ({ title, empty, children }: { title: string; empty?: string; children: ComponentChild[] }) => (
   <Section title={title}>
     {children.length > 0 ? <ul class="bare">{children}</ul> : empty !== undefined && <State kind="good">{empty}</State>}
@@ -201,7 +201,7 @@ function UnhealthyTargets({ health: ill }: OverviewData) {
   )
 }
 
-/** The latest failed requests with their reasons. */
+/** Shows the latest failed requests with their reasons. */
 function Failures({ failures }: OverviewData) {
   if (failures.length === 0) return null
   return (

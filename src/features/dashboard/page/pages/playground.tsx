@@ -50,7 +50,7 @@ export default function Playground() {
   const isUnderWay = progress.value?.phase === 'waiting' || progress.value?.phase === 'answering'
   useEffect(() => () => asking.current?.abort(), [])
 
-  /** The body follows the format until it is edited. */
+  /** Switches the body along with the format until the body is edited. */
   const chosen = {
     get value() {
       return format.value

@@ -15,7 +15,7 @@ export type PriceRow = TokenTexts & { model: string; tiers: TierRow[]; other: st
 /** The form's state of prices for requests with more than `above` input tokens. */
 type TierRow = TokenTexts & {
   above: string
-  /** Prices without a field, which stay unchanged. */
+  /** Prices that have no form field; they stay unchanged. */
   other: object
 }
 
@@ -23,7 +23,7 @@ const NO_TOKENS: TokenTexts = { input: '', output: '', cacheRead: '', cacheWrite
 const NO_PRICES: PriceRow = { ...NO_TOKENS, model: '', tiers: [], other: '' }
 const NO_TIER: TierRow = { ...NO_TOKENS, above: '', other: {} }
 
-/** Fields for the prices of a connection's models. */
+/** Renders fields for the prices of a connection's models. */
 export const PriceRows = ({ of }: { of: { value: PriceRow[] } }) => (
   <Rows
     of={of}
@@ -124,6 +124,6 @@ function parseJsonObject(text: string): object {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  } catch {} // throws the same error
+  } catch {} // invalid JSON gets the error below, too
   throw new Error(`"${OTHER}" must be a JSON object.`)
 }

@@ -49,7 +49,7 @@ function RequestList() {
   const isLive = useSignal(true)
   useLive(fresh, isLive, reload)
   const older = useSignal<KeptRequest[]>([])
-  const before = useSignal<string | undefined>(undefined) // empty if there are no older ones
+  const before = useSignal<string | undefined>(undefined) // `undefined` if there are no older ones
   const filter = route.value.query.toString()
   const isSorted = getSort() !== NEWEST
   useEffect(() => {
@@ -135,7 +135,7 @@ function getFilter() {
   return Object.fromEntries(filters)
 }
 
-/** Returns the list's order as in the table, such as `cost desc`. */
+/** Returns the sort order in the table's syntax, such as `cost desc`. */
 const getSort = () => route.value.query.get('sort') || NEWEST
 const NEWEST = 'time desc'
 
@@ -204,7 +204,7 @@ function Filters() {
   )
 }
 
-/** A finished request, or one in flight, which has no end yet. */
+/** A finished request, or an in-flight one, which has no end yet. */
 type Row = KeptRequest | (RunningRequest & { [Name in Exclude<keyof KeptRequest, keyof RunningRequest>]?: undefined })
 
 const formatAttempts = ({ attempts }: RunningRequest) =>

@@ -42,7 +42,7 @@ type Measure = keyof typeof measures
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const RANGE = '1'
-/** Longer ranges are shown by day. */
+/** Ranges longer than this, in hours, are shown by day. */
 const MOST_HOURS = 72
 
 /** Usage by key, group, account, model, target, or end user. */
@@ -92,7 +92,7 @@ type Names = ReadonlyMap<string, string>
 
 async function load() {
   const { by, measure, range, filter } = getSelection()
-  const { from = new Date(Date.now() - 30 * DAY).toISOString(), to } = range // the field of a custom range may be empty
+  const { from = new Date(Date.now() - 30 * DAY).toISOString(), to } = range // a custom range may lack its start date
   const isHourly = (to === undefined ? Date.now() : Date.parse(to)) - Date.parse(from) <= MOST_HOURS * HOUR
   const { names = {}, ...summary } = await api.value.usage.summary({
     ...filter,
@@ -178,7 +178,7 @@ function Figures({ totals, before }: { totals: Totals; before: Totals | undefine
   return <Cards of={figures} />
 }
 
-/** Formats a cost, and marks incomplete ones. */
+/** Formats a cost, and marks it as a minimum if some calls have no known price. */
 const formatCost = ({ costUsd, unpriced }: Totals) => `${unpriced > 0 ? '≥ ' : ''}${formatMoney(costUsd)}`
 
 const formatTime = (ms: number | undefined) => (ms === undefined ? '–' : formatDuration(ms))
@@ -189,7 +189,7 @@ function formatChange(now: number | undefined, before: number | undefined): stri
   return `${share >= 0 ? '+' : '−'}${formatPercent(Math.abs(share))} vs. previous period`
 }
 
-/** Charts the five largest rows, and the rest together. */
+/** Charts the five largest rows, and combines the rest. */
 function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
   const { measure } = getSelection()
   const { rows, series = [], isHourly } = summary

@@ -8,10 +8,10 @@ type ButtonProps = {
   kind?: 'primary' | 'danger' | 'quiet' | undefined
   type?: 'button' | 'submit'
   disabled?: boolean
-  /** Whether it changes something; disabled for read-only visitors. */
+  /** Whether the action changes something. Such actions are disabled for read-only visitors. */
   writes?: boolean
   label?: string
-  /** Tells elements with the same text apart. */
+  /** Distinguishes elements that have the same text. */
   of?: string
   children: ComponentChildren
 }
@@ -45,7 +45,7 @@ export function Button({
 /** Shows an untrusted string, such as a key's name or an error. */
 export const Text = ({ of = '' }: { of: string | undefined }) => <>{sanitize(of)}</>
 
-/** Makes the content of a cell or fact safe; strings are untrusted. */
+/** Makes the content of a cell or fact safe to show, because strings are untrusted. */
 export const sanitizeNode = (value: ComponentChildren): ComponentChildren =>
   typeof value === 'string' ? sanitize(value) : value
 

@@ -23,11 +23,13 @@ const BOTTOM = 22
 const MAX_PARTS = 6
 const WIDTH = 1_200
 
-/** A stacked bar chart. The arrow keys move a cursor, whose values are announced; a hidden table has the same figures. */
+/**
+ * Renders a stacked bar chart. The arrow keys move a cursor, whose values are announced to screen readers. A hidden table contains the same figures.
+ */
 export function Chart({ title, labels, parts, format }: ChartProps) {
   const cursor = useSignal<number | undefined>(undefined)
   const id = useId()
-  // The unit is always one pixel, so that labels keep their size.
+  // One unit is always one pixel, so that labels keep their size.
   const width = useSignal(WIDTH)
   const figure = useRef<HTMLElement>(null)
   useLayoutEffect(() => {
@@ -164,7 +166,7 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
   )
 }
 
-/** Rounds up to 1, 2, 5, 10, and so on. */
+/** Rounds up to 1, 2, 5, 10, 20, 50, and so on. */
 function roundUp(value: number): number {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))

@@ -19,7 +19,7 @@ interface FormErrors {
 
 const Errors = createContext<FormErrors | undefined>(undefined)
 
-/** Finds the field of an error such as `"limits.usd.month" must be …`, by its path or that of something in it. */
+/** Finds the field that an error such as `"limits.usd.month" must be …` belongs to, by the field's own path or a path inside it. */
 function findField({ paths, error }: FormErrors): string | undefined {
   const [, path = ''] = /^(?:Unknown field )?"([^"]+)"/.exec(error.value ?? '') ?? []
   const around = [...paths].filter((own) => path === own || path.startsWith(`${own}.`) || path.startsWith(`${own}[`))
@@ -41,7 +41,7 @@ export const bindField = <T extends object, Name extends keyof T>(of: Bound<T>, 
   },
 })
 
-/** Binds a value with a change handler. */
+/** Binds a value to a change handler. */
 export const bindValue = <T,>(value: T, change: (value: T) => void): Bound<T> => ({
   get value() {
     return value
@@ -113,7 +113,7 @@ export function TextField({ label, hint, error, path, of, ...more }: TextFieldPr
   return (
     <Field label={label} hint={hint} error={error} path={path}>
       {(ids) =>
-        // JSX types distinguish inputs by type, and have none for an input of any type.
+        // JSX has separate types for each input type, and none for an input whose type varies.
         h('input', {
           autocomplete: 'off',
           ...more,
@@ -126,7 +126,7 @@ export function TextField({ label, hint, error, path, of, ...more }: TextFieldPr
   )
 }
 
-/** A field for a number; empty for none. */
+/** A number field; may be empty. */
 export const NumberField = (props: Omit<TextFieldProps, 'type'>) => (
   <TextField min={0} step="any" {...props} type="number" />
 )
@@ -164,14 +164,14 @@ export function TextArea({ label, hint, error, path, of, isSelected = false, ...
   )
 }
 
-/** An option: a value with its label, or a value that is its own label. */
+/** An option: a value with its label, or just a value, which is then also the label. */
 export type Choice<Value extends string> = Value | readonly [value: Value, text: string]
 
 /** Converts a record of labels to options. */
 export const toChoices = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
-  (Object.keys(labels) as Value[]).map((value) => [value, labels[value]] as const) // the record's own keys
+  (Object.keys(labels) as Value[]).map((value) => [value, labels[value]] as const) // these are the record's own keys
 
-/** Converts nonempty text to numbers. */
+/** Converts nonempty strings to numbers, and omits empty ones. */
 export const toNumbers = (values: Record<string, string>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, Number(text)]])),
@@ -213,7 +213,7 @@ export const CheckField = ({ label, of }: { label: string; of: Bound<boolean> })
   </label>
 )
 
-/** One checkbox per value. */
+/** Renders one checkbox per value. */
 export const CheckFields = <Value extends string>({
   of,
   options,
@@ -234,7 +234,7 @@ export const CheckFields = <Value extends string>({
   </>
 )
 
-/** Suggestions for a field. */
+/** Renders suggestions for a field. */
 export const Suggestions = ({ id, of = [] }: { id: string; of: ReadonlyArray<Choice<string>> | undefined }) => (
   <datalist id={id}>
     {of.map((one) => {
@@ -249,13 +249,13 @@ export const Suggestions = ({ id, of = [] }: { id: string; of: ReadonlyArray<Cho
 )
 
 type FormProps = {
-  /** The action that submits it. */
+  /** The action that submits the form. */
   of: { run: () => Promise<unknown>; isBusy: Bound<boolean>; error: Bound<string | undefined> }
   submit?: string
   kind?: 'primary' | 'danger'
   /** Whether the fields and the button are in one row. */
   isRow?: boolean
-  /** Whether it changes something. */
+  /** Whether the form changes something. */
   writes?: boolean
   /** Shown next to the button. */
   beside?: ComponentChildren
@@ -267,7 +267,7 @@ interface RowsProps<T> {
   /** The initial row. */
   blank: T
   add: string
-  /** The name of a row in the label of its remove button. */
+  /** What the label of a row's remove button calls the row. */
   what: string
   /** Shown next to the button that adds a row. */
   beside?: ComponentChildren
@@ -276,7 +276,7 @@ interface RowsProps<T> {
   below?: (row: Bound<T>) => ComponentChildren
 }
 
-/** Rows of fields that can be added and removed. */
+/** Renders rows of fields that can be added and removed. */
 export function Rows<T extends object>({ of, blank, add, what, beside, children, below }: RowsProps<T>) {
   return (
     <>
@@ -307,7 +307,7 @@ export function Rows<T extends object>({ of, blank, add, what, beside, children,
   )
 }
 
-/** A form with its button. Shows an error at its field, or else above the button. */
+/** Renders a form with its button. Shows an error at its field if it has one, otherwise above the button. */
 export function Form({ of, submit = 'Save', kind = 'primary', isRow, writes = true, beside, children }: FormProps) {
   const errors = useRef<FormErrors | undefined>(undefined)
   errors.current ??= { paths: new Set(), error: of.error }

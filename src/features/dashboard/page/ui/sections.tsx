@@ -3,7 +3,7 @@ import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { sanitize } from '../page-format.ts'
 import { Button, sanitizeNode } from './basics.tsx'
 
-/** A section of a view with its heading, and optional content next to it. */
+/** Renders a section of a view with its heading, and optional content next to it. */
 export function Section({
   title,
   beside,
@@ -27,7 +27,7 @@ export function Section({
   )
 }
 
-/** A list of names and values; omits `undefined` values. */
+/** Renders a list of names and values; omits `undefined` values. */
 export const Facts = ({ of }: { of: ReadonlyArray<readonly [name: string, value: ComponentChildren]> }) => (
   <dl class="facts">
     {of.map(
@@ -42,7 +42,7 @@ export const Facts = ({ of }: { of: ReadonlyArray<readonly [name: string, value:
   </dl>
 )
 
-/** The figures at the top of a view. */
+/** Renders the figures at the top of a view. */
 export const Cards = ({ of }: { of: ReadonlyArray<readonly [name: string, value: string, note?: string]> }) => (
   <ul class="bare cards">
     {of.map(([name, value, note]) => (
@@ -55,9 +55,9 @@ export const Cards = ({ of }: { of: ReadonlyArray<readonly [name: string, value:
   </ul>
 )
 
-/** The number of dialogs: two while one replaces another. */
+/** The number of open dialogs: two while one replaces another. */
 let dialogs = 0
-/** The element that had the focus before the first dialog. */
+/** The element that had the focus before the first dialog opened. */
 let opener: Element | null = null
 
 /** A dialog that traps the focus and restores it. Escape closes it. */
@@ -72,12 +72,12 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // Open it before the first paint, or an early Escape would be lost.
+  // Open it before the first paint; otherwise an early Escape would be lost.
   useLayoutEffect(() => {
     if (dialogs++ === 0) opener = document.activeElement
     dialog.current?.showModal()
   }, [])
-  // Wait until it is gone, because elements behind an open dialog can't have the focus.
+  // Wait until the dialog has closed, because elements behind an open dialog can't have the focus.
   useEffect(
     () => () => {
       if (--dialogs === 0 && opener instanceof HTMLElement) opener.focus()

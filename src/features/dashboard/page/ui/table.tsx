@@ -8,7 +8,7 @@ export interface Column<Row> {
   name: string
   /** Strings are treated as untrusted: escaped and truncated. */
   cell: (row: Row) => ComponentChildren
-  /** Makes the column sortable: by a value of the rows, or by a name if rows are sorted elsewhere (`order`). */
+  /** Makes the column sortable by a value of the rows, or by a name if the rows are sorted elsewhere (`order`). */
   by?: string | ((row: Row) => string | number)
   isNumber?: boolean
 }
@@ -18,7 +18,7 @@ type TableProps<Row> = {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   getKey: (row: Row) => string
-  /** The text if there are no rows. */
+  /** The text to show if there are no rows. */
   empty?: string
   /** The order of rows that are sorted elsewhere: a column's `by`, and `asc` or `desc`. */
   order?: { value: string }
@@ -26,7 +26,7 @@ type TableProps<Row> = {
   totals?: readonly ComponentChildren[]
 }
 
-/** A table with a caption and sortable columns. Shows 200 rows at a time. */
+/** Renders a table with a caption and sortable columns. Shows 200 rows at a time. */
 export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results.', order, totals }: TableProps<Row>) {
   const sort = useSignal<{ at: number; isDown: boolean } | undefined>(undefined)
   const most = useSignal(PAGE)
