@@ -14,7 +14,7 @@ import type { Conflict, ReplicaOptions, StateId } from './sync-types.ts'
 export interface StateApplier {
   /** Applies a state if it is newer; with `merging`, also if it is concurrent. */
   apply(state: RecordState, merging?: { report(conflict: Conflict): Promise<void> }): Promise<Verdict>
-  /** Deletes a key's value at the cloud once the other side has it. */
+  /** Deletes a key's value from the cloud once the other side has it. */
   forgetValue(where: StateId): Promise<void>
   /** Finishes interrupted cleanup of a record. */
   tidy(collection: Collection, look: ScannedRecord): Promise<void>
@@ -85,7 +85,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     const { registers, kept } = outcome
     const isSame = areSameRegisters(registers, shadow)
     const verdict = outcome.isConcurrent ? 'concurrent' : isSame ? 'known' : 'taken'
-    const hasEdit = registers.hash !== null && shadow.hash !== null && shadow.edit !== undefined // the written record keeps its edit
+    const hasEdit = registers.hash !== null && shadow.hash !== null && shadow.edit !== undefined // the written record keeps its `edit`
     const next: ShadowState = {
       ...registers,
       isSeen: areSameRegisters(registers, other),
@@ -176,7 +176,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     return true
   }
 
-  /** Parks a record that occupies another one's slot in its shadow. */
+  /** Moves a record out of a slot that another record needs, into its own shadow ("parks" it). */
   async function evict(where: StateId, slot: string): Promise<boolean | RejectedVerdict> {
     const { collection } = where
     const look = await scanner.scanRecord(where)
@@ -191,7 +191,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     )
   }
 
-  /** Removes a record created by a late write, if another writer has applied a later state without knowing about it. */
+  /** Removes a record that a late write created after another writer had already applied a later state. */
   async function removeLateRecord(where: StateId, slot: string, made: Registers): Promise<void> {
     const shadow = shadows.get(where)?.shadow
     if (shadow?.hash === made.hash || shadow?.applying?.hash === made.hash) return
@@ -202,7 +202,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     if ((await scanner.hashRecord(where, record)) === made.hash) await table.remove(existing)
   }
 
-  /** Releases the digests a key no longer has, unless another key of this gateway has them. */
+  /** Releases the digests that a key no longer has, unless another key of this gateway has them. */
   const releaseClaims = (where: StateId, now: string | undefined) =>
     retryLostRace(async () => {
       const known = shadows.get(where)
@@ -221,10 +221,10 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     const look = given ?? (await scanner.scanRecord(where))
     if (isSyncProblem(look) || !look.item) return
     const { item } = look
-    const { sha256 } = item.record as KeyRecord // an item of `keys`
+    const { sha256 } = item.record as KeyRecord // always a key record in `keys`
     if (sha256 !== undefined) return
     const record = await tables.keys.buildRecord(await tables.keys.read(item), item)
-    await tables.keys.write(item, { slot: item.slot, record }) // the next scan handles other writers' changes
+    await tables.keys.write(item, { slot: item.slot, record }) // if another writer was faster, the next scan handles it
   }
 
   return {

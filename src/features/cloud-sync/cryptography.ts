@@ -10,7 +10,7 @@ const SIGNING = { name: 'ECDSA', namedCurve: 'P-256' } as const
 const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' } as const
 const EXCHANGE = { name: 'ECDH', namedCurve: 'P-256' } as const
 
-/** A gateway's key pair. The public key is in the form in which it is sent. */
+/** A gateway's key pair. The public key is stored in the form in which it is sent. */
 export interface Identity {
   publicKey: string
   privateKey: CryptoKey
@@ -95,7 +95,7 @@ export const digestBytes = async (bytes: Uint8Array<ArrayBuffer>): Promise<strin
 /** Returns the SHA-256 of a UTF-8 string in base64. */
 export const digestText = (text: string): Promise<string> => digestBytes(encodeUtf8(text))
 
-/** Returns the digest by which the proxy knows an API key: SHA-256 in hex. Keys have 256 random bits, so it reveals nothing. */
+/** Returns the digest by which the proxy identifies an API key: SHA-256 in hex. Keys have 256 random bits, so the digest reveals nothing. */
 export const digestKey = (key: string): Promise<string> => sha256Hex(key)
 
 function decodeCanonical(text: string): Uint8Array<ArrayBuffer> {

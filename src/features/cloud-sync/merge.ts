@@ -2,20 +2,20 @@ import type { Collection, Revision } from './protocol.ts'
 import type { Conflict, Side } from './sync-types.ts'
 
 /*
- * Compares two states of a record, and merges concurrent ones. A state has two registers, each with its own revision: the content and, for keys and
- * connections, whether they are active.
+ * Compares two states of a record, and merges concurrent ones. A state has two registers, each with its own revision: one for the content and, for
+ * keys and connections, one for whether they are active.
  */
 
-/** A change by one side: the number of changes of each side it includes, and its base. */
+/** A change by one side. The revision counts the changes of each side that it includes. */
 interface Register {
   revision: Revision
-  /** The last state that both sides had before this one; default: this one. Only matters after a storage was restored from an old copy. */
+  /** The last state that both sides had before this one; default: this one. Only needed after a storage was restored from an old copy. */
   base?: Revision
 }
 
 /** A record's state without its content. */
 export interface Registers extends Register {
-  /** Hash of the content by the side's own vault; `null` without content, such as after a deletion. */
+  /** The hash of the content, by this side's own keyring; `null` if there is no content, such as after a deletion. */
   hash: string | null
   /** After a deletion, the last known value. */
   active?: Active
@@ -66,15 +66,15 @@ const isSameActive = (one: Active, other: Active) =>
 /** The result of merging the other side's state into a side's own. */
 export interface MergeResult {
   registers: Registers
-  /** Whose content to keep; `own` if both are the same. */
+  /** Whose content to keep; `own` if both are equal. */
   content: 'own' | 'other'
-  /** Whether the other state has changes that weren't merged. */
+  /** Whether the other state has changes that were not merged. */
   isConcurrent: boolean
   /** Whose change won in each conflict. */
   kept: readonly Conflict['kept'][]
 }
 
-/** Decides between concurrent states. */
+/** The rules for deciding between concurrent states. */
 export interface MergeRules {
   collection: Collection
   /** For settings: whether this side's content is stricter. */
@@ -82,9 +82,9 @@ export interface MergeRules {
 }
 
 /**
- * Merges the other side's newer changes. Concurrent changes stay unmerged, unless the gateway merges: deletion wins over change, requiring keys over
- * not requiring them, paused over active, and otherwise the gateway's change wins. `isUncertain` means that this side may have been restored from an
- * old copy, so its state is known to include only its base.
+ * Merges the other side's newer changes. Concurrent changes stay unmerged unless the gateway merges. It then applies these rules: deletion wins over
+ * change, requiring keys over not requiring them, and paused over active; otherwise the gateway's change wins. `isUncertain` means that this side may
+ * have been restored from an old copy, so only its base is known to be included in its state.
  */
 export function mergeRegisters(
   { hash, revision, base, active: ownActive }: Registers,
@@ -93,7 +93,7 @@ export function mergeRegisters(
 ): MergeResult {
   const kept = new Set<Conflict['kept']>()
   let isConcurrent = false
-  const own = { hash, revision, ...(base && { base }), ...(ownActive && { active: ownActive }) } // without the other fields of a shadow
+  const own = { hash, revision, ...(base && { base }), ...(ownActive && { active: ownActive }) } // omits the shadow's other fields
   let next: { hash: string | null; register: Register } = { hash, register: { revision, ...(base && { base }) } }
   let content: MergeResult['content'] = 'own'
 
@@ -114,7 +114,7 @@ export function mergeRegisters(
   if (active.kept && next.hash !== null) kept.add(active.kept)
   if (next.hash === null && hash !== other.hash && hasUnseenActive(own, other)) {
     if (merge) kept.add(hash === null ? 'gateway' : 'cloud')
-    else return { registers: own, content: 'own', isConcurrent: true, kept: [] } // the gateway reports it, then deletes the record again
+    else return { registers: own, content: 'own', isConcurrent: true, kept: [] } // the gateway reports the conflict, then deletes the record again
   }
   const registers = { hash: next.hash, ...next.register, ...(active.register && { active: active.register }) }
   return { registers, content, isConcurrent, kept: [...kept] }
@@ -127,7 +127,7 @@ function hasUnseenActive(one: Registers, other: Registers): boolean {
   return found === 'newer' || found === 'concurrent'
 }
 
-/** Merges one register: returns the other side's, or this side's with the other's changes included. */
+/** Merges one register: returns either the other side's register, or this side's register with the other side's changes included. */
 function mergeRegister(
   own: Register,
   other: Register,

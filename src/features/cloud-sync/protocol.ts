@@ -11,38 +11,38 @@ export const PROTOCOL = 1
 
 /** The paths below the proxy's URL. */
 export const paths = {
-  /** GET, unsigned: `Hello`. */
+  /** GET, unsigned. Returns `Hello`. */
   hello: '/cloud/1',
-  /** POST `{}`, unsigned: `Challenge`. */
+  /** POST `{}`, unsigned. Returns `Challenge`. */
   challenge: '/cloud/1/challenges',
-  /** POST `OpenSession`: `OpenSessionResponse`. GET, signed: `SessionList`. */
+  /** POST `OpenSession`, returns `OpenSessionResponse`. GET, signed, returns `SessionList`. */
   sessions: '/cloud/1/sessions',
-  /** DELETE, signed: `{ success: true }`. */
+  /** DELETE, signed. Returns `{ success: true }`. */
   session: (id: string) => `/cloud/1/sessions/${encodeURIComponent(id)}`,
-  /** POST `SyncRequest`, signed: `SyncResponse`. DELETE, signed: removes the replica and all sessions, `{ success: true }`. */
+  /** POST `SyncRequest`, signed, returns `SyncResponse`. DELETE, signed, removes the replica and all sessions and returns `{ success: true }`. */
   replica: '/cloud/1/mirror',
-  /** POST `SpendingRequest`, signed: `SpendingResponse`. Proxies of earlier releases return `NOT_FOUND`. */
+  /** POST `SpendingRequest`, signed. Returns `SpendingResponse`. Proxies of earlier releases return `NOT_FOUND`. */
   spent: '/cloud/1/spent',
 } as const
 
 /** The headers of a signed request. */
 export const headers = {
   session: 'x-signalbox-cloud-session',
-  /** Counts the requests of a session from 1. Each must be larger than the last, so no request can be replayed. */
+  /** The number of the request in its session, from 1. Each must be larger than the last, so no request can be replayed. */
   counter: 'x-signalbox-cloud-counter',
   /** The gateway's signature of `getSignedText` in base64. */
   signature: 'x-signalbox-cloud-signature',
 } as const
 
-/** Maximum `attempts` per message. */
+/** Maximum number of `attempts` per message. */
 export const MAX_ATTEMPTS = 16
 /** Maximum accounts per message. */
 export const MAX_SPENT = 200
 /** Maximum states per message. */
 export const MAX_STATES = 200
-/** Maximum message size. */
+/** Maximum message size, in bytes. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-/** A proxy discards a session after this idle time, in ms. */
+/** A proxy discards a session that has been idle for this time, in ms. */
 export const SESSION_MS = 24 * 60 * 60 * 1000
 
 /** The error codes of the protocol. */
@@ -71,7 +71,7 @@ export interface Hello {
   protocol: number
 }
 
-/** A challenge works once, within a minute by the proxy's clock. */
+/** A challenge. It can be used once, within a minute by the proxy's clock. */
 export interface Challenge {
   challenge: string
 }
@@ -119,24 +119,27 @@ export const collections = [
 ] as const
 export type Collection = (typeof collections)[number]
 
-/** How many changes of each side a state includes. Each side counts its own; after it was restored from an old copy, it continues from epoch ms. */
+/**
+ * How many changes of each side a state includes. Each side counts its own changes. After a restore from an old copy, it continues from the current
+ * epoch ms.
+ */
 export type Revision = readonly [gateway: number, cloud: number]
 
 /** The state of a record, which may be deleted. */
 export interface RecordState {
   collection: Collection
-  /** The record's ID; for aliases the alias, for providers the provider ID, for custom models the `customModelId`, for settings "settings". */
+  /** The record's ID: for aliases the alias, for providers the provider ID, for custom models the `customModelId`, and for settings "settings". */
   id: string
   revision: Revision
-  /** After a restore from an old copy: the last state that both sides had, which is all that this one includes. */
+  /** Set after a restore from an old copy: the last state that both sides had, which is the only one that this state includes. */
   base?: Revision
-  /** `null`: deleted. */
+  /** The record, or `null` if it was deleted. */
   record: JsonObject | null
   /** For keys and connections: whether they are active, which is merged separately. */
   active?: { isActive: boolean; revision: Revision; base?: Revision }
 }
 
-/** Confirms that the sender has taken a state. */
+/** Confirms that the sender has applied a state. */
 export type Confirmation = Pick<RecordState, 'collection' | 'id' | 'revision'> & { activeRevision?: Revision }
 
 export interface SyncRequest {
@@ -144,23 +147,23 @@ export interface SyncRequest {
   mirror: string | null
   /** Sent by `enable`: creates a replica if there is none. */
   create?: true
-  /** From the last response; `null` before the first. */
+  /** The stamp from the last response; `null` before the first. */
   stamp: string | null
   /**
-   * The gateway's names of the requests since that response, ending with this one. The gateway stores the name of a request with `changes`, `seen`, or
-   * `full` before it sends it.
+   * The gateway's names of the requests since that response, ending with this one. Before the gateway sends a request with `changes`, `seen`, or
+   * `full`, it stores the request's name.
    */
   attempts?: readonly string[]
-  /** Both sides send everything, as if the other had seen nothing. */
+  /** Makes both sides send everything, as if the other side had seen nothing. */
   full?: true
-  /** At most `MAX_STATES`. */
+  /** At most `MAX_STATES` changes. */
   changes: RecordState[]
   seen: Confirmation[]
 }
 
 /**
- * What happened to a change: `taken`; `known`, if the proxy has it or a later one; `concurrent`, if the proxy has a change the gateway hasn't seen and
- * sends it with its own; or rejected, with a sentence and a code.
+ * What happened to a change. `taken`: the proxy applied it. `known`: the proxy already has it or a later one. `concurrent`: the proxy has a change
+ * that the gateway hasn't seen, and sends it in this response. Otherwise the change was rejected, with a sentence and a code.
  */
 export type Verdict = 'taken' | 'known' | 'concurrent' | { refused: string; code: RejectionCode }
 
@@ -168,42 +171,42 @@ export type Verdict = 'taken' | 'known' | 'concurrent' | { refused: string; code
 export type RejectionCode =
   /** The record is invalid. */
   | 'INVALID'
-  /** It has a credential, and the receiving side has no secret to encrypt it. */
+  /** It has a credential, and the receiving side has no secret to encrypt it with. */
   | 'NO_SECRET'
   /** Another gateway of this proxy has the key. */
   | 'KEY_TAKEN'
 
 export interface SyncResponse {
   mirror: string
-  /** Send it with the next request. */
+  /** The stamp to send with the next request. */
   stamp: string
   /** One per change, in order. */
   verdicts: Verdict[]
-  /** States the gateway hasn't seen; at most `MAX_STATES`. */
+  /** States that the gateway hasn't seen; at most `MAX_STATES`. */
   changes: RecordState[]
-  /** Whether there are more such states. */
+  /** Whether the proxy has more such states. */
   more: boolean
 }
 
-/** The sender's own usage of a key's or group's limits, without the usage that the other side reported. */
+/** The sender's own usage of a key's or group's limits. Excludes the usage that the other side reported. */
 export interface SideAccount {
   scope: 'key' | 'group'
   id: string
-  /** When its counters were reset, in epoch ms. The side with the earlier one resets its own, too. */
+  /** When its counters were last reset, in epoch ms. The side with the earlier time resets its own counters, too. */
   epoch: number
-  /** Increases with each change; the message with the larger number wins. */
+  /** Increases with each change. The message with the larger number wins. */
   number: number
-  /** The minute since the Unix epoch that contains its windows. */
+  /** The minute that its windows refer to, counted from the Unix epoch. */
   minute: number
-  /** Requests, tokens, and nano-dollars of the minute, then of the hour, day, week, month, and in total. */
+  /** Requests, tokens, and nano-dollars: first for the minute, then for the hour, day, week, month, and in total. */
   used: readonly number[]
 }
 
-/** Reports up to `MAX_SPENT` accounts, only those with limits. */
+/** Reports up to `MAX_SPENT` accounts that have limits. */
 export interface SpendingRequest {
   mirror: string
   accounts: SideAccount[]
-  /** Requests the proxy's usage: empty at first, then `next` of the last response. */
+  /** Requests the proxy's usage. Empty for the first page, then `next` of the last response. */
   after?: string
 }
 

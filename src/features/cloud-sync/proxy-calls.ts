@@ -15,7 +15,7 @@ export interface ProxyCall {
   secret?: string | undefined
 }
 
-/** The target and the abort signal of a call. In-flight calls reject with the signal's reason. */
+/** The target and the abort signal of a call. When the signal aborts, in-flight calls reject with its reason. */
 export interface CallOptions {
   fetch: UpstreamFetch
   cloudUrl: string
@@ -36,7 +36,7 @@ export async function callProxy(call: ProxyCall, options: CallOptions): Promise<
   return body
 }
 
-/** Checks that a proxy with this protocol version responds. Rejects as `callProxy` does. */
+/** Checks that a proxy with this protocol version responds. Rejects like `callProxy`. */
 export async function greetProxy(options: CallOptions): Promise<void> {
   const hello: Partial<Record<keyof Hello, unknown>> = await callProxy({ method: 'GET', path: paths.hello }, options)
   if (hello.service !== ('signalbox-cloud' satisfies Hello['service']))
@@ -45,7 +45,7 @@ export async function greetProxy(options: CallOptions): Promise<void> {
   throw createFailure(options, `uses a protocol version other than ${PROTOCOL}. Run the same release on both sides`)
 }
 
-/** Calls the proxy's `/v1/models` with an API key. Resolves to the status and whether it returned a model list. Rejects as `callProxy` does. */
+/** Calls the proxy's `/v1/models` with an API key. Resolves to the status and whether it returned a model list. Rejects like `callProxy`. */
 export async function probeModelList(key: string, options: CallOptions): Promise<{ status: number; isList: boolean }> {
   const headers = { authorization: `Bearer ${key}` }
   const { status, type, text } = await sendCall({ method: 'GET', path: '/v1/models', headers }, options)
@@ -67,7 +67,7 @@ interface ProxyResponse {
   text: string
 }
 
-/** Reads the whole response. Respects the signal even if the HTTP client doesn't. */
+/** Reads the whole response. Respects the signal even if the HTTP client ignores it. */
 function sendCall(call: ProxyCall, options: CallOptions): Promise<ProxyResponse> {
   const { signal, cloudUrl, fetch } = options
   const { method, path, body } = call
@@ -119,7 +119,7 @@ const createFailure = (options: Pick<CallOptions, 'cloudUrl'>, what: string) =>
 
 const nameProxy = ({ cloudUrl }: Pick<CallOptions, 'cloudUrl'>) => `The cloud proxy at ${cloudUrl}`
 
-/** Never quotes the HTTP client's error, which may contain request headers. */
+/** Creates the error for an unreachable server. Never quotes the HTTP client's error, which may contain request headers. */
 function createUnreachable(options: CallOptions, thrown: unknown): GatewayError {
   const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
   const code =

@@ -30,16 +30,19 @@ import {
 } from './cloud-operations.ts'
 import type { Pushes } from './cloud-pushes.ts'
 
-/** The time limit of `check`, in ms: as long as a client waits for it (src/rules.md, Cloud sync of clients). */
+/** The time limit of `check`, in ms. Clients wait this long for it (src/rules.md, Cloud sync of clients). */
 const CHECK_MS = 8_000
-/** How long after its start an `enable` still waits for the cloud's model list, in ms: late enough to fit into `EXCHANGE_MS`. */
+/** How long after its start an `enable` may still wait for the cloud's model list, in ms. Leaves time to finish within `EXCHANGE_MS`. */
 const VERIFIED_MS = 14_000
-/** How long a forced `disable` waits for the proxy before it turns cloud sync off without it, in ms: less than a client has left after a `sync`. */
+/**
+ * How long a forced `disable` waits for the proxy before it turns cloud sync off without it, in ms. Shorter than the time a client has left after a
+ * `sync`.
+ */
 const FORCED_MS = 7_000
 
 type Created = NonNullable<EnabledCloud['createdKey']>
 
-/** Creates the operations of cloud sync. They start and stop `pushes`, the syncs that the gateway makes on its own. */
+/** Creates the operations of cloud sync. They start and stop `pushes`, the syncs that the gateway runs on its own. */
 export function createCloudOperations(
   deps: MirrorDependencies & {
     mirror: HomeMirror
@@ -75,7 +78,7 @@ export function createCloudOperations(
     })
   }
 
-  /** Creates a key for the cloud's clients, if this gateway has none at all. */
+  /** Creates a key for the cloud's clients if this gateway has no keys. */
   const createKeyIfNone = ({ signal }: ProxyContext) =>
     store.runExclusive('keys', async (ready): Promise<Created | undefined> => {
       if ((await store.keys.entries({ fresh: true })).length > 0) return undefined
@@ -84,7 +87,7 @@ export function createCloudOperations(
       return keys.create({ name: 'cloud' })
     })
 
-  /** Mirrors a key that was just created. If that fails, removes the key, because it would be useless. */
+  /** Mirrors a key that was just created. If that fails, removes the key, because nobody could use it. */
   async function mirrorKey({ id }: Created, context: ProxyContext): Promise<CloudConflict[]> {
     try {
       return requireConflicts(await mirror.exchange(context))
@@ -102,7 +105,7 @@ export function createCloudOperations(
     return { createdKey, conflicts: [...conflicts, ...more] }
   }
 
-  /** Whether the proxy at this URL may still have the data that a failed `enable` sent. */
+  /** Resolves to whether the proxy at this URL may still have the data that a failed `enable` sent. */
   async function hasLeftovers(address: string): Promise<boolean> {
     const { cloudUrl, mirror: left } = await mirror.memory.read()
     return left !== null && cloudUrl === address
@@ -130,7 +133,7 @@ export function createCloudOperations(
     }
   }
 
-  /** Adds to an `enable` failure what to do about data that the proxy may have by then. */
+  /** Adds advice to an `enable` failure if the proxy may already have received data. */
   async function reportLeftovers(error: unknown): Promise<unknown> {
     if (!isCloudError(error) && !isGatewayError(error, 'CLOUD_CONFLICT')) return error
     const { code, message, data } = error
@@ -138,7 +141,7 @@ export function createCloudOperations(
       const { cloudEnabled, cloudUrl } = await store.settings.read()
       if (cloudEnabled || !(await hasLeftovers(cloudUrl))) return error
     } catch {
-      return error // not because of the storage failure
+      return error // report the original failure instead of the storage's
     }
     return gatewayError(code, { message: `${message} ${LEFTOVERS}`, cause: error, data })
   }
@@ -293,7 +296,10 @@ export function createCloudOperations(
   }
 }
 
-/** Requests the cloud's model list with one of the active keys. Resolves to the reason why the response doesn't prove that the mirror works; `undefined` if it does. */
+/**
+ * Requests the cloud's model list with one of the active keys. Resolves to `undefined` if the response proves that the mirror works, otherwise to the
+ * reason why it doesn't.
+ */
 async function findMirrorProblem(
   { store, clock, fetch }: Pick<MirrorDependencies, 'store' | 'clock' | 'fetch'>,
   { cloudUrl, signal }: ProxyContext,
@@ -322,7 +328,7 @@ async function findMirrorProblem(
   }
 }
 
-/** Warns about connections whose private addresses the proxy may be unable to reach, if there are any. */
+/** Returns a warning if some connections have private addresses, which the proxy may be unable to reach. */
 async function privateAddressWarnings(
   { store, catalog }: { store: WritableStore; catalog: Catalog },
   { cloudUrl }: ProxyContext,
@@ -341,7 +347,7 @@ async function privateAddressWarnings(
 }
 
 /**
- * Applies the changes made at the cloud, and removes the mirror with all sessions. A mirror that no longer exists, such as after a lost response,
+ * Applies the changes made at the cloud, then removes the mirror with all sessions. A mirror that no longer exists, such as after a lost response,
  * counts as removed.
  */
 async function removeMirror(mirror: HomeMirror, context: ProxyContext): Promise<CloudConflict[]> {
@@ -370,7 +376,7 @@ const createSyncResult = (conflicts: CloudConflict[]): SyncedCloud => ({ success
 const isCloudError = (error: unknown): error is GatewayError =>
   isGatewayError(error, 'CLOUD_FAILED') || isGatewayError(error, 'CLOUD_TIMEOUT')
 
-/** Adds to a `disable` failure how to turn cloud sync off anyway. */
+/** Adds advice to a `disable` failure: how to turn cloud sync off anyway. */
 function addRemedy(error: unknown): unknown {
   if (!isCloudError(error)) return error
   const { code, message, data } = error

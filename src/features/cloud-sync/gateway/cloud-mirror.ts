@@ -21,14 +21,14 @@ import { count, exchangeSpending } from './cloud-spending.ts'
 import { createMirrorMemory, type MirrorMemory, type MirrorMemoryStore } from './cloud-state.ts'
 import { parseMirrored } from './mirror-input.ts'
 
-/** The time limit of a sync, in ms: as long as a client waits for an action (src/rules.md, Cloud sync of clients). */
+/** The time limit of a sync, in ms. Clients wait this long for an action (src/rules.md, Cloud sync of clients). */
 export const EXCHANGE_MS = 15_000
 
 /** The dependencies of a gateway's mirror. */
 export interface MirrorDependencies {
   store: WritableStore
   clock: Clock
-  /** The counters of all limits. */
+  /** Returns the counters of all limits. */
   ledger(): Promise<Ledger>
   /** Calls the proxy. */
   fetch: UpstreamFetch
@@ -36,31 +36,34 @@ export interface MirrorDependencies {
 }
 
 /**
- * The proxy's URL, what a gateway sends to enroll there, and the signal that aborts the calls. The signal is also checked before each write to the
+ * The proxy's URL, the data that a gateway sends to enroll, and the signal that aborts the calls. The signal is also checked before each write to the
  * local storage.
  */
 export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 
-/** The kinds of work, which differ in priority: the gateway's own syncs are cancelled for an operator's action, and a `sync` for a `disable`. */
+/** The kinds of work, by priority: an operator's action cancels the gateway's own syncs, and a `disable` cancels a `sync`. */
 export type WorkKind = 'own' | 'sync' | 'disable'
 
 /** The mirror of a gateway, as used by its actions and its own syncs. */
 export interface HomeMirror {
   /**
-   * Runs work that calls the proxy, one at a time. Rejects with `CLOUD_TIMEOUT` after `ms`, and aborts the work's signal. The gateway's own work is
-   * cancelled when the operator starts an action, and a `sync` for a `disable`, which syncs the same data.
+   * Runs work that calls the proxy, one job at a time. After `ms`, rejects with `CLOUD_TIMEOUT` and aborts the job's signal. An operator's action
+   * cancels the gateway's own work. A `disable` cancels a `sync`, because it syncs the same data.
    */
   alone<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
-  /** Syncs all changes of both sides. `create`: also with a proxy that has no mirror yet, and regardless of what both sides remember of earlier syncs. */
+  /**
+   * Syncs all changes of both sides. With `create`, also works with a proxy that has no mirror yet, and ignores what both sides remember of earlier
+   * syncs.
+   */
   exchange(context: ProxyContext, options?: { create?: boolean }): Promise<SyncResult>
   /**
    * Like `exchange`, with a proxy that should have the mirror. Resolves to the conflicts. Rejects with the name of a rejected record; all other
    * records are mirrored anyway.
    */
   sync(context: ProxyContext): Promise<CloudConflict[]>
-  /** Makes a signed call; resolves to the body of the response. */
+  /** Makes a signed call. Resolves to the response body. */
   call(call: SignedCall, context: ProxyContext): ReturnType<SignedCalls['call']>
-  /** Forgets the current session if it has this id; without an id, in any case. */
+  /** Forgets the current session if it has this ID. Without an ID, forgets any session. */
   forgetSession(id?: string): void
   memory: MirrorMemoryStore
   /** Cancels everything in flight. */
@@ -110,7 +113,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
     return exchanged
   }
 
-  /** Once both sides have the same limits, they exchange what each has used of them. */
+  /** Exchanges usage with the cloud. Call it once both sides have the same limits. */
   const exchangeSpent = (mirror: string, context: ProxyContext): Promise<void> =>
     exchangeSpending(
       { store, ledger, mirror },
@@ -119,7 +122,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
           context.signal.throwIfAborted()
           return call({ method: 'POST', path: paths.spent, body }, context).catch((error: unknown) => {
             if (!isRejection(error, 'NOT_FOUND')) throw error
-            return undefined // a proxy of an earlier release
+            return undefined // the proxy runs an earlier release
           })
         },
         invalid: () => createInvalidResponse(context),
@@ -159,10 +162,10 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
   }
 }
 
-/** Why the gateway cancels its own work: the operator requested the same work, or work that includes it. */
+/** The reason for cancelling the gateway's own work: the operator requested the same work, or work that includes it. */
 export const GAVE_WAY = gatewayError('CLOUD_CONFLICT', { message: 'Another sync with the cloud proxy has started.' })
 
-/** Adds a conflict, unless it was reported again because writing its result had failed. */
+/** Adds a conflict, unless it repeats one that was reported before its result failed to be written. */
 function withConflict(known: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
   const isSame = (one: CloudConflict) => one.collection === conflict.collection && one.id === conflict.id
   const last = known.findLast(isSame)
@@ -183,8 +186,8 @@ function adviseEnable(error: unknown): never {
 const ENABLE_AGAIN = 'Synchronize both sides again: POST /api/sync/cloud with the action "enable".'
 
 /**
- * Throws `INVALID_REQUEST` for a URL whose traffic others could read: the encryption of bodies doesn't protect against a man in the middle when a
- * session is opened.
+ * Throws `INVALID_REQUEST` for a URL whose traffic others could read. Encrypted bodies alone don't protect against a man in the middle while a
+ * session is being opened.
  */
 export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
   const { protocol, hostname } = new URL(cloudUrl)
@@ -199,7 +202,7 @@ const base = v.exactOptional(revision)
 const verdict = v.picklist(['taken', 'known', 'concurrent'])
 const refused = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
 
-/** The records of the states are validated by their collections' schemas when they are applied. */
+/** Doesn't validate the records of the states; their collections' schemas do that when they are applied. */
 const answerSchema = v.object({
   mirror: v.string(),
   stamp: v.string(),
@@ -223,7 +226,10 @@ function syncAnswer(body: JsonObject, context: ProxyContext): SyncResponse {
   return answer.output
 }
 
-/** Returns the conflicts of a sync. Throws if a record was rejected, and names it only in the error's `data.problem`; all others are mirrored. */
+/**
+ * Returns the conflicts of a sync. Throws if a record was rejected, and names only that record in the error's `data.problem`; all others are
+ * mirrored.
+ */
 export function requireConflicts({ conflicts, refused }: SyncResult): CloudConflict[] {
   const [first] = refused
   if (!first) return conflicts

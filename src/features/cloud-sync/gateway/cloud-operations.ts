@@ -5,44 +5,44 @@ import type { IsoTime } from '../../../types/plain-types.ts'
 import type { CloudSession } from '../protocol.ts'
 
 /**
- * Cloud sync: keeps a copy of the gateway's data at a cloud proxy. Besides the errors listed for each operation, all of them reject with
- * `INVALID_REQUEST` (400) if there is no `cloudUrl`, `CLOUD_CONFLICT` (409) if the current state doesn't allow the operation,
- * `CLOUD_FAILED` (502) if there is no proxy at that URL, it is unreachable, or it rejects the call, and `CLOUD_TIMEOUT` (504) after 15 s,
- * or 8 s for `check`. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
+ * Cloud sync: keeps a copy of the gateway's data at a cloud proxy. In addition to the errors listed for each operation, all of them reject with
+ * `INVALID_REQUEST` (400) if there is no `cloudUrl`, `CLOUD_CONFLICT` (409) if the current state doesn't allow the operation, `CLOUD_FAILED` (502) if
+ * there is no proxy at that URL, it is unreachable, or it rejects the call, and `CLOUD_TIMEOUT` (504) after 15 s, or 8 s for `check`. `Input` is
+ * accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
  */
 export interface CloudOperations<Input = never> {
-  /** What this gateway knows about cloud sync; doesn't call the proxy. */
+  /** Returns what this gateway knows about cloud sync. Doesn't call the proxy. */
   get(): Promise<CloudState>
   /**
-   * Uploads all data and turns cloud sync on. Creates a key if there is none, since clients need one at the proxy. If cloud sync is already
-   * on, makes both sides equal again. Also resolves if the result could not be verified. If it rejects, cloud sync stays as it was. An
-   * `http:` URL of another machine is an `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
+   * Uploads all data and turns cloud sync on. Creates a key if there is none, because clients need one at the proxy. If cloud sync is already on,
+   * makes both sides equal again. Also resolves if the result could not be verified. If it rejects, cloud sync stays as it was. An `http:` URL of
+   * another machine is rejected with `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
    */
   enable(input?: EnableCloud | Input): Promise<EnabledCloud>
   /** Syncs changes in both directions now. Rejects with `CLOUD_CONFLICT` while cloud sync is off. */
   sync(): Promise<SyncedCloud>
   /**
-   * Fetches the latest changes from the proxy, deletes the data and all sessions there, and turns cloud sync off. While it is off, deletes
-   * what a failed `enable` left at a proxy; rejects with `CLOUD_CONFLICT` if there is nothing.
+   * Fetches the latest changes from the proxy, deletes the data and all sessions there, and turns cloud sync off. If cloud sync is already off,
+   * deletes the data that a failed `enable` left at a proxy; rejects with `CLOUD_CONFLICT` if there is none.
    */
   disable(input?: DisableCloud | Input): Promise<SyncedCloud>
-  /** Checks that a proxy is running at `cloudUrl`; `message` says so. */
+  /** Checks that a proxy is running at `cloudUrl`; `message` confirms it. */
   check(): Promise<{ message: string }>
   sessions: CloudSessionOperations
 }
 
-/** This gateway's sessions at the proxy. Rejects like the actions. */
+/** This gateway's sessions at the proxy. The operations reject like the other cloud sync operations. */
 export interface CloudSessionOperations {
-  /** Times are in ISO 8601. A session that isn't used for a day expires. */
+  /** Lists the sessions, with times in ISO 8601. A session expires after a day without use. */
   list(): Promise<{ sessions: CloudSession[] }>
-  /** Ends a session; the gateway opens a new one when it needs one. Rejects with `NOT_FOUND` for an unknown id. */
+  /** Ends a session. The gateway opens a new one when it needs it. Rejects with `NOT_FOUND` for an unknown ID. */
   revoke(id: string): Promise<{ success: true }>
 }
 
 /** How to turn cloud sync on. */
 export interface EnableCloud {
   /**
-   * The proxy's enrollment token, at least 32 characters; default: the gateway's option `cloud.enrollmentToken`. Needed once, never stored.
+   * The proxy's enrollment token, at least 32 characters. Needed only once and never stored. Default: the gateway's option `cloud.enrollmentToken`.
    */
   enrollmentToken?: string
 }
@@ -87,7 +87,7 @@ export interface SyncedCloud {
 
 /** The result of turning cloud sync on. */
 export interface EnabledCloud extends SyncedCloud {
-  /** Whether the proxy answered `GET {cloudUrl}/v1/models` with a list of models for one of the active keys. */
+  /** Whether the proxy responded to `GET {cloudUrl}/v1/models` with a list of models for one of the active keys. */
   verified: boolean
   /** Why it could not be verified. */
   verifyError?: string

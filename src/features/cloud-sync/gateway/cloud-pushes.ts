@@ -17,37 +17,39 @@ import type { CloudState } from './cloud-operations.ts'
 
 /** The syncs that a gateway starts on its own while cloud sync is on, and the results of the last ones. */
 export interface Pushes {
-  /** Called when cloud sync is on. Syncs earlier changes soon, then each further change, and regularly the changes made at the cloud. */
+  /**
+   * Call this when cloud sync is turned on. Soon syncs earlier changes, then each further change. Also fetches changes made at the cloud regularly.
+   */
   begin(): void
-  /** Cloud sync is off: forgets the mirror. */
+  /** Call this when cloud sync is turned off. Forgets the mirror. */
   end(): Promise<void>
-  /** Something that is mirrored may have changed. Resolves when the sync is scheduled. */
+  /** Call this after mirrored data may have changed. Resolves when the sync is scheduled. */
   changed(): Promise<void>
-  /** Starts an overdue sync, because some platforms drop the timers of a request that has ended. Returns whether there was one. */
+  /** Runs an overdue sync, because some platforms drop the timers of a request that has ended. Returns whether a sync was overdue. */
   wake(): boolean
-  /** Resolves when all changes are mirrored, or couldn't be. */
+  /** Resolves when all changes are mirrored, or mirroring them has failed. */
   settled(): Promise<void>
-  /** Runs a sync and records its result; a failure only if cloud sync `isOn`. */
+  /** Runs a sync and records its result. Records a failure only if cloud sync `isOn`. */
   recordOutcome<T>(exchanging: () => Promise<T>, options: { isOn: boolean }): Promise<T>
-  /** The results of the last syncs. */
+  /** Returns the results of the last syncs. */
   state(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>>
   /** Cancels everything in flight; resolves when it has ended. */
   close(): Promise<void>
 }
 
-/** From a change to its sync, in ms. Each further change delays it again, up to `MAX_DEBOUNCE_MS`. */
+/** Time from a change to its sync, in ms. Each further change delays the sync again, up to `MAX_DEBOUNCE_MS`. */
 const DEBOUNCE_MS = 250
 const MAX_DEBOUNCE_MS = 1_000
-/** Between two syncs while nothing changes here, in ms. */
+/** Time between two syncs while nothing changes here, in ms. */
 const IDLE_MS = 30_000
-/** After the first failure, in ms; doubles after each further one, up to `MAX_RETRY_MS`. */
+/** Time until a retry after the first failure, in ms. Doubles after each further failure, up to `MAX_RETRY_MS`. */
 const RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
-/** From a failure until a later change is tried, in ms. */
+/** Minimum time from a failure until a later change is tried, in ms. */
 const CHANGE_RETRY_MS = 4_000
-/** The shortest interval between storing successes that moved no change, in ms. */
+/** Minimum interval between storing successful syncs that transferred no change, in ms. */
 const SAVE_SUCCESS_MS = 60_000
-/** A timer that is this late was dropped by the platform, in ms. */
+/** A timer this late, in ms, was dropped by the platform. */
 const DROPPED_MS = 1_000
 
 /** Changes that aren't mirrored yet; epoch ms. */
@@ -56,10 +58,10 @@ interface WaitingChanges {
   latest: number
 }
 
-/** An exchange to come. */
+/** A scheduled sync. */
 interface PlannedExchange {
   at: number
-  /** Whether it is for a known change, not for possible changes at the cloud or a retry. */
+  /** Whether the sync is for a known change, as opposed to a retry or possible changes at the cloud. */
   isForChange: boolean
   cancel: CancelDeadline
 }
@@ -68,7 +70,7 @@ export interface PushDependencies {
   store: WritableStore
   clock: Clock
   mirror: HomeMirror
-  /** A random number in [0, 1), for jitter between retries. */
+  /** Returns a random number in [0, 1), for jitter between retries. */
   random(): number
   /** Starts a timer that doesn't keep the process alive. */
   startTimer(ms: number, onTime: () => void): CancelDeadline
@@ -124,10 +126,10 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   async function changed(): Promise<void> {
     const at = clock.now()
     const isEnabled = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
-    if (!isClosed && (await isEnabled().catch(() => false))) noteChange(at) // the change itself was made; the next sync finds it
+    if (!isClosed && (await isEnabled().catch(() => false))) noteChange(at) // the change itself succeeded; the next sync finds it
   }
 
-  /** Changes by other gateways and programs, if the storage reports them. */
+  /** Follows changes by other gateways and programs, if the storage reports them. */
   function follow(): void {
     if (isFollowing) return
     isFollowing = true
@@ -150,7 +152,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     return running
   }
 
-  /** Resolves to whether cloud sync is on, as far as known. */
+  /** Resolves to whether cloud sync is still on, as far as is known. */
   async function exchangeOnce(): Promise<boolean> {
     try {
       return await mirror.alone(
@@ -184,7 +186,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     }
   }
 
-  /** Puts changes that couldn't be sent back among the waiting ones. */
+  /** Marks changes that couldn't be sent as waiting again. */
   function putBack(): void {
     if (sending) waiting = { since: sending.since, latest: waiting?.latest ?? sending.latest }
   }

@@ -11,14 +11,14 @@ import { MAX_SPENT, type SideAccount, type SpendingRequest, type SpendingRespons
 export interface SpendingSide {
   store: Pick<Store, 'keys' | 'groups'>
   ledger(): Promise<Ledger>
-  /** The id of the mirror. */
+  /** The ID of the mirror. */
   mirror: string
 }
 
-/** The last minute of the year 9999, because later dates are formatted differently. */
+/** The last minute of the year 9999. Later dates are formatted differently. */
 const LAST_MINUTE = 4_223_371_679
 
-/** A number that counts something, as the other side sends it. */
+/** A count sent by the other side. */
 export const count = wholeNumber(0, Number.MAX_SAFE_INTEGER)
 
 /** What the other side has used of an account. */
@@ -37,8 +37,8 @@ const answerSchema = v.object({
 })
 
 /**
- * Reports to the cloud what the gateway has used of keys and groups with limits, and applies what the cloud has used. Sends nothing while there are
- * no limits. `send` resolves to the response; `undefined`: the proxy doesn't support such messages. Throws `invalid()` for an invalid response.
+ * Reports to the cloud how much the gateway has used of keys and groups with limits, and applies the cloud's usage. Sends nothing while there are no
+ * limits. `send` resolves to the response, or to `undefined` if the proxy doesn't support such messages. Throws `invalid()` for an invalid response.
  */
 export async function exchangeSpending(
   side: SpendingSide,
@@ -72,7 +72,7 @@ export async function answerSpending(
   return after === undefined ? { accounts: [] } : readSpending(side, limited, after)
 }
 
-/** Lists the accounts with limits. */
+/** Lists the keys and groups with limits, by account name. */
 async function findLimitedAccounts({ store }: SpendingSide): Promise<ReadonlySet<string>> {
   const [keys, groups] = await Promise.all([store.keys.entries(), store.groups.entries()])
   const named = (scope: SideAccount['scope'], entries: typeof keys | typeof groups) =>
@@ -100,7 +100,7 @@ async function takeAll(
   await Promise.all(
     known.map((account) =>
       opened.takeSpent(mirror, account).catch((error: unknown) => {
-        if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // rejects everything that would count there
+        if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // damaged counters reject everything that would count there
       }),
     ),
   )

@@ -7,9 +7,9 @@ import type { Pushes } from './cloud-pushes.ts'
 export interface CloudStart {
   /** Absent until management is loaded. */
   pushes?: Pushes
-  /** When the gateway got its first request or call, in epoch ms. */
+  /** The time of the gateway's first request or call, in epoch ms. */
   startedAt?: number
-  /** Starts syncing if cloud sync is on, or runs an overdue sync. Doesn't wait for the cloud. Never rejects. */
+  /** Starts syncing if cloud sync is on, or runs an overdue sync. Doesn't wait for the cloud and never rejects. */
   resume(exchange?: Exchange): Promise<void>
 }
 

@@ -3,30 +3,30 @@ import { handleStorageError, retryLostRace } from '../../../records/storage-acce
 import type { Storage } from '../../../types.ts'
 import type { CloudConflict } from './cloud-operations.ts'
 
-/** What the gateways on a storage remember about their mirror. */
+/** What the gateways on one storage remember about their mirror. */
 export interface MirrorMemory {
   /** The URL of the proxy that has the mirror. */
   cloudUrl: string
   mirror: string | null
   stamp: string | null
-  /** The requests since the last response, which show the proxy that this isn't an old copy. */
+  /** The requests sent since the last response. They show the proxy that this isn't an old copy. */
   attempts: readonly string[]
   /** ISO 8601. */
   lastSuccessAt: string | null
   /** The error of the last sync; `null` if it succeeded. */
   lastError: string | null
-  /** Since when a change couldn't be mirrored, in ISO 8601. */
+  /** The time since which a change has been waiting to be mirrored, in ISO 8601. */
   waitingSince: string | null
   /** The last `MAX_CONFLICTS`, oldest first. */
   conflicts: CloudConflict[]
 }
 
-/** The memory in the storage. Rejects with `STORAGE_FAILED`. Damaged data counts as forgotten, and is sent again. */
+/** Accesses the memory in the storage. Rejects with `STORAGE_FAILED`. Damaged data counts as forgotten, and everything is sent again. */
 export interface MirrorMemoryStore {
   read(): Promise<MirrorMemory>
   /**
-   * Applies `change` to the memory and writes the result; retries if another gateway writes in between. Writes nothing if nothing changes, or once
-   * `signal` is aborted.
+   * Applies `change` to the memory and writes the result. Retries if another gateway writes at the same time. Writes nothing if nothing changes, or
+   * once `signal` is aborted.
    */
   change(change: (memory: MirrorMemory) => Partial<MirrorMemory>, signal?: AbortSignal): Promise<MirrorMemory>
 }
@@ -75,6 +75,6 @@ function parse(text: string | undefined): MirrorMemory {
 
 function parseConflict({ collection, id, kept, at }: JsonObject): CloudConflict[] {
   if (typeof collection !== 'string' || typeof id !== 'string' || typeof at !== 'string') return []
-  const side = kept === 'home' ? 'gateway' : kept // the form in which earlier builds stored it
+  const side = kept === 'home' ? 'gateway' : kept // the value that earlier builds stored
   return side === 'gateway' || side === 'cloud' ? [{ collection, id, kept: side, at }] : []
 }

@@ -1,7 +1,7 @@
 import type { OperationEntries } from '../../../admin/operation-table.ts'
 import { type CloudOperations, cloudInputs } from './cloud-operations.ts'
 
-/** The state of cloud sync doesn't allow the operation, the proxy fails, or it takes too long. */
+/** The statuses for a state that doesn't allow the operation (409), a failing proxy (502), and a timeout (504). */
 const errors = [409, 502, 504]
 
 export const cloudTable = {

@@ -17,7 +17,7 @@ const secret = ({ shape }: typeof keyFields.key | typeof connectionFields.apiKey
   v.exactOptional(createSchema(shape))
 
 const schemas: Readonly<Record<Collection, ReturnType<typeof closedObject>>> = {
-  settings: closedObject(createSyncedEntries(settingsFields, { areRequired: true })), // omitting a field doesn't set it
+  settings: closedObject(createSyncedEntries(settingsFields, { areRequired: true })), // an omitted field would keep its old value
   groups: closedObject(createSyncedEntries(groupFields)),
   keys: closedObject({ ...createSyncedEntries(keyFields), digest, key: secret(keyFields.key) }),
   connections: closedObject({ ...createSyncedEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),
@@ -27,6 +27,6 @@ const schemas: Readonly<Record<Collection, ReturnType<typeof closedObject>>> = {
   providers: closedObject(createSyncedEntries(providerFields)),
 }
 
-/** Validates a record of a mirror, and returns it as it can be stored. Throws `INVALID_REQUEST` with a sentence about what is wrong with it. */
+/** Validates a mirrored record and returns it in the form in which it can be stored. Throws `INVALID_REQUEST` with a sentence about the problem. */
 export const parseMirrored = (collection: Collection, record: JsonObject): JsonObject =>
   parseInput<JsonObject>(schemas[collection], record)

@@ -49,7 +49,7 @@ function RequestList() {
   const isLive = useSignal(true)
   useLive(fresh, isLive, reload)
   const older = useSignal<KeptRequest[]>([])
-  const before = useSignal<string | undefined>(undefined) // `undefined` if there are no older ones
+  const before = useSignal<string | undefined>(undefined) // empty if there are no older ones; `undefined` until any were loaded
   const filter = route.value.query.toString()
   const isSorted = getSort() !== NEWEST
   useEffect(() => {
