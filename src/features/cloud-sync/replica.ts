@@ -9,13 +9,13 @@ import { createScanner, type PendingState, type Scanner } from './scanner.ts'
 import { confirmShadow, type Shadow } from './shadows.ts'
 import type { Rejection, Replica, ReplicaOptions, Side, StateId } from './sync-types.ts'
 
-/** In-memory data that all `Replica` objects of one replica share. */
+/** In-memory data shared by all `Replica` objects of one replica. */
 interface ReplicaMemory {
   scanner: Scanner
   taker: StateApplier
   runExclusive: ReturnType<typeof createMutex>
   hasScanned: boolean
-  /** The states to be sent, as of the last scan of all records. */
+  /** The states to send, as of the last scan of all records. */
   pending: PendingState[]
   refused: Rejection[]
 }
@@ -49,7 +49,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     memory.refused = refused
   }
 
-  /** After the first full scan, scanning single records is enough. */
+  /** Scans all records once; afterwards, scanning single records is enough. */
   const ensureScanned = () => (memory.hasScanned ? shadows.load() : scan())
 
   const runScanned = <T>(work: () => Promise<T>) =>
@@ -58,7 +58,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       return work()
     })
 
-  /** Reads a record's state; `undefined` if it has changed since the scan or was confirmed. */
+  /** Reads a record's state. Resolves to `undefined` if it has changed since the scan or was confirmed in the meantime. */
   async function readState({ item, ...where }: PendingState): Promise<RecordState | undefined> {
     const shadow = shadows.get(where)?.shadow
     if (!shadow || shadow.isSeen) return undefined
@@ -152,7 +152,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 }
 
-/** Marks a shadow after a restore from an old copy: its counts may have been used before, so changed registers continue from a time. */
+/** Marks a shadow after a restore from an old copy. The next counts may have been used before, so changed registers continue from a time. */
 function markUncertain(shadow: Shadow, side: Side, at: number): Shadow {
   const raiseRevision = <Register extends Pick<Active, 'revision' | 'base'>>(register: Register): Register =>
     register.base ? { ...register, revision: advanceRevision(register.revision, side, at) } : register
@@ -160,7 +160,7 @@ function markUncertain(shadow: Shadow, side: Side, at: number): Shadow {
   return { ...raiseRevision(shadow), ...(active && { active: raiseRevision(active) }), isUncertain: true }
 }
 
-/** Maximum characters of JSON per message. Each takes up to three bytes, and encryption adds a third. */
+/** Maximum characters of JSON per message. Each character takes up to three bytes, and encryption adds a third. */
 const MOST_CHARACTERS = 1_500_000
 
 const TOO_LARGE = 'It has more than 1,500,000 characters, which is too large to sync. Shorten it.'
@@ -172,13 +172,13 @@ async function runInBatches<T>(all: readonly T[], work: (one: T) => Promise<unkn
     await Promise.all(all.slice(from, from + CONCURRENCY).map(work))
 }
 
-/** Groups states, in order, into runs that can be taken concurrently, because one at a time is slow with a remote storage. */
+/** Splits states into runs that can be taken concurrently, keeping their order. Taking one state at a time is slow with a remote storage. */
 function* groupIndependent(
   states: readonly RecordState[],
   getShadow: (state: RecordState) => Shadow | undefined,
 ): Generator<RecordState[]> {
   let run: RecordState[] = []
-  const names = new Set<unknown>() // record and digest names in this run
+  const names = new Set<unknown>() // names of the records and digests in this run
   for (const state of states) {
     const own = [`${state.collection}/${state.id}`, ...(state.collection === 'keys' ? [state.record?.digest] : [])]
     const isReplicaError =

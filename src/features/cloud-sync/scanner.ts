@@ -19,7 +19,7 @@ import type { Rejection, ReplicaOptions, Side, StateId } from './sync-types.ts'
 export interface Observation {
   hash: string | null
   isActive?: boolean
-  /** Identifies the last call that set whether it is active, or that set the settings. */
+  /** Identifies the last call that set whether the record is active, or that set the settings. */
   edit?: string
 }
 
@@ -51,7 +51,7 @@ export interface PendingState extends StateId {
 export interface Scanner {
   tables: Record<Collection, SyncTable>
   shadows: Shadows
-  /** Scans all records. Resolves to those that the other side hasn't confirmed, deletions first, and to those that can't be synced. */
+  /** Scans all records. Resolves to the records that the other side hasn't confirmed, deletions first, and to those that can't be synced. */
   scan(): Promise<{ pending: PendingState[]; refused: Rejection[] }>
   /** Scans one record, reading it from the storage. */
   scanRecord(where: StateId): Promise<ScannedRecord | SyncProblem>
@@ -63,10 +63,10 @@ export interface Scanner {
 }
 
 const BATCH = 64
-/** How many records to compare before yielding to other work. */
+/** Number of records to compare before yielding to other work. */
 const COMPARED = 5_000
 
-/** Creates a scanner. Calls `tidy` with scanned records, which may have cleanup left to do. */
+/** Creates a scanner. Calls `tidy` with each scanned record, which may need cleanup. */
 export function createScanner(
   { store, side, replicaId, validate, clock }: ReplicaOptions,
   tidy: (collection: Collection, look: ScannedRecord) => Promise<void>,
@@ -96,7 +96,7 @@ export function createScanner(
     return now
   }
 
-  /** Creates the shadow of a record without one; settings start with the defaults, unchanged. */
+  /** Creates the shadow of a record that has none. Settings start with the defaults, as unchanged. */
   async function createShadow(where: StateId): Promise<Shadow> {
     const hash = where.collection === 'settings' ? await hashRecord(where, { requireApiKey: false }) : null
     const isUncertain = shadows.hasUncertain()
@@ -115,7 +115,7 @@ export function createScanner(
     const now = item ? await observe(collection, item) : { hash: null }
     if (isSyncProblem(now)) return now
     if (item && parked) {
-      // Someone was about to park it. The new version makes an in-flight removal fail.
+      // Another process was about to park the record. Writing it again changes its version, so a removal in flight fails.
       if (await tables[collection].write(item, item)) await shadows.put(collection, unparked, known)
       return false
     }
@@ -128,7 +128,7 @@ export function createScanner(
     return written ? { where, known: written, shadow: next, item, extras } : false
   }
 
-  /** Selects, from several records with one ID, the one that a change was writing, or else the oldest. */
+  /** Selects one of several records with the same ID: the one that an interrupted change was writing, or else the oldest. */
   async function selectItem(
     collection: Collection,
     found: SyncItem[],
@@ -258,7 +258,7 @@ const matchesShadow = ({ hash, active, edit }: Omit<ShadowState, 'isSeen'>, now:
   now.hash === hash && (hash === null || (now.isActive === active?.isActive && now.edit === edit))
 
 /**
- * Updates a shadow to the current state of its record; returns the same object if nothing changed. `at` is the minimum count for an uncertain shadow,
+ * Updates a shadow to the current state of its record. Returns the same object if nothing changed. `at` is the minimum count for an uncertain shadow,
  * because the next counts may have been used before.
  */
 export function updateShadow(
@@ -285,11 +285,11 @@ export function updateShadow(
 
 interface ChangeOptions {
   side: Side
-  /** Minimum of a new count. */
+  /** The minimum of a new count. */
   atLeast?: number
 }
 
-/** A call that sets the settings to the same values is a change, too. */
+/** Returns the state of the content. A call that sets the settings to the same values counts as a change, too. */
 function getContentState(
   shadow: Shadow,
   now: Observation,
@@ -302,7 +302,7 @@ function getContentState(
   return { hash: now.hash, ...advanceRegister(shadow, side, atLeast) }
 }
 
-/** Recreating a record, or setting it to the same value, is a new decision about whether it is active. */
+/** Returns the state of whether the record is active. Recreating a record, or setting it to the same value, counts as a new decision. */
 function getActiveState(
   { hash, active, applying, edit }: Shadow,
   now: Observation,

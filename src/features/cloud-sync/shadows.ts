@@ -8,14 +8,14 @@ import type { Active, Registers } from './merge.ts'
 import { type Collection, collections, type Revision } from './protocol.ts'
 import type { StateId } from './sync-types.ts'
 
-/** The last known state of a record, which reveals changes and lets interrupted ones finish. */
+/** The last known state of a record. It reveals changes, and lets interrupted changes finish. */
 export interface Shadow extends ShadowState {
   id: string
   /** The record's last slot, if it isn't its ID. */
   slot?: string
   /** The state that is being written. */
   applying?: ShadowState
-  /** The record, while another one occupies its slot; it isn't in the store then. */
+  /** The record while another one occupies its slot. It isn't in the store during that time. */
   parked?: { slot: string; record: JsonObject }
   /** Digests that may be claimed in addition to the record's own. */
   claims?: string[]
@@ -25,9 +25,11 @@ export interface Shadow extends ShadowState {
 export interface ShadowState extends Registers {
   /** Whether the other side has confirmed it. */
   isSeen: boolean
-  /** Whether this side may have been restored from an old copy since the other side confirmed a state. */
+  /** Whether this side may have been restored from an old copy after the other side confirmed a state. */
   isUncertain?: boolean
-  /** Identifies the last call that set whether the record is active, or the settings. A different one is a change, even if the values are the same. */
+  /**
+   * Identifies the last call that set the settings, or whether the record is active. A different call counts as a change, even with the same values.
+   */
   edit?: string
 }
 
@@ -56,7 +58,7 @@ export interface KnownShadow {
 
 /** The shadows of a replica. All methods reject with `STORAGE_FAILED`. */
 export interface Shadows {
-  /** Reads shadows that others may have changed; with `isWhole`, even if the storage doesn't report changes. */
+  /** Reads shadows that others may have changed. With `isWhole`, does so even if the storage doesn't report changes. */
   load(options?: { isWhole?: boolean }): Promise<void>
   get(where: StateId): KnownShadow | undefined
   list(collection: Collection): Iterable<KnownShadow>
@@ -64,7 +66,7 @@ export interface Shadows {
   hasUncertain(): boolean
   /** Returns the shadows of parked records. */
   parked(collection: Collection): KnownShadow[]
-  /** Writes a shadow. If another writer was faster, resolves to `undefined`, and `get` returns what that one wrote. */
+  /** Writes a shadow. If another writer was faster, resolves to `undefined`; `get` then returns the other writer's shadow. */
   put(collection: Collection, shadow: Shadow, before: KnownShadow | undefined): Promise<KnownShadow | undefined>
   /** Removes the shadows of all other replicas. */
   removeOthers(): Promise<void>
@@ -132,7 +134,7 @@ export function createShadows(
     }
   }
 
-  /** Rereads a shadow. Resolves to its version if it is damaged, which counts as missing. */
+  /** Rereads a shadow. If it is damaged, resolves to its version and treats it as missing. */
   async function reread(collection: Collection, id: string, storedId: string): Promise<string | undefined> {
     const { stored } = getTable(collection)
     const found = await stored.read(storedId)
@@ -179,7 +181,7 @@ export function createShadows(
       const text = JSON.stringify({ order: 0, record: shadow })
       const write = (ifVersion: string | null) =>
         storage.set(key, text, { ifVersion }).catch((error: unknown) => {
-          isLoaded = false // it may have been written nevertheless
+          isLoaded = false // the write may have succeeded nevertheless
           return handleStorageError('write', key)(error)
         })
       let version = await write(before?.version ?? null)
@@ -202,19 +204,19 @@ export function createShadows(
         if (last === undefined) return
         const others = page.map(({ key }) => key).filter((key) => !key.startsWith(own))
         await Promise.all(others.map((key) => storage.delete(key).catch(handleStorageError('write', key))))
-        after = last.startsWith(own) ? `${own}~` : last // all collections sort before it
+        after = last.startsWith(own) ? `${own}~` : last // the keys of all collections sort before it
         await turnEnd()
       }
     },
   }
 }
 
-/** Beyond this many changes, all shadows are reread. Some storages also report this gateway's own changes. */
+/** With more changes than this, all shadows are reread. Some storages also report this gateway's own changes. */
 const MOST_STALE = 1_000
 const BATCH = 32
 const PAGE = 1_000
 
-/** Long IDs are stored under their digest, because some storages limit key lengths. */
+/** Returns the ID under which a shadow is stored. Long IDs become digests, because some storages limit key lengths. */
 async function getStoredId(id: string): Promise<string> {
   return encodeURIComponent(id).length <= LONGEST ? id : `~${await sha256Hex(id)}`
 }

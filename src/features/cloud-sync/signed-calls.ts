@@ -13,25 +13,25 @@ import {
 import { getOpeningText, getRequestContext, getResponseContext, getSignedText, headers, paths } from './protocol.ts'
 import { type CallOptions, callProxy, createInvalidResponse, isRejection, type ProxyCall } from './proxy-calls.ts'
 
-/** A signed call, whose body and response are encrypted for the session. */
+/** A signed call. Its body and response are encrypted for the session. */
 export interface SignedCall extends Pick<ProxyCall, 'method' | 'path'> {
   body?: object
 }
 
 /** Options of a signed call. */
 export interface SignedCallOptions extends CallOptions {
-  /** The enrollment token; only sent if the proxy reports that this gateway isn't enrolled. */
+  /** The enrollment token. It is sent only if the proxy reports that this gateway isn't enrolled. */
   enrollmentToken?: string | undefined
 }
 
-/** Makes the signed calls of a gateway, over one session at a time, which is kept only in memory. */
+/** Makes the signed calls of a gateway. They use one session at a time, which is kept only in memory. */
 export interface SignedCalls {
   /**
-   * Makes a call, one at a time. Opens a session if there is none, or if the proxy no longer knows it. Resolves to the response body; rejects as
-   * `callProxy` does.
+   * Makes a call; calls run one at a time. Opens a session if there is none, or if the proxy no longer knows the current one. Resolves to the
+   * response body. Rejects like `callProxy`.
    */
   call(call: SignedCall, options: SignedCallOptions): Promise<JsonObject>
-  /** The ID of the current session, if any. */
+  /** Returns the ID of the current session, if any. */
   session(): string | undefined
   /** Drops the current session. */
   forget(): void
@@ -46,9 +46,9 @@ interface SignedSession {
   counter: number
 }
 
-/** `getIdentity` returns this gateway's identity for a proxy URL. */
+/** Creates the signed calls. `getIdentity` returns this gateway's identity for a proxy URL. */
 export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: string): Promise<Identity> }): SignedCalls {
-  const runExclusive = createMutex() // the proxy rejects a counter that isn't larger than the last
+  const runExclusive = createMutex() // needed because the proxy rejects a counter that isn't larger than the last
   let session: SignedSession | undefined
 
   async function getSession(options: SignedCallOptions): Promise<SignedSession> {

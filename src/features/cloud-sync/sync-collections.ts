@@ -19,15 +19,15 @@ import {
 } from './sync-forms.ts'
 import type { ReplicaOptions } from './sync-types.ts'
 
-/** Reads and writes one synced collection, regardless of the keys under which its records are stored. */
+/** Reads and writes one synced collection. Hides the keys under which its records are stored. */
 export interface SyncTable extends RecordForm {
-  /** Lists the records in memory; several may have the same ID. */
+  /** Lists the records in memory. Several may have the same ID. */
   list(): Promise<readonly SyncItem[]>
-  /** Reads the records with these IDs from the storage. `slot` is a record's last slot. */
+  /** Reads the records with these IDs from the storage. `slot` is the last slot of a record. */
   find(wanted: ReadonlyArray<{ id: string; slot: string | undefined }>): Promise<Map<string, SyncItem[] | 'damaged'>>
   /** Reads the record in a slot from the storage. */
   readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined>
-  /** Returns the slot for a content. */
+  /** Returns the slot for some content. */
   getSlot(content: Content, before: SyncItem | undefined): Promise<string>
   /** Replaces or inserts a record. Resolves to `false` if another writer was faster or the slot is taken. */
   write(before: SyncItem | undefined, after: { slot: string; record: object }): Promise<boolean>
@@ -39,7 +39,7 @@ export function createSyncTables({
   side,
   validate,
 }: Pick<ReplicaOptions, 'store' | 'side' | 'validate'>): Record<Collection, SyncTable> {
-  /** Validates records, so that the other side neither rejects a record nor stores it differently. */
+  /** Adds validation of the records, so that the other side neither rejects a record nor stores it differently. */
   const withValidation = <Form extends RecordForm>(collection: Collection, form: Form): Form => ({
     ...form,
     read: async (item: SyncItem) => {
@@ -101,7 +101,7 @@ function createTableById<T extends object>(records: WritableRecords<T>, form: Re
 
 const toList = (found: SyncItem | 'damaged' | undefined) => (found === 'damaged' ? found : found ? [found] : [])
 
-/** `isSynced`: which records the other side knows; default: all that are stored. */
+/** Accesses records by slot. `isSynced` returns whether the other side knows a record; by default, it knows all that are not defined in code. */
 function createSlots<T extends object>(
   records: WritableRecords<T>,
   getId: (record: T, slot: string) => string,
@@ -132,7 +132,7 @@ function createSlots<T extends object>(
       return isSynced(found.record) ? toItem(found) : undefined
     },
     async write(before: SyncItem | undefined, { slot, record }: { slot: string; record: object }): Promise<boolean> {
-      const next = record as T // built by the form of this collection
+      const next = record as T // built by this collection's form
       if (!before) return records.insert(slot, next, ++lastOrder)
       if (before.slot === slot)
         return (
@@ -148,7 +148,7 @@ function createSlots<T extends object>(
   }
 }
 
-/** Accesses keys, which are stored under digests. After an interrupted change of its value, a key has several records. */
+/** Accesses keys, which are stored under digests. After an interrupted change of a key's value, the key has several records. */
 function createKeysTable({ keys }: WritableStore, form: RecordForm & Pick<SyncTable, 'getSlot'>): SyncTable {
   const { readSlot, list, fresh, write, remove } = createSlots(
     keys,
@@ -285,7 +285,7 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
     getId: () => SETTINGS,
     getSlot: async () => SETTINGS,
     buildRecord: async ({ record }) => record,
-    // There are only two values, so another writer that was faster has written this one.
+    // There are only two possible values, so a faster writer has written this one.
     async write(_, { record }) {
       await settings.update(() => ({ requireApiKey: Reflect.get(record, 'requireApiKey') === true }))
       return true

@@ -13,7 +13,7 @@ import type { Side } from './sync-types.ts'
 
 /** A stored record. */
 export interface SyncItem {
-  /** The ID of its state. */
+  /** The ID of the record's state. */
   id: string
   /** The record's key in its collection: a digest for keys, the name for combos, otherwise the ID. */
   slot: string
@@ -34,13 +34,13 @@ export interface Content {
 
 /** Converts between the records of a collection and their synced content. */
 export interface RecordForm {
-  /** Whether records have an active flag, which is merged separately. */
+  /** Whether the records have an active flag, which is merged separately. */
   hasActive: boolean
   /** Returns the synced content of a record. Throws an error with a user-facing message if it can't be synced. */
   read(item: SyncItem): Promise<Content>
-  /** Returns the ID of a content. */
+  /** Returns the ID of some content. */
   getId(record: JsonObject): string
-  /** Builds the record of a content, with encrypted secrets. Fields that aren't synced keep their previous values. */
+  /** Builds a record from content, with encrypted secrets. Fields that aren't synced keep their previous values. */
   buildRecord(content: Content, before: SyncItem | undefined): Promise<object>
 }
 
@@ -79,26 +79,26 @@ function replaceFields(before: object | undefined, given: JsonObject, names: rea
 const CONNECTION = listSyncedFields(connectionFields)
 const KEY = listSyncedFields(keyFields)
 
-/** Syncs groups unchanged, if a gateway with this secret wrote them. */
+/** Creates the form of groups, which are synced unchanged if a gateway with this secret wrote them. */
 export function groupForm(store: Pick<WritableStore, 'isSignedGroup'>): RecordForm {
   const plain = createPlainForm(groupFields, ({ id }) => String(id))
   return {
     ...plain,
     async read(item) {
-      if (!(await store.isSignedGroup(item.slot, item.record as GroupRecord))) throw createProblem(UNPROVEN_GROUP) // the item is one
+      if (!(await store.isSignedGroup(item.slot, item.record as GroupRecord))) throw createProblem(UNPROVEN_GROUP) // it is a group
       return plain.read(item)
     },
   }
 }
 
-/** Syncs connections with their credentials, which each side encrypts for their destination. */
+/** Creates the form of connections. Their credentials are synced, and each side encrypts them for their destination. */
 export function connectionForm(store: Pick<WritableStore, 'keyring' | 'code'>): RecordForm {
   const { keyring } = store
   return {
     hasActive: true,
     getId: ({ id }) => String(id),
     async read({ record }) {
-      const connection = record as ConnectionRecord // the item is one
+      const connection = record as ConnectionRecord // it is a connection
       const apiKey = await decryptApiKey(store, connection)
       return {
         record: { ...pickFields(record, CONNECTION), ...(apiKey !== undefined && { apiKey }) },
@@ -108,7 +108,7 @@ export function connectionForm(store: Pick<WritableStore, 'keyring' | 'code'>): 
     },
     async buildRecord({ record: { apiKey, ...given }, isActive = true }, before) {
       const { sealedApiKey, ...next } = replaceFields(before?.record, given, CONNECTION)
-      const record = { ...next, isActive } as ConnectionRecord // by the schema of connections
+      const record = { ...next, isActive } as ConnectionRecord // validated by the schema of connections
       if (typeof apiKey !== 'string') return record
       return { ...record, sealedApiKey: await (await keyring()).encrypt(getApiKeyContext(record), apiKey) }
     },
@@ -121,7 +121,10 @@ const UNPROVEN = 'The key was not written by a gateway with this secret. Pause, 
 const UNPROVEN_GROUP = 'The group was not written by a gateway with this secret. Pause, resume, or delete it.'
 const MISPLACED = 'The key is not stored under its value. Delete it and create a new one.'
 
-/** Syncs keys by their digests. The gateway has their values; the cloud keeps the values of keys created there until the gateway has them. */
+/**
+ * Creates the form of keys, which are synced by their digests. The gateway has their values. The cloud keeps the values of keys that were created
+ * there until the gateway has them.
+ */
 export function createKeyForm(
   store: WritableStore,
   side: Side,
@@ -139,7 +142,7 @@ export function createKeyForm(
     getId: ({ id }) => String(id),
 
     async read({ slot, record }) {
-      const key = record as KeyRecord // the item is one
+      const key = record as KeyRecord // it is a key
       const keyring = await store.keyring()
       if (!(await store.isSignedKey(slot, key))) throw createProblem(UNPROVEN)
       const value = key.sha256 === undefined ? await decryptKey(keyring, key) : undefined
@@ -159,7 +162,7 @@ export function createKeyForm(
       const keyring = await store.keyring()
       if (side === 'gateway' && key !== undefined) return keyring.digest(key)
       if (side === 'gateway' && before) {
-        const { sha256 } = before.record as KeyRecord // the item is one
+        const { sha256 } = before.record as KeyRecord // it is a key
         const value = sha256 === undefined ? await decryptKey(keyring, before.record as KeyRecord) : undefined
         if (value !== undefined && (await digestKey(value)) === digest) return before.slot
       }

@@ -11,8 +11,8 @@ import { isRejection } from './proxy-calls.ts'
 import type { Conflict, Rejection, Replica, StateId, SyncOptions, SyncResult } from './sync-types.ts'
 
 /**
- * Syncs all changes of both sides, run by the gateway, until neither side has more. Rejects as `send` does; changes synced until then stay. After the
- * signal is aborted, no more records are written.
+ * Syncs all changes of both sides until neither side has more. Runs on the gateway. Rejects like `send`; changes synced before that stay. Writes no
+ * more records after the signal is aborted.
  */
 export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   const { send, save, refresh, create = false, onConflict = async () => {}, signal } = options
@@ -34,7 +34,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     return isOther
   }
 
-  /** Sends a request. Resolves to `undefined` if the two sides disagree about their last sync. */
+  /** Sends a request. Resolves to `undefined` if the sides disagree about their last sync. */
   async function sendRequest(
     request: Pick<SyncRequest, 'changes' | 'seen' | 'create' | 'full'>,
   ): Promise<SyncResponse | undefined> {
@@ -57,7 +57,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     return answer
   }
 
-  // States only make sense within one replica, so nothing is sent before its ID is known.
+  // States make sense only within one replica, so nothing is sent before the replica's ID is known.
   let isDiverged = false
   if (create || state.mirror === null)
     isDiverged = (await sendRequest({ ...(create && { create }), changes: [], seen: [] })) === undefined
@@ -68,7 +68,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
 
   /** Received states to confirm with the next request. */
   let seen: Confirmation[] = []
-  /** All states sent and received in this sync, so that an unchanged one doesn't keep it going forever. */
+  /** All states sent and received in this sync. Without them, an unchanged state could keep the sync running forever. */
   const met = new Set<string>()
   for (;;) {
     signal.throwIfAborted()
@@ -102,7 +102,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   if (create) await replica.forgetOthers()
   return { conflicts, refused: [...refusals.values()] }
 
-  /** Resolves to whether any state was sent for the first time. */
+  /** Applies the verdicts. Resolves to whether any state was sent for the first time. */
   async function applyVerdicts(replica: Replica, states: RecordState[], answer: SyncResponse): Promise<boolean> {
     const confirmed: Confirmation[] = []
     states.forEach((sent, index) => {

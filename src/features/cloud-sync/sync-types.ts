@@ -14,30 +14,30 @@ import type {
 /** One side of a sync: the records of a store and their states. Its methods reject with `STORAGE_FAILED`. */
 export interface Replica {
   /**
-   * Takes each state of the other side, unless this side has it, a later one, or one that the other side hasn't seen. Doesn't merge. Resolves to the
-   * verdicts in the order of the states.
+   * Takes the other side's states. Skips a state if this side has it or a later one, or has one that the other side hasn't seen. Doesn't merge.
+   * Resolves to the verdicts in the order of the states.
    */
   accept(states: readonly RecordState[]): Promise<Verdict[]>
   /**
-   * Lists up to `limit` states that the other side hasn't confirmed, after scanning for changes. Each call continues where the last one ended, and
-   * restarts after the end, when `more` is `false`. Skips states for which `isLeftOut` returns `true`.
+   * Scans for changes, then lists up to `limit` states that the other side hasn't confirmed. Each call continues where the last one ended. When
+   * `more` is `false`, the next call starts over. Skips states for which `isSkipped` returns `true`.
    */
   listUnseen(limit: number, isSkipped?: (state: StateId) => boolean): Promise<UnseenStates>
-  /** Marks states that the other side has. States that have changed since stay unseen. */
+  /** Marks states that the other side has. States that have changed since then stay unconfirmed. */
   confirm(seen: readonly Confirmation[]): Promise<void>
   /**
-   * Marks all states to be sent again. `isDiverged` means that one side was restored from an old copy, so its changes are concurrent with those it
+   * Marks all states to be sent again. `isDiverged` means that one side was restored from an old copy, so its changes are concurrent with the ones it
    * lacks.
    */
   markAllUnseen(options?: { isDiverged?: boolean }): Promise<void>
   /**
-   * Gateway only: takes one state and merges it if it is concurrent. Calls `report` with each conflict before writing the result; after a failure, it
-   * may report the same conflict again.
+   * Gateway only: takes one state, and merges it if it is concurrent. Calls `report` with each conflict before writing the result. After a failure,
+   * it may report the same conflict again.
    */
   merge(remote: RecordState, report?: (conflict: Conflict) => Promise<void>): Promise<Verdict>
   /**
-   * Gateway only: resolves records that exclude each other, such as two combos with one name; one of them stays, on both sides. Call it when both sides
-   * have all states. Resolves to whether there were any.
+   * Gateway only: resolves collisions, such as two combos with the same name. One of the records stays, on both sides. Call it when both sides have
+   * all states. Resolves to whether there were any collisions.
    */
   resolveCollisions(report?: (conflict: Conflict) => Promise<void>): Promise<boolean>
   /** Removes the shadows of other replicas. Call it once the other side has confirmed this one. */
@@ -57,17 +57,17 @@ export interface UnseenStates {
   refused: Rejection[]
 }
 
-/** A record that wasn't synced, and why. */
+/** A record that wasn't synced, with the reason. */
 export interface Rejection extends StateId {
   /** A sentence. */
   message: string
   code: RejectionCode
 }
 
-/** Concurrent changes of both sides, and which one won. */
+/** Concurrent changes by both sides, and which side's change won. */
 export interface Conflict extends StateId {
   kept: Side
-  /** When it was resolved, in ISO 8601 by the gateway's clock. */
+  /** When the conflict was resolved, in ISO 8601, by the gateway's clock. */
   at: string
 }
 
@@ -83,7 +83,7 @@ export interface ReplicaOptions {
   side: Side
   /** The ID of the replica. */
   replicaId: string
-  /** Returns the record in its stored form. Throws an error with a user-facing message if it is invalid (admin/mirror-input.ts). */
+  /** Returns the record in its stored form. Throws an error with a user-facing message if the record is invalid (gateway/mirror-input.ts). */
   validate: (collection: Collection, record: JsonObject) => JsonObject
   clock: Pick<Clock, 'now'>
   claims?: Claims
@@ -101,23 +101,23 @@ export interface SyncProgress {
 }
 
 export interface SyncOptions {
-  /** Creates the gateway's side of a replica. With `create`, its ID is only known after the first response. */
+  /** Creates the gateway's side of a replica. With `create`, the ID is known only after the first response. */
   createReplica: (id: string) => Replica
   send: (request: SyncRequest) => Promise<SyncResponse>
   state: SyncProgress
-  /** Saves the state for the next sync; called before each request with changes, and after each response. */
+  /** Saves the state for the next sync. It is called before each request with changes, and after each response. */
   save(state: SyncProgress): Promise<void>
   /** Reads the saved state, which other processes may have changed. */
   refresh?(): Promise<SyncProgress>
-  /** Creates a replica if there is none, and makes both sides equal, whatever they remember. */
+  /** Whether to create a replica if there is none, and to make both sides equal, whatever they remember. */
   create?: boolean
-  /** Called with each conflict before its result is written; may be called twice after a failure. */
+  /** Called with each conflict before its result is written. After a failure, it may be called twice for the same conflict. */
   onConflict?: (conflict: Conflict) => Promise<void>
   signal: AbortSignal
 }
 
 export interface SyncResult {
   conflicts: Conflict[]
-  /** Records that couldn't be synced; all others were. */
+  /** Records that couldn't be synced. All others were synced. */
   refused: Rejection[]
 }

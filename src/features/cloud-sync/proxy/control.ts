@@ -14,7 +14,7 @@ import { createTenantApi } from './tenant-api.ts'
 import type { Tenant, Tenants } from './tenants.ts'
 
 /**
- * The parts that change replicas: the protocol, and the in-process operations of your app. Loaded on first use, because model requests don't need
+ * The parts that change replicas: the protocol, and your app's in-process operations. They are loaded on first use, because model requests don't need
  * them.
  */
 export interface Control {

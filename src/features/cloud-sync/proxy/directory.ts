@@ -14,16 +14,16 @@ export interface Directory {
   /** Finds the tenant of a credential. Results are cached until `forget`. */
   find(credential: string): Promise<string | undefined>
   forget(credential: string): void
-  /** Assigns a key to the tenant, by its digest. Resolves to `false` if another tenant has it. Call it before writing the key. */
+  /** Assigns a key, given by its digest, to the tenant. Resolves to `false` if another tenant has the key. Call this before writing the key. */
   take(tenant: string, digest: string): Promise<boolean>
-  /** Releases a key. Call it after deleting the key. */
+  /** Releases a key. Call this after deleting the key. */
   release(tenant: string, digest: string): Promise<void>
   releaseAll(tenant: string): Promise<void>
 }
 
 interface Claim {
   tenant: string
-  /** Epoch ms, by the clock of the proxy. */
+  /** Epoch ms, by the proxy's clock. */
   at: number
 }
 
@@ -31,7 +31,7 @@ const DIRECTORY = 'directory/'
 /** Returns the prefix for the names of a tenant's directory entries. A name is written before its entry. */
 const getClaimPrefix = (tenant: string) => `claims/${tenant}/`
 
-/** If a key isn't written within this time after its claim, in ms, the proxy that claimed it has stopped, and any tenant may take the key. */
+/** If a key isn't written within this time after its claim, in ms, the proxy that claimed it has stopped. Any tenant may then take the key. */
 const CLAIM_MS = 60_000
 
 /** Creates the directory. `hasKey` returns whether a tenant's replica has a key. */

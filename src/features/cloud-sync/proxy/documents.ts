@@ -3,22 +3,22 @@ import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import { handleStorageError, retryLostRace } from '../../../records/storage-access.ts'
 import type { Storage } from '../../../types.ts'
 
-/** The proxy's own data, as JSON objects in a storage. All methods reject with `STORAGE_FAILED` or `STORAGE_UNAVAILABLE`. */
+/** The proxy's own data, stored as JSON objects. All methods reject with `STORAGE_FAILED` or `STORAGE_UNAVAILABLE`. */
 export interface Documents {
   /** Reads a document. Also rejects if `parse` returns `undefined`. */
   read<T>(key: string, parse: Parse<T>): Promise<{ value: T; version: string } | undefined>
   /** Resolves to `false` if another writer was faster. With `ifVersion: null`, writes only if the document doesn't exist. */
   write(key: string, value: object, options: { ifVersion?: string | null; ttlMs?: number }): Promise<boolean>
-  /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another writer was faster. */
+  /** Writes the result of `change`, or nothing if it is `undefined`. Calls `change` again if another writer was faster. */
   change<T extends object>(
     key: string,
     parse: Parse<T>,
     change: (current: T | undefined) => T | undefined,
   ): Promise<void>
   remove(key: string, ifVersion?: string): Promise<boolean>
-  /** Lists the documents below a prefix by key, without the prefix. Skips those for which `parse` returns `undefined`. */
+  /** Lists the documents below a prefix by key, with the prefix removed. Skips documents for which `parse` returns `undefined`. */
   list<T>(prefix: string, parse: Parse<T>): AsyncIterable<{ key: string; value: T }>
-  /** Removes every key below a prefix, after calling `each` with it. */
+  /** Removes every key below a prefix, after calling `each` with the key. */
   removeAll(prefix: string, each?: (key: string) => Promise<void>): Promise<void>
 }
 

@@ -16,17 +16,17 @@ import { createListingRoutes } from '../../listing/listing-routes.ts'
 import type { Directory } from './directory.ts'
 import type { Tenants } from './tenants.ts'
 
-/** The path of the protocol, including everything below it. */
+/** The root path of the protocol. */
 const CLOUD = '/cloud'
 const isProtocol = (path: string) => path === CLOUD || path.startsWith(`${CLOUD}/`)
 
-/** The proxy's areas, without anything that serves them. It never serves `/api`. */
+/** The proxy's areas, only for looking up paths; their handlers reject every request. The proxy never serves `/api`. */
 const AREAS = [...createModelAreas(rejectUnserved), createHealthArea(rejectUnserved)]
 
 /** Returns whether the proxy serves a path: the protocol, `/health`, or a path of model clients. */
 export const isProxyPath = (path: string): boolean => isProtocol(path) || findArea(AREAS, path) !== undefined
 
-/** Replies to any other path. */
+/** Replies to a request for any other path. */
 export function replyElsewhere({ method, path }: Exchange): Reply {
   if (path === '/' && method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
   const reply =
@@ -38,7 +38,7 @@ export function replyElsewhere({ method, path }: Exchange): Reply {
   return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
 }
 
-/** The check of each tenant's gateway: rejects requests without a known key, even if `requireApiKey` is off. */
+/** Used by each tenant's gateway to reject requests without a known key, even if `requireApiKey` is off. */
 export const requireKey: NonNullable<KeyAreaOptions['afterCaller']> = async (_, { key }) => {
   if (!key) throw createUnknownKey()
   return undefined
@@ -46,12 +46,12 @@ export const requireKey: NonNullable<KeyAreaOptions['afterCaller']> = async (_, 
 
 const createUnknownKey = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-authenticate': 'Bearer' } })
 
-/** The proxy's own settings, which require a key for every request. */
+/** The proxy's own settings. They require a key for every request. */
 export const KEY_REQUIRED: StoredSettings = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
 
 /**
- * Creates the proxy's HTTP app. Passes model requests to the gateway of their key's tenant, and rejects those without a known key in the caller's
- * format. Never rejects.
+ * Creates the proxy's HTTP app. Passes model requests to the gateway of the tenant that has the key. Rejects requests without a known key in the
+ * caller's format. Never rejects.
  */
 export function createFront(deps: {
   directory: Pick<Directory, 'find' | 'forget'>
@@ -66,7 +66,7 @@ export function createFront(deps: {
   /** The credential and tenant of each request's key. */
   const found = new WeakMap<ClientKey, { credential: string; tenant: string }>()
 
-  /** Finds the tenant of a credential. The tenant's gateway decides whether it accepts the key. */
+  /** Finds the tenant of a credential. That tenant's gateway then decides whether it accepts the key. */
   async function find(credential: string): Promise<ClientKey | undefined> {
     const tenant = await directory.find(credential)
     if (tenant === undefined) return undefined
@@ -91,7 +91,8 @@ export function createFront(deps: {
   }
 
   /**
-   * Passes a request to the tenant of its key. If that tenant doesn't know the key, looks it up again, because another tenant may have it by now.
+   * Passes a request to the tenant of its key. If that tenant doesn't know the key, looks the key up again, because it may belong to another tenant
+   * by now.
    */
   async function serveKey(exchange: Exchange, key: ClientKey): Promise<Reply | undefined> {
     const { credential, tenant } = found.get(key) ?? {}
@@ -140,7 +141,7 @@ const otherRoutes = [
   ...createListingRoutes({ listing: rejectUnserved, getReader: rejectUnserved, upstream: () => rejectUnserved }),
 ]
 
-/** Stands in for all routes, which only define the methods of a path here. Requests with a key go to a tenant's gateway. */
+/** A placeholder for all routes, which are used here only for the methods of their paths. Requests with a key go to a tenant's gateway. */
 async function rejectUnserved(): Promise<never> {
   throw createUnknownKey()
 }

@@ -14,9 +14,9 @@ import {
 } from '../protocol.ts'
 import { createProxyError } from './proxy-errors.ts'
 
-/* Parses gateways' messages by strict schemas. Merging validates the records in them. */
+/* Parses gateways' messages by strict schemas. The records inside are validated when they are merged. */
 
-/** Maximum nesting of a message. Its records start at level 4 and may be as deep as in a request to `/api`. */
+/** Maximum nesting of a message. Its records start at level 4 and may be nested as deeply as in a request to `/api`. */
 const DEEPEST = MAX_DEPTH + 4
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
@@ -59,7 +59,7 @@ const schemas = {
   }),
 }
 
-/** Throws `INVALID_MESSAGE`, which names the first invalid field but never its value. */
+/** Throws `INVALID_MESSAGE` for an invalid message. The error names the first invalid field, but never its value. */
 function read<T extends v.GenericSchema>(schema: T, message: string): v.InferOutput<T> {
   const { depth } = scanTopLevel(message, [])
   if (depth > DEEPEST) throw createProxyError('INVALID_MESSAGE', `The message is nested deeper than ${DEEPEST} levels.`)

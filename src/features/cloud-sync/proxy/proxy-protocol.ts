@@ -48,9 +48,9 @@ export interface CloudRoutes {
   signed: readonly SignedRoute[]
 }
 
-/** Maximum unsigned message, in bytes. */
+/** Maximum size of an unsigned message, in bytes. */
 const MAX_OPENING_BYTES = 16 * 1024
-/** Time limit for receiving a message, in ms. No gateway waits longer for a response. */
+/** Time limit for receiving a message, in ms. No gateway waits longer for its response. */
 const MAX_BODY_MS = 30_000
 
 /** Creates the routes; see README.md. */
@@ -114,8 +114,8 @@ function decryptRequest({ key, session, counter, body }: SignedRequest): Promise
 }
 
 /**
- * Serves all of `/cloud`. A request that matches no open route is authorized before the signed routes are searched (src/rules.md, Guard before
- * routes). Encrypts the responses to signed requests. Never rejects.
+ * Serves all of `/cloud`. Authorizes a request that matches no open route before it looks up the signed routes (src/rules.md, Guard before routes).
+ * Encrypts the responses to signed requests. Never rejects.
  */
 export function createProtocol(deps: {
   sessions: Sessions

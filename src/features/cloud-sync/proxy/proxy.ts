@@ -30,38 +30,37 @@ import { createScopes } from './tenant-scope.ts'
 import { createTenants } from './tenants.ts'
 
 /**
- * Options of `createCloudProxy`; only `storage` is required. Except for `enrollmentToken`, they work as in `createGateway`: `limits` apply
- * to each tenant, and `hooks` receive the requests of all tenants. Without a `secret`, and on a storage without its own, credentials are
- * rejected.
+ * Options of `createCloudProxy`; only `storage` is required. Except for `enrollmentToken`, they work as in `createGateway`: `limits` apply to each
+ * tenant, and `hooks` receive the requests of all tenants. If there is no `secret` and the storage doesn't have one either, credentials are rejected.
  */
 export interface CloudProxyOptions
   extends Required<Pick<GatewayOptions, 'storage'>>,
     Pick<GatewayOptions, 'fetch' | 'clock' | 'secret' | 'catalog' | 'limits' | 'hooks' | 'logger'> {
   /**
-   * The token a gateway sends once to enroll; at least 32 characters. Every gateway that has it may sync its data here. Without this
+   * The token that a gateway sends once to enroll; at least 32 characters. Every gateway that has the token may sync its data here. Without this
    * option, no new gateway can enroll; enrolled ones keep working.
    */
   enrollmentToken?: string
 }
 
 /**
- * A cloud proxy: the same request handler as a gateway, with the synced data of many gateways. It serves `/v1` and `/v1beta` for the keys
- * of all of them, `/health`, and `/cloud`, the sync protocol; never `/api`. On Cloudflare Workers it is a plain object instead of a
+ * A cloud proxy: the same request handler as a gateway, with the synced data of many gateways. It serves `/v1` and `/v1beta` for the keys of all
+ * gateways, `/health`, and the sync protocol at `/cloud`. It never serves `/api`. On Cloudflare Workers, the proxy is a plain object instead of a
  * function.
  */
 export interface CloudProxy
   extends Pick<Gateway, 'handle' | 'matches' | 'close' | 'basePath' | 'exchange' | 'elsewhere'> {
   /** Calling the proxy is the same as `fetch`. */
   (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
-  /** Responds to every request and never rejects; a path outside the proxy gets a 404. Works detached. */
+  /** Responds to every request and never rejects; returns 404 for a path outside the proxy. Can be called without `this`. */
   readonly fetch: CloudProxy
   /** The gateways that sync their data here. */
   readonly tenants: {
-    /** Ordered by id. */
+    /** Lists the gateways, ordered by ID. */
     list(): Promise<{ tenants: ShownTenant[] }>
     /**
-     * Deletes all data of a gateway, including its enrollment and sessions, and ends its in-flight requests. Call it again if it fails.
-     * Rejects with `NOT_FOUND` for an unknown id.
+     * Deletes all data of a gateway, including its enrollment and sessions, and ends its in-flight requests. If it fails, call it again. Rejects with
+     * `NOT_FOUND` for an unknown ID.
      */
     delete(id: string): Promise<{ success: true }>
   }
@@ -79,13 +78,13 @@ export interface CloudProxy
 export interface ShownTenant {
   /** The SHA-256 of the gateway's public key, in hex. */
   id: string
-  /** When it first synced, in ISO 8601. */
+  /** When the gateway first synced, in ISO 8601. */
   createdAt: string
   /** When the gateway last synced or checked for changes, in ISO 8601. */
   lastSyncAt: string
 }
 
-/** Creates a cloud proxy. Throws a TypeError for options that can't work; reads and calls nothing before the first request. */
+/** Creates a cloud proxy. Throws a TypeError for invalid options. Reads nothing and makes no calls before the first request. */
 export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
   checkOptions(options, 'createCloudProxy', OPTION_NAMES)
   checkEnrollmentToken(options.enrollmentToken)
@@ -204,16 +203,16 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
       replicas.close()
     },
   }
-  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which is only complete now
+  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which is complete only now
   return isWorkers() ? ({ ...members, fetch: callable } as CloudProxy) : callable
 }
 
-/** How long `close` waits for in-flight work, in ms. A message that never ends or a hook must not keep the process alive. */
+/** How long `close` waits for in-flight work, in ms. A hook or an endless message must not keep the process alive. */
 const LAST_WORK_MS = 10_000
 
 const OPTION_NAMES = ['storage', 'fetch', 'clock', 'secret', 'enrollmentToken', 'catalog', 'limits', 'hooks', 'logger']
 
-/** Minimum length of the enrollment token, as for secrets, because attempts to guess it aren't limited. */
+/** Minimum length of the enrollment token. It is as long as for secrets, because guesses aren't rate-limited. */
 const MIN_ENROLLMENT_LENGTH = 32
 
 function checkEnrollmentToken(enrollmentToken: unknown): void {

@@ -11,27 +11,27 @@ import type { Scopes } from './tenant-scope.ts'
 export interface ReplicaRecord {
   /** Unique to each replica that a gateway creates. */
   id: string
-  /** The stamps of the last response with changes and of the one before, because the last response may get lost. */
+  /** The stamps of the last two responses with changes, because the last one may get lost. */
   current: string
   previous: string | null
-  /** The request with changes since `previous`. A gateway that still has that stamp remembers this request. */
+  /** The request with changes since `previous`. A gateway that still has the stamp `previous` must remember this request. */
   attempt?: string
   /** The request whose response had the stamp `current`. */
   last?: string
   /** ISO 8601, by the proxy's clock. */
   createdAt: string
   lastSyncAt: string
-  /** Whether the replica is being removed, so that its keys no longer work. */
+  /** Whether the replica is being removed. Its keys then no longer work. */
   isEnding?: true
 }
 
-/** Shows whether the gateway and the proxy agree about their last sync. */
+/** Show whether the gateway and the proxy agree about their last sync. */
 export type Stamps = Pick<ReplicaRecord, 'current' | 'previous' | 'attempt' | 'last'>
 type StampedRequest = Pick<SyncRequest, 'stamp' | 'attempts' | 'full' | 'changes' | 'seen'>
 
 /**
- * Returns whether the gateway and the proxy agree about their last sync. The last response may have been lost, but a gateway that doesn't remember the
- * request was restored from an old copy.
+ * Returns whether the gateway and the proxy agree about their last sync. The last response may have been lost. But a gateway that doesn't remember
+ * sending the request was restored from an old copy.
  */
 export function agreesOnLastSync(
   { current, previous, attempt }: Stamps,
@@ -41,7 +41,9 @@ export function agreesOnLastSync(
   return stamp === current || (stamp === previous && (attempt === undefined || attempts.includes(attempt)))
 }
 
-/** Returns the stamps after a request whose response has this many states. They stay the same without changes, and for a repeated request. */
+/**
+ * Returns the stamps after a request whose response contains this many states. Without changes, or for a repeated request, the stamps stay the same.
+ */
 export function getNextStamps(
   { current, previous, attempt, last }: Stamps,
   request: StampedRequest,
@@ -60,16 +62,16 @@ export function getNextStamps(
   }
 }
 
-/** The replicas of all tenants, at most one each. */
+/** The replicas of all tenants. Each tenant has at most one. */
 export interface ReplicaRecords {
   /** Reads a replica's record from the storage. */
   read(tenant: string): Promise<ReplicaRecord | undefined>
-  /** Returns the replica for model requests, unless it is ending. It is cached as long as a gateway's records. */
+  /** Returns the replica for model requests, unless it is being removed. Caches it as long as a gateway caches records. */
   current(tenant: string): Promise<ReplicaRecord | undefined>
-  /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another writer was faster. */
+  /** Writes the result of `change`, or nothing if it is `undefined`. Calls `change` again if another writer was faster. */
   change(tenant: string, change: (record: ReplicaRecord | undefined) => ReplicaRecord | undefined): Promise<void>
   remove(tenant: string): Promise<void>
-  /** Lists the replicas that aren't ending. */
+  /** Lists the replicas that aren't being removed. */
   list(): AsyncIterable<{ tenant: string; record: ReplicaRecord }>
   close(): void
 }

@@ -24,15 +24,15 @@ import { agreesOnLastSync, getNextStamps, type ReplicaRecord, type ReplicaRecord
 import type { Sessions } from './sessions.ts'
 import { getDataPrefix, type Tenant, type Tenants } from './tenants.ts'
 
-/** Actions on replicas, one at a time per tenant in this process. */
+/** Actions on replicas. Actions on the same tenant run one at a time in this process. */
 export interface ReplicaService extends ReplicaActions {
-  /** Runs work on a tenant's data while no other work on it runs. */
+  /** Runs work on a tenant's data while no other work on that data runs. */
   runExclusive<T>(tenant: string, work: () => Promise<T>): Promise<T>
   /** Deletes all data of a tenant. Resolves to whether there was any. */
   forget(tenant: string): Promise<boolean>
 }
 
-/** Creates the actions. `keepsSecrets` allows storing credentials. */
+/** Creates the actions. `keepsSecrets` allows credentials to be stored. */
 export function createReplicaService(deps: {
   documents: Documents
   replicas: ReplicaRecords
@@ -67,14 +67,14 @@ export function createReplicaService(deps: {
     return replica
   }
 
-  /** Returns the replica of a request. Creates it if the request asks for it and there is none. */
+  /** Returns the replica that a request refers to. Creates it if there is none and the request has `create`. */
   async function getReplicaRecord(tenant: string, request: SyncRequest): Promise<ReplicaRecord> {
     const stored = await replicas.read(tenant)
     if (stored && !stored.isEnding && stored.id === request.mirror) {
       if (!request.full && !agreesOnLastSync(stored, request)) throw createProxyError('HISTORY_DIVERGED')
       return stored
     }
-    // Revisions count from the creation of a replica, so those of another replica would be wrong.
+    // A new replica counts revisions from the start, so the revisions of another replica would be wrong.
     if (!request.create || request.changes.length > 0 || request.seen.length > 0) throw createProxyError('MIRROR_GONE')
     if (stored) await removeReplica(tenant)
     const record: ReplicaRecord = {
@@ -89,7 +89,7 @@ export function createReplicaService(deps: {
       isCreated = current === undefined
       return isCreated ? record : undefined
     })
-    if (!isCreated) throw createProxyError('MIRROR_GONE') // another process has just created a replica
+    if (!isCreated) throw createProxyError('MIRROR_GONE') // another process has created a replica in the meantime
     return record
   }
 
@@ -138,8 +138,8 @@ export function createReplicaService(deps: {
   }
 
   /**
-   * Removes a replica. Marks it as ending first, so that its keys stop working. Removes its record last, so that creating the next replica cleans up
-   * after a crash.
+   * Removes a replica. Marks it first, so that its keys stop working. Removes its record last: after a crash, creating the next replica finishes the
+   * cleanup.
    */
   async function removeReplica(tenant: string): Promise<void> {
     await replicas.change(tenant, (stored) => (stored && !stored.isEnding ? { ...stored, isEnding: true } : undefined))
@@ -161,7 +161,7 @@ export function createReplicaService(deps: {
     forget: (tenant) =>
       turns(tenant, async () => {
         const isKnown = (await replicas.read(tenant)) !== undefined || (await sessions.isEnrolled(tenant))
-        await sessions.unenroll(tenant) // first, or the gateway could create another replica
+        await sessions.unenroll(tenant) // first, because the gateway could otherwise create another replica
         await sessions.revokeAll(tenant)
         await removeReplica(tenant)
         return isKnown

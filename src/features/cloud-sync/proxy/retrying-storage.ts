@@ -5,9 +5,7 @@ import type { Clock, Storage } from '../../../types.ts'
 const PAUSE_MS = 1_100
 const MAX_ATTEMPTS = 3
 
-/**
- * Retries rejected writes of a storage that isn't atomic. A protocol message may write a record twice within a second, which Workers KV rejects.
- */
+/** Retries writes that a non-atomic storage rejects. A protocol message may write a record twice within a second, which Workers KV rejects. */
 export function createRetryingStorage(storage: Storage, clock: Clock): Storage {
   async function retry<T>(write: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {

@@ -24,12 +24,12 @@ import {
 import type { Documents } from './documents.ts'
 import { createProxyError } from './proxy-errors.ts'
 
-/** A request that a gateway has signed. */
+/** A request signed by a gateway. */
 export interface SignedRequest {
   tenant: string
   session: string
   counter: number
-  /** The session's key, which encrypts the body and the response. */
+  /** The session's key. It encrypts the body and the response. */
   key: CryptoKey
   body: Uint8Array
 }
@@ -37,7 +37,7 @@ export interface SignedRequest {
 /** The auth sessions of all tenants. */
 export interface Sessions {
   challenge(): Promise<string>
-  /** Opens a session. Throws `SESSION_INVALID`, `NOT_ENROLLED`, or `INVALID_MESSAGE`, without writing anything for the tenant. */
+  /** Opens a session. Throws `SESSION_INVALID`, `NOT_ENROLLED`, or `INVALID_MESSAGE`; it then writes nothing for the tenant. */
   open(request: OpenSession): Promise<OpenSessionResponse>
   /** Authenticates a signed request. Throws `SESSION_INVALID` for every fault. Calls `readBody` only if the session exists. */
   authorize(exchange: Exchange, readBody: () => Promise<Uint8Array>): Promise<SignedRequest>
@@ -51,11 +51,11 @@ export interface Sessions {
 }
 
 const CHALLENGE_MS = 60_000
-/** Maximum difference between the clocks of proxies on one storage, and by which a clock may go back, in ms. */
+/** Maximum difference between the clocks of proxies on one storage, in ms. A clock may also go back by this much. */
 const CLOCK_MS = 60_000
-/** After this time no proxy accepts a challenge, whatever its clock, in ms. */
+/** Time after which no proxy accepts a challenge, in ms, even if its clock is off by the maximum. */
 const USED_MS = CHALLENGE_MS + 3 * CLOCK_MS
-/** A random part, the expiry time, the number of enrolled gateways at that time, and an HMAC. */
+/** The parts of a challenge: a random value, the expiry time, the number of enrolled gateways at that time, and an HMAC. */
 const CHALLENGE = /^([\w-]{43})\.(\d{1,16})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/
 const CHALLENGE_CONTEXT = 'cloud/challenge'
 const getUsedChallengeKey = (random: string) => `challenges/${random}`
@@ -67,9 +67,11 @@ const MAX_SESSIONS = 100
 const getSessionPrefix = (tenant: string) => `sessions/${tenant}/`
 const getSecretContext = (session: string) => `cloud/sessions/${session}/secret`
 
-/** The stored key has the spelling of the first releases, so that gateways stay enrolled. */
+/** Returns the storage key of an enrollment. It keeps the spelling of the first releases, so that gateways stay enrolled. */
 const getEnrollmentKey = (tenant: string) => `enrolments/${tenant}`
-/** The number of enrolled gateways. Because clocks may go back, it shows whether a challenge is older than an enrollment. */
+/**
+ * The storage key of the number of enrolled gateways. Because clocks may go back, that number shows whether a challenge is older than an enrollment.
+ */
 const ENROLLED = 'challenges/enrolled'
 
 /** Times are in epoch ms, by the proxy's clock. */
@@ -90,11 +92,11 @@ export function createSessions(deps: {
 }): Sessions {
   const { documents, keyring, clock, enrollmentToken } = deps
 
-  const self = toBase64Url(randomBytes(6)) // the start of all challenges of this process
+  const self = toBase64Url(randomBytes(6)) // all challenges of this process start with it
 
   const isAlive = ({ lastUsedAt }: Session) => clock.now() - lastUsedAt < SESSION_MS
 
-  /** Parses a challenge; `undefined` if it didn't come from this proxy or is too old. */
+  /** Parses a challenge. Returns `undefined` if it didn't come from this proxy or is too old. */
   async function openChallenge(challenge: string): Promise<{ random: string; enrolled: number } | undefined> {
     const [, random, expiresAt, enrolled, mac] = CHALLENGE.exec(challenge) ?? []
     if (random === undefined) return undefined
@@ -156,7 +158,7 @@ export function createSessions(deps: {
       const tenant = await getGatewayId(publicKey)
       const enrolled = await readEnrollment(tenant)
       if ((!enrolled || made.enrolled < enrolled.count) && !(await isEnrollmentToken(presented))) {
-        // A message rejected before the gateway enrolled didn't use up its challenge, and may have been recorded.
+        // A message that was rejected before the gateway enrolled didn't use up its challenge. Someone may have recorded the message.
         throw enrolled ? createProxyError('SESSION_INVALID', OPENING_INVALID) : createNotEnrolled(presented)
       }
 
@@ -208,7 +210,7 @@ export function createSessions(deps: {
       }
       const { sealedSecret } = found.value
       const secret = await (await keyring()).decrypt(getSecretContext(session), sealedSecret).catch(() => {
-        throw createProxyError('SESSION_INVALID') // encrypted before the proxy had its secret
+        throw createProxyError('SESSION_INVALID') // it was encrypted before the proxy had its secret
       })
       return { tenant, session, counter, key: await importSessionKey(secret), body }
     },

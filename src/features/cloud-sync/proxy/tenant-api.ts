@@ -10,7 +10,7 @@ import type { Directory } from './directory.ts'
 import type { Tenant } from './tenants.ts'
 
 /**
- * Creates the operations of a tenant's gateway. Keys are added to the directory before they are created, and released after they are deleted. `alone`
+ * Creates the operations of a tenant's gateway. Adds keys to the directory before they are created, and releases them after they are deleted. `alone`
  * runs work while nothing else in this process changes the tenant.
  */
 export function createTenantApi(
@@ -38,7 +38,7 @@ export function createTenantApi(
     }
   }
 
-  /** Lists every operation, so that a new one must decide here whether it creates or ends a key. */
+  /** Lists every operation explicitly, so that each new one must decide here whether it creates or ends a key. */
   const keys: Management<unknown>['keys'] = {
     list: api.keys.list,
     get: api.keys.get,
@@ -68,7 +68,7 @@ export function createTenantApi(
 
     limits: api.keys.limits,
 
-    /** A proxy supports no grace period, because the directory has one value per key. */
+    /** Rejects a grace period, because the directory stores only one value per key. */
     rotate: (id, input = {}) =>
       alone(async () => {
         const { graceMs = 0 } = parseInput(keyInputs.rotate, input)

@@ -18,21 +18,21 @@ export interface Tenant {
 
 /** The tenants in memory; others are opened on demand. */
 export interface Tenants {
-  /** Opens a tenant; `undefined` if it has no replica. */
+  /** Opens a tenant. Resolves to `undefined` if it has no replica. */
   open(id: string): Promise<Tenant | undefined>
-  /** Runs work with a tenant, which stays in memory until then. */
+  /** Runs work with a tenant. The tenant stays in memory until the work is done. */
   use<T>(tenant: Tenant, work: () => Promise<T>): Promise<T>
   /** Closes the gateway of a replica that is being removed, and ends its in-flight requests. */
   drop(id: string): Promise<void>
   close(options: { graceMs?: number }): Promise<void>
 }
 
-/** Returns the prefix of a tenant's data. Each replica has its own prefix below it, so no data outlives its replica. */
+/** Returns the prefix of a tenant's data. Each replica has a separate prefix below it, so no data outlives its replica. */
 export const getDataPrefix = (tenant: string) => `tenants/${tenant}/`
 
-/** Maximum gateways to keep open; each has its tenant's records in memory. */
+/** Maximum number of open gateways. Each keeps its tenant's records in memory. */
 const MAX_OPEN = 500
-/** How long the least recently used gateway may finish its requests when it is closed, in ms. */
+/** How long the least recently used gateway may take to finish its requests when it is closed, in ms. */
 const LAST_STREAM_MS = 60 * 60_000
 
 /** Creates the tenants. `makeGateway` creates a gateway for a storage. */
@@ -43,8 +43,8 @@ export function createTenants(deps: {
   maxOpen?: number
 }): Tenants {
   const { scopes, replicas, makeGateway, maxOpen = MAX_OPEN } = deps
-  const tenants = new Map<string, Tenant>() // in the order of their last use
-  const busy = new Map<Tenant, number>() // how many requests use each tenant now
+  const tenants = new Map<string, Tenant>() // in order of last use
+  const busy = new Map<Tenant, number>() // number of requests that currently use each tenant
   const closing = new Map<Tenant, Promise<void>>()
 
   function close(tenant: Tenant, graceMs: number): Promise<void> {
