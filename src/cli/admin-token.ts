@@ -6,18 +6,18 @@ import { isClientKey } from '../records/key-format.ts'
 import type { ManagementOptions } from '../request/door/management-options.ts'
 import { getErrorCode, problem } from './problem.ts'
 
-/** The credential of `/api`. If the CLI generates the token, it stores only the token's digest, next to the data. */
+/** The credential for `/api`. If the CLI generates the token, it stores only the token's digest, next to the data. */
 interface AdminToken {
   management: ManagementOptions
   /**
-   * Generates a token on the first start, or to replace the previous one, and resolves to it; otherwise to `undefined`. The token is never stored in
-   * plain text.
+   * Generates a token on the first start, or to replace the previous one. Resolves to the new token, or to `undefined` if none was generated. The
+   * token is never stored in plain text.
    */
   mint(): Promise<string | undefined>
 }
 
 interface AdminTokenOptions {
-  /** The data folder, which exists. */
+  /** The data folder. It must exist. */
   folder: string
   /** The token from the environment. If it is set, no token is generated or stored. */
   given: string | undefined
@@ -25,7 +25,9 @@ interface AdminTokenOptions {
   renew: boolean
 }
 
-/** Throws a problem if the digest can't be used. The digest is read for each request, so that a replaced token stops working immediately. */
+/**
+ * Opens the token. Throws a problem if the digest can't be used. The digest is read for each request, so a replaced token stops working immediately.
+ */
 export async function openAdminToken({ folder, given, renew }: AdminTokenOptions): Promise<AdminToken> {
   if (given !== undefined) return { management: { token: given }, mint: async () => undefined }
   const path = join(folder, 'admin-token.sha256')
@@ -57,7 +59,7 @@ async function mint(path: string, renew: boolean): Promise<string | undefined> {
     }
     return token
   } catch (cause) {
-    if (!renew && getErrorCode(cause) === 'EEXIST') return undefined // a token exists, maybe one that another process has just generated
+    if (!renew && getErrorCode(cause) === 'EEXIST') return undefined // a token exists, perhaps one that another process has just generated
     throw problem(
       `Cannot write the hash of the admin token to ${path} (${getErrorCode(cause)}). Check the directory's permissions and the disk.`,
       { cause },

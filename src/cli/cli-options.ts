@@ -15,7 +15,7 @@ export interface CliOptions {
   data: string
   demo: boolean
   newToken: boolean
-  /** The format of the line for each model request. */
+  /** The format in which model requests are logged, one line each. */
   log: false | 'text' | 'json'
   /** Whether to serve the dashboard to other machines. */
   dashboard: boolean
@@ -23,9 +23,9 @@ export interface CliOptions {
   metrics: boolean
   /** The config file to apply on every start. */
   config: string | undefined
-  /** Whether other machines can connect to a gateway that doesn't require API keys. */
+  /** Whether other machines may connect even though the gateway doesn't require API keys. */
   open: boolean
-  /** Whether to connect providers from environment variables. */
+  /** Whether to connect providers whose API keys are in environment variables. */
   env: boolean
   help: boolean
   version: boolean
@@ -82,7 +82,7 @@ function read(args: readonly string[]): Map<string, string[]> {
   return given
 }
 
-/** What usually fixes an unexpected word. */
+/** The advice that usually fixes a command line with an unexpected word. */
 export const OPTIONS_BEGIN = 'Options start with "--"; with npm, put another "--" first: npm start -- --port 4100'
 
 function parsePort(text: string): number {
@@ -127,19 +127,19 @@ export interface Environment {
   secret: string | undefined
 }
 
-/** The prefix of the ids of connections from environment variables. */
+/** The prefix of the IDs of connections from environment variables. */
 export const ENV_PREFIX = 'env-'
 
 /** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** Removes quotes around a secret: `docker run --env-file` and others keep them, and no secret has any. */
+/** Removes quotes around a secret. `docker run --env-file` and others keep them, and no secret contains any. */
 export const withoutQuotes = (secret: string): string => secret.replace(/^\s*(["'])(.*)\1\s*$/s, '$2')
 
 const MIN_LENGTH = 32
 
 /**
- * Reads the variables. Throws a problem for one that is set but unusable: an empty value is a mistake, not a request for the default.
+ * Reads the environment variables. Throws a problem if a variable is set but unusable. An empty value is a mistake, not a request for the default.
  */
 export function readEnvironment(env: Variables, { newToken }: { newToken: boolean }): Environment {
   const { SIGNALBOX_ADMIN_TOKEN: adminToken, SIGNALBOX_SECRET: secret } = env
@@ -170,7 +170,7 @@ export function readEnvironment(env: Variables, { newToken }: { newToken: boolea
   return { adminToken, secret }
 }
 
-/** The text of `--help`. `commandLines`: a line for each command. */
+/** Formats the text of `--help`. `commandLines` contains one line per command. */
 export const formatMainHelp = (
   commandLines: string,
 ): string => `Signalbox: a self-hosted LLM gateway. One URL and one API key for all your providers.
@@ -231,7 +231,7 @@ Exit codes: 0 stopped normally, 1 failed to start or crashed, 2 invalid option o
 Commands that manage a gateway exit with 0 on success and 1 on error.
 `
 
-/** The oldest supported Node, as in `engines` of package.json. */
+/** The oldest supported version of Node, as in `engines` of package.json. */
 const OLDEST = '22.13.0'
 
 /** Throws a problem if this version of Node is too old. */

@@ -3,31 +3,31 @@ import { toCurrentFlag } from '../lib/renamed-options.ts'
 import { findNearest } from '../lib/spelling.ts'
 import { type Problem, problem } from './problem.ts'
 
-/** An option of the command line, by its name without the dashes. */
+/** An option of the command line. Options are stored by name, without the dashes. */
 export interface OptionShape {
   /** Whether it takes a value. */
   type: 'string' | 'boolean'
   short?: string
-  /** The values that an option without a value accepts, after a space or "=". */
+  /** The words that may follow an option that doesn't need a value, after a space or "=". */
   words?: readonly string[]
   /** An example of a value. */
   example?: string
-  /** Whether its value can be `-`, for stdin, or a negative number. */
+  /** Whether its value can be `-` (for stdin) or a negative number. */
   takesDash?: boolean
-  /** Whether it is repeatable, with different values. */
+  /** Whether it can be repeated with different values. */
   isList?: boolean
 }
 
-/** The options and words of a command line, in their order. */
+/** The options and words of a command line, in order. */
 export interface Arguments {
-  /** The values of each option, one for each time it is set; an empty string for an option without a value. */
+  /** The values of each option, one per occurrence; an empty string for an option without a value. */
   given: Map<string, string[]>
   positionals: string[]
 }
 
 /**
- * Reads a command line. Throws a problem with exit code 2, which `commands/run-command.ts` changes to 1, for an unknown option, a missing value, or
- * an unexpected one. The messages say what to write instead; those of Node's strict mode explain positionals and escape rules.
+ * Reads a command line. Throws a problem with exit code 2 for an unknown option, a missing value, or an unexpected one; `commands/run-command.ts`
+ * changes the exit code to 1. The messages say what to write instead. Those of Node's strict mode explain positionals and escape rules.
  */
 export function readArguments(args: readonly string[], known: Readonly<Record<string, OptionShape>>): Arguments {
   const options = Object.fromEntries(
@@ -65,7 +65,7 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
   return { given, positionals }
 }
 
-/** Whether a string is another option and not the value of the option before it. */
+/** Returns whether a string is another option, and not the value of the option before it. */
 const isOption = (value: string, { takesDash = false }: OptionShape) =>
   value.startsWith('-') && !(takesDash && /^-[\d.]*$/.test(value))
 
@@ -76,7 +76,7 @@ function suggestion(name: string, known: object): string {
   return meant === undefined ? 'Use --help to list all options.' : `Did you mean "--${meant}"?`
 }
 
-/** Makes a problem for wrong usage. */
+/** Creates a problem for incorrect usage. */
 export const usage = (message: string): Problem => problem(message, { exitCode: 2 })
 
 /** Throws a problem if a change has no fields. */

@@ -1,6 +1,6 @@
 import type { CatalogModel } from '../../types.ts'
 
-/** The models of one provider with their source: a URL and a date. */
+/** The models of one provider, and their source: a URL and a date. */
 export interface ProviderModels {
   source: string
   models: readonly CatalogModel[]
@@ -8,7 +8,7 @@ export interface ProviderModels {
 
 export type CatalogModels = Readonly<Record<string, ProviderModels>>
 
-/** The contents of catalog.data.ts: one model per line. */
+/** Renders the contents of catalog.data.ts, with one model per line. */
 export function renderCatalog(entries: CatalogModels): string {
   const sources = Object.entries(entries).map(([id, { source }]) => `  ${quoteKey(id)}: ${toLiteral(source)},`)
   const lists = Object.entries(entries).map(([id, { models }]) =>
@@ -26,7 +26,7 @@ ${lists.join('\n')}
 `
 }
 
-/** The differences between two states of the data, one line per change: `+` a model, `-` a model, `~` a field. */
+/** Lists the differences between two states of the data, one per line: `+` for an added model, `-` for a removed one, `~` for a changed field. */
 export function diffModels(before: CatalogModels, after: CatalogModels): string[] {
   const providers = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return providers.flatMap((provider) => {

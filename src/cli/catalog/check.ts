@@ -1,4 +1,4 @@
-/* Checks the built-in catalog: `node src/cli/catalog/check.ts`. Prints one line for each malformed entry, and exits with 1 if there are any. */
+/* Checks the built-in catalog: `node src/cli/catalog/check.ts`. Prints one line for each malformed entry. Exits with 1 if there are any. */
 import { defaultCatalog } from '../../protocols/providers/catalog.ts'
 import { validateCatalog } from './validate-catalog.ts'
 

@@ -78,7 +78,7 @@ function refresh(source: unknown): RefreshResult {
   return { after, problems }
 }
 
-/** The manually maintained models that the source now lists. */
+/** Returns the manually maintained models that the source now lists. */
 function findRedundant(after: CatalogModels): string[] {
   return Object.entries(extraModels).flatMap(([provider, list]) =>
     list

@@ -1,32 +1,33 @@
 import type { Price } from '../../types.ts'
 
 /**
- * Which of a source's models the catalog includes. Models that the provider doesn't serve, deprecated models, and video models are always excluded.
+ * Selects the source's models to include in the catalog. Models that the provider doesn't serve, deprecated models, and video models are always
+ * excluded.
  */
 export interface Selection {
   /** The provider's ID in the source. */
   from: string
-  /** Only models released at most this many months before the data's date; for hosts that list hundreds. */
+  /** Includes only models released at most this many months before the data's date. For hosts that list hundreds. */
   months?: number
-  /** Only language models that support tools. */
+  /** Includes only language models that support tools. */
   tools?: true
-  /** Only IDs that match. */
+  /** Includes only IDs that match. */
   keep?: RegExp
   /** Excludes IDs that match. */
   drop?: RegExp
   /** IDs that are included despite `months`, `tools`, and `drop`. */
   always?: readonly string[]
-  /** IDs of free models. For all others, a price of zero means that the source doesn't know the price. */
+  /** Matches the IDs of free models. For all other models, a price of zero means that the source doesn't know the price. */
   free?: RegExp
-  /** Only these IDs get a price; the prices of the others depend on the host that serves the request. */
+  /** Only matching IDs get a price. The prices of all others depend on the host that serves the request. */
   priced?: RegExp
-  /** IDs whose cache write price is actually a price for storing the cache for some time. */
+  /** Matches IDs whose cache write price is actually a price for cache storage over time. */
   stored?: RegExp
   /** Prices that the source lacks, by ID. */
   added?: Readonly<Record<string, Price>>
 }
 
-/** Vendors whose models are popular on hosts. */
+/** Vendors whose models are popular on other hosts. */
 const popular =
   /^(?:anthropic|openai|google|x-ai|spacexai|deepseek|mistral(?:ai)?|qwen|alibaba|moonshotai|z-?ai|minimax|meta|nvidia|xiaomi)\//
 
@@ -38,24 +39,24 @@ const openWeights = [
   'meta-llama/Llama-3.3-70B-Instruct-Turbo',
 ]
 
-/** Models that only one vendor serves, at the same price through every gateway. */
+/** Models that only their vendor serves, at the same price through every gateway. */
 const closed =
   /^(?:anthropic\/|google\/gemini|openai\/(?:gpt-\d|o\d|chat)|x-ai\/|spacexai\/|meta\/muse-(?:ember|wonder|spark-\d))/
 
-/** The selections by provider ID. Providers without one only have the models in catalog.extra.ts. */
+/** The selections by provider ID. Providers without a selection have only the models in catalog.extra.ts. */
 export const selections: Readonly<Record<string, Selection>> = {
   openai: {
     from: 'openai',
-    // Realtime models need a WebSocket, Cyber and Daybreak an invitation; gpt-image-1 shuts down on 2026-12-01.
+    // Realtime models need a WebSocket; Cyber and Daybreak need an invitation; gpt-image-1 shuts down on 2026-12-01.
     drop: /realtime|cyber|daybreak|^gpt-4o-20|^gpt-image-1|^chatgpt-image|^gpt-5-chat/,
-    // https://developers.openai.com/api/docs/pricing. The source has the tiers above 272,000 tokens, which double the input and raise the
-    // output by half, as at https://developers.openai.com/api/docs/models/gpt-6.1-sol and, for GPT-5.6,
+    // From https://developers.openai.com/api/docs/pricing. The source has the tiers above 272,000 tokens, which double the input price and raise the
+    // output price by half. See https://developers.openai.com/api/docs/models/gpt-6.1-sol and, for GPT-5.6,
     // https://docs.laozhang.ai/en/announcements/gpt-5-6-pricing-2026-07.
     added: { 'gpt-image-2': { imageInput: 8 } },
   },
   anthropic: {
     from: 'anthropic',
-    // Uses the beta of the one-million-token context window, which the source omits.
+    // These prices are for the beta of the one-million-token context window, which the source omits.
     added: Object.fromEntries(
       ['claude-sonnet-4-5', 'claude-sonnet-4-5-20250929'].map((id) => [
         id,
@@ -65,10 +66,10 @@ export const selections: Readonly<Record<string, Selection>> = {
   },
   google: {
     from: 'google',
-    // Models that don't support plain content requests; `-latest` names have no fixed price.
+    // These models don't support plain content requests, and `-latest` names have no fixed price.
     drop: /live|deep-research|computer-use|robotics|lyria|customtools|-latest$|image-preview$/,
-    // The source only has the price of images. Text costs as much as with the text models of the same generation:
-    // https://ai.google.dev/gemini-api/docs/pricing; 12 at https://modelpedia.dev/google/gemini-3-pro-image-preview, 2026.
+    // The source has only the price of images. Text costs as much as with text models of the same generation:
+    // https://ai.google.dev/gemini-api/docs/pricing. The 12 is from https://modelpedia.dev/google/gemini-3-pro-image-preview, 2026.
     added: {
       'gemini-3-pro-image': { output: 12 },
       'gemini-3.1-flash-image': { output: 3 },
@@ -137,7 +138,7 @@ export const selections: Readonly<Record<string, Selection>> = {
   fireworks: { from: 'fireworks-ai', drop: /\/routers\// },
   deepinfra: { from: 'deepinfra', months: 9, tools: true, always: openWeights },
   huggingface: { from: 'huggingface', months: 9, tools: true, always: openWeights },
-  // A trial service that isn't billed by tokens.
+  // This is a trial service, which isn't billed by tokens.
   'nvidia-nim': { from: 'nvidia', months: 12, tools: true, priced: /^$/ },
   nebius: { from: 'nebius', months: 12 },
   novita: { from: 'novita-ai', months: 7, always: ['deepseek/deepseek-ocr-2', 'openai/gpt-oss-120b'] },

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { CatalogModel, Kind, PriceTier } from '../../types.ts'
 import type { Selection } from './selection.ts'
 
-/** A model from the source that passed its checks. Fields as in https://models.dev/api.json. */
+/** A model from the source that passed its checks. Its fields are as in https://models.dev/api.json. */
 interface SourceModel {
   id: string
   isDeprecated: boolean
@@ -23,11 +23,11 @@ interface SelectionOptions {
   kinds: readonly Kind[]
   /** The data's date, `YYYY-MM-DD`. */
   asOf: string
-  /** Collects one line for each entry of the source that can't be read. */
+  /** Collects one line for each unreadable entry of the source. */
   problems: string[]
 }
 
-/** The selected models of one provider of the source: language models first, newest first. */
+/** Selects the models of one of the source's providers: language models first, newest first. */
 export function selectModels(
   source: unknown,
   selection: Selection,
@@ -68,7 +68,7 @@ function isSelected(
   return !months || model.released >= subtractMonths(asOf, months)
 }
 
-/** The kind of a model; `undefined` for models that the gateway doesn't route: video, reranking, moderation. */
+/** Returns the kind of a model; `undefined` for models that the gateway doesn't route: video, reranking, and moderation. */
 function findKind({ id, input, output }: SourceModel): Kind | undefined {
   if (/rerank|guard|moderation|safety/i.test(id) || output.includes('video')) return undefined
   if (/embed|\bbge-/i.test(id)) return 'embedding'
@@ -85,7 +85,7 @@ function toCatalogModel(model: SourceModel, kind: Kind, selection: Selection): C
     id: model.id,
     ...(kind !== 'llm' && { type: kind }),
     ...(contextWindow > 0 && kind !== 'image' && { contextWindow }),
-    // A limit of at least 90% of the context window isn't a separate limit; for embeddings, "output" is the dimension.
+    // A limit of at least 90% of the context window isn't a separate limit. For embeddings, "output" is the dimension.
     ...(maxOutputTokens > 0 &&
       maxOutputTokens < Math.floor(contextWindow * 0.9) &&
       kind === 'llm' && { maxOutputTokens }),
@@ -100,7 +100,7 @@ function readPrice(
 ): CatalogModel['price'] {
   if (free?.test(id)) return { input: 0, output: 0 }
   if (priced && !priced.test(id)) return undefined
-  if (kind === 'tts' || kind === 'stt') return undefined // such models are billed by the minute or by the character
+  if (kind === 'tts' || kind === 'stt') return undefined // these models are billed by the minute or by the character
   if (!cost.input) return undefined
   const { input, output, cacheRead, cacheWrite, audioInput, audioOutput } = cost
   const writes = cacheWrite && !stored?.test(id)
@@ -111,7 +111,7 @@ function readPrice(
     ...(writes && { cacheWrite }),
     ...(audioInput && audioInput !== input && { audioInput }),
     ...(audioOutput && audioOutput !== output && { audioOutput }),
-    ...(kind === 'image' && { imageInput: input, ...(output && { imageOutput: output }) }), // the source has one price for both
+    ...(kind === 'image' && { imageInput: input, ...(output && { imageOutput: output }) }), // the source has the same prices for text and images
     ...(tiers.length > 0 && { tiers }),
     ...(added && Object.hasOwn(added, id) && added[id]),
   }

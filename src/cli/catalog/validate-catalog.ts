@@ -4,7 +4,7 @@ import { providerFormats } from '../../types/unions.ts'
 import type { CatalogProvider } from '../../types.ts'
 import { checkField, checkModels, findUnknownFields, isMember, isText, kinds, show } from './validate-model.ts'
 
-/* Written as records, so that the compiler requires a check for each new field of the type. */
+/* These are records, so that the compiler requires a check for each new field of the type. */
 const providerFields: Record<keyof CatalogProvider, true> = {
   alias: true,
   catalogAlias: true,
@@ -25,7 +25,7 @@ const providerFields: Record<keyof CatalogProvider, true> = {
 }
 
 /**
- * The problems of a catalog, in lines `<provider>: …` and `<provider>/<model>: …`. Stricter than the gateway's check of custom catalogs: each
+ * Returns the problems of a catalog, as lines `<provider>: …` and `<provider>/<model>: …`. Stricter than the gateway's check of custom catalogs: each
  * provider also needs a name, a documentation URL, and a base URL.
  */
 export function validateCatalog(catalog: unknown): string[] {
@@ -73,7 +73,7 @@ const checkOtherFormats = (value: unknown): string[] =>
     ? value.flatMap((format) => checkField('alsoSpeaks', format ?? null, providerFormats))
     : ['alsoSpeaks is not a list']
 
-/** The provider's service kinds; `undefined` if `serviceKinds` is present but not a non-empty list. */
+/** Returns the provider's service kinds; `undefined` if `serviceKinds` is set but isn't a non-empty list. */
 function servedKinds(provider: JsonObject): readonly unknown[] | undefined {
   if (provider.serviceKinds === undefined) return ['llm']
   return Array.isArray(provider.serviceKinds) && provider.serviceKinds.length > 0 ? provider.serviceKinds : undefined
@@ -84,7 +84,7 @@ function checkServices(provider: JsonObject, served: readonly unknown[] | undefi
   const problems = served.flatMap((kind) => checkField('serviceKinds', kind ?? null, Object.keys(kinds)))
   if (new Set(served).size < served.length) problems.push('serviceKinds names a kind twice')
   const servesModels = served.some((kind) => isMember(kind, kinds) && kinds[kind] === 'model')
-  if (provider.cloud !== undefined) return problems // the URL and, on some clouds, the models depend on the user's account
+  if (provider.cloud !== undefined) return problems // the user's account decides the URL and, on some clouds, the models
   if (servesModels && provider.baseUrl === undefined) problems.push('baseUrl is missing')
   if (servesModels && (!Array.isArray(provider.models) || provider.models.length === 0)) problems.push('has no models')
   return problems
@@ -119,7 +119,7 @@ function checkConfigs(provider: JsonObject, served: readonly unknown[] | undefin
   return problems
 }
 
-/** One problem for each name that two providers share, as ID, alias, or catalog alias, because it would be ambiguous. */
+/** Returns a problem for each ambiguous name, which two providers share as their ID, alias, or catalog alias. */
 function checkSharedNames(catalog: JsonObject): string[] {
   const owners = new Map<string, string>()
   const problems: string[] = []

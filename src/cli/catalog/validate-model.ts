@@ -28,7 +28,7 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   tiers: true,
 }
 
-/** The problems of a provider's models, one line each. `served`: the provider's kinds; `undefined` if they can't be read. */
+/** Returns the problems of a provider's models, one per line. `served` are the provider's kinds; `undefined` if they can't be read. */
 export function checkModels(
   provider: string,
   { alias, catalogAlias, models }: JsonObject,
@@ -112,7 +112,7 @@ function checkTier({ tiers, ...price }: JsonObject): string[] {
   )
 }
 
-/** Image tokens cost more than text tokens, so an image model that is billed by tokens needs both prices. */
+/** Checks the prices of an image model. Image tokens cost more than text tokens, so a model that is billed by tokens needs both prices. */
 function checkImagePrice(price: unknown): string[] {
   if (!isObject(price) || price.input === undefined) return []
   return ['output', 'imageInput', 'imageOutput'].flatMap((field) =>
@@ -122,7 +122,9 @@ function checkImagePrice(price: unknown): string[] {
 
 const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
-/** Every kind, and whether models have it or only providers. A record, so that the compiler requires a line for each new kind. */
+/**
+ * All kinds. Each is either a kind of model or only a provider's service. This is a record, so that the compiler requires a line for each new kind.
+ */
 export const kinds: Record<Kind, 'model' | 'service'> = {
   llm: 'model',
   image: 'model',
@@ -136,7 +138,7 @@ export const kinds: Record<Kind, 'model' | 'service'> = {
   moderation: 'model',
 }
 
-/** One problem for each unknown field of an entry. */
+/** Returns a problem for each unknown field of an entry. */
 export const findUnknownFields = (value: JsonObject, known: object, prefix = '') =>
   Object.keys(value)
     .filter((field) => !Object.hasOwn(known, field))
@@ -145,11 +147,11 @@ export const findUnknownFields = (value: JsonObject, known: object, prefix = '')
 export const isMember = <Members extends object>(value: unknown, members: Members): value is keyof Members =>
   typeof value === 'string' && Object.hasOwn(members, value)
 
-/** Whether the value is a non-blank string. */
+/** Returns whether the value is a non-blank string. */
 export const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 export const show = (value: unknown) => JSON.stringify(value) ?? String(value)
 
-/** `undefined` is valid: the field then has its default. */
+/** Returns a problem if the value isn't one of `members`. `undefined` is valid, because the field then has its default. */
 export function checkField(field: string, value: unknown, members: readonly unknown[]): string[] {
   if (value === undefined || members.includes(value)) return []
   return [`${field} ${show(value)} is none of ${members.join(', ')}`]

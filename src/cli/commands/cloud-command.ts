@@ -10,7 +10,7 @@ import { createFlagOption, createSecretOption } from './input-options.ts'
 import type { ActionDetails } from './operation-action.ts'
 import { formatDetails, formatTable } from './text-table.ts'
 
-/** Records that changed on both sides; empty if there are none. */
+/** Lists the records that changed on both sides; empty if there are none. */
 const formatConflicts = (conflicts: readonly CloudConflict[] = []): string =>
   conflicts.length === 0
     ? ''
@@ -53,7 +53,7 @@ export const cloudActions = {
       const { cloudUrl } = url === undefined ? before : await api.settings.update({ cloudUrl: url })
       const enabled = await api.cloud.enable(input).catch(async (error: unknown) => {
         if (cloudUrl === before.cloudUrl) throw error
-        const restore = { method: 'PATCH', path: '/api/settings', body: { cloudUrl: before.cloudUrl } } // also if it was empty, which a client never saves
+        const restore = { method: 'PATCH', path: '/api/settings', body: { cloudUrl: before.cloudUrl } } // also restores an empty URL, which clients never save
         await send(restore).catch((cause: unknown) => {
           const message = `${toSentence(error)} The cloud URL could not be changed back, so it is still ${cloudUrl}.`
           throw problem(message, { cause })

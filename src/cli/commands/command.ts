@@ -11,8 +11,8 @@ import type { Field } from './input-options.ts'
 export interface CliCommand {
   help: string
   /**
-   * The actions by name, such as `list` and `sessions revoke`; the first one is the default. A command that does one thing has one action without
-   * words.
+   * The actions by name, such as `list` and `sessions revoke`. The first one is the default. A command with a single action stores it under an empty
+   * name.
    */
   actions: Readonly<Record<string, CliAction>>
   /** Notes at the end of the help. */
@@ -24,11 +24,11 @@ export interface CliCommand {
 /** An action of a command, such as `keys list`. */
 export interface CliAction {
   help: string
-  /** Details, for the help of this action alone. */
+  /** Details that only the help of this action shows. */
   description?: string
   /** The words after the action: `<key>` is required, `[name]` is optional, `[model...]` may be repeated. */
   words?: readonly string[]
-  /** The options that make its input, by their names. */
+  /** The options that set its input, by name. */
   fields?: Readonly<Record<string, Field>>
   /** Resolves to `undefined` if it has printed everything. */
   run(call: ActionCall): Promise<CommandOutput | undefined>
@@ -36,15 +36,15 @@ export interface CliAction {
 
 /** One call of an action. */
 export interface ActionCall {
-  /** The client. It accepts any input, because the gateway validates what the command line passes. */
+  /** The API client. It accepts any input, because the gateway validates what the command line passes. */
   api: Client<unknown>
-  /** Sends a request that the client has no function for. */
+  /** Sends a request for which the client has no function. */
   send(request: ClientRequest): Promise<object>
   words: readonly string[]
   input: Readonly<JsonObject>
   /** Prints an event immediately, as one line of JSON for programs. */
   print(printed: CommandOutput): void
-  /** A message of the gateway in the words of the command line. */
+  /** Rewords a message from the gateway for the command line. */
   explain(message: string): string
 }
 
@@ -75,13 +75,13 @@ export interface NamedRecord {
   name: string
 }
 
-/** The id of the record with this id or name. Throws a problem unless there is exactly one. */
+/** Finds the ID of the record with this ID or name. Throws a problem unless there is exactly one. */
 export async function findId(
   given: string,
   noun: string,
   list: () => Promise<readonly NamedRecord[]>,
 ): Promise<string> {
-  if (UUID.test(given)) return given // not looked up, because the list can be very long; the gateway checks the id
+  if (UUID.test(given)) return given // not looked up, because the list can be very long; the gateway checks the ID
   const all = await list()
   if (all.some(({ id }) => id === given)) return given
   const [first, ...others] = all.filter(({ name }) => name === given)
@@ -98,7 +98,7 @@ export async function findId(
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Makes the problem for a name that no record has. */
+/** Creates the problem for a name that no record has. */
 export function createMissingProblem(noun: string, given: string, names: readonly string[]): Problem {
   const hint = didYouMean(findNearest(given, names, 1))
   return problem(`There is no ${noun} "${given}".${hint ? ` ${hint}` : ''}`)

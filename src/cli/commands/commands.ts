@@ -18,7 +18,7 @@ import {
 import { usageActions } from './usage-actions.ts'
 import { explainAction, healthActions, openapiAction, overviewAction } from './view-actions.ts'
 
-/** The commands in their order in the help, with what they add to the operations. */
+/** The commands in the order of the help, with their additions to the operations. */
 const details: Readonly<Record<string, CommandDetails>> = {
   init: {},
   keys: { help: 'Manage API keys', notes: '<key> is an ID or a unique name.', actions: keyActions },
@@ -75,7 +75,7 @@ const details: Readonly<Record<string, CommandDetails>> = {
   openapi: { help: 'Print the OpenAPI document', actions: { '': openapiAction } },
 }
 
-/** The commands by their names: those of the operations, and those that are more than operations. */
+/** Lists all commands by name: those derived from operations, and those written by hand. */
 export function listCommands(
   operations: readonly NamedOperation[] = servedOperations(),
 ): Readonly<Record<string, CliCommand>> {

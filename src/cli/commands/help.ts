@@ -3,7 +3,7 @@ import type { OptionShape } from '../command-line.ts'
 import type { CliAction, CliCommand } from './command.ts'
 import type { Field } from './input-options.ts'
 
-/** The gateway that `signalbox` without options serves. */
+/** The URL at which `signalbox` without options serves the gateway. */
 export const DEFAULT_URL = `http://${defaults.host}:${defaults.port}`
 
 /** An option with its text in the help. */
@@ -26,7 +26,7 @@ export const commonOptions = {
   help: { type: 'boolean', short: 'h', help: 'Print this help' },
 } as const satisfies Record<string, DescribedOption>
 
-/** The common options that a command has. */
+/** Returns the common options that a command supports. */
 export function getCommonOptions({
   isLocal = false,
 }: Pick<CliCommand, 'isLocal'>): Readonly<Record<string, DescribedOption>> {
@@ -34,7 +34,7 @@ export function getCommonOptions({
   return isLocal ? { json: { ...json, help: 'Print the result as JSON' }, help } : commonOptions
 }
 
-/** The help of a command: its actions, or the options of its only action. */
+/** Formats the help of a command: its actions, or the options of its only action. */
 export function formatCommandHelp(name: string, command: CliCommand): string {
   const { help, actions, isLocal = false } = command
   const sole = actions['']
@@ -55,7 +55,7 @@ export function formatCommandHelp(name: string, command: CliCommand): string {
   ])
 }
 
-/** The help of an action of a command. */
+/** Formats the help of one action of a command. */
 export function formatActionHelp(name: string, command: CliCommand, words: string): string {
   const action = command.actions[words]
   if (!action || words === '') return formatCommandHelp(name, command)
@@ -102,13 +102,13 @@ const formatOptions = (options: Readonly<Record<string, DescribedOption>>): stri
 const INDENT = 32
 const WIDTH = 100
 
-/** One line of the help. The explanation of a long option starts below it. */
+/** Formats one line of the help. The explanation of a long option starts on the next line. */
 const formatLine = (what: string, help: string): string => {
   const before = what.length < INDENT - 2 ? `  ${what}`.padEnd(INDENT) : `  ${what}\n${' '.repeat(INDENT)}`
   return before + wrap(help, INDENT)
 }
 
-/** Breaks a text at spaces, so that no line is longer than the help is wide. */
+/** Wraps text at spaces, to the width of the help. */
 export function wrap(text: string, indent: number): string {
   const lines = ['']
   for (const word of text.split(' ')) {

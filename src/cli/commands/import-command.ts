@@ -12,7 +12,7 @@ const provider: Field = {
   isList: true,
 }
 
-/** The action for one program. The code is loaded when it is needed, since it contains a parser of YAML. */
+/** Creates the action for one program. Loads its code only when needed, because it includes a YAML parser. */
 function createImportAction(
   source: ImportSource,
   { help, word, fields }: { help: string; word: string; fields: Readonly<Record<string, Field>> },
@@ -43,7 +43,7 @@ function createImportAction(
   }
 }
 
-/** A line for each finding; those of the same kind at several places of a list are one line, at the first place. */
+/** Formats the findings, one per line. Findings that differ only in their list index share one line, at the position of the first. */
 function formatFindings(findings: ImportResult['mapped']): string {
   const alike = new Map<string, { from: string; to: string; more: number; names: Set<string> }>()
   for (const { from, to, name } of findings) {
@@ -62,7 +62,7 @@ function formatFindings(findings: ImportResult['mapped']): string {
     .join('')
 }
 
-/** The model names that clients use, in parentheses; empty if there are none. */
+/** Formats the model names that clients use, in parentheses; empty if there are none. */
 function formatNames(names: readonly string[]): string {
   if (names.length === 0) return ''
   const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : ''

@@ -71,13 +71,13 @@ keys:
 #   gpt-4o: fast
 `
 
-/** The outcome for one file. */
+/** The result for one file. */
 interface FileOutcome {
   file: string
   status: 'created' | 'updated' | 'kept'
   /** The names that were added. */
   added?: readonly string[]
-  /** The names that it already had. */
+  /** The names that the file already had. */
   kept?: readonly string[]
 }
 
@@ -139,7 +139,7 @@ async function createConfig(): Promise<FileOutcome> {
   return { file: CONFIG, status: isNew ? 'created' : 'kept' }
 }
 
-/** Adds the secrets that the `.env` file doesn't have. Its mode keeps other users out when it is new. */
+/** Adds the secrets that are missing from the `.env` file. A new file gets a mode that keeps other users out. */
 async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Promise<FileOutcome> {
   const before = await readIfThere(ENV)
   const has = (name: string) => new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=`, 'm').test(before ?? '')
@@ -175,7 +175,7 @@ async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Pr
   return { file: ENV, status: added.length > 0 ? 'updated' : 'kept', added, kept }
 }
 
-/** Lists the `.env` file in `.gitignore`, unless this is no Git repository, or a `.gitignore` of it already does. */
+/** Adds the `.env` file to `.gitignore`, unless this isn't a Git repository or one of its `.gitignore` files already covers it. */
 async function ignoreEnv(): Promise<FileOutcome | undefined> {
   const folders = [resolve('.')]
   while (!existsSync(join(folders[0] ?? '', '.git'))) {
@@ -193,7 +193,7 @@ async function ignoreEnv(): Promise<FileOutcome | undefined> {
   return { file: GITIGNORE, status: own === undefined ? 'created' : 'updated', added: [ENV] }
 }
 
-/** A line of `.gitignore` that matches `.env` in its folder and below. */
+/** Matches a `.gitignore` line that covers `.env` in its folder and below. */
 const IGNORES_ENV = /^(?:\*\*\/)?(?:\.env\*?|\*\.env)\s*$/
 
 async function readIfThere(path: string): Promise<string | undefined> {

@@ -8,19 +8,19 @@ import { readTime } from './times.ts'
 
 /** An option that sets a field of an input. */
 export interface Field extends OptionShape {
-  /** The name of the field; absent for an option that is the whole input. */
+  /** The name of the field; absent for an option that sets the whole input. */
   member?: string
   help: string
-  /** The name and value in the help. Default: the option with its example; empty for an option that another one's line includes. */
+  /** The name and value to show in the help. Default: the option with its example. Empty if another option's line already includes this option. */
   label?: string
   /** Converts one value of the option. */
   read(value: string, source: Source): unknown
-  /** For an option without a value: the value of the field. */
+  /** For an option without a value: the value to set the field to. */
   value?: boolean
   isSecret?: boolean
-  /** Whether it is another name of an option, which help and messages don't mention. */
+  /** Whether the option is an alternative name that help and messages don't mention. */
   isAlias?: boolean
-  /** Converts the list of values to the value of the field; default: the list itself. */
+  /** Converts a list of values to the value of the field. Default: keeps the list. */
   join?(values: readonly unknown[]): unknown
   /** The environment variable that sets the field if no option does. */
   variable?: string
@@ -28,14 +28,14 @@ export interface Field extends OptionShape {
   formerVariable?: string
 }
 
-/** Where values come from that should not be part of a command line. */
+/** The sources of values that shouldn't be part of a command line. */
 export interface Source {
   variables: Variables
-  /** All of stdin, without the line break at its end. Throws a problem if it is called twice. */
+  /** Reads all of stdin, without the trailing line break. Throws a problem if it is called twice. */
   stdin(): Promise<string>
 }
 
-/** Names of options that aren't the name of their field. The first is shown; the others are accepted, too. */
+/** Names of options that differ from the name of their field. Help shows the first one; the others are accepted, too. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   alias: ['name'],
   enabledModels: ['model'],
@@ -45,7 +45,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   q: ['search', 'q'],
 }
 
-/** Values that explain more than a type does. */
+/** Examples for options whose type doesn't explain enough. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   name: 'app',
   after: '<cursor>',
@@ -61,7 +61,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   to: 'today',
 }
 
-/** The options that set a field, by their names; none if its values need JSON. */
+/** Creates the options that set a field, by name. Returns none if the field's values need JSON. */
 export function createOptions(member: string, schema: JsonObject, help: string): [name: string, Field][] {
   const types = listTypes(schema)
   const isList = types.includes('array') || types[0] === 'object'
@@ -122,13 +122,13 @@ function createField(
   }
 }
 
-/** The help with names that it doesn't mention. */
+/** Adds the names that the help doesn't mention. */
 function withNames(help: string, title: string, names: readonly string[]): string {
   const isComplete = names.every((name) => help.includes(name))
   return isComplete ? help : [help, `${title}: ${names.join(', ')}`].filter(Boolean).join('. ')
 }
 
-/** The types of values; `null` isn't one, since only `--data` can set it. */
+/** Returns the types of a schema's values, except `null`, which only `--data` can set. */
 function listTypes(schema: unknown): unknown[] {
   const { type, anyOf = [] } = Object(schema) as { type?: unknown; anyOf?: unknown[] } // a JSON Schema
   return [type, ...anyOf.flatMap(listTypes)].flat().filter((one) => one !== undefined && one !== 'null')
@@ -139,7 +139,7 @@ function listChoices({ enum: values, items }: JsonObject): string[] {
   return Array.isArray(found) ? found.filter((one) => one !== null).map(String) : []
 }
 
-/** An option whose value is used unchanged. */
+/** Creates an option whose value is used unchanged. */
 export const createTextOption = (member: string, example: string, help: string): Field => ({
   type: 'string',
   member,
@@ -148,7 +148,7 @@ export const createTextOption = (member: string, example: string, help: string):
   read: (value) => value,
 })
 
-/** An option whose value is a number. */
+/** Creates an option whose value is a number. */
 export const createNumberOption = (name: string, member: string, help: string): Field => ({
   ...createTextOption(member, '1', help),
   label: `--${name} <number>`,
@@ -160,7 +160,7 @@ export const createNumberOption = (name: string, member: string, help: string): 
   },
 })
 
-/** An option without a value. */
+/** Creates an option without a value. */
 export const createFlagOption = (member: string, value: boolean, help: string): Field => ({
   type: 'boolean',
   member,
@@ -169,7 +169,7 @@ export const createFlagOption = (member: string, value: boolean, help: string): 
   read: () => value,
 })
 
-/** An option for a secret. Its value can come from stdin, because other users can see arguments and shells keep them. */
+/** Creates an option for a secret. Its value can come from stdin, because other users can see arguments and shells keep them. */
 export const createSecretOption = (member: string, help: string): Field => ({
   ...createTextOption(member, '-', `${help}; use - to read it from stdin`),
   takesDash: true,
@@ -177,14 +177,17 @@ export const createSecretOption = (member: string, help: string): Field => ({
   read: (value, { stdin }) => (value === '-' ? stdin() : value),
 })
 
-/** The value of a variable. Throws a problem if it isn't set, or empty. */
+/** Reads an environment variable. Throws a problem if it is empty or not set. */
 function readVariable(name: string, { variables }: Source): string {
   const value = variables[name]
   if (value?.trim()) return withoutQuotes(value)
   throw problem(`The environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}.`)
 }
 
-/** An option for an object: of strings by name (`team=ml`), or of fields by path (`usd.day=5`). `undefined` if its values are larger. */
+/**
+ * Creates an option for an object, either of strings by name (`team=ml`) or of fields by path (`usd.day=5`). Returns `undefined` for more complex
+ * values.
+ */
 function createObjectOption(
   name: string,
   member: string,
@@ -200,7 +203,7 @@ function createObjectOption(
     isList: true,
     read: (value) => separate(value, { schema, name, example }),
     join(values) {
-      const all = values as Assignment[] // as they are read
+      const all = values as Assignment[] // each value was read as an assignment
       const names = all.map(({ path }) => path.join('.'))
       const twice = names.find((one, at) => names.indexOf(one) < at)
       if (twice !== undefined) throw usage(`--${name} sets "${twice}" twice. Set it once.`)
@@ -251,7 +254,7 @@ function splitPath(value: string, { schema, name, example }: ObjectOption): Assi
   return { path, value: Number(after) }
 }
 
-/** The schema of the number or string at a path; otherwise why there is none, as the rest of a sentence. */
+/** Finds the schema of the number or string at a path. If there is none, returns the reason, as the rest of a sentence. */
 function findProperty(path: readonly string[], schema: JsonObject): JsonObject | string {
   let inside = schema
   for (const [at, name] of path.entries()) {
@@ -273,14 +276,14 @@ function findProperty(path: readonly string[], schema: JsonObject): JsonObject |
   return `needs one of ${Object.keys(inside.properties).join(', ')} after "${path.join('.')}."`
 }
 
-/** Merges two objects. */
+/** Merges two objects recursively. */
 function merge(one: unknown, other: unknown): unknown {
   if (!isObject(one) || !isObject(other)) return other
   const both = Object.keys(other).map((name) => [name, name in one ? merge(one[name], other[name]) : other[name]])
   return { ...one, ...Object.fromEntries(both) }
 }
 
-/** The option `--data`: the whole input, for fields without an option. */
+/** The option `--data`. It sets the whole input, including fields without an option. */
 export const data: Field = {
   type: 'string',
   takesDash: true,
@@ -292,12 +295,12 @@ export const data: Field = {
     try {
       const parsed: unknown = JSON.parse(json)
       if (isObject(parsed)) return parsed
-    } catch {} // the message of the error may quote a secret
+    } catch {} // the error message may quote a secret
     throw usage(`--data must be a JSON object, for example: --data ${data.example}`)
   },
 }
 
-/** The input that the options set. An option overrides the same field of `--data`. */
+/** Reads the input that the options set. An option overrides the same field in `--data`. */
 export async function readInput(
   given: ReadonlyMap<string, readonly string[]>,
   fields: Readonly<Record<string, Field>>,

@@ -8,16 +8,16 @@ import { createMissingProblem } from './command.ts'
 import type { ActionDetails } from './operation-action.ts'
 import type { FieldColumn } from './text-table.ts'
 
-/** Prices except those per token of text, such as `image 0.04`. */
+/** Formats all prices except those of text tokens, such as `image 0.04`. */
 function formatOtherPrices({ price = {} }: PublishedModel): string | undefined {
   const { tiers = [], ...all } = price
   const others = Object.entries(all).filter(([of]) => of !== 'input' && of !== 'output' && !of.startsWith('cache'))
-  const single = others.flatMap(([of, usd]) => (typeof usd === 'number' ? [[of, usd]] : Object.entries(usd))) // of images by size
+  const single = others.flatMap(([of, usd]) => (typeof usd === 'number' ? [[of, usd]] : Object.entries(usd))) // prices of images by size
   const ofLong = tiers.map(({ above, input, output }) => [`above ${above} tokens`, [input, output].join('/')])
   return [...single, ...ofLong].map(([of, usd]) => `${of} ${usd}`).join(', ') || undefined
 }
 
-/** Without an active connection, the listing shows the models that could be used. */
+/** Shown if there is no active connection. The listing then contains the models that could be used. */
 const NOT_CONNECTED =
   'No provider is connected, so these are the models in the built-in catalog. To use one, connect its provider, for example: signalbox connections create openai --api-key -'
 

@@ -10,23 +10,23 @@ import { convert, describeOutput, formatOutput, type ResultFormat } from './oper
 import { findGivenId, resolveNames, suggestId, toNoun } from './record-names.ts'
 import { toHelp } from './wording.ts'
 
-/** How the action of an operation differs from the usual one. */
+/** How the action of an operation differs from the default one. */
 export interface ActionDetails extends ResultFormat {
   /** Default: the operation's summary and description. */
   help?: string
-  /** The noun of the record in the path. Default: the resource's. */
+  /** What to call the record in the path. Default: the resource's noun. */
   noun?: string
-  /** Fields of the input that words set. */
+  /** Fields of the input that are set by words. */
   words?: readonly string[]
-  /** The words in the help, if `parseWords`, `findPath`, or `run` reads them. */
+  /** The words to show in the help, if `parseWords`, `findPath`, or `run` reads them. */
   usage?: readonly string[]
-  /** The input that the words set. */
+  /** Converts the words to input. */
   parseWords?(words: readonly string[]): JsonObject
-  /** The path parameters for the words. */
+  /** Finds the path parameters for the words. */
   findPath?(call: ActionCall): Promise<readonly string[]>
-  /** Fields of the input that no option sets. */
+  /** Fields of the input that get no option. */
   hides?: readonly string[]
-  /** More options, or others in place of the usual ones. */
+  /** Additional options, or replacements for the default ones. */
   fields?: Readonly<Record<string, Field>>
   /** Formats the response. */
   show?(body: object, call: ActionCall): CommandOutput | Promise<CommandOutput>
@@ -36,7 +36,7 @@ export interface ActionDetails extends ResultFormat {
 
 /** The steps of every action. */
 export interface ActionSteps {
-  /** Calls the operation; default: with the input of the call. */
+  /** Calls the operation. Default input: the input of the call. */
   perform(input?: JsonObject): Promise<object>
   /** Formats its response. */
   format(body: object): CommandOutput | Promise<CommandOutput>
@@ -50,7 +50,7 @@ interface ActionContext {
   operations: readonly NamedOperation[]
 }
 
-/** Makes the action that calls an operation: its words from the path, its options from the input, its text from the output. */
+/** Creates the action that calls an operation. Derives its words from the path, its options from the input, and its text from the output. */
 export function createAction(operation: NamedOperation, details: ActionDetails, context: ActionContext): CliAction {
   const { method, path, summary, description = '' } = operation
   const { help = summary, words = [], findPath, run } = details
@@ -101,7 +101,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
     return run ? run(call, { perform, format }) : format(await perform())
   }
 
-  /** The texts for an empty list and for a response that has only success. */
+  /** Returns the texts for an empty list, and for a response that contains only `success`. */
   function describeUsual({ input, words: [given] }: ActionCall): ResultFormat {
     const things = path.slice(path.lastIndexOf('/') + 1)
     const create = context.words === 'list' ? context.actions.create?.words?.join(' ') : undefined
@@ -124,11 +124,11 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
   }
 }
 
-/** The options for the input of an operation. */
+/** Creates the options for the input of an operation. */
 function listFields(operation: NamedOperation, { hides = [], fields }: ActionDetails): Record<string, Field> {
   const { properties } = operation.input ? convert(operation.input) : {}
   const descriptions = describeInput(operation)
-  const derived = Object.entries(Object(properties) as Record<string, JsonObject>) // the schema is of an object
+  const derived = Object.entries(Object(properties) as Record<string, JsonObject>) // the schema describes an object
     .filter(([name]) => !hides.includes(name))
     .flatMap(([name, schema]) => createOptions(name, schema, toHelp(descriptions[name] ?? '')))
   const takesData = takesBody(operation) && !operation.isBodyOptional && operation.action === undefined

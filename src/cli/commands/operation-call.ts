@@ -2,7 +2,7 @@ import type { NamedOperation } from '../../admin/operation-table.ts'
 import { buildRequest } from '../../client/client-request.ts'
 import type { ActionCall } from './command.ts'
 
-/** Calls an operation by the client's function, or by its route if the client has none. */
+/** Calls an operation with the client's function, or by its route if the client doesn't have one. */
 export function callOperation(
   { names, method, path, action }: NamedOperation,
   args: readonly unknown[],

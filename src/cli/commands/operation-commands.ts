@@ -8,11 +8,11 @@ import { type ActionDetails, createAction } from './operation-action.ts'
 export interface CommandDetails {
   help?: string
   notes?: string
-  /** By the words of the action. `operation`: the operation of an additional action, which comes after the one before it here. */
+  /** Details by the words of the action. `operation` adds an action for that operation, after the preceding action in this list. */
   actions?: Readonly<Record<string, ActionDetails & { operation?: string }>>
 }
 
-/** The words for operations whose names would make other ones. */
+/** The words of operations that aren't derived from the operation's name. */
 const WORDS: Readonly<Record<string, readonly [command: string, action: string]>> = {
   'settings.get': ['settings', 'list'],
   'cloud.get': ['cloud', 'state'],
@@ -27,14 +27,14 @@ const WORDS: Readonly<Record<string, readonly [command: string, action: string]>
   'damagedRecords.delete': ['health', 'remove'],
 }
 
-/** The words that call an operation: `keys` and `limits reset` for `keys.limits.reset`. */
+/** Returns the words that call an operation, such as `keys` and `limits reset` for `keys.limits.reset`. */
 export function toWords(names: readonly string[]): readonly [command: string, action: string] {
   const [command = '', ...action] = names.map(toFlag)
   const isNestedRead = action.length > 1 && /^(?:get|list)$/.test(action.at(-1) ?? '')
   return WORDS[names.join('.')] ?? [command, action.slice(0, isNestedRead ? -1 : undefined).join(' ')]
 }
 
-/** Makes the commands for operations: those in `details`, in their order, then those of other resources. */
+/** Creates the commands for operations: first those in `details`, in that order, then those of other resources. */
 export function createCommands(
   operations: readonly NamedOperation[],
   details: Readonly<Record<string, CommandDetails>>,
@@ -71,12 +71,12 @@ function createCommand(
     help: help ?? usual,
     ...(notes !== undefined && { notes }),
     get actions() {
-      created ??= createActions() // only for the command that is called, since converting all schemas takes a while
+      created ??= createActions() // created only for the command that is called, because converting all schemas takes a while
       return created
     },
   }
 }
 
-/** The order of actions: those of the resource, those of resources within it, then those of other resources. */
+/** Returns the sort rank of an action: first the resource's actions, then those of nested resources, then those of other resources. */
 const rankOperation = (command: string, { names }: NamedOperation): number =>
   names[0] !== command ? 2 : names.length > 2 ? 1 : 0

@@ -11,25 +11,25 @@ export const { convert } = createJsonSchemaConverter(new Map(), '')
 const types = new Map(resultTypes.split('\n').map((line) => line.split(' = ', 2) as [name: string, type: string]))
 const describeType = (name: string): JsonObject => convertType(types.get(name) ?? 'unknown', describeType)
 
-/** The JSON Schema of the result of an operation. */
+/** Returns the JSON Schema of an operation's result. */
 export const describeOutput = ({ names, output }: NamedOperation): JsonObject =>
   output ? convert(output) : describeType(names.join('.'))
 
-/** How to print a response, where the schema of the output doesn't say enough. */
+/** How to print a response if the output schema doesn't say enough. */
 export interface ResultFormat {
-  /** The rows of its list, if the response has them in another form. */
+  /** Returns the rows of the list, if the response contains them in another form. */
   rows?(body: never): readonly object[]
   /** The columns of its list. Default: the fields with simple values. */
   columns?: readonly FieldColumn<never>[]
   /** The text for an empty list. */
   none?: string
-  /** The text if the response contains nothing but success. */
+  /** The text for a response that contains only `success`. */
   done?: string
 }
 
 /**
- * Formats the response of an operation: a list as a table, a record with one field per line, and lists within a record as tables below their
- * titles. `schema`: of the output.
+ * Formats the response of an operation: a list as a table, and a record with one field per line. Lists within a record become tables below their
+ * titles. `schema` describes the output.
  */
 export function formatOutput(
   body: object,
@@ -37,7 +37,7 @@ export function formatOutput(
   { rows, columns, none, done }: ResultFormat,
 ): CommandOutput {
   const known = getProperties(schema)
-  const said = Object.entries(body).filter(([name]) => known[name]?.const === undefined) // a constant says nothing
+  const said = Object.entries(body).filter(([name]) => known[name]?.const === undefined) // constants carry no information
   const { warnings, ...response }: JsonObject = Object.fromEntries(said)
   const printed = Array.isArray(warnings) ? { body, warnings: warnings.map(String) } : { body }
   const { after, before, ...content } = response
@@ -47,7 +47,7 @@ export function formatOutput(
   const isWrapped = isObject(only) && others.length === 0 && !rows
   const record = isWrapped ? only : content
   const found = findLists(record, isWrapped ? (known[name] ?? {}) : schema)
-  const lists = rows ? [{ path: [name], rows: rows(body as never), item: {} }] : found // `rows` is for the body of this operation
+  const lists = rows ? [{ path: [name], rows: rows(body as never), item: {} }] : found // `rows` takes the body of this operation
   const single = withoutLists(record, lists)
   const isList = Object.keys(single).length === 0
   if (isList && lists.length === 0) return { ...printed, text: `${done}\n` }
@@ -57,7 +57,7 @@ export function formatOutput(
   return { ...printed, text: [formatDetails(single), ...titled].filter((block) => block !== '').join('\n') }
 }
 
-/** A list of objects in a response, by the names that lead to it. */
+/** A list of objects in a response, with its path. */
 interface FoundList {
   path: readonly string[]
   rows: readonly object[]
@@ -75,7 +75,7 @@ function findLists(value: JsonObject, schema: JsonObject, parents: readonly stri
   })
 }
 
-/** Whether values can also be something else than objects. */
+/** Returns whether the values can also be something other than objects. */
 const isUnion = ({ anyOf = [] }: JsonObject) =>
   Array.isArray(anyOf) && anyOf.some((one) => isObject(one) && !('properties' in one))
 
@@ -89,9 +89,9 @@ function withoutLists(record: JsonObject, lists: readonly FoundList[]): JsonObje
 }
 
 const formatList = ({ rows, item }: FoundList, columns?: readonly FieldColumn<never>[]) =>
-  formatTable((columns as readonly FieldColumn<object>[] | undefined) ?? listSimpleFields(item), rows) // the columns are those of the operation's rows
+  formatTable((columns as readonly FieldColumn<object>[] | undefined) ?? listSimpleFields(item), rows) // the columns belong to the operation's rows
 
-/** The names of the fields with simple values. */
+/** Returns the names of the fields with simple values. */
 const listSimpleFields = (schema: JsonObject): FieldColumn<object>[] =>
   Object.entries(getProperties(schema))
     .filter(
@@ -102,13 +102,13 @@ const listSimpleFields = (schema: JsonObject): FieldColumn<object>[] =>
 
 const formatCell = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
 
-/** The properties of an object, or of all objects that it can be. */
+/** Returns the properties of an object, or of all its alternatives. */
 export function getProperties({ properties, anyOf }: JsonObject): Readonly<Record<string, JsonObject>> {
   const alternatives = Array.isArray(anyOf) ? anyOf.filter(isObject).map(getProperties) : []
   return Object.assign({}, ...alternatives, properties)
 }
 
-/** `Near limits` for `nearLimits`, `Usage rows` for `rows` in `usage`. */
+/** Converts a path to a heading: `Near limits` for `nearLimits`, `Usage rows` for `rows` in `usage`. */
 function toHeading(path: readonly string[]): string {
   const words = path.map(toTitle).join(' ').toLowerCase()
   return words.slice(0, 1).toUpperCase() + words.slice(1)

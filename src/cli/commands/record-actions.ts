@@ -41,7 +41,7 @@ export const limitActions = {
 /** A key with or without its value. */
 type ListedKey = Partial<Pick<ShownKey, 'key'>> & Omit<ShownKey, 'key'> & Partial<Pick<HintedKey, 'hint'>>
 
-/** The end of a key, by which people recognize it. */
+/** Formats the end of a key, by which people recognize it. */
 const formatEnd = (key: string) => `…${key.slice(-4)}`
 
 export const keyActions = {
@@ -72,12 +72,12 @@ export const groupActions = {
   ...limitActions,
 } satisfies Record<string, ActionDetails>
 
-/** The fields that decide which server is queried, and how. */
+/** The fields that determine which server is queried, and how. */
 const ADDRESS = ['provider', 'baseUrl', 'apiKey', 'format', 'providerSpecificData']
 
 /**
- * Queries the server of a new or changed connection for its models if the listing won't, which is when the gateway warns about "discover".
- * An explicit `discover` decides otherwise.
+ * Queries the server of a new or changed connection for its models if the listing won't do it. The gateway then warns about "discover". If `discover`
+ * is set explicitly, that value decides.
  */
 async function discoverModels(api: Client<unknown>, input: object, connection: ShownConnection & Warned) {
   const isNeverQueried = connection.warnings?.some((warning) => warning.includes('"discover"'))
@@ -87,7 +87,7 @@ async function discoverModels(api: Client<unknown>, input: object, connection: S
 
 const discovering = {
   async run({ api, input }, { perform, format }) {
-    const connection = (await perform()) as ShownConnection & Warned // what both operations return
+    const connection = (await perform()) as ShownConnection & Warned // both operations return one
     return format(await discoverModels(api, input, connection))
   },
 } satisfies ActionDetails
@@ -131,7 +131,7 @@ export const comboActions = {
   create: { words: ['name', 'models'] },
 } satisfies Record<string, ActionDetails>
 
-/** A provider with only the ids of its models; `--json` has the rest. */
+/** Shows a provider with only the IDs of its models; `--json` prints the rest. */
 const show = (body: Provider) => ({
   body,
   text: formatDetails({ ...body, models: body.models?.map(({ id }) => id).join(', ') }),

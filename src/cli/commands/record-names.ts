@@ -5,7 +5,7 @@ import { type ActionCall, createMissingProblem, findId, type NamedRecord } from 
 import { callOperation } from './operation-call.ts'
 import { describeOutput, getProperties } from './operation-output.ts'
 
-/** Where an operation finds its record. */
+/** Where to find the record of an operation. */
 interface Place {
   noun: string
   /** The path that lists the records, such as `/api/keys`. */
@@ -13,17 +13,17 @@ interface Place {
   operations: readonly NamedOperation[]
 }
 
-/** The noun for one record of a collection: `key` for `/api/keys`. */
+/** Returns the noun for one record of a collection, such as `key` for `/api/keys`. */
 export const toNoun = (collection: string): string =>
   collection.slice(collection.lastIndexOf('/') + 1).replace(/(?<=s)es$|s$/, '')
 
-/** The id of the record that a word names. Looks up names if the records have some. */
+/** Finds the ID of the record that a word refers to. Looks up names if the records have them. */
 export async function findGivenId(given: string, call: ActionCall, place: Place): Promise<string> {
   const lister = findLister(place)
   return lister?.isNamed ? findId(given, place.noun, () => lister.list(call)) : given
 }
 
-/** Replaces the names of keys, groups, and connections in an input with their ids. */
+/** Replaces the names of keys, groups, and connections in an input with their IDs. */
 export async function resolveNames(
   input: JsonObject,
   call: ActionCall,
@@ -41,7 +41,7 @@ export async function resolveNames(
   return Object.fromEntries(await Promise.all(fields))
 }
 
-/** The problem that names the nearest record, if an error is a 404. */
+/** If an error is a 404, creates a problem that suggests the record with the nearest ID. */
 export async function suggestId(error: unknown, call: ActionCall, place: Place): Promise<Problem | undefined> {
   const lister = findLister(place)
   if (!lister || lister.isNamed || !(error instanceof Error && 'status' in error && error.status === 404))
@@ -50,7 +50,7 @@ export async function suggestId(error: unknown, call: ActionCall, place: Place):
   return createMissingProblem(place.noun, call.words[0] ?? '', ids)
 }
 
-/** The operation that lists records. `isNamed`: whether people name the records, so that a name can stand for an id. */
+/** Finds the operation that lists records. `isNamed`: whether people name the records, so that a name can replace an ID. */
 function findLister({ collection, operations }: Place) {
   const operation = operations.find(({ method, path }) => method === 'GET' && path === collection)
   if (!operation) return undefined

@@ -14,28 +14,26 @@ import { DEFAULT_URL, formatActionHelp, formatCommandHelp, getCommonOptions } fr
 import { createSecretOption, readInput, type Source } from './input-options.ts'
 import { rewordForCli } from './wording.ts'
 
-/** Commands of other programs, and the equivalent here. */
+/** Commands of other programs, and their equivalents here. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ['help', '"signalbox --help"'],
   ['version', '"signalbox --version"'],
   ...['serve', 'run', 'up'].map((word) => [word, '"signalbox start"'] as const),
 ])
 
-/** The environment of a command. */
+/** The environment that a command runs in. */
 export interface CommandContext {
   variables: Variables
-  /** All of stdin. */
+  /** Reads all of stdin. */
   stdin(): Promise<string>
   terminal: Terminal
   /** Returns the `fetch` for calls to gateways on other machines. Default: the platform's. */
   openFetch?(): Promise<typeof fetch>
-  /** The operations to make commands of. Default: those of every gateway. */
+  /** The operations to create commands for. Default: those of every gateway. */
   operations?: readonly NamedOperation[] | undefined
 }
 
-/**
- * Runs a command, such as `keys list --json`. Throws a problem with exit code 1, or with 2 if the command doesn't exist.
- */
+/** Runs a command, such as `keys list --json`. Throws a problem with exit code 1, or 2 if the command doesn't exist. */
 export async function runCommand([name = '', ...args]: readonly string[], context: CommandContext): Promise<void> {
   const commands = listCommands(context.operations)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
@@ -73,7 +71,7 @@ async function runKnown(
   const others = Object.values(command.actions).map(({ fields }) => fields)
   const rewordMessage = (message: string) =>
     rewordForCli(message, Object.assign({}, action.fields, ...others, action.fields))
-  if (command.isLocal) source.variables = {} // it calls no gateway
+  if (command.isLocal) source.variables = {} // it doesn't call a gateway
   const fetch = command.isLocal ? platformFetch : ((await context.openFetch?.()) ?? platformFetch)
   const { explain, ...gateway } = await connect(
     { url: getLast('url'), token: getLast('token') },
@@ -94,7 +92,7 @@ async function runKnown(
   if (printed) createPrinter(2)(printed)
 }
 
-/** The action that the first words name, and the remaining arguments. */
+/** Finds the action named by the first words, and returns it with the remaining arguments. */
 function findAction(name: string, { actions, isLocal }: CliCommand, args: readonly string[]) {
   const [first, second] = args
   for (const words of [`${first} ${second}`, `${first}`]) {
@@ -110,7 +108,7 @@ function findAction(name: string, { actions, isLocal }: CliCommand, args: readon
   throw usage(`"signalbox ${name}" has no action "${first}". ${hint}`)
 }
 
-/** Throws if required words are missing, or there are too many. */
+/** Throws if required words are missing, or if there are too many. */
 function requireWords(called: string, { words = [] }: CliAction, given: readonly string[]): void {
   const missing = words.find((word, at) => word.startsWith('<') && given[at] === undefined)
   if (missing !== undefined) throw usage(`Missing ${missing}. Usage: ${called} ${words.join(' ')}`)
@@ -119,7 +117,7 @@ function requireWords(called: string, { words = [] }: CliAction, given: readonly
     throw usage(`Unexpected argument "${unexpected}" after "${[called, ...given.slice(0, words.length)].join(' ')}".`)
 }
 
-/** The client of the gateway, and the function that explains its errors. */
+/** Creates the client for the gateway, and the function that explains its errors. */
 async function connect(
   given: { url: string | undefined; token: string | undefined },
   {
@@ -139,7 +137,7 @@ async function connect(
   function explain(error: unknown): unknown {
     if (!(error instanceof ClientError)) return error
     const { status, code, message } = error
-    const said = code === undefined ? rewordMessage(message) : message // a code means that it is the client's own, without names of fields
+    const said = code === undefined ? rewordMessage(message) : message // errors with a code are the client's own, and contain no field names
     const sentence = /[.!?]$/.test(said) ? said : `${said}.`
     const advice = [
       ...(code === 'UNREACHABLE' || code === 'UNEXPECTED_ANSWER' ? ['Check --url or SIGNALBOX_URL.'] : []),
@@ -155,14 +153,14 @@ async function connect(
     return { api, send, explain }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // the pattern only matches these two names
+    throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // the pattern matches only these two names
   }
 }
 
 const readSecret = (value: string, source: Source) =>
   Promise.resolve(createSecretOption('', '').read(value, source)).then(String)
 
-/** Reads stdin once: only one option can take its value from there. */
+/** Wraps `stdin` so that it can be read only once, because only one option can take its value from there. */
 function once(stdin: () => Promise<string>): () => Promise<string> {
   let isTaken = false
   return async () => {

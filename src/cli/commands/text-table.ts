@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts'
 
-/** A column of a table: its title, and the function that gives the text of its cell; `undefined` for an empty cell. */
+/** A column of a table: its title, and a function that returns the text of a cell, or `undefined` for an empty cell. */
 export type Column<T> = readonly [title: string, of: (record: T) => string | undefined]
 
 /** A column, or the name of a field to show. */
@@ -9,14 +9,14 @@ export type FieldColumn<T> = (keyof T & string) | Column<T>
 const toColumn = <T extends object>(column: FieldColumn<T>): Column<T> =>
   typeof column === 'string' ? [toTitle(column), (record) => formatValue(record[column])] : column
 
-/** The title of the column of a field: `LAST USED` for `lastUsedAt`. */
+/** Returns the column title of a field, such as `LAST USED` for `lastUsedAt`. */
 export const toTitle = (field: string): string =>
   field
     .replace(/^is(?=[A-Z])|At$/g, '')
     .replace(/_|(?<=[a-z])(?=[A-Z])/g, ' ')
     .toUpperCase()
 
-/** Records as aligned lines below their titles. Nothing is cut off; a column that is empty in all records is left out. */
+/** Formats records as aligned lines below their titles. Doesn't truncate anything. Omits columns that are empty in all records. */
 export function formatTable<T extends object>(columns: readonly FieldColumn<T>[], records: readonly T[]): string {
   const filled = columns
     .map(toColumn)
@@ -25,7 +25,7 @@ export function formatTable<T extends object>(columns: readonly FieldColumn<T>[]
   return alignCells(['', ...records].map((_, line) => filled.map((cells) => cells[line] || '-')))
 }
 
-/** One record, with one field in each line; fields of nested objects are named like `health.windowMs`. */
+/** Formats one record with one field per line. Fields of nested objects have names such as `health.windowMs`. */
 export function formatDetails(record: object): string {
   return alignCells(listMembers(record, '').map(([name, value]) => [name, printable(formatValue(value)) || '-']))
 }
@@ -42,7 +42,7 @@ export function formatValue(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : String(value)
 }
 
-/** Lines whose cells are aligned in columns. */
+/** Aligns the cells of lines in columns. */
 function alignCells(lines: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const cells of lines)
@@ -60,7 +60,7 @@ function alignCells(lines: readonly (readonly string[])[]): string {
 
 const padCell = (cell: string, width: number) => cell + ' '.repeat(width - measureWidth(cell))
 
-/** The width of a text in columns of a terminal: East Asian characters and emoji take two, combining marks none. */
+/** Returns the width of text in terminal columns: East Asian characters and emoji take two, combining marks none. */
 function measureWidth(text: string): number {
   if (NARROW.test(text)) return text.length // fast path: most cells are narrow, and tables can be long
   let width = 0
@@ -72,5 +72,5 @@ const NARROW = /^[\x20-\x7e…]*$/
 const MARK = /\p{M}/u
 const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u
 
-/** The text without control characters and line breaks: other people choose names, which must not control the terminal. */
+/** Removes control characters and line breaks, because other people choose names, which must not control the terminal. */
 export const printable = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')

@@ -1,12 +1,12 @@
 import { usage } from '../command-line.ts'
 
-/** Parses a time: one that the gateway accepts, the name of a day, or an age such as `7d`. */
+/** Parses a time: one in a format that the gateway accepts, the name of a day, or an age such as `7d`. */
 export function readTime(option: string, given: string): string {
   const value = given.trim().toLowerCase()
   if (value === 'now') return new Date().toISOString()
   const [, amount, unit = ''] = /^(\d{1,6}) ?([mhdw])(?: ago)?$/.exec(value) ?? []
   if (amount !== undefined) return new Date(Date.now() - Number(amount) * (UNITS_MS[unit] ?? 0)).toISOString()
-  if (/^\d{4}-/.test(value)) return given // checked by the gateway
+  if (/^\d{4}-/.test(value)) return given // the gateway validates it
   if (!Object.hasOwn(DAYS_AGO, value))
     throw usage(
       `--${option} "${given}" is not a valid time. Use an age (30m, 24h, 7d, 2w), today, yesterday, or a date such as 2027-01-31.`,

@@ -13,7 +13,7 @@ import { createFlagOption } from './input-options.ts'
 import type { ActionDetails } from './operation-action.ts'
 import { type FieldColumn, formatTable } from './text-table.ts'
 
-/** The names of keys and groups by id, where rows have ids. */
+/** Finds the names of the keys and groups whose IDs are in the rows. */
 const findNames = (api: Client<unknown>, list: ReadonlyArray<{ keyId?: string; groupId?: string }>) =>
   readNames(list, { keys: () => api.keys.list(), groups: () => api.groups.list() })
 
@@ -59,13 +59,13 @@ const createRequestColumns = (names: ReadonlyMap<string, string>): FieldColumn<K
   'id',
 ]
 
-/** The sums of a period, in one line. */
+/** Formats the totals of a period in one line. */
 export const formatTotals = (title: string, { requests, tokens, costUsd, unpriced }: UsageTotals): string =>
   `${title}: ${requests} requests, ${tokens.input} input tokens, ${tokens.output} output tokens, ${formatCost(costUsd)}${
     unpriced > 0 ? `, plus ${unpriced} calls without a known price` : ''
   }\n`
 
-/** The list as CSV, with the names of keys and groups next to their ids. */
+/** Formats the list as CSV, with the names of keys and groups next to their IDs. */
 function formatCsv(
   contents: 'rows' | 'requests',
   list: ReadonlyArray<{ keyId?: string; groupId?: string }>,
@@ -75,7 +75,7 @@ function formatCsv(
   return formatCsvHeader(columns) + formatCsvLines(addNames(list, names), columns)
 }
 
-/** The options of both, and the call without `--csv`, which the gateway doesn't know. */
+/** Shared by both listings: the `--csv` option, and a call that omits it, because the gateway doesn't support it. */
 const listing = {
   fields: { csv: createFlagOption('csv', true, 'Print CSV') },
   run: async ({ input: { csv: _, ...query } }, { perform, format }) => format(await perform(query)),

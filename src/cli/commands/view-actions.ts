@@ -7,11 +7,11 @@ import { limitColumns } from './record-actions.ts'
 import { type FieldColumn, formatDetails, formatTable } from './text-table.ts'
 import { formatTotals } from './usage-actions.ts'
 
-/** A table below its title; empty if it has no rows. */
+/** Formats a table below its title; returns an empty string if there are no rows. */
 const addTitle = <T extends object>(title: string, columns: readonly FieldColumn<T>[], rows: readonly T[]): string =>
   rows.length === 0 ? '' : `${title}\n${formatTable(columns, rows)}`
 
-/** Blocks with a blank line between them, without empty ones. */
+/** Joins the non-empty blocks with blank lines. */
 const joinBlocks = (...blocks: string[]): string => blocks.filter((block) => block !== '').join('\n')
 
 const formatTarget = ({ provider, model }: { provider: string; model?: string }) =>

@@ -1,6 +1,6 @@
 import type { CliAction } from './command.ts'
 
-/** Calls of the HTTP API in a gateway's messages, and the equivalent commands. The first match counts. */
+/** HTTP API calls in a gateway's messages, and the equivalent commands. The first match is used. */
 const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
   [/\b[A-Z]+ \S+ does not exist here/g, "This gateway doesn't support this command"],
   [
@@ -51,7 +51,7 @@ const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
   [/GET (?!https?:)\S*\/v1\/models/g, '"signalbox models"'],
 ]
 
-/** Words about sending requests, and the equivalent for commands. */
+/** Wording about sending requests, and its equivalent for commands. */
 const SENDING: typeof CALLS = [
   [/, as "Authorization: Bearer <token>"| as "Authorization: Bearer <token>"/g, ''],
   [/[Ss]end null or omit it/g, 'omit it'],
@@ -64,19 +64,17 @@ const SENDING: typeof CALLS = [
 const replaceCalls = (message: string, table: typeof CALLS) =>
   table.reduce((text, [call, command]) => text.replace(call, command), message)
 
-/** Replaces calls of the HTTP API in a message with commands. */
+/** Replaces HTTP API calls in a message with commands. */
 export const withCommands = (message: string): string =>
   replaceCalls(message, CALLS).replace(ASK_OPERATOR, (_, first: string) => first.toUpperCase())
 
-/** A description of the API as a line of the help. */
+/** Converts an API description to a line of the help. */
 export const toHelp = (description: string): string => withCommands(description).replaceAll('`', '').replace(/\.$/, '')
 
-/** The user of the CLI is the operator. */
+/** Matches advice to ask the operator, because the user of the CLI is the operator. */
 const ASK_OPERATOR = /Ask the operator of this gateway to (\w)/g
 
-/**
- * Rewrites a message of the gateway for the CLI: with commands in place of HTTP calls, and options of the action in place of input fields.
- */
+/** Rewrites a gateway message for the CLI: replaces HTTP calls with commands, and input fields with options of the action. */
 export function rewordForCli(message: string, fields: CliAction['fields'] = {}): string {
   const inCommands = replaceCalls(withCommands(message), SENDING)
   const options = Object.entries(fields)
@@ -101,8 +99,8 @@ export function rewordForCli(message: string, fields: CliAction['fields'] = {}):
   })
 }
 
-/** `"limits.usd.day"`, which is `--limit usd.day=5` in the CLI. */
+/** Matches a field path such as `"limits.usd.day"`, which is `--limit usd.day=5` in the CLI. */
 const PATH = /"([A-Za-z]\w*)\.([A-Za-z][\w.-]*)"/g
 
-/** `"models"`, `"models[1]"`, `"providerSpecificData.baseUrl"`, `"isActive" to false`, and `"discover": true`. */
+/** Matches field names: `"models"`, `"models[1]"`, `"providerSpecificData.baseUrl"`, `"isActive" to false`, and `"discover": true`. */
 const MEMBER = /"(?:providerSpecificData\.)?([A-Za-z]\w*)(?:\[\d+\])?"((?: to|:) (?:true|false)\b)?/g
