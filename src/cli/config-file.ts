@@ -16,7 +16,7 @@ import { toOneLine } from './logger.ts'
 import { type Problem, problem } from './problem.ts'
 import { parseYaml } from './yaml.ts'
 
-/** The contents of the `--config` file: for each section, the inputs of management operations. */
+/** The contents of the `--config` file: the inputs of management operations, by section. */
 export interface ConfigFile {
   path: string
   settings: ConfigEntry[]
@@ -36,7 +36,7 @@ export interface ConfigEntry {
 
 type Section = Exclude<keyof ConfigFile, 'path'>
 
-/** Reads the file. Throws a problem that names the file and the path of the invalid value. */
+/** Reads the file. Throws a problem that names the file and the path of any invalid value. */
 export async function readConfigFile(path: string, env: Variables): Promise<ConfigFile> {
   const fail: Fail = (place, why) => problem(`${path}: ${place ? `${place} ` : ''}${why}`)
   const content: unknown = parse(path, await readText(path))
@@ -68,7 +68,7 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
     refuseTwins(entries, identities[name], fail)
     return [name, entries]
   })
-  return { path, ...(Object.fromEntries(read) as Record<Section, ConfigEntry[]>) } // has every section
+  return { path, ...(Object.fromEntries(read) as Record<Section, ConfigEntry[]>) } // every section is present
 }
 
 async function readText(path: string): Promise<string> {
@@ -101,15 +101,15 @@ interface At {
   fail: Fail
 }
 
-/** The problem of a value whose variable is missing. It also names the other missing variables, so that all can be set together. */
+/** Returns the error message for a value whose variable is missing. Also names the other missing variables, so that all can be set together. */
 function needed(name: string, others: readonly string[], env: Variables): string {
   const more = others.length > 0 ? ` Also missing: ${others.join(', ')}.` : ''
   return `needs the environment variable ${name}, which is ${env[name] === '' ? 'empty' : 'not set'}.${more}`
 }
 
 /**
- * Replaces `${NAME}` in the strings of a value by environment variables; `$${` becomes `${`. Field names stay as they are. Missing variables are
- * added to `missing`, with the first path that needs them.
+ * Replaces `${NAME}` in the strings of a value with environment variables; `$${` becomes `${`. Doesn't change field names. Adds missing variables to
+ * `missing`, with the first path that needs them.
  */
 function withVariables(value: unknown, at: At & { env: Variables; missing: Map<string, string> }): unknown {
   const fillVariables = (name: string | number, inner: unknown) =>
@@ -135,13 +135,13 @@ function withVariables(value: unknown, at: At & { env: Variables; missing: Map<s
 const joinPath = (place: string, name: string | number) =>
   typeof name === 'number' ? `${place}[${name}]` : place === '' ? name : `${place}.${name}`
 
-/** Reads one section: a list of records, or a map by name. In a map, each name becomes the field `named` of its record. */
+/** Reads one section: a list of records, or a map by name. In a map, each name becomes the `named` field of its record. */
 type ReadSection = (section: unknown, at: At) => ConfigEntry[]
 
 interface SectionShape {
-  /** The field of a record that gets its name in a map. */
+  /** The field that is set to a record's name in a map. */
   named: string
-  /** Reads the short form of a record, which is not an object. */
+  /** Reads the short form of a record, which isn't an object. */
   short?: (value: unknown) => JsonObject | undefined
 }
 
@@ -176,7 +176,7 @@ const sections: Readonly<Record<Section, ReadSection>> = {
     return [{ place, input: section }]
   },
 
-  /** The ID of a connection defaults to its provider, and the provider to the ID. */
+  /** A connection's ID defaults to its provider, and its provider to its ID. */
   connections: (section, at) =>
     connections(section, at).map(({ place, input }) => {
       const id = input.id ?? input.provider
@@ -190,7 +190,7 @@ const sections: Readonly<Record<Section, ReadSection>> = {
 
   combos: listOrMap({ named: 'name', short: (models) => (Array.isArray(models) ? { models } : undefined) }),
   aliases: listOrMap({ named: 'alias', short: readTexts('model') }),
-  /** The name of a group defaults to its ID, and the ID to the name. */
+  /** A group's name defaults to its ID, and its ID to its name. */
   groups: (section, at) =>
     listOrMap({ named: 'id' })(section, at).map(({ place, input }) => {
       const { id = input.name, name = input.id } = input
@@ -199,7 +199,7 @@ const sections: Readonly<Record<Section, ReadSection>> = {
   keys: (section, at) =>
     listOrMap({ named: 'name', ...(Array.isArray(section) && { short: readTexts('name') }) })(section, at),
 
-  /** Custom models are a list of records with `providerAlias` and `id`, or a map by `<providerAlias>/<id>`. */
+  /** Reads custom models: a list of records with `providerAlias` and `id`, or a map by `<providerAlias>/<id>`. */
   customModels: (section, at) => {
     const entries = customModels(section, at)
     if (Array.isArray(section)) return entries
@@ -213,7 +213,7 @@ const sections: Readonly<Record<Section, ReadSection>> = {
 }
 
 const SECTIONS = Object.keys(sections) as Section[]
-/** The prefix of top-level names that only contain anchors, as in Docker Compose. */
+/** The prefix of top-level names that are only for YAML anchors, as in Docker Compose. */
 const SHARED = 'x-'
 const SECTION_LIST = SECTIONS.map((name) => `"${name}"`).join(', ')
 
@@ -241,9 +241,9 @@ function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[
 }
 
 /**
- * Writes the records in the file and leaves others alone. Running it again writes nothing, unless a server that is queried for its models has other
- * models. Tries everything on a copy first, and throws a problem with the path of a rejected record before anything is written. Resolves to the
- * warnings of the operations, each with its path.
+ * Writes the records in the file; doesn't change any others. Running it again writes nothing, unless a server that is queried for its models now has
+ * different ones. Tries everything on a copy first, and throws a problem with the path of a rejected record before anything is written. Resolves to
+ * the warnings of the operations, each with its path.
  */
 export async function applyConfig(config: ConfigFile, data: DataAccess): Promise<string[]> {
   const fetch = () => Promise.reject(new TypeError('The trial run calls no server.'))
@@ -253,32 +253,32 @@ export async function applyConfig(config: ConfigFile, data: DataAccess): Promise
 
 async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
   const api = typed as Management<unknown> // the operations validate the contents of the file
-  await putEach(config.path, config.customModels, api.customModels.put) // first, because they replace the models that a server would be queried for
+  await putEach(config.path, config.customModels, api.customModels.put) // first, because servers with custom models aren't queried for their models
   const warnings = await putEach(config.path, config.connections, api.connections.put)
   await putNamed(config, api)
   await putEach(config.path, config.settings, api.settings.update)
   return warnings
 }
 
-/** Warnings about the file's other records, one line each. Call it once all connections exist, including those from environment variables. */
+/** Returns warnings about the file's other records, one per line. Call it once all connections exist, including those from environment variables. */
 export const listConfigWarnings = (config: ConfigFile, data: DataAccess): Promise<string[]> =>
   withManagement(data, async (typed) => {
-    const api = typed as Management<unknown> // as above; every record is put for the second time, so nothing is written
+    const api = typed as Management<unknown> // as above; putting every record a second time writes nothing
     const ofModels = await putEach(config.path, config.customModels, api.customModels.put)
     return [...ofModels, ...(await putNamed(config, api))]
   })
 
-/** Puts the records that contain model names. Resolves to their warnings. */
+/** Puts the records that contain model names, and resolves to their warnings. */
 async function putNamed({ path, aliases, combos, groups, keys }: ConfigFile, api: Management<unknown>) {
   return [
     ...(await putEach(path, aliases, api.aliases.set)),
     ...(await putEach(path, combos, api.combos.put)),
-    ...(await putEach(path, groups, api.groups.put)), // before the keys, which refer to them
+    ...(await putEach(path, groups, api.groups.put)), // before the keys, because keys refer to groups
     ...(await putEach(path, keys, api.keys.put)),
   ]
 }
 
-/** Resolves to the warnings, with their paths. */
+/** Puts each entry, and resolves to the warnings with their paths. */
 async function putEach(
   path: string,
   entries: readonly ConfigEntry[],

@@ -13,10 +13,7 @@ import { createDamageLog, createStoredRecords } from '../records/stored-records.
 import type { Catalog, Logger, Storage } from '../types.ts'
 import { problem } from './problem.ts'
 
-/**
- * Opens the data folder, which it creates if needed, and its keyring and keys. Throws if something can't be read or was encrypted with another
- * secret.
- */
+/** Opens the data folder with its keyring and keys, creating it if needed. Throws if something can't be read or was encrypted with another secret. */
 export async function openData(folder: string, secret: string | undefined, logger: Logger): Promise<Storage> {
   const storage = fileStorage({ path: folder, logger })
   if (secret === undefined) await refuseForeignSeal(storage, folder)
@@ -24,7 +21,9 @@ export async function openData(folder: string, secret: string | undefined, logge
   return storage
 }
 
-/** Without a secret from the environment, the storage creates its own, even for data that was encrypted with one from the environment. */
+/**
+ * Rejects data that was encrypted with a secret from the environment if that secret is missing now. Otherwise, the storage would create a new secret.
+ */
 async function refuseForeignSeal(storage: Storage, folder: string): Promise<void> {
   if (existsSync(join(folder, 'secret')) || !(await storage.get('vault'))) return
   throw problem(
@@ -33,32 +32,32 @@ async function refuseForeignSeal(storage: Storage, folder: string): Promise<void
 }
 
 /**
- * Reads the record of every client key, and warns about damaged ones. Decrypts only some of the values, which no request needs: the keyring has
- * already verified the secret, and decrypting 100,000 takes seconds. Reports and keeps values that can't be decrypted.
+ * Reads the record of every client key, and warns about damaged ones. Decrypts only some of the values. Requests don't need the values, the keyring
+ * has already verified the secret, and decrypting 100,000 values takes seconds. Reports and keeps values that can't be decrypted.
  */
 export async function checkKeys(storage: Storage, keyring: Keyring, logger: Logger): Promise<void> {
   const damage = createDamageLog((error) => logger.warn(toGatewayError(error).message))
   const some: KeyRecord[] = []
   for await (const page of createStoredRecords<KeyRecord>(storage, recordKinds.keys, { damage }).pages())
-    some.push(...page.slice(0, SOME - some.length).map(({ record }) => record)) // by digest, so in random order
+    some.push(...page.slice(0, SOME - some.length).map(({ record }) => record)) // they are ordered by digest, so this is a random selection
   const values = await Promise.all(some.map((record) => decryptKey(keyring, record)))
   for (const [at, { id, name }] of some.entries())
     if (values[at] === undefined) logger.warn(`${name}: ${UNREADABLE_KEY}`, { id })
 }
 
-/** Almost all gateways have fewer keys. */
+/** The number of keys to decrypt. Almost all gateways have fewer. */
 const SOME = 500
 
-/** What is needed to write the data like a gateway does. */
+/** Everything needed to write the data like a gateway does. */
 export interface DataAccess {
   storage: Storage
   catalog: Catalog
   secret: string | undefined
-  /** Queries servers for their models. Default: the platform's `fetch`. */
+  /** Used to query servers for their models. Default: the platform's `fetch`. */
   fetch?: GatewayOptions['fetch']
 }
 
-/** Runs management operations on the data before a gateway serves it. */
+/** Runs management operations on the data before a gateway starts serving it. */
 export async function withManagement<T>(
   { storage, catalog, secret, fetch }: DataAccess,
   work: (api: Management) => Promise<T>,

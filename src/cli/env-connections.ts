@@ -5,7 +5,7 @@ import type { Catalog } from '../types.ts'
 import { ENV_PREFIX, type Variables, withoutQuotes } from './cli-options.ts'
 import { type DataAccess, withManagement } from './data-folder.ts'
 
-/** The usual variables for the API key of a built-in provider. The first one that is set is used. */
+/** The usual variables for the API keys of built-in providers. The first one that is set is used. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_API_KEY'],
   anthropic: ['ANTHROPIC_API_KEY'],
@@ -22,24 +22,24 @@ const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   moonshot: ['MOONSHOT_API_KEY'],
 }
 
-/** Variables that redirect the official SDKs to another base URL, so that the key isn't the provider's. */
+/** Variables that redirect the official SDKs to another base URL. The API key is then not for the provider. */
 const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
   anthropic: ['ANTHROPIC_BASE_URL'],
   google: ['GOOGLE_GEMINI_BASE_URL', 'GEMINI_BASE_URL'],
 }
 
-/** The outcome for a variable that is set. */
+/** The result for a variable that is set. */
 export interface EnvConnection {
   variable: string
   provider: string
-  /** Why the variable isn't used; absent if it is. */
+  /** The reason why the variable isn't used; absent if it is used. */
   leftOut?: string
 }
 
 /**
- * Creates the connection `env-<provider>` for each variable with a provider's API key, and removes such connections whose variable is no longer set
- * or used, so that no key is kept unnecessarily. Skips providers with another connection. Keeps the operator's changes to these connections.
+ * Creates the connection `env-<provider>` for each variable with a provider's API key. Removes such connections whose variable is no longer set or
+ * used, so that no key is kept unnecessarily. Skips providers that have another connection. Keeps the operator's changes to these connections.
  */
 export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvConnection[]> {
   return withManagement(data, async ({ connections }) => {

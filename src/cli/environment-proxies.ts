@@ -3,8 +3,8 @@ import type { Variables } from './cli-options.ts'
 import { problem } from './problem.ts'
 
 /**
- * Opens the proxies in the environment variables if `NODE_USE_ENV_PROXY` is 1, as Node does for its own calls. Throws a problem for a proxy that is not a
- * URL, or an unreadable entry of `NO_PROXY`, because requests to it would go to the proxy.
+ * Opens the proxies from the environment variables if `NODE_USE_ENV_PROXY` is 1, as Node does for its own calls. Throws a problem for a proxy that
+ * isn't a URL. Also throws for an unreadable `NO_PROXY` entry, because requests to that host would go to the proxy.
  */
 export async function openProxies(variables: Variables) {
   if (variables.NODE_USE_ENV_PROXY !== '1') return undefined
@@ -16,12 +16,12 @@ export async function openProxies(variables: Variables) {
   })
 }
 
-/** Makes a `fetch` that uses these proxies. Node's own reads `NO_PROXY` differently, and commands send the admin token. */
+/** Creates a `fetch` that uses these proxies. Node's own reads `NO_PROXY` differently, and commands send the admin token. */
 export async function openProxiedFetch(variables: Variables): Promise<typeof fetch> {
   const dispatcher = await openProxies(variables)
   if (!dispatcher) return fetch
   return (input, init) => {
-    const through: object = { ...init, dispatcher } // Node's fetch takes a dispatcher, though its types don't have it
+    const through: object = { ...init, dispatcher } // Node's `fetch` accepts a dispatcher, but its types don't include it
     return fetch(input, through)
   }
 }

@@ -11,7 +11,7 @@ export interface Terminal {
   err(text: string): void
 }
 
-/** Makes a logger that writes one line per message; warnings and errors go to stderr. */
+/** Creates a logger that writes one line per message. Warnings and errors go to stderr. */
 export function createLogger({ out, err }: Terminal): Logger {
   return {
     info: (message, data) => out(`signalbox: ${formatMessage(message, data)}\n`),
@@ -32,7 +32,7 @@ function formatMessage(given: string, data: Record<string, unknown> = {}): strin
   )
 }
 
-/** A text as one line that is safe to print: without control characters and repeated whitespace, and at most 1,000 characters long. */
+/** Converts text to one line that is safe to print: at most 1,000 characters long, and without control characters or repeated whitespace. */
 export function toOneLine(text: string): string {
   const line = text
     .replace(/\s+/g, ' ')
@@ -43,7 +43,7 @@ export function toOneLine(text: string): string {
 
 const MAX_LENGTH = 1_000
 
-/** An unexpected error as one line: name, code, and message, without its stack and anything that looks like a credential. */
+/** Describes an unexpected error in one line: its name, code, and message, without the stack or anything that looks like a credential. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return withoutSecrets(toOneLine(String(error)))
   const code = 'code' in error && typeof error.code === 'string' ? ` ${error.code}` : ''
@@ -56,8 +56,8 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const withoutSecrets = (text: string) => text.replace(CREDENTIAL, (found) => (UUID.test(found) ? found : '…'))
 
 /**
- * Hooks that write one line per model request: time, status, model, targets, duration, and tokens. The usage of a request is reported right before
- * the request.
+ * Creates hooks that write one line per model request: time, status, model, targets, duration, and tokens. A request's usage is reported right before
+ * the request itself.
  */
 export function createRequestLog(write: (line: string) => void): Hooks {
   let usage: UsageRecord | undefined
@@ -88,7 +88,7 @@ function formatRequest(
   return parts.join(' ')
 }
 
-/** The longest model name in the log; clients can send any name. */
+/** Maximum length of a model name in the log, because clients can send any name. */
 const MAX_MODEL = 120
 
 function formatTokens({ inputTokens, outputTokens }: Partial<UsageRecord> = {}): string {

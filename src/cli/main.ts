@@ -15,7 +15,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 silenceSqlite()
 await main(process.argv.slice(2))
 
-/** Hides Node 22's warning that SQLite is experimental, and no other. */
+/** Hides Node 22's warning that SQLite is experimental, but no other warnings. */
 function silenceSqlite(): void {
   const { emitWarning } = process
   process.emitWarning = (...args: unknown[]) => {
@@ -38,12 +38,10 @@ async function main(args: string[]): Promise<void> {
   }
 }
 
-/**
- * Starts the gateway. It is loaded only here: help, version, and errors don't need it, and an old version of Node can't load it.
- */
+/** Starts the gateway. Its code is loaded only here, because help, version, and errors don't need it, and old versions of Node can't load it. */
 async function run(options: CliOptions): Promise<void> {
   const environment = readEnvironment(process.env, options)
-  const said = options.log === 'json' ? terminal.err : terminal.out // so that stdout has only the log
+  const said = options.log === 'json' ? terminal.err : terminal.out // keeps stdout for the log
   const logger = createLogger({ ...terminal, out: said })
   const { start, toStartProblem } = await import('./start.ts')
   const running = await start(options, { environment, variables: process.env, logger, terminal }).catch(
@@ -58,7 +56,7 @@ async function run(options: CliOptions): Promise<void> {
   said(running.welcome)
 }
 
-/** The commands for the help. They are loaded only here: starting a gateway doesn't need them. */
+/** Lists the commands for the help. Their code is loaded only here, because starting a gateway doesn't need it. */
 async function listCommandLines(): Promise<string> {
   const { listCommands } = await import('./commands/commands.ts')
   const commands = Object.entries(listCommands()).map(([name, { help }]) => [name, help])
@@ -90,13 +88,16 @@ function end(exitCode: number, message: string): void {
   process.stderr.write(`signalbox: ${message}\n`, () => process.exit(exitCode))
 }
 
-/** How long in-flight responses have to finish. */
+/** How long in-flight responses have to finish, in ms. */
 const GRACE_MS = 10_000
 
-/** npm on Ctrl-C, and service managers that signal the whole process group, send the signal twice. */
+/**
+ * A signal that is repeated within this time, in ms, is ignored. npm on Ctrl-C, and service managers that signal the whole process group, send it
+ * twice.
+ */
 const SAME_WISH_MS = 1_000
 
-/** Calls `stop` on the first SIGTERM or SIGINT. Another one, at least a second later, ends the program immediately with exit code 1. */
+/** Calls `stop` on the first SIGTERM or SIGINT. Another signal at least a second later ends the program immediately, with exit code 1. */
 function onStopSignal(stop: () => void): void {
   let firstAt: number | undefined
   const listener = () => {

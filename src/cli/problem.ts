@@ -1,20 +1,20 @@
-/** An error that the user can fix; its message is one line that says what to do. */
+/** An error that the user can fix. Its message is one line that says what to do. */
 export interface Problem extends Error {
   readonly name: 'Problem'
-  /** 2 for wrong usage, 1 for everything else. */
+  /** 2 for incorrect usage, 1 for everything else. */
   readonly exitCode: 1 | 2
 }
 
-/** Makes a problem to throw; the program then ends with its exit code. */
+/** Creates a problem to throw. The program then ends with its exit code. */
 export function problem(message: string, { exitCode = 1, cause }: { exitCode?: 1 | 2; cause?: unknown } = {}): Problem {
   return Object.assign(new Error(message, { cause }), { name: 'Problem' as const, exitCode })
 }
 
-/** Whether `problem` made the error. */
+/** Returns whether `problem` created the error. */
 export function isProblem(error: unknown): error is Problem {
   return error instanceof Error && error.name === 'Problem' && 'exitCode' in error
 }
 
-/** The code of a system error, such as `ENOENT`; otherwise the error as a string. */
+/** Returns the code of a system error, such as `ENOENT`; for other errors, the error as a string. */
 export const getErrorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : String(error)

@@ -34,10 +34,10 @@ export interface StartContext {
   terminal: Terminal
 }
 
-/** How long a stream that has used up its time can take to send its final error before its connection is cut. */
+/** How long, in ms, a stream that has used up its time may take to send its final error before its connection is closed. */
 const FAREWELL_MS = 250
 
-/** Checks that the port is free, opens the data, checks that all of it can be read, and listens. Throws the first problem. */
+/** Checks that the port is free, opens the data, checks that all of it can be read, and starts listening. Throws the first problem. */
 export async function start(
   options: CliOptions,
   { environment, variables, logger, terminal }: StartContext,
@@ -96,7 +96,7 @@ export async function start(
   }
 
   try {
-    const token = await adminToken.mint() // last, so that a failed start doesn't lose a token
+    const token = await adminToken.mint() // last, so that a failed start doesn't lose the token
     const openTo = isLoopback(options.host) ? undefined : options.host
     const { demo } = options
     return {
@@ -122,7 +122,8 @@ export async function start(
 }
 
 /**
- * Reads the `--config` file; resolves to a function that writes it to the data. Loads the code only when needed, because it includes a YAML parser.
+ * Reads the `--config` file. Resolves to a function that writes it to the data. Its code is loaded only when needed, because it includes a YAML
+ * parser.
  */
 async function readConfig({ config: path }: CliOptions, variables: Variables) {
   if (path === undefined) return undefined
@@ -155,8 +156,8 @@ const createOpenProblem = (host: string) =>
   )
 
 /**
- * Decrypts every other credential once, so that damage is found now and not by the request that needs the record. Reports and keeps credentials that
- * can't be decrypted, so that they can be replaced.
+ * Decrypts all other credentials once, so that damage is found now and not by a later request. Reports and keeps credentials that can't be decrypted,
+ * so that they can be replaced.
  */
 async function readEverything({ api }: Gateway, logger: Logger): Promise<{ requireApiKey: boolean; isInUse: boolean }> {
   const { requireApiKey } = await api.settings.get()
@@ -184,7 +185,7 @@ export function toStartProblem(
   return toListenProblem(error, options) ?? problem(`Could not start: ${describeError(error)}`, { cause: error })
 }
 
-/** The storage's own error, whose message names the file and what to do; the gateway's error wraps it. */
+/** Finds the storage's own error, which the gateway's error wraps. Its message names the file and says what to do. */
 function findStorageError(error: unknown): Error | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at.name === 'StorageError') return at
   return undefined
@@ -220,14 +221,14 @@ function toListenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port'
   }
 }
 
-/** Whether a server on this host can only be reached from this machine. */
+/** Returns whether a server on this host can be reached only from this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
 /**
- * Rejects, as listening would, if the address isn't available. Call it before opening the data folder, so that a start that fails for this reason
- * creates and prints nothing else.
+ * Rejects if the address isn't available, as listening would. Call it before opening the data folder, so that such a failed start creates nothing and
+ * prints nothing else.
  */
 export function requireFreePort({ port, host }: { port: number; host: string }): Promise<void> {
   return new Promise((resolve, reject) => {

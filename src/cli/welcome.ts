@@ -5,28 +5,31 @@ import { ENV_PREFIX } from './cli-options.ts'
 import { DEMO, DEMO_MESSAGES } from './demo/demo-providers.ts'
 import type { EnvConnection } from './env-connections.ts'
 
-/** The facts that the startup message depends on. */
+/** The facts for the startup message. */
 export interface Welcome {
-  /** Without `/v1`. */
+  /** The base URL without `/v1`. */
   baseUrl: string
   data: string
-  /** The admin token, if this start has generated it. It is only shown now. */
+  /** The admin token if this start generated it. It is shown only now. */
   token: string | undefined
   isTokenGiven: boolean
   demo: boolean
   requireApiKey: boolean
-  /** Whether there are connections already. */
+  /** Whether there are any connections yet. */
   isInUse: boolean
   /** The environment variables with providers' API keys. */
   envConnections: readonly EnvConnection[]
   /** The URL for other machines, if they can reach the gateway. */
   openTo: string | undefined
   hasDashboard: boolean
-  /** Whether this is Windows, whose shells can't run the commands. */
+  /** Whether this is Windows, whose shells can't run the printed commands. */
   isWindows: boolean
 }
 
-/** The message once the gateway listens. Each command can be pasted into a shell unchanged, even into zsh, which doesn't support comments. */
+/**
+ * Formats the message to print once the gateway is listening. Each command can be pasted into a shell unchanged, even into zsh, which doesn't support
+ * comments there.
+ */
 export function formatWelcome(facts: Welcome): string {
   const { baseUrl, data, demo } = facts
   return joinBlocks([
@@ -41,7 +44,7 @@ export function formatWelcome(facts: Welcome): string {
   ])
 }
 
-/** The base URLs for clients. */
+/** Lists the base URLs for clients. */
 const addresses = (baseUrl: string): string =>
   `  OpenAI clients     ${baseUrl}/v1\n  Google clients     ${baseUrl}\n  Anthropic clients  ${baseUrl}`
 
@@ -55,14 +58,14 @@ function tokenText({ token, isTokenGiven }: Welcome): string {
   return 'Your admin token was printed on the first start with this data directory, with or without --demo. If you lost it, restart with --new-token.'
 }
 
-/** The dashboard's URL. A token that is shown anyway is part of it, so that it signs in. Fragments aren't sent to the server. */
+/** Formats the dashboard's URL. If the token is shown anyway, the URL contains it and signs the user in. Fragments aren't sent to the server. */
 function formatDashboard({ hasDashboard, baseUrl, token }: Welcome): string[] {
   if (!hasDashboard) return []
   const fragment = token === undefined ? '' : `#token=${token}`
   return [`Open the dashboard in your browser:\n\n  ${baseUrl}/admin/${fragment}`]
 }
 
-/** One line for each variable with a provider's API key. */
+/** Formats one line for each variable with a provider's API key. */
 function formatVariables({ envConnections }: Welcome): string[] {
   if (envConnections.length === 0) return []
   const lines = envConnections.map(({ variable, provider, leftOut }) =>
@@ -78,7 +81,7 @@ const NOT_CONNECTED = 'No provider is connected yet. Until then, /v1/models list
 const OWN_SERVER =
   'A local model server needs no API key: in step 1, send {"provider":"ollama","discover":true} to connect Ollama with its installed models. For LM Studio, llama.cpp, and vLLM, see examples/local/README.md.'
 
-/** The commands from an empty gateway to a first response, in blocks. */
+/** Formats the commands that lead from an empty gateway to a first response, in blocks. */
 function formatFirstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): string[] {
   const terminal = token === undefined ? 'with SIGNALBOX_ADMIN_TOKEN set to your admin token' : 'after the export above'
   const connection = `{"provider":"openai","apiKey":"'"$OPENAI_API_KEY"'"}`
@@ -106,7 +109,7 @@ function formatDemo({ baseUrl, requireApiKey }: Welcome): string[] {
   ]
 }
 
-/** The message about a gateway that doesn't require API keys. */
+/** Formats the message about a gateway that doesn't require API keys. */
 function openText({ baseUrl, openTo, requireApiKey }: Welcome): string[] {
   if (requireApiKey) return []
   const command = formatCurl(`${baseUrl}/api/settings`, {
@@ -145,7 +148,7 @@ interface ExampleCommand {
 }
 
 function formatCurl(url: string, { flags, headers, body }: ExampleCommand): string {
-  const address = url.includes('[') ? `'${url}'` : url // zsh would read an IPv6 address as a pattern
+  const address = url.includes('[') ? `'${url}'` : url // zsh would interpret an IPv6 address as a pattern
   const first = `  curl ${flags ? `${flags} ` : ''}${address}`
   const rest = [...headers.map((header) => `-H ${header}`), ...(body === undefined ? [] : [`-d '${body}'`])]
   return [first, ...rest.map((part) => `    ${part}`)].join(' \\\n')
@@ -154,8 +157,8 @@ function formatCurl(url: string, { flags, headers, body }: ExampleCommand): stri
 const joinBlocks = (parts: string[]) => `\n${parts.join('\n\n')}\n\n`
 
 /**
- * The response to `GET /`, as a page for browsers and as text for other clients: which program this is and how to start. `undefined` for other
- * requests, and for tools that ask for JSON. It needs no credential, so it contains nothing about the data.
+ * Serves `GET /` as a page for browsers and as text for other clients. It says which program this is and how to start. Returns `undefined` for other
+ * requests, and for tools that request JSON. It needs no credential, so it contains nothing about the data.
  */
 export function serveFrontPage(
   exchange: Exchange,
@@ -174,7 +177,10 @@ export function serveFrontPage(
 
 const HEADERS = { vary: 'Accept', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" }
 
-/** The URL that the client used, if it is certainly nothing but a URL: it becomes part of commands that users paste into a shell. */
+/**
+ * Returns the URL that the client used, but only if it can't contain anything else, because it becomes part of commands that users paste into a
+ * shell.
+ */
 function getBaseUrl(exchange: Exchange): string | undefined {
   const host = exchange.header('host') ?? ''
   const scheme = exchange.header('x-forwarded-proto') === 'https' ? 'https' : 'http'

@@ -1,9 +1,11 @@
 import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
 
-/** The most aliases in one file: more than any configuration has, and few enough to expand quickly. */
+/** Maximum number of aliases in one file: more than any configuration has, and few enough to expand quickly. */
 const MAX_ALIASES = 10_000
 
-/** Parses YAML with anchors, aliases, and `<<` merges, like Docker Compose. Throws an error whose one-line message names the line and column. */
+/**
+ * Parses YAML with anchors, aliases, and `<<` merges, like Docker Compose. Throws an error with a one-line message that names the line and column.
+ */
 export function parseYaml(text: string): unknown {
   const lines = new LineCounter()
   const document = parseDocument(text, { merge: true, lineCounter: lines })
@@ -16,7 +18,7 @@ export function parseYaml(text: string): unknown {
   return document.toJS({ maxAliasCount: MAX_ALIASES })
 }
 
-/** Throws for an alias or a merge that can't be resolved: the parser detects these too late to know where they are. */
+/** Throws if an alias or a merge can't be resolved. The parser itself detects this too late to know the position. */
 function checkReferences(document: Document, fail: (start: number | undefined, why: string) => Error): void {
   const resolve = (alias: Alias) => alias.resolve(document)
   visit(document, {
@@ -29,7 +31,7 @@ function checkReferences(document: Document, fail: (start: number | undefined, w
       if (!isScalar(key) || key.source !== '<<' || key.type !== 'PLAIN') return
       const source = isAlias(value) ? resolve(value) : value
       const merged = isSeq(source) ? source.items.map((item) => (isAlias(item) ? resolve(item) : item)) : [source]
-      const isUnresolved = merged.includes(undefined) // reported as an alias
+      const isUnresolved = merged.includes(undefined) // this is reported as an alias
       if (!isUnresolved && !merged.every(isMap)) throw fail(key.range?.[0], '"<<" must be a map or a list of maps')
     },
   })

@@ -12,13 +12,13 @@ export const FLAKY = 'flaky'
 export const STORYTELLER = 'storyteller'
 export const EMBEDDER = 'embedder'
 
-/** The model name for searches that always fail, in place of `search`. */
+/** The model name that makes searches fail, in place of `search`. */
 export const BROKEN_SEARCH = 'broken-search'
 
-/** The demo's combos, named like its providers: one per client format. */
+/** The demo's combos, one per client format. They have the same names as its providers. */
 export const DEMO = 'demo'
 export const DEMO_MESSAGES = 'demo-messages'
-/** The combo that first tries the model that sometimes fails. */
+/** The combo that tries the sometimes-failing model first. */
 export const DEMO_FLAKY = 'demo-flaky'
 /** The combo for searches. */
 const DEMO_SEARCH = 'demo-search'
@@ -38,14 +38,14 @@ export const demoCatalog: Catalog = {
   [DEMO_MESSAGES]: { ...shared, name: 'Demo for Anthropic clients', format: 'anthropic-messages' },
 }
 
-/** In USD per million tokens, so that budgets have something to count. */
+/** Prices in USD per million tokens, so that budgets have something to count. */
 const PRICES = {
   [STORYTELLER]: { input: 2, output: 8 },
   [FLAKY]: { input: 1, output: 4 },
   [BROKEN]: { input: 1, output: 4 },
 }
 
-/** The user's data, overlaid in memory with the demo's connections and combos, which are never written. */
+/** Overlays the user's data with the demo's connections and combos in memory; these are never written to the data. */
 export async function withDemoRecords(
   base: Storage,
   logger: Logger,
@@ -61,7 +61,7 @@ export async function withDemoRecords(
   return overlayStorage(demo, base, { isInTop: (key) => key.startsWith('usage/') || key.startsWith('limits/') })
 }
 
-/** The demo's records in a storage, as a gateway writes them. Each combo first tries the failing target. */
+/** Creates the demo's records in a storage, in the form in which a gateway writes them. Each combo tries the failing target first. */
 async function createDemoRecords(): Promise<Storage> {
   const storage = memoryStorage()
   const gateway = createGateway({ storage, catalog: demoCatalog, logger: false })
@@ -77,8 +77,8 @@ async function createDemoRecords(): Promise<Storage> {
 }
 
 /**
- * Overlays `base` with the records of `top`. Records in `top`, and those whose key passes `isInTop`, are read and changed there; all others,
- * including new ones, in `base`. So no record of `top` is ever written to `base`.
+ * Overlays `base` with the records of `top`. Records in `top`, and records whose key passes `isInTop`, are read and changed in `top`. All others,
+ * including new ones, are read and changed in `base`. Therefore, no record of `top` is ever written to `base`.
  */
 export function overlayStorage(top: Storage, base: Storage, { isInTop = hasNoKey } = {}): Storage {
   const findLayer = async (key: string) => (isInTop(key) || (await top.get(key)) ? top : base)

@@ -5,13 +5,13 @@ import { BROKEN, DEMO, DEMO_FLAKY, demoCatalog, FLAKY, STORYTELLER } from './dem
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAYS = 5
-/** For one day, by UTC hour. */
+/** The number of requests in one day, by UTC hour. */
 const REQUESTS_BY_HOUR = [1, 0, 0, 0, 0, 1, 1, 2, 4, 5, 6, 5, 3, 4, 6, 5, 4, 3, 2, 2, 1, 2, 1, 1]
 const WHOLE = { messages: [{ role: 'user', content: 'Tell me about a signal box and the trains that pass it.' }] }
 
 /**
- * Writes groups, keys, an alias, and a week of requests to `storage`, so that each page of the dashboard has something to show. They come from actual
- * requests to a gateway whose clock starts some days ago. The same time produces the same requests.
+ * Writes groups, keys, an alias, and a week of requests to `storage`, so that every dashboard page has something to show. The data comes from actual
+ * requests to a gateway whose clock starts some days ago. The same time always produces the same requests.
  */
 export async function writeHistory({
   storage,
@@ -51,7 +51,7 @@ export async function writeHistory({
     metadata,
   })
   const nightly = await api.keys.create({ name: 'demo-nightly', group: research.id, models: ['demo*'], metadata })
-  const trial = await api.keys.create({ name: 'demo-trial', limits: { usd: { total: 0.006 } }, metadata }) // is soon used up
+  const trial = await api.keys.create({ name: 'demo-trial', limits: { usd: { total: 0.006 } }, metadata }) // will soon be used up
   const former = await api.keys.create({ name: 'demo-former', metadata })
   await api.keys.update(former.id, { isActive: false })
   await api.aliases.set({ alias: 'demo-quick', model: `${DEMO}/${STORYTELLER}` })
@@ -87,7 +87,7 @@ export async function writeHistory({
   await gateway.close()
 }
 
-/** A clock that only moves when told to. Nothing waits for it, so its timeouts never fire. */
+/** A clock that moves only when told to. Nothing waits for it, so its timeouts never fire. */
 class PastClock implements Clock {
   #now: number
 
@@ -103,7 +103,7 @@ class PastClock implements Clock {
     this.#now += Math.round(ms)
   }
 
-  /** Never moves back. */
+  /** Advances to a time. Never moves back. */
   advanceTo(time: number): void {
     this.#now = Math.max(this.#now, Math.round(time))
   }
@@ -119,7 +119,7 @@ class PastClock implements Clock {
   }
 }
 
-/** Pseudorandom numbers in [0, 1): the same for the same seed. */
+/** Creates a pseudorandom number generator for [0, 1). The same seed always produces the same numbers. */
 function createRandom(seed: number): () => number {
   let state = seed
   return () => {

@@ -5,7 +5,7 @@ import { startCall } from '../../lib/fetch-call.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { BROKEN, BROKEN_SEARCH, DEMO_BASE_URL, EMBEDDER, FLAKY, STORYTELLER } from './demo-providers.ts'
 
-/** Makes a `fetch` that responds to calls to the demo's base URL like a provider would, and passes all other calls to `upstream`. */
+/** Creates a `fetch` that responds to calls to the demo's base URL like a provider, and passes all other calls to `upstream`. */
 export function withDemo(upstream: UpstreamFetch): UpstreamFetch {
   const isDemo = (url: string) => url.startsWith(`${DEMO_BASE_URL}/`)
   const fetch = (input: string, init?: RequestInit) => (isDemo(input) ? respond(input, init) : upstream(input, init))
@@ -39,7 +39,7 @@ async function respond(url: string, init: RequestInit = {}): Promise<Response> {
   return createErrorResponse(404, 'The demo only supports chat, embeddings, and search.', isMessages)
 }
 
-/** How often the model that sometimes fails has been called. */
+/** The number of calls to the sometimes-failing model so far. */
 let flakyCalls = 0
 
 function readBody({ body }: RequestInit): JsonObject {
@@ -56,14 +56,14 @@ function createErrorResponse(status: 404 | 503, message: string, isMessages: boo
 
 const toModel = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'demo' })
 
-/** The result of every search in the demo. */
+/** Creates the response to a search, which is always the same. */
 function respondToSearch({ query, max_results: most }: JsonObject): Response {
   const found = PLACES.map(({ title, url, snippet }) => ({ title, url, snippet, date: '2026-01-01' }))
   const results = found.slice(0, typeof most === 'number' ? most : found.length)
   return Response.json({ id: `search_${randomUUID()}`, results: query === '' ? [] : results })
 }
 
-/** The demo's text as an OpenAI Chat Completions response, streaming or not. */
+/** Creates an OpenAI Chat Completions response with the demo's text, streaming or not. */
 function respondToChat(body: JsonObject, signal: AbortSignal | undefined): Response {
   const base = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: body.model }
   const usage = estimateUsage(body.messages)
@@ -76,7 +76,7 @@ function respondToChat(body: JsonObject, signal: AbortSignal | undefined): Respo
   return Response.json({ ...base, object: 'chat.completion', choices, usage })
 }
 
-/** Vectors that are similar for texts with similar letters, as an OpenAI embeddings response. */
+/** Creates an OpenAI embeddings response. Texts with similar letters get similar vectors. */
 function respondToEmbedding({ input, model }: JsonObject): Response {
   const texts = (Array.isArray(input) ? input : [input]).map(String)
   const tokens = Math.ceil(texts.join('').length / 4)
@@ -84,7 +84,7 @@ function respondToEmbedding({ input, model }: JsonObject): Response {
   return Response.json({ object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } })
 }
 
-/** How often each letter occurs in a text, as a vector of length 1. */
+/** Counts how often each letter occurs in a text, as a vector of length 1. */
 function countLetters(text: string): number[] {
   const counts = Array.from({ length: 26 }, () => 0)
   for (const letter of text.toLowerCase()) {
@@ -112,7 +112,7 @@ function estimateUsage(messages: unknown) {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
 }
 
-/** The demo's text as an Anthropic Messages response, streaming or not. */
+/** Creates an Anthropic Messages response with the demo's text, streaming or not. */
 function respondToMessages(body: JsonObject, signal: AbortSignal | undefined): Response {
   const { input, output } = estimateTokens(body.messages)
   const message = { id: `msg_${randomUUID()}`, type: 'message', role: 'assistant', model: body.model }
@@ -126,7 +126,7 @@ function respondToMessages(body: JsonObject, signal: AbortSignal | undefined): R
   return eventStream(events(start, { delta: ends, usage: { output_tokens: output } }), signal)
 }
 
-/** The response to `POST /messages/count_tokens`. */
+/** Creates the response to `POST /messages/count_tokens`. */
 function countTokens(body: JsonObject): Response {
   return Response.json({ input_tokens: estimateTokens(body.messages).input })
 }
@@ -164,18 +164,18 @@ const PLACES = [
   },
 ]
 
-/** The words of the demo's text, each with the space before it. */
+/** The words of the demo's text, each with its preceding space. */
 const words: readonly string[] = TEXT.split(/(?= )/)
 const story = TEXT
 
 const MS_BETWEEN_WORDS = 40
 
-/** The token usage of a request and the demo's text, estimated from their lengths. */
+/** Estimates the token usage of a request and the demo's text from their lengths. */
 function estimateTokens(messages: unknown): { input: number; output: number } {
   return { input: Math.ceil((JSON.stringify(messages ?? '') ?? '').length / 4), output: words.length }
 }
 
-/** The events as a stream, with a pause before each event that contains a word. Ends immediately if `signal` aborts. */
+/** Creates a stream of the events, with a pause before each event that contains a word. The stream ends immediately if `signal` aborts. */
 function eventStream(events: Iterable<{ text: string; isWord: boolean }>, signal: AbortSignal | undefined): Response {
   const left = events[Symbol.iterator]()
   const encoder = new TextEncoder()

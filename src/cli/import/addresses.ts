@@ -4,15 +4,15 @@ import { definitions } from '../../protocols/providers/definitions.ts'
 import { type ImportPlan, type PlannedValue, Reference } from './plan.ts'
 import { slug } from './plan-names.ts'
 
-/** The path suffixes that Signalbox appends to base URLs; some configuration files already include them. */
+/** The path suffixes that Signalbox appends to base URLs. Some configuration files already include them. */
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
 
 const withoutEndpoint = (given: string): string =>
   withoutTrailing(withoutTrailing(given.trim(), '/').replace(ENDPOINT, ''), '/')
 
 /**
- * The base URL for the file, with `end` appended. Variables such as in `https://${HOST}/v1` are kept. A URL that is invalid or may contain a secret
- * (a username, a password, a query, or anything that looks like a credential) is replaced by a variable.
+ * Returns the base URL for the file, with `end` appended. Keeps variables, such as in `https://${HOST}/v1`. A variable replaces a URL that is invalid
+ * or may contain a secret (a username, a password, a query, or anything that looks like a credential).
  */
 export function planBaseUrl(
   plan: ImportPlan,
@@ -23,7 +23,7 @@ export function planBaseUrl(
   const whole = trimmed.endsWith(end) ? trimmed : trimmed + end
   const names = [...whole.matchAll(VARIABLE)].map(([, name = '']) => name)
   const parts = whole.split(VARIABLE).filter((_, at) => at % 2 === 0)
-  // A variable can contain a name, a port, or everything before the path.
+  // A variable can contain a hostname, a port, or everything before the path.
   const filled =
     [parts.join('x'), parts.join('1'), ...(parts[0] === '' ? [`http://x${parts.join('x')}`] : [])].find((one) =>
       URL.canParse(one),
@@ -42,16 +42,16 @@ export function planBaseUrl(
   return names.length > 0 ? new Reference(parts, names) : whole
 }
 
-/** A variable that a shell fills in. */
+/** Matches a variable that a shell fills in. */
 const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
 
-/** Names a server by the hostname in its URL. */
+/** Derives a server's name from the hostname in its URL. */
 export const getServerName = (given: string | undefined): string =>
   given !== undefined && URL.canParse(given)
     ? slug(new URL(given).hostname.replace(/\.(?:com|net|org|ai|io|local)$/, ''))
     : 'server'
 
-/** The built-in provider with exactly this URL and the OpenAI format; `undefined` if there is none. */
+/** Finds the built-in provider with exactly this URL and the OpenAI format; `undefined` if there is none. */
 export const findProviderByUrl = (given: string | undefined): string | undefined =>
   given === undefined ? undefined : PROVIDERS_BY_URL.get(withoutVersion(withoutEndpoint(given)))
 

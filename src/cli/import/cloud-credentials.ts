@@ -1,6 +1,6 @@
 import { type ImportPlan, Reference } from './plan.ts'
 
-/* Cloud credentials, which have the same fields in LiteLLM and Portkey. */
+/* Cloud credentials. Their fields are the same in LiteLLM and Portkey. */
 
 /** What a variable for Vertex AI contains. */
 export const SERVICE_ACCOUNT = 'the JSON key of a service account (the contents of the key file, not its path)'
@@ -10,8 +10,8 @@ const SECRET = 'an AWS secret access key'
 const SESSION = 'an AWS session token'
 
 /**
- * AWS access keys as one credential, separated by colons. `readField` reads a field of the other program's file. A missing key or secret is read from
- * the usual AWS variable.
+ * Joins AWS access keys to one credential, separated by colons. `given` reads a field of the other program's file. A missing key or secret is read
+ * from the usual AWS variable.
  */
 export function joinAccessKeys(
   given: (name: string, holds: string) => Reference | undefined,

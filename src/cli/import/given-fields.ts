@@ -1,31 +1,31 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { problem } from '../problem.ts'
 
-/* Reads values from other programs' files, where a value can have any type. */
+/* Reads values from other programs' files, in which a value can have any type. */
 
-/** The value as a number if it is one, or a string that contains one. */
+/** Returns the value as a number if it is a number or a string that contains one. */
 export function readNumber(value: unknown): number | undefined {
   const found = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof found === 'number' && Number.isFinite(found) ? found : undefined
 }
 
-/** Rounds a timeout in ms, within the allowed range. */
+/** Rounds a timeout in ms, and limits it to the allowed range. */
 export const toTimeoutMs = (ms: number): number => Math.min(86_400_000, Math.max(1, Math.round(ms)))
 
-/** Rounds a number of attempts, within the allowed range. */
+/** Rounds a number of attempts, and limits it to the allowed range. */
 export const toAttempts = (count: number): number => Math.min(100, Math.max(1, Math.round(count)))
 
-/** The trimmed string; `undefined` if it is blank or not a string. */
+/** Returns the trimmed string; `undefined` if it is blank or not a string. */
 export const readString = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 
-/** The object, or an empty one. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export const toObject = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
-/** The list, or an empty one. */
+/** Returns the value if it is a list, otherwise an empty list. */
 export const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Whether the value is empty: `null`, `false`, or an empty string, list, or object. */
+/** Returns whether the value is empty: `null`, `false`, or an empty string, list, or object. */
 export const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -33,10 +33,10 @@ export const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
 
-/** Splits a string at whitespace: a short way to write a list of names. */
+/** Splits a string at whitespace. This is a short way to write a list of names. */
 export const splitWords = (text: string): readonly string[] => text.trim().split(/\s+/)
 
-/** Throws a problem that says that the file is not `what`. */
+/** Throws a problem that says the file is not `what`. */
 export function rejectFile(what: string, hint: string): never {
   throw problem(`This is not ${what}. ${hint}`)
 }

@@ -18,12 +18,12 @@ const ENTRY_PARAMS = {
   reasoning_effort: 'reasoning',
 } as const
 
-/** How the output describes the parameters of an entry. */
+/** How the output describes an entry's parameters. */
 export const ENTRY_PARAMS_WIN = '"params" of its combo entry, which override what clients send'
 
 /**
- * Converts another program's settings for a chat model to the `params` of a combo entry. `done`: the names of the settings that were converted;
- * entries don't support the others.
+ * Converts another program's settings for a chat model to the `params` of a combo entry. `done` contains the names of the converted settings; entries
+ * don't support the others.
  */
 export function readEntryParams(given: JsonObject): {
   params: Readonly<Record<string, PlannedValue>> | undefined

@@ -6,9 +6,9 @@ import { readString, splitWords } from './given-fields.ts'
 import { type ImportPlan, type PlannedAccount, type PlannedValue, Reference } from './plan.ts'
 import { keyVariable, slug } from './plan-names.ts'
 
-/* The accounts of LiteLLM's deployments, from the fields of `litellm_params` with the provider, the URL, and the key. */
+/* Reads the accounts of LiteLLM's deployments from the `litellm_params` fields that contain the provider, the URL, and the key. */
 
-/** Signalbox's names of providers that have another name in LiteLLM. */
+/** Signalbox's names for providers that LiteLLM calls something else. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   azure_text: 'azure',
   black_forest_labs: 'bfl',
@@ -30,13 +30,13 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   xiaomi_mimo: 'xiaomi',
 }
 
-/** Providers with the same name in LiteLLM and in Signalbox. */
+/** Providers with the same name in LiteLLM and Signalbox. */
 const SAME = splitWords(`
   openai azure anthropic bedrock mistral deepseek xai groq openrouter cerebras cohere moonshot sambanova deepinfra huggingface nebius novita
   siliconflow baseten scaleway zai minimax voyage ollama stepfun elevenlabs deepgram
 `)
 
-/** The variables that LiteLLM reads if a deployment has no key, unless they are `<PROVIDER>_API_KEY`. */
+/** The variables that LiteLLM reads if a deployment has no key, where they differ from `<PROVIDER>_API_KEY`. */
 const KEY_VARIABLES: Readonly<Record<string, string>> = {
   google: 'GEMINI_API_KEY',
   together: 'TOGETHERAI_API_KEY',
@@ -50,7 +50,7 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
 
 const VERTEX_VARIABLE = 'VERTEX_CREDENTIALS'
 
-/** LiteLLM's URLs of providers that aren't built into Signalbox. LiteLLM reads their keys from variables. */
+/** LiteLLM's URLs for providers that aren't built into Signalbox. LiteLLM reads their keys from variables. */
 const ADDRESSES: Readonly<Record<string, string>> = {
   chutes: 'https://llm.chutes.ai/v1',
   codestral: 'https://codestral.mistral.ai/v1',
@@ -74,7 +74,7 @@ const ADDRESS_VARIABLES: Readonly<Record<string, string>> = {
   lm_studio: 'LM_STUDIO_API_BASE',
 }
 
-/** Providers that aren't built into Signalbox, and whose keys LiteLLM reads from variables. */
+/** Providers that aren't built into Signalbox and whose keys LiteLLM reads from variables. */
 const PROVIDERS_WITH_KEYS = [...Object.keys(ADDRESSES), 'azure_ai', 'databricks']
 
 /** LiteLLM's names for servers with the OpenAI format. */
@@ -86,7 +86,7 @@ const OPENAI_LIKE = [
   ...Object.keys(ADDRESSES),
 ]
 
-/** Reports what to check if Signalbox doesn't have the provider and therefore calls the server in the OpenAI format. */
+/** Reports what to check if Signalbox doesn't have the provider and therefore calls its server in the OpenAI format. */
 export function reportUnknownProvider(
   place: string,
   { provider }: LiteLlmModel,
@@ -103,7 +103,7 @@ export function reportUnknownProvider(
   )
 }
 
-/** Local servers, which need no key. */
+/** Local servers that don't need a key. */
 const KEYLESS = ['ollama', 'lmstudio']
 
 /** The fields of `litellm_params` with a deployment's provider, URL, and key. */
@@ -112,7 +112,7 @@ export const ACCOUNT_PARAMS = splitWords(`
   aws_region_name vertex_project vertex_location vertex_credentials
 `)
 
-/** Which of these fields the deployment's account uses; it ignores the others. `provider`: Signalbox's name of the provider. */
+/** Lists those of these fields that the deployment's account uses; it ignores the others. `provider` is Signalbox's name for the provider. */
 export function listAccountParams(params: JsonObject, { region }: LiteLlmModel, provider: string): readonly string[] {
   const hasKey = readString(params.api_key) !== undefined
   const at = readString(params.api_base) === undefined ? 'base_url' : 'api_base'
@@ -127,7 +127,7 @@ export function listAccountParams(params: JsonObject, { region }: LiteLlmModel, 
   return ['custom_llm_provider', ...(getEntry(paramsByProvider, provider) ?? ['api_key', at])]
 }
 
-/** Reports the defaults of variables, as in `${NAME:-default}`, which can be secrets. */
+/** Reports the defaults of variables, as in `${NAME:-default}`, because they can be secrets. */
 export function reportDefaults(place: string, params: JsonObject, plan: ImportPlan): void {
   for (const name of ACCOUNT_PARAMS) {
     const variable = /^\$\{([A-Za-z_]\w*):?-[^}]+\}$/.exec(readString(params[name]) ?? '')?.[1]
@@ -136,7 +136,10 @@ export function reportDefaults(place: string, params: JsonObject, plan: ImportPl
   }
 }
 
-/** The model of a deployment: its provider (the part before the first slash, or the vendor of a well-known name) and the rest. */
+/**
+ * The model of a deployment, split into its provider and the rest. The provider is the part before the first slash, or the vendor of a well-known
+ * name.
+ */
 export interface LiteLlmModel {
   provider: string | undefined
   model: string
@@ -162,7 +165,7 @@ export function parseModelName(params: JsonObject): LiteLlmModel {
   return { provider: params.api_base === undefined ? undefined : 'openai', model: whole }
 }
 
-/** Parts between provider and model in LiteLLM's names, which choose one of the provider's APIs. */
+/** Parts between provider and model in LiteLLM's names. They select one of the provider's APIs. */
 const ROUTES: Readonly<Record<string, RegExp>> = {
   azure: /^(?:responses|o_series|gpt5_series)\//,
   bedrock: /^(?:converse|converse_like|invoke)\//,
@@ -176,7 +179,7 @@ function removeRoute(provider: string, model: string): LiteLlmModel {
   return { provider, model: region === undefined ? found : found.slice(region.length + 1), region }
 }
 
-/** The variables that LiteLLM reads for a deployment. */
+/** Lists the variables that LiteLLM reads for a deployment. */
 export function listVariables(params: JsonObject): string[] {
   const { provider = '' } = parseModelName(params)
   const named = Object.values(params).flatMap((value) => parseVariable(value) ?? [])
@@ -184,7 +187,7 @@ export function listVariables(params: JsonObject): string[] {
   return params.api_key === undefined ? [...named, getKeyVariable(provider)] : named
 }
 
-/** Whether a deployment is at Vertex AI. */
+/** Returns whether a deployment is on Vertex AI. */
 export const isVertex = (params: JsonObject): boolean =>
   getEntry(PROVIDERS, parseModelName(params).provider ?? '') === 'vertex'
 
@@ -193,7 +196,7 @@ function getKeyVariable(provider: string): string {
   return getEntry(KEY_VARIABLES, known) ?? keyVariable(known)
 }
 
-/** The account of a deployment, or why there is none. */
+/** Plans the account of a deployment, or returns why it can't have one. */
 export function planAccount(params: JsonObject, named: LiteLlmModel, plan: ImportPlan): PlannedAccount | string {
   const { provider } = named
   if (provider === undefined)
@@ -237,7 +240,7 @@ export function planAccount(params: JsonObject, named: LiteLlmModel, plan: Impor
   return { provider: known, apiKey, data: { baseUrl: base(given === undefined ? '' : end) } }
 }
 
-/** The patterns of cloud settings. Connections reject settings that don't match. */
+/** The patterns that cloud settings must match. Connections reject settings that don't match. */
 const SETTING_PATTERNS: Readonly<Record<string, RegExp>> = {
   api_version: /^[\w.-]{1,40}$/,
   aws_region_name: /^[a-z0-9-]{2,40}$/,
@@ -245,7 +248,7 @@ const SETTING_PATTERNS: Readonly<Record<string, RegExp>> = {
   vertex_project: /^[a-z0-9][a-z0-9.:-]{0,62}$/,
 }
 
-/** Names a server by the hostname in its URL, or by the variable that contains the URL. */
+/** Derives a server's name from the hostname in its URL, or from the variable that contains the URL. */
 function nameServer(given: string | undefined): string {
   const name = parseVariable(given)
     ?.toLowerCase()
@@ -272,7 +275,7 @@ function planAzureAccount(
   return { provider: 'azure', apiKey, data: { ...(resource ? { resource } : { baseUrl: base() }), apiVersion } }
 }
 
-/** The account of a Bedrock deployment: with its Bedrock key if it has one, otherwise with AWS access keys. */
+/** Plans the account of a Bedrock deployment: with its Bedrock key if it has one, otherwise with AWS access keys. */
 function planBedrockAccount(params: JsonObject, { region }: LiteLlmModel, plan: ImportPlan): PlannedAccount {
   const given = (name: string, holds: string) => readSecret(params[name], name, holds, plan)
   return {
@@ -302,11 +305,11 @@ function planVertexAccount(params: JsonObject, plan: ImportPlan): PlannedAccount
   }
 }
 
-/** Whether the value is the path of a key file, instead of the key. */
+/** Returns whether the value is the path of a key file instead of the key itself. */
 const isKeyFile = (value: unknown): value is string =>
   readString(value) !== undefined && parseVariable(value) === undefined && !String(value).trim().startsWith('{')
 
-/** Reports that a deployment's key file isn't read, and which variable to put its contents into. */
+/** Reports that a deployment's key file isn't read, and which variable needs its contents. */
 export function reportKeyFile(
   place: string,
   params: JsonObject,
@@ -320,7 +323,7 @@ export function reportKeyFile(
   )
 }
 
-/** The name of the variable in `os.environ/NAME`, or in `${NAME}` and `$NAME`, which a shell fills in before LiteLLM reads the file. */
+/** Returns the name of the variable in `os.environ/NAME`, or in `${NAME}` and `$NAME`, which a shell fills in before LiteLLM reads the file. */
 function parseVariable(value: unknown): string | undefined {
   const found = /^(?:os\.environ\/([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?::?-[^}]*)?\}|\$([A-Z_][A-Z0-9_]*))$/.exec(
     readString(value) ?? '',
@@ -328,7 +331,7 @@ function parseVariable(value: unknown): string | undefined {
   return found?.[1] ?? found?.[2] ?? found?.[3]
 }
 
-/** The string, or the variable that it names. Not for secrets. */
+/** Returns the string, or a reference to the variable that it names. Don't use it for secrets. */
 function readSetting(value: unknown, holds: string, plan: ImportPlan): PlannedValue | undefined {
   const name = parseVariable(value)
   return name === undefined ? readString(value) : plan.readVariable(name, holds)

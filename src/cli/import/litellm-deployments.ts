@@ -23,26 +23,26 @@ export interface Deployment {
   place: string
   connection: string
   model: string
-  /** Signalbox's name of the provider. */
+  /** Signalbox's name for the provider. */
   provider: string
-  /** Whether its price is in the file or the catalog. */
+  /** Whether the file or the catalog has its price. */
   isPriced: boolean
   kind: string
   /** Whether the model is in the catalog. */
   isInCatalog: boolean
-  /** Deployments with a lower order are tried first; those without one come last. */
+  /** Deployments with a lower order are tried first. Those without one are tried last. */
   order: number | undefined
-  /** Its possible weights under `simple-shuffle`, in LiteLLM's order of precedence: `weight`, `rpm`, `tpm`. */
+  /** Its possible weights for `simple-shuffle`, in LiteLLM's order of precedence: `weight`, `rpm`, `tpm`. */
   weights: readonly (number | undefined)[]
   /** In seconds. */
   timeout: number | undefined
   streamTimeout: number | undefined
   baseModel: string | undefined
-  /** Its `params` as a combo entry. */
+  /** The `params` of its combo entry. */
   params: Readonly<Record<string, PlannedValue>> | undefined
 }
 
-/** The kinds of models by LiteLLM's modes. All other modes are chat. */
+/** The kinds of models by LiteLLM's modes. In all other modes, models are for chat. */
 const KINDS: Readonly<Record<string, string>> = {
   audio_speech: 'tts',
   audio_transcription: 'stt',
@@ -52,10 +52,10 @@ const KINDS: Readonly<Record<string, string>> = {
   rerank: 'rerank',
 }
 
-/** The router settings with fallbacks. */
+/** The router settings that contain fallbacks. */
 export const FALLBACKS = ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const
 
-/** Kinds by name, for models whose kind is neither in the file nor in the catalog. LiteLLM itself gets the kind from each request. */
+/** Kinds by model name, for models whose kind is in neither the file nor the catalog. LiteLLM itself determines the kind from each request. */
 const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/rerank/i, 'rerank'],
   [/embed|(?:^|[/-])(?:bge|e5|gte)-/i, 'embedding'],
@@ -65,7 +65,7 @@ const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/moderation/i, 'moderation'],
 ]
 
-/** The kind of a model: from the file, or else from the catalog, or else by its name. */
+/** Finds the kind of a model: from the file, else from the catalog, else from its name. */
 function findKind(info: JsonObject, { provider, model }: { provider: string; model: string }): string {
   const mode = readString(info.mode)
   if (mode !== undefined) return getEntry(KINDS, mode) ?? 'llm'
@@ -78,10 +78,10 @@ function findKind(info: JsonObject, { provider, model }: { provider: string; mod
 const findCatalogModel = (provider: string, model: string): CatalogModel | undefined =>
   getEntry(defaultCatalog, provider)?.models?.find(({ id }) => id === model)
 
-/** The vendors whose models clouds serve at the vendor's prices, by LiteLLM's names of the clouds. */
+/** Clouds that serve a vendor's models at the vendor's prices, by LiteLLM's name for the cloud. */
 const VENDORS: Readonly<Record<string, string>> = { azure: 'openai', gemini: 'google', vertex_ai: 'google' }
 
-/** The catalog model with a deployment's price: its `base_model`, or else, at a cloud, the vendor's model with the same name. */
+/** Finds the catalog model with a deployment's price: its `base_model`, or, for a cloud, the vendor's model with the same name. */
 function findPricedModel(
   info: JsonObject,
   { provider, model }: LiteLlmModel,
@@ -93,7 +93,7 @@ function findPricedModel(
   return price && { name: `${vendor}/${of.model}`, price }
 }
 
-/** Reads `model_list`: the deployments by `model_name`, and separately those with a `*` in their name. */
+/** Reads `model_list`. Returns the deployments by `model_name`, and separately those with a `*` in their name. */
 export function readDeployments(config: JsonObject, router: JsonObject, plan: ImportPlan) {
   const entries = addCredentials(config, plan)
   const hasFallbacks = createFallbackCheck(router)
@@ -124,18 +124,21 @@ export function readDeployments(config: JsonObject, router: JsonObject, plan: Im
   return { groups, wildcards }
 }
 
-/** Whether a name means just its model, so that it needs neither an alias nor a combo. */
+/** Returns whether a name simply means its model, so that it needs neither an alias nor a combo. */
 const isPlain = (name: string, params: JsonObject): boolean =>
   params.model === name && Object.keys(params).every((member) => PLAIN.includes(member) || LONG_PRICE.test(member))
 
-/** Returns a function that tells whether a name has fallbacks. */
+/** Returns a function that checks whether a name has fallbacks. */
 function createFallbackCheck(router: JsonObject): (name: string) => boolean {
   const named = FALLBACKS.flatMap((list) => toList(router[list]).flatMap((one) => Object.keys(toObject(one))))
   const names = new Set(named)
   return (name) => names.has(name) || names.has('*') || !isEmpty(router.default_fallbacks)
 }
 
-/** The entries of `model_list`, merged with the credential they name and with the settings. Their own parameters take precedence. */
+/**
+ * Returns the entries of `model_list`, merged with the settings and with the credential that each one names. An entry's own parameters take
+ * precedence.
+ */
 function addCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObject; place: string }[] {
   const credentials = new Map(
     toList(config.credential_list).map((one) => [
@@ -173,7 +176,7 @@ function addCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObje
   })
 }
 
-/** Plans the connection of a deployment. If there can't be one, reports why and returns `undefined`. */
+/** Plans the connection of a deployment. If that isn't possible, reports why and returns `undefined`. */
 function planDeployment(entry: JsonObject, place: string, plan: ImportPlan): Deployment | undefined {
   plan.reportMistyped(`${place}.`, entry, { litellm_params: 'object', model_info: 'object' })
   const params = toObject(entry.litellm_params)
@@ -224,7 +227,7 @@ function planDeployment(entry: JsonObject, place: string, plan: ImportPlan): Dep
   }
 }
 
-/** LiteLLM's price fields, in USD per token, and the corresponding ones of Signalbox, in USD per million tokens. */
+/** LiteLLM's price fields, in USD per token, and Signalbox's equivalents, in USD per million tokens. */
 const TOKEN_PRICES: Readonly<Record<string, string>> = {
   input_cost_per_token: 'input',
   output_cost_per_token: 'output',
@@ -236,7 +239,7 @@ const TOKEN_PRICES: Readonly<Record<string, string>> = {
   output_cost_per_image_token: 'imageOutput',
 }
 
-/** LiteLLM's prices of other units, by the kinds that have them in Signalbox, which doesn't price chat by the second. */
+/** LiteLLM's prices of other units, by the kinds that have such prices in Signalbox. Signalbox doesn't price chat by the second. */
 const UNIT_PRICES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   image: { input_cost_per_image: 'image', output_cost_per_image: 'image' },
   stt: { input_cost_per_second: 'second', output_cost_per_second: 'second' },
@@ -244,7 +247,7 @@ const UNIT_PRICES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   rerank: { input_cost_per_query: 'search' },
 }
 
-/** The price of a deployment in USD, and the names of the fields it was made from. */
+/** Reads the price of a deployment in USD. Also returns the names of the fields that it was made from. */
 function readPrice(given: JsonObject, kind: string): { price: PlannedValue | undefined; done: readonly string[] } {
   const tokens = Object.entries(TOKEN_PRICES).map(([name, unit]) => ({ name, unit, factor: 1e6 }))
   const others = Object.entries(getEntry(UNIT_PRICES, kind) ?? {}).map(([name, unit]) => ({ name, unit, factor: 1 }))
@@ -276,7 +279,7 @@ interface PricedRange {
   prices: JsonObject
 }
 
-/** The ranges of `tiered_pricing` in order: `[{ range: [0, 32000], input_cost_per_token: 1e-6 }]`. */
+/** Reads the ranges of `tiered_pricing`, in order: `[{ range: [0, 32000], input_cost_per_token: 1e-6 }]`. */
 function readRanges({ tiered_pricing: given }: JsonObject): PricedRange[] {
   const ranges = Array.isArray(given) ? given : []
   return ranges
@@ -298,7 +301,7 @@ const toTiers = (ranges: readonly PricedRange[]) =>
     return above > 0 && Object.keys(price).length > 1 ? [{ price, names: ['tiered_pricing'] }] : []
   })
 
-/** Reads prices of long requests, such as `input_cost_per_token_above_200k_tokens`, by threshold. */
+/** Reads the prices of long requests, such as `input_cost_per_token_above_200k_tokens`, by threshold. */
 function readTiers(given: JsonObject): { price: Record<string, number>; names: string[] }[] {
   const tiers = new Map<number, { price: Record<string, number>; names: string[] }>()
   for (const name in given) {
@@ -317,7 +320,7 @@ function readTiers(given: JsonObject): { price: Record<string, number>; names: s
 
 const LONG_PRICE = /^(.+)_above_(\d{1,6})k_tokens$/
 
-/** Reports the fields of `model_info` that are not imported; the model's capabilities in one line. */
+/** Reports the fields of `model_info` that are not imported. Lists the model's capabilities in one line. */
 function reportInfo(
   place: string,
   info: JsonObject,
@@ -348,7 +351,7 @@ const ACCESS = 'Connections only support keys. Put access keys into the variable
 const ADDRESS = "Signalbox uses api_base or, without it, the cloud's URL for the region."
 const ONE_KEY = 'A connection has one credential, and a different one is used.'
 
-/** Why other fields are not imported. */
+/** The reasons why other fields are not imported. */
 const PARAM_REASONS: Readonly<Record<string, string>> = {
   rpm: NO_LIMIT,
   tpm: NO_LIMIT,

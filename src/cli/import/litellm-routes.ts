@@ -7,7 +7,7 @@ import { type Deployment, FALLBACKS } from './litellm-deployments.ts'
 import { STRATEGIES, toTimeouts } from './litellm-settings.ts'
 import { type ImportPlan, type PlannedEntry, type PlannedValue, toComboModels } from './plan.ts'
 
-/* Makes aliases and combos from the names of LiteLLM's models. */
+/* Creates aliases and combos from the names of LiteLLM's models. */
 
 /** Deployments with a `*` in their `model_name`. */
 interface Wildcard {
@@ -18,12 +18,12 @@ interface Wildcard {
 interface Routes {
   groups: ReadonlyMap<string, readonly Deployment[]>
   wildcards: readonly Wildcard[]
-  /** The router's settings, and the library's settings that it doesn't override. */
+  /** The router's settings, and those of the library's settings that the router doesn't override. */
   router: JsonObject
   plan: ImportPlan
 }
 
-/** Plans a model or a combo for each `model_name`, its fallbacks, and the aliases of `model_group_alias`. */
+/** Plans a model or a combo for each `model_name`, for its fallbacks, and for the aliases in `model_group_alias`. */
 export function planRoutes(routes: Routes): void {
   const { groups, router, plan } = routes
   for (const name of Object.keys(toObject(router.model_group_alias))) plan.reserveName(name)
@@ -37,7 +37,7 @@ export function planRoutes(routes: Routes): void {
   planWildcards(routes)
 }
 
-/** The `model_name` for a name: itself, or the `model_name` it is an alias of; `undefined` if there is none. */
+/** Finds the `model_name` for a name: the name itself, or the one it is an alias of; `undefined` if there is none. */
 function findGroup(name: string, { groups, router }: Pick<Routes, 'groups' | 'router'>): string | undefined {
   if (groups.has(name)) return name
   const given = getEntry(toObject(router.model_group_alias), name)
@@ -45,7 +45,7 @@ function findGroup(name: string, { groups, router }: Pick<Routes, 'groups' | 'ro
   return meant !== undefined && groups.has(meant) ? meant : undefined
 }
 
-/** The model for a name that matches a `model_name` with a `*`; the longest match wins. */
+/** Finds the model for a name that matches a `model_name` with a `*`. The longest match wins. */
 function matchWildcard(name: string, { wildcards, plan }: Pick<Routes, 'wildcards' | 'plan'>): string | undefined {
   const scoreMatch = ({ name: pattern }: Wildcard) => {
     const [before = '', after = ''] = pattern.split('*')
@@ -65,7 +65,7 @@ function matchWildcard(name: string, { wildcards, plan }: Pick<Routes, 'wildcard
   )
 }
 
-/** The name for the deployments of one `model_name`: a model's for one deployment, otherwise a combo's. */
+/** Returns the name for the deployments of one `model_name`: that of a model for a single deployment, otherwise that of a combo. */
 function planBase(
   name: string,
   given: readonly Deployment[],
@@ -99,7 +99,7 @@ function planBase(
   const tiers = groupByOrder(deployments)
   const isTiered = tiers.length > 1
   const entries = tiers.flatMap((tier): PlannedEntry[] => {
-    // As in LiteLLM, the first deployment decides which field is the weight. Others without that field have no weight.
+    // As in LiteLLM, the first deployment decides which field contains the weight. Other deployments without that field have no weight.
     const by = strategy === 'weighted' ? (tier[0]?.weights.findIndex((weight) => weight !== undefined) ?? -1) : -1
     const own = tier.map(({ connection, model: id, weights, params }) => ({
       model: plan.model(connection, id),
@@ -138,7 +138,9 @@ function groupByOrder(deployments: readonly Deployment[]): Deployment[][] {
   return [...tiers].sort(([one], [other]) => one - other).map(([, tier]) => tier)
 }
 
-/** The timeouts of a combo: the longest of all its deployments, if each has one. `own`: the deployments with the combo's name. */
+/**
+ * Returns the timeouts of a combo: the longest of all its deployments, if every one has a timeout. `own` are the deployments with the combo's name.
+ */
 function mergeTimeouts(
   name: string,
   own: readonly Deployment[],
@@ -199,7 +201,7 @@ function planFallback(
   if (combo !== name) plan.alias(`fallbacks of ${name}`, name, combo)
 }
 
-/** The fallbacks of each name in LiteLLM's order, including fallbacks of fallbacks. */
+/** Lists the fallbacks of each name in LiteLLM's order, including fallbacks of fallbacks. */
 function listFallbacks(routes: Routes): Map<string, string[]> {
   const { groups, router, plan } = routes
   const direct = new Map<string, string[]>()
@@ -256,10 +258,10 @@ function listFallbacks(routes: Routes): Map<string, string[]> {
   return new Map([...direct.keys()].map((name) => [name, orderFallbacks(name, direct, most)]))
 }
 
-/** LiteLLM's default for "max_fallbacks": how many levels of fallbacks it follows. */
+/** LiteLLM's default for "max_fallbacks": the number of fallback levels that it follows. */
 const MAX_FALLBACKS = 5
 
-/** The names to try after a name, in order: each fallback, followed by its own fallbacks. */
+/** Lists the names to try after a name, in order: each fallback, followed by its own fallbacks. */
 function orderFallbacks(name: string, direct: ReadonlyMap<string, readonly string[]>, most: number): string[] {
   const found = new Set<string>()
   const walk = (one: string, depth: number) => {
@@ -296,7 +298,7 @@ function planWildcards(routes: Routes): void {
   }
 }
 
-/** Makes aliases of the names with a `*` that match catalog models and have no other meaning. Returns the names. */
+/** Creates aliases for the names with a `*` that match catalog models and have no other meaning. Returns the names. */
 function planCatalogNames({ name, deployment }: Wildcard, routes: Routes): string[] {
   const { groups, router, plan } = routes
   const [before = '', after = ''] = deployment.model.split('*')
@@ -327,7 +329,7 @@ function planAliases({ router, plan }: Routes, findBase: (name: string) => strin
     }
     if (toObject(value).hidden === true)
       plan.reportUnmapped(`${place}.hidden`, 'Aliases are always listed, like models.')
-    if (plan.combos.has(alias) || alias === group) continue // it has its own fallbacks
+    if (plan.combos.has(alias) || alias === group) continue // it has fallbacks of its own
     const target = plan.combos.has(group) ? group : (plan.aliases.get(group) ?? base)
     plan.alias(place, alias, target)
     plan.reportMapped(place, `alias ${alias} for ${target}`)

@@ -12,7 +12,7 @@ import {
 } from './given-fields.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 
-/** The strategies of LiteLLM's router. */
+/** The routing strategies of LiteLLM, and their equivalents. */
 export const STRATEGIES: Readonly<Record<string, string>> = {
   'simple-shuffle': 'weighted',
   'least-busy': 'least-busy',
@@ -32,7 +32,7 @@ const PARTS = {
   default_key_generate_params: 'object',
 } as const
 
-/** Plans the settings for all requests: attempts, timeouts, cooldowns, limits, and budgets. */
+/** Plans the settings that apply to all requests: attempts, timeouts, cooldowns, limits, and budgets. */
 export function planSettings(config: JsonObject, router: JsonObject, plan: ImportPlan): void {
   const litellm = toObject(config.litellm_settings)
   const general = toObject(config.general_settings)
@@ -93,7 +93,7 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   })
 }
 
-/** Plans a client key if LiteLLM requires keys, which it does if the file has a master key in any of its possible places. */
+/** Plans a client key if LiteLLM requires keys, that is, if the file has a master key in any of the possible places. */
 function planKey(config: JsonObject, plan: ImportPlan): void {
   const litellm = toObject(config.litellm_settings)
   const general = toObject(config.general_settings)
@@ -136,7 +136,7 @@ function planKey(config: JsonObject, plan: ImportPlan): void {
   )
 }
 
-/** Plans the limits of LiteLLM's proxy and of its teams. */
+/** Plans the limits of LiteLLM's proxy and its teams. */
 function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan): void {
   const parallel = readNumber(general.global_max_parallel_requests) ?? readNumber(litellm.max_parallel_requests)
   const limits = readLimits(
@@ -227,7 +227,7 @@ export function toTimeouts(
 const LIMITS = ['max_budget', 'max_parallel_requests', 'rpm_limit', 'tpm_limit']
 const NUMBERS = splitWords('num_retries timeout request_timeout stream_timeout cooldown_time allowed_fails')
 
-/** Reports a field that is not a number, such as one that is read from a variable. */
+/** Reports a field that isn't a number, such as one that is read from a variable. */
 function reportNonNumber(place: string, name: string, given: JsonObject, plan: ImportPlan): void {
   const value = given[name]
   if (isEmpty(value) || readNumber(value) !== undefined) return

@@ -5,7 +5,7 @@ import { planRoutes } from './litellm-routes.ts'
 import { planSettings } from './litellm-settings.ts'
 import type { ImportPlan } from './plan.ts'
 
-/* LiteLLM's config.yaml, as described at docs.litellm.ai/docs/proxy/config_settings. */
+/* Imports LiteLLM's config.yaml, as described at docs.litellm.ai/docs/proxy/config_settings. */
 
 const SECTIONS = {
   model_list: 'list',
@@ -15,7 +15,7 @@ const SECTIONS = {
   credential_list: 'list',
 } as const
 
-/** Plans the import of a LiteLLM configuration. Throws a problem if `config` is not one. */
+/** Plans the import of a LiteLLM configuration. Throws a problem if `config` isn't one. */
 export function planLiteLlm(config: unknown, plan: ImportPlan): void {
   if (!isObject(config) || !Object.keys(SECTIONS).some((name) => name in config))
     rejectFile('a LiteLLM configuration', 'A LiteLLM configuration has a "model_list".')
@@ -33,7 +33,7 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
   plan.reportRest('', config, { done: [...Object.keys(SECTIONS), 'include'], reasons: REASONS })
 }
 
-/** The router's settings, and the library's settings that it doesn't override. */
+/** Returns the router's settings, and those of the library's settings that the router doesn't override. */
 function readRouterSettings(config: JsonObject): JsonObject {
   const own = Object.entries(toObject(config.router_settings)).filter(([, value]) => !isEmpty(value) || value === false)
   return { ...toObject(config.litellm_settings), ...Object.fromEntries(own) }

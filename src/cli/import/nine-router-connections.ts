@@ -6,9 +6,9 @@ import { readNumber, readString, splitWords, toObject } from './given-fields.ts'
 import type { ImportPlan, PlannedAccount, PlannedValue } from './plan.ts'
 import { slug, variableName } from './plan-names.ts'
 
-/* 9router's connections: accounts with API keys, and the user's own servers ("nodes"). */
+/* Imports 9router's connections: accounts with API keys, and the user's own servers ("nodes"). */
 
-/** Signalbox's names of providers with API keys that have another name in 9router. */
+/** Signalbox's names for API key providers that 9router calls something else. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   gemini: 'google',
   glm: 'zai',
@@ -35,7 +35,7 @@ const SAME = [
   ...splitWords('baseten scaleway elevenlabs deepgram azure vertex perplexity-agent'),
 ]
 
-/** Providers that 9router calls at different URLs than Signalbox does. Their keys are for 9router's URLs. */
+/** Providers that 9router calls at different URLs than Signalbox. The keys are for 9router's URLs. */
 const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> = {
   alicode: { baseUrl: 'https://coding.dashscope.aliyuncs.com/v1' },
   'alicode-intl': { baseUrl: 'https://coding-intl.dashscope.aliyuncs.com/v1' },
@@ -53,13 +53,13 @@ const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> 
   'volcengine-ark': { baseUrl: 'https://ark.cn-beijing.volces.com/api/coding/v3' },
 }
 
-/** Providers' URLs in older versions of 9router. */
+/** URLs that older versions of 9router used for providers. */
 const FORMER_ADDRESSES: Readonly<Record<string, string>> = {
   kimi: 'https://api.kimi.com/coding/v1',
   siliconflow: 'https://api.siliconflow.cn/v1',
 }
 
-/** Short prefixes of 9router's models. */
+/** 9router's short model prefixes, and the providers that they belong to. */
 const ALIASES: Readonly<Record<string, string>> = {
   ark: 'volcengine-ark',
   bfl: 'black-forest-labs',
@@ -82,10 +82,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   vx: 'vertex',
 }
 
-/** Signalbox's prefix and provider by 9router's model prefixes. */
+/** Signalbox's prefix and provider, by 9router's model prefix. */
 export type Prefixes = Map<string, { prefix: string; provider: string }>
 
-/** Plans a connection. `node`: the server, if it is the user's own. */
+/** Plans a connection. `node` is the server if it is the user's own. */
 export function planConnection(
   given: JsonObject,
   node: JsonObject | undefined,
@@ -136,7 +136,7 @@ export function planConnection(
   }
   const own = speaks ?? 'openai-compatible'
   const isOwnServer = builtIn === undefined
-  // Clients name models by 9router's provider ID. If Signalbox doesn't have the name, it stays as the prefix.
+  // Clients name models by 9router's provider ID. If Signalbox doesn't have that name, it is kept as the prefix.
   const named = builtIn === undefined || listNames(builtIn).includes(provider) ? builtIn : provider
   const prefix = named ?? plan.findFreePrefix(wish, prefixes.get(provider)?.prefix)
   const planned: PlannedAccount = {
@@ -165,7 +165,7 @@ export function planConnection(
   const { defaultModel, globalPriority } = given
   const left = { defaultModel, globalPriority, ...toObject(given.providerSpecificData) }
   plan.reportRest(place, left, { done: READ, reasons: REASONS })
-  // Both 9router and Signalbox distribute requests over a provider's connections, so they share one prefix.
+  // Both 9router and Signalbox distribute requests over all connections of a provider, so the connections share one prefix.
   const short = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)
   for (const name of [provider, readString(specific.prefix), ...short])
     if (name !== undefined && !prefixes.has(name)) prefixes.set(name, { prefix, provider: planned.provider })
@@ -176,7 +176,7 @@ const listNames = (provider: string): readonly string[] => {
   return [provider, alias, catalogAlias]
 }
 
-/** The settings of a cloud. Settings in an invalid format, which connections would reject, are reported and not imported. */
+/** Reads the settings of a cloud. Reports settings in an invalid format instead of importing them, because connections would reject them. */
 function readCloudSettings(
   provider: string | undefined,
   specific: JsonObject,

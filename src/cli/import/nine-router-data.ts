@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { problem } from '../problem.ts'
 import { readDocument } from './read-file.ts'
 
-/** Reads the data in a 9router folder, or in one of its files. */
+/** Reads the data in a 9router folder or in one of its files. */
 export async function readNineRouter(path: string): Promise<unknown> {
   const found = await stat(path).catch(() => undefined)
   if (!found) throw problem(`${path} doesn't exist. 9router stores its data in ~/.9router, unless DATA_DIR is set.`)
@@ -18,7 +18,7 @@ export async function readNineRouter(path: string): Promise<unknown> {
   throw problem(`${path} has neither db/data.sqlite nor db.json, so it is not a 9router data directory.`)
 }
 
-/** Reads a copy of the database, because SQLite creates files next to a database even if it only reads. */
+/** Reads a copy of the database, because SQLite creates files next to a database even when only reading it. */
 async function readSqlite(path: string): Promise<unknown> {
   const { DatabaseSync } = await loadSqlite()
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-import-'))
@@ -45,7 +45,7 @@ const EXPORT = 'Use "Export" in the settings of the 9router dashboard, and impor
 async function loadSqlite(): Promise<Pick<typeof import('node:sqlite'), 'DatabaseSync'>> {
   const { emitWarning } = process
   try {
-    process.emitWarning = () => {} // the import warns that SQLite is experimental
+    process.emitWarning = () => {} // importing the module warns that SQLite is experimental
     return await import('node:sqlite')
   } catch {
     throw problem(`This runtime has no SQLite support to read 9router data. Use Node.js 22.13 or later. ${EXPORT}`)

@@ -13,7 +13,7 @@ import {
 import { type Prefixes, planConnection } from './nine-router-connections.ts'
 import { type ImportPlan, type PlannedEntry, type PlannedValue, toComboModels } from './plan.ts'
 
-/* 9router's data: `db.json`, an export from its dashboard, or the same tables in `data.sqlite`. */
+/* Imports 9router's data: `db.json`, an export from its dashboard, or the same tables in `data.sqlite`. */
 
 const SECTIONS = {
   providerNodes: 'list',
@@ -26,7 +26,7 @@ const SECTIONS = {
   settings: 'object',
 } as const
 
-/** Plans the import of 9router's data. Throws a problem if the data isn't 9router's. */
+/** Plans the import of 9router's data. Throws a problem if the data isn't from 9router. */
 export function planNineRouter(data: unknown, plan: ImportPlan): void {
   if (!isObject(data) || !['providerConnections', 'combos', 'settings', 'apiKeys'].some((name) => name in data))
     rejectFile('9router data', '9router data has "providerConnections" and "combos".')
@@ -71,16 +71,16 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
   plan.reportRest('', data, { done: Object.keys(SECTIONS), reasons: REST })
 }
 
-/** The data for translating 9router's model names. */
+/** The data needed to translate 9router's model names. */
 interface RouterNames {
   prefixes: Prefixes
   aliases: ReadonlyMap<string, string | undefined>
-  /** Signalbox's combo names by 9router's. */
+  /** Signalbox's combo names by 9router's combo names. */
   combos: Map<string, string>
   plan: ImportPlan
 }
 
-/** The model of an entry or an alias: a string, or in newer versions an object. */
+/** Returns the model of an entry or an alias: a string or, in newer versions, an object. */
 function readModelName(given: unknown): string | undefined {
   const { provider, model } = toObject(given)
   const name = readString(model)
@@ -111,7 +111,7 @@ function nameModel(name: string, model: string, { prefixes, plan }: RouterNames)
   return found && `${found.prefix}/${model}`
 }
 
-/** The provider that 9router uses for a name without one. */
+/** The providers that 9router uses for model names without a provider. */
 const VENDORS: readonly (readonly [beginning: RegExp, provider: string])[] = [
   [/^claude-/i, 'anthropic'],
   [/^gemini-/i, 'gemini'],
@@ -173,7 +173,7 @@ function planCombos(
   }
 }
 
-/** The entries of a combo. An embedding combo keeps only one model, because embeddings of different models can't be mixed. */
+/** Returns the entries of a combo. An embedding combo keeps only one model, because embeddings of different models can't be mixed. */
 function readEntries(
   combo: JsonObject,
   {
@@ -227,7 +227,7 @@ function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): voi
   planPrices(toObject(data.pricing), names, plan)
 }
 
-/** Signalbox's price fields by 9router's. Both are in USD per million tokens. */
+/** Signalbox's price fields by 9router's. Both use USD per million tokens. */
 const PRICES: Readonly<Record<string, string>> = {
   input: 'input',
   output: 'output',
@@ -262,7 +262,7 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
   }
 }
 
-/** The price of a model, and the names of the fields it was made from. */
+/** Reads the price of a model. Also returns the names of the fields that it was made from. */
 function readPrice(given: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
   const found = Object.entries(PRICES).flatMap(([member, unit]) => {
     const amount = readNumber(given[member])
@@ -306,7 +306,7 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
     )
 }
 
-/** Fields of a key that don't restrict it. */
+/** Fields of a key that don't restrict its use. */
 const READ_KEY = splitWords(
   'id key keyHash name isActive machineId createdAt updatedAt lastUsedAt planMonths deactivatedReason',
 )

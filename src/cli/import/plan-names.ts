@@ -1,6 +1,6 @@
-/* The names that an import creates: ids of connections, and environment variables. */
+/* Creates the names in an import: IDs of connections, and environment variables. */
 
-/** Converts a text to an id of letters, digits, `.`, `_`, and `-`. */
+/** Converts text to an ID of letters, digits, `.`, `_`, and `-`. */
 export function slug(text: string): string {
   const found = text
     .toLowerCase()
@@ -10,7 +10,7 @@ export function slug(text: string): string {
   return found.startsWith('env-') ? `from-${found}` : found || 'connection'
 }
 
-/** Converts a text to the name of an environment variable. */
+/** Converts text to the name of an environment variable. */
 export function variableName(text: string): string {
   const found = text
     .toUpperCase()
@@ -19,5 +19,5 @@ export function variableName(text: string): string {
   return /^[A-Z]/.test(found) ? found : `KEY_${found}`
 }
 
-/** The variable that usually contains the API key of a provider. */
+/** Returns the variable that usually contains a provider's API key. */
 export const keyVariable = (provider: string): string => `${variableName(provider)}_API_KEY`

@@ -5,7 +5,7 @@ import { definitions } from '../../protocols/providers/definitions.ts'
 import { isEmpty, readNumber } from './given-fields.ts'
 import { slug, variableName } from './plan-names.ts'
 
-/** A string that contains environment variables, written as `${NAME}` in the file. In all other strings, `${` is escaped. */
+/** A string that contains environment variables, which the file writes as `${NAME}`. In all other strings, `${` is escaped. */
 export class Reference {
   /** The strings around the variables, in order: one more than there are names. */
   readonly parts: readonly string[]
@@ -17,7 +17,7 @@ export class Reference {
   }
 }
 
-/** A reference to one variable. */
+/** Creates a reference to one variable. */
 export const createReference = (name: string): Reference => new Reference(['', ''], [name])
 
 /** A value in the file. */
@@ -39,9 +39,9 @@ export interface ImportFinding {
   name?: string
 }
 
-/** An account with a provider, as configured in the other program. */
+/** An account with a provider, as the other program configures it. */
 export interface PlannedAccount {
-  /** The ID of a built-in provider, or of a server with the OpenAI or Anthropic format, such as `openai-compatible-lab`. */
+  /** The ID of a built-in provider, or of a server that uses the OpenAI or Anthropic format, such as `openai-compatible-lab`. */
   provider: string
   apiKey?: Reference | undefined
   data?: Readonly<Record<string, PlannedValue | undefined>>
@@ -56,7 +56,7 @@ interface PlannedConnection {
   id: string
   account: PlannedAccount
   prices: Map<string, PlannedValue>
-  /** Its models that a name in the file resolves to. */
+  /** The connection's models that names in the file resolve to. */
   models: Set<string>
 }
 
@@ -68,7 +68,7 @@ export interface PlannedEntry {
   params?: Readonly<Record<string, PlannedValue>> | undefined
 }
 
-/** The records and the findings of an import. They contain no secrets: each secret is replaced by a variable, and equal secrets by the same one. */
+/** The records and findings of an import. They contain no secrets: each secret is replaced by a variable, and equal secrets by the same variable. */
 export class ImportPlan {
   readonly mapped: ImportFinding[] = []
   readonly unmapped: ImportFinding[] = []
@@ -78,10 +78,10 @@ export class ImportPlan {
   readonly groups = new Map<string, Record<string, PlannedValue | undefined>>()
   readonly keys = new Map<string, Record<string, PlannedValue | undefined>>()
   readonly customModels = new Map<string, Record<string, PlannedValue | undefined>>()
-  /** What each variable contains, by name. */
+  /** Describes the contents of each variable, by name. */
   readonly variables = new Map<string, string>()
   readonly #connections = new Map<string, PlannedConnection>()
-  /** The IDs of the connections by the identifying fields of their accounts. */
+  /** The IDs of the connections, by the identifying fields of their accounts. */
   readonly #accounts = new Map<string, string>()
   /** The IDs of the connections by provider. */
   readonly #providers = new Map<string, string[]>()
@@ -92,7 +92,7 @@ export class ImportPlan {
   /** The model names that clients use, by path, such as `model_list[0]`. */
   readonly #clientNames = new Map<string, string>()
 
-  /** Reports a part of the other program's configuration that is imported. */
+  /** Reports a part of the other program's configuration as imported. */
   reportMapped(from: string, to: string): void {
     this.mapped.push(redactFinding(from, to))
   }
@@ -102,7 +102,7 @@ export class ImportPlan {
     this.#clientNames.set(place, name)
   }
 
-  /** Reports part of the other program's configuration that was changed or not imported, with the reason. */
+  /** Reports a part of the other program's configuration that was changed or not imported, with the reason. */
   reportUnmapped(from: string, why: string): void {
     const name = this.#clientNames.get(/^[^.:]+\[\d+\]/.exec(from)?.[0] ?? '')
     this.unmapped.push({
@@ -111,7 +111,9 @@ export class ImportPlan {
     })
   }
 
-  /** Reports the fields of an object that are not imported. `reasons`: why, by name; `done`: the fields that need no report. */
+  /**
+   * Reports the fields of an object that are not imported. `reasons` contains the reasons by name; `done` lists the fields that don't need a report.
+   */
   reportRest(
     place: string,
     given: JsonObject,
@@ -134,7 +136,7 @@ export class ImportPlan {
     }
   }
 
-  /** The weight of a model, at least 0. Reports an invalid one. */
+  /** Reads the weight of a model, at least 0. Reports an invalid one. */
   readWeight(place: string, given: unknown): number | undefined {
     const found = readNumber(given)
     if (found === undefined && given !== undefined && given !== null)
@@ -144,13 +146,14 @@ export class ImportPlan {
     return 0
   }
 
-  /** The variable for a plain-text secret. It is named `wish`, unless another secret has that name. */
+  /** Returns a variable for a plain-text secret. Its name is `wish` unless another secret has that name. */
   addSecret(value: string, wish: string, holds: string): Reference {
     return this.addVariable(value, wish, `${holds} (in plain text in the file)`)
   }
 
   /**
-   * The variable for a value, such as the path of a file whose contents it gets; the same one for the same value. It is named `wish` if that is free.
+   * Returns a variable for a value, such as the path of a file whose contents the variable should get. The same value always gets the same variable.
+   * Its name is `wish` if that is free.
    */
   addVariable(value: string, wish: string, holds: string): Reference {
     const known = this.#secrets.get(value)
@@ -161,28 +164,28 @@ export class ImportPlan {
     return createReference(name)
   }
 
-  /** Reserves the name of a variable that the other program reads, so that no plain-text secret gets it. Call it before `secret`. */
+  /** Reserves the name of a variable that the other program reads, so that no plain-text secret gets the name. Call it before `addSecret`. */
   reserveVariable(name: string): void {
     this.#reserved.add(name)
   }
 
-  /** A variable that the other program also reads. */
+  /** Returns a reference to a variable that the other program also reads. */
   readVariable(name: string, holds: string): Reference {
     if (!this.variables.has(name)) this.variables.set(name, holds)
     return createReference(name)
   }
 
   /**
-   * Reserves a name that clients use. No combo created by the import gets the name, and no connection gets the part before its slash as a prefix,
-   * because `openai/gpt-5` can mean another model than OpenAI's, or several. `isItself`: the name means exactly that model. Call it before you plan
-   * combos and connections.
+   * Reserves a name that clients use. The import gives the name to no combo, and uses the part before its slash as no connection's prefix. The reason
+   * is that `openai/gpt-5` can mean a model other than OpenAI's, or several. `isItself` says that the name means exactly that model. Call this before
+   * planning combos and connections.
    */
   reserveName(name: string, { isItself = false }: { isItself?: boolean } = {}): void {
     this.#names.add(name)
     if (!isItself && !name.includes('*')) this.#beginnings.add(name.slice(0, Math.max(0, name.indexOf('/'))))
   }
 
-  /** The connection for an account. The same account always gets the same connection. */
+  /** Returns the connection for an account. The same account always gets the same connection. */
   connection(account: PlannedAccount): string {
     const { provider, apiKey, data, prefix } = account
     const identity = JSON.stringify([provider, apiKey, data, prefix])
@@ -196,12 +199,12 @@ export class ImportPlan {
     return id
   }
 
-  /** A prefix that is not the name of a provider or of another server. `known`: the prefix that the same server already has. */
+  /** Finds a prefix that isn't the name of a provider or another server. `known` is the prefix that the same server already has. */
   findFreePrefix(wish: string, known?: string): string {
     return known ?? findFreeName(BUILT_IN.has(wish) ? `${wish}-server` : wish, (name) => this.#isPrefix(name))
   }
 
-  /** Whether the names of other models start with this one. */
+  /** Returns whether the names of other models start with this prefix. */
   #isPrefix(name: string): boolean {
     return this.#connections.has(name) || this.#beginnings.has(name)
   }
@@ -225,14 +228,15 @@ export class ImportPlan {
   }
 
   /**
-   * The name of a connection's model for clients and combos. Call it once all connections are known, because several of one provider get prefixes.
+   * Returns the model name that clients and combos use for a connection's model. Call it once all connections are known, because connections get
+   * prefixes if a provider has several.
    */
   model(connection: string, model: string): string {
     if (!/[*<]/.test(model)) this.#connections.get(connection)?.models.add(model)
     return `${this.getPrefix(connection)}/${model}`
   }
 
-  /** The prefix of a connection's model names. The provider's name would resolve to all its connections. */
+  /** Returns the prefix of a connection's model names. A provider's name alone would resolve to all its connections. */
   getPrefix(connection: string): string {
     const { account: { provider, prefix } = { provider: connection } } = this.#connections.get(connection) ?? {}
     if (prefix !== undefined) return prefix
@@ -242,8 +246,8 @@ export class ImportPlan {
   }
 
   /**
-   * A free name for a combo: `wish`, with unsupported characters replaced. `isMadeUp`: the other program doesn't have the name, so it must also
-   * differ from that program's names.
+   * Finds a free name for a combo: `wish`, with unsupported characters replaced. `isMadeUp` says that the name doesn't come from the other program.
+   * It must then also differ from that program's names.
    */
   findFreeComboName(wish: string, { isMadeUp = false }: { isMadeUp?: boolean } = {}): string {
     const found = wish.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '')
@@ -253,7 +257,7 @@ export class ImportPlan {
     return findFreeName(name, isTaken)
   }
 
-  /** Plans an alias, or reports that its name isn't valid for one. */
+  /** Plans an alias, or reports that its name isn't a valid alias. */
   alias(place: string, name: string, model: string): void {
     if (name.trim() === '' || name.length > MAX_NAME || /^\.{1,2}$/.test(name))
       this.reportUnmapped(
@@ -263,7 +267,7 @@ export class ImportPlan {
     else this.aliases.set(name, model)
   }
 
-  /** The first entries, as many as a combo can have. Reports if there are more. */
+  /** Returns the first entries, up to the maximum for a combo. Reports if there are more. */
   entries<T>(place: string, all: readonly T[]): readonly T[] {
     if (all.length > MAX_ENTRIES)
       this.reportUnmapped(
@@ -281,7 +285,7 @@ export class ImportPlan {
     return findFreeName(wish, (name) => this.keys.has(name))
   }
 
-  /** The file for `--config`, in YAML. `from`: the program and the file that it was made from. */
+  /** Renders the file for `--config` in YAML. `from` names the program and the file that it was made from. */
   file(from: string): string {
     const connections = [...this.#connections.values()].map(
       ({ id, account: { provider, apiKey, data = {}, more = {} }, prices, models }) => {
@@ -289,7 +293,7 @@ export class ImportPlan {
         const own = {
           ...data,
           ...(prefix !== provider && { prefix }),
-          // The listing doesn't query servers without a key, and gets the models of local servers from the catalog.
+          // The listing doesn't query servers without a key, and would list the catalog's models for local servers.
           ...((!apiKey || LOCAL.includes(provider)) && models.size > 0 && { enabledModels: [...models] }),
         }
         return [
@@ -325,7 +329,7 @@ export class ImportPlan {
   }
 }
 
-/** Removes secrets from a finding, which quotes the other program's file. */
+/** Removes secrets from a finding, because it quotes the other program's file. */
 const redactFinding = (from: string, to: string): ImportFinding => ({
   from: withoutCredentialShapes(from),
   to: withoutCredentialShapes(to),
@@ -341,13 +345,13 @@ const BUILT_IN: ReadonlySet<string> = new Set(
   Object.entries(definitions).flatMap(([id, { alias, catalogAlias }]) => [id, alias ?? id, catalogAlias ?? id]),
 )
 
-/** Providers whose servers have other models than the catalog. */
+/** Providers whose servers have different models than the catalog. */
 const LOCAL = ['ollama', 'lmstudio']
 
-/** Whether a provider is a server that only has the format of another one. */
+/** Returns whether a provider is a server that only uses the format of another provider. */
 const isOwnServer = (provider: string) => /^(?:openai|anthropic)-compatible/.test(provider)
 
-/** Converts a value for YAML. */
+/** Converts a value to YAML input. */
 function toYamlValue(value: PlannedValue | undefined): unknown {
   if (value instanceof Reference) {
     return value.parts
@@ -368,14 +372,14 @@ const isList = (value: PlannedValue | undefined): value is readonly PlannedValue
 
 const escapeVariables = (text: string) => text.replaceAll('${', () => '$${')
 
-/** `wish` if it is free, otherwise the first free name of `wish-2`, `wish-3`, and so on. */
+/** Returns `wish` if it is free, otherwise the first free name of `wish-2`, `wish-3`, and so on. */
 function findFreeName(wish: string, isTaken: (name: string) => boolean, between = '-'): string {
   let name = wish
   for (let count = 2; isTaken(name); count++) name = `${wish}${between}${count}`
   return name
 }
 
-/** The entries of a combo, with their weights if these differ. Weights above 1,000 are scaled down proportionally. */
+/** Returns the entries of a combo. Includes their weights only if they differ. Scales weights down proportionally if any exceeds 1,000. */
 export function toComboModels(entries: readonly PlannedEntry[]): PlannedValue[] {
   const weights = entries.map(({ weight }) => weight ?? 1)
   const most = Math.max(...weights)

@@ -7,9 +7,9 @@ import { isEmpty, readString, splitWords, toList, toObject } from './given-field
 import type { ImportPlan, PlannedAccount, PlannedValue, Reference } from './plan.ts'
 import { keyVariable, slug, variableName } from './plan-names.ts'
 
-/* The accounts of Portkey's targets: provider, URL, and key. */
+/* Reads the accounts of Portkey's targets: provider, URL, and key. */
 
-/** Signalbox's names of providers that have another name in Portkey. */
+/** Signalbox's names for providers that Portkey calls something else. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   'azure-openai': 'azure',
   'vertex-ai': 'vertex',
@@ -29,10 +29,10 @@ const SAME = splitWords(`
   openai anthropic bedrock google groq deepseek openrouter cohere cerebras ollama huggingface nebius sambanova siliconflow deepinfra moonshot
   voyage jina minimax mistral xai together fireworks azure vertex perplexity-agent
 `)
-/** The longest first, because one can be the start of another. */
+/** All provider names, longest first, because one can be the start of another. */
 const NAMES = [...SAME, ...Object.keys(PROVIDERS)].sort((one, other) => other.length - one.length)
 
-/** Signalbox's name of a Portkey provider; `undefined` if Signalbox doesn't have it. */
+/** Returns Signalbox's name for a Portkey provider; `undefined` if Signalbox doesn't have it. */
 const findProvider = (name: string): string | undefined =>
   getEntry(PROVIDERS, name) ?? (SAME.includes(name) ? name : undefined)
 
@@ -42,7 +42,7 @@ export const ACCOUNT_FIELDS = splitWords(`
   aws_region vertex_project_id vertex_region vertex_service_account_json huggingface_base_url
 `)
 
-/** Which of these fields the target's account uses; it ignores the others. `provider`: Signalbox's name of the provider. */
+/** Lists those of these fields that the target's account uses; it ignores the others. `provider` is Signalbox's name for the provider. */
 export function listAccountFields(target: JsonObject, provider: string): readonly string[] {
   const has = (name: string) => !isEmpty(target[name])
   const fieldsByProvider: Readonly<Record<string, readonly string[]>> = {
@@ -84,7 +84,7 @@ export function readKnownNames(config: JsonObject, told: readonly string[]): Kno
   ])
 }
 
-/** The names of the variables that a config reads, which must not be used for its plain-text keys. */
+/** Lists the variables that a config reads. They must not be used for its plain-text keys. */
 export function listVariables(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(listVariables)
   if (isObject(value)) return Object.values(value).flatMap(listVariables)
@@ -92,10 +92,10 @@ export function listVariables(value: unknown): string[] {
   return found === undefined ? [] : [found]
 }
 
-/** The known names in Portkey's own store: their providers, and their credentials if the file has them. */
+/** The known names in Portkey's own store, with their providers, and with their credentials if the file contains them. */
 export type KnownNames = ReadonlyMap<string, JsonObject>
 
-/** Finds the provider of a target. `vaulted`: the name under which Portkey's own store has the target's key. */
+/** Finds the provider of a target. `vaulted` is the name under which Portkey's own store has the target's key. */
 function findMeantProvider(target: JsonObject, known: KnownNames) {
   const written = readString(target.provider)
   const stored = readString(target.virtual_key) ?? (written?.startsWith('@') ? written.slice(1) : undefined)
@@ -109,7 +109,7 @@ function findMeantProvider(target: JsonObject, known: KnownNames) {
   }
 }
 
-/** The account of a target, or why there is none. */
+/** Plans the account of a target, or returns why it can't have one. */
 export function planAccount(
   target: JsonObject,
   place: string,
@@ -155,7 +155,7 @@ export function planAccount(
   return { provider, apiKey, data: { baseUrl } }
 }
 
-/** Providers that keep their name if the user sets another URL. */
+/** Providers that keep their name even if the user sets another URL. */
 const KEEPS_NAME = ['ollama', 'azure', 'bedrock', 'vertex']
 
 const nameServer = (host: string | undefined, other: string | undefined): string =>
@@ -178,13 +178,13 @@ function planAzureAccount(
   return { provider: 'azure', apiKey, data: { resource, apiVersion } }
 }
 
-/** A variable for the URL of an Azure resource whose name is only in Portkey's store. */
+/** Returns a variable for the URL of an Azure resource whose name is only in Portkey's store. */
 function planAzureUrl(given: JsonObject, vaulted: string | undefined, plan: ImportPlan): PlannedValue | undefined {
   if (vaulted === undefined || readString(given.resource_name) !== undefined) return undefined
   return plan.readVariable(`${variableName(vaulted)}_BASE_URL`, 'a base URL, https://<resource>.openai.azure.com')
 }
 
-/** The account of a Bedrock target: with its Bedrock key if it has one, otherwise with AWS access keys. */
+/** Plans the account of a Bedrock target: with its Bedrock key if it has one, otherwise with AWS access keys. */
 function planBedrockAccount(
   given: JsonObject,
   { key, vaulted, plan }: { key: Reference | undefined; vaulted: string | undefined; plan: ImportPlan },
@@ -225,7 +225,7 @@ function planVertexAccount(given: JsonObject, apiKey: Reference | undefined, pla
   }
 }
 
-/** The variable that a value names: `{{NAME}}` or `$NAME` in Portkey's own files, `${NAME}` or `process.env.NAME` in scripts. */
+/** Returns the variable that a value names: `{{NAME}}` or `$NAME` in Portkey's own files, `${NAME}` or `process.env.NAME` in scripts. */
 function parseVariable(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   const found = /^(?:\{\{\s*([A-Za-z_]\w*)\s*\}\}|\$\{?([A-Z_][A-Z0-9_]*)\}?|process\.env\.([A-Za-z_]\w*))$/.exec(

@@ -2,14 +2,14 @@ import { isObject } from '../../lib/json.ts'
 import { toList, toObject } from './given-fields.ts'
 import type { PlannedValue } from './plan.ts'
 
-/* The conditions of Portkey's conditional strategy, as the `when` of combo entries. */
+/* Converts the conditions of Portkey's conditional strategy to the `when` of combo entries. */
 
 interface EntryCondition {
   metadata: Readonly<Record<string, PlannedValue>>
   model?: PlannedValue
 }
 
-/** The alternatives of a query, each as the `when` of an entry; `undefined` if `when` can't express the query. */
+/** Returns the alternatives of a query, each as the `when` of an entry; `undefined` if `when` can't express the query. */
 export function toConditions(query: unknown): PlannedValue[] | undefined {
   const all = listAlternatives(query)
   const whens = all?.map(({ metadata, model }) => ({
@@ -61,7 +61,7 @@ function parseTest(name: string, test: unknown): EntryCondition[] | undefined {
   return [member === undefined ? { metadata: {}, model: value } : { metadata: Object.fromEntries([[member, value]]) }]
 }
 
-/** The models that a query compares the request's model with. */
+/** Lists the models that a query compares with the request's model. */
 export function listTestedModels(query: unknown): readonly string[] {
   return Object.entries(toObject(query)).flatMap(([name, test]) => {
     if (name === '$and' || name === '$or') return toList(test).flatMap(listTestedModels)
@@ -70,7 +70,7 @@ export function listTestedModels(query: unknown): readonly string[] {
   })
 }
 
-/** Combines each condition of one list with each of the other; `undefined` if two of them test the same value, which `when` can't express. */
+/** Combines each condition of one list with each of the other. Returns `undefined` if two of them test the same value, which `when` can't express. */
 function combine(some: readonly EntryCondition[], more: readonly EntryCondition[]): EntryCondition[] | undefined {
   const pairs = some.flatMap((one) => more.map((other) => ({ one, other })))
   const clash = pairs.some(
@@ -82,7 +82,7 @@ function combine(some: readonly EntryCondition[], more: readonly EntryCondition[
   return pairs.map(({ one, other }) => ({ ...one, ...other, metadata: { ...one.metadata, ...other.metadata } }))
 }
 
-/** The string or strings that a value must equal. In `when`, `*` matches anything, so a string with a `*` can't be expressed. */
+/** Reads the string or strings that a value must equal. A string with a `*` can't be expressed, because `*` matches anything in `when`. */
 function readTestValue(test: unknown): PlannedValue | undefined {
   const { $eq, $in, ...others } = isObject(test) ? test : { $eq: test }
   const text = (value: unknown) =>

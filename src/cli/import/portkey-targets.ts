@@ -4,7 +4,7 @@ import { readEntryParams } from './import-entry-params.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 import { ACCOUNT_FIELDS, type KnownNames, listAccountFields, planAccount } from './portkey-accounts.ts'
 
-/* The targets of a Portkey config, with the fields that each inherits from the config around it. */
+/* Reads the targets of a Portkey config, with the fields that each one inherits from the surrounding config. */
 
 /** A target: a connection and its model, or a strategy over other targets. */
 export interface ModelTarget {
@@ -14,7 +14,7 @@ export interface ModelTarget {
   given: JsonObject
   connection: string | undefined
   model: string | undefined
-  /** Its `params` as a combo entry. */
+  /** The `params` of its combo entry. */
   params: Readonly<Record<string, PlannedValue>> | undefined
 }
 export interface StrategyTarget {
@@ -27,11 +27,11 @@ export interface StrategyTarget {
 export type TargetNode = ModelTarget | StrategyTarget
 export const isBranch = (node: TargetNode): node is StrategyTarget => 'targets' in node
 
-/** The number of models below a strategy, including those of nested strategies. */
+/** Counts the models below a strategy, including those of nested strategies. */
 export const countModels = (node: TargetNode): number =>
   isBranch(node) ? node.targets.reduce((sum, target) => sum + countModels(target), 0) : 1
 
-/** The config itself. Responses of Portkey's API contain it as "config", as an object or a string. */
+/** Returns the config itself. Responses of Portkey's API contain it as "config", either as an object or as a string. */
 export function unwrapConfig(file: unknown): unknown {
   const { data, config } = toObject(file)
   const found = config ?? toObject(data).config
@@ -44,7 +44,7 @@ export function unwrapConfig(file: unknown): unknown {
   }
 }
 
-/** Renames fields such as `apiKey` to `api_key`. Names in a `query` stay as they are, because clients send them. */
+/** Renames fields such as `apiKey` to `api_key`. Doesn't change names in a `query`, because clients send them. */
 export function toSnakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSnakeCase)
   if (!isObject(value)) return value
@@ -59,7 +59,7 @@ export function toSnakeCase(value: unknown): unknown {
 interface TargetPlace {
   place: string
   model: string | undefined
-  /** The fields that targets inherit from the config around them. */
+  /** The fields that targets inherit from the surrounding config. */
   inherited: JsonObject
   known: KnownNames
   plan: ImportPlan
@@ -102,7 +102,7 @@ export function planTarget(given: JsonObject, { place, model, inherited, known, 
   return planModelTarget({ ...given, ...whole }, { place, name, weight, model, params, known, plan })
 }
 
-/** A target that calls a provider. A model such as `@slug/model` also names the provider. */
+/** Plans a target that calls a provider. A model such as `@slug/model` also names the provider. */
 function planModelTarget(
   given: JsonObject,
   {
@@ -158,7 +158,7 @@ const READ = [
   ...ACCOUNT_FIELDS,
 ]
 const ONE_KEY = 'A connection has one credential, and a different one is used.'
-/** Why fields that a target's account doesn't use are not imported. */
+/** The reasons for not importing fields that a target's account doesn't use. */
 const ACCOUNT_REASONS: Readonly<Record<string, string>> = {
   api_key: ONE_KEY,
   aws_access_key_id: ONE_KEY,

@@ -28,9 +28,12 @@ import {
   unwrapConfig,
 } from './portkey-targets.ts'
 
-/* Portkey's config object, as described at portkey.ai/docs/api-reference/config-object. Both spellings of its fields are read: api_key and apiKey. */
+/*
+ * Imports Portkey's config object, as described at portkey.ai/docs/api-reference/config-object. Both spellings of its fields are supported: api_key
+ * and apiKey.
+ */
 
-/** Portkey's strategies. */
+/** Portkey's strategies, and their equivalents. */
 const STRATEGIES: Readonly<Record<string, string>> = {
   single: 'fallback',
   fallback: 'fallback',
@@ -42,8 +45,8 @@ const STRATEGIES: Readonly<Record<string, string>> = {
 const MEMBERS = splitWords('targets options provider virtual_key strategy retry cache request_timeout override_params')
 
 /**
- * Plans the import of a Portkey config, or of the `conf.json` of a self-hosted gateway. Throws a problem if `config` is neither. `model`: the model
- * of targets that use the request's model. `providers`: `name=provider` for names in Portkey's own store.
+ * Plans the import of a Portkey config, or of a self-hosted gateway's `conf.json`. Throws a problem if `config` is neither. `model` is the model for
+ * targets that use the request's model. `providers` contains `name=provider` for names in Portkey's own store.
  */
 export function planPortkey(
   config: unknown,
@@ -68,7 +71,7 @@ export function planPortkey(
   planCombo(isBranch(root) ? root : { ...root, targets: [root] }, 'portkey', plan)
 }
 
-/** Plans the accounts of a self-hosted gateway, whose models clients request as `@slug/model`. */
+/** Plans the accounts of a self-hosted gateway. Its clients request their models as `@slug/model`. */
 function planIntegrations(config: JsonObject, known: KnownNames, plan: ImportPlan): void {
   for (const [at, integration] of toList(config.integrations).map(toObject).entries()) {
     const place = `integrations[${at}]`
@@ -157,7 +160,7 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
   return name
 }
 
-/** The rules of a combo: attempts, timeouts, and health. `size`: the number of models below it. */
+/** Plans the rules of a combo: attempts, timeouts, and health. `size` is the number of models below it. */
 function planRules(
   node: StrategyTarget,
   used: readonly TargetNode[],
@@ -205,7 +208,10 @@ function toHealth(given: JsonObject): Record<string, PlannedValue> | undefined {
   return Object.keys(health).length > 0 ? health : undefined
 }
 
-/** The timeout of a strategy, in ms: its own, or else the longest of its targets if each has one, because it applies to all of them. */
+/**
+ * Finds the timeout of a strategy, in ms: its own, or else the longest of its targets' timeouts if every target has one, because it applies to all of
+ * them.
+ */
 function findTimeout(
   { place, given }: StrategyTarget,
   used: readonly TargetNode[],
@@ -250,7 +256,7 @@ function planModel({ place, connection, model }: ModelTarget, plan: ImportPlan):
   return name
 }
 
-/** The entries of a conditional strategy. Portkey uses the first condition that matches. */
+/** Plans the entries of a conditional strategy. Portkey uses the first matching condition. */
 function planConditions(
   strategy: JsonObject,
   { from, entries, plan }: { from: string; entries: ReadonlyMap<TargetNode, PlannedEntry>; plan: ImportPlan },
@@ -277,7 +283,7 @@ function planConditions(
     )
   for (const asked of new Set(toList(strategy.conditions).flatMap((one) => listTestedModels(toObject(one).query)))) {
     if (asked.includes('/') || plan.combos.has(asked)) continue
-    plan.alias(`${from}: params.model ${asked}`, asked, 'portkey') // clients request it, and Portkey applies the config
+    plan.alias(`${from}: params.model ${asked}`, asked, 'portkey') // clients request this name, and Portkey applies the config to it
     plan.reportMapped(`${from}: params.model ${asked}`, `alias ${asked} for portkey`)
   }
   const asked = readString(strategy.default)

@@ -5,18 +5,18 @@ import { isObject } from '../../lib/json.ts'
 import { problem } from '../problem.ts'
 import { readString } from './given-fields.ts'
 
-/** Maximum size of a file, in bytes: larger than any configuration, and readable within seconds. */
+/** Maximum file size, in bytes: larger than any configuration, but readable within seconds. */
 const MAX_BYTES = 32 * 1024 * 1024
-/** Maximum size of a YAML file, in characters: the parser needs a second per two million, and a lot of memory. */
+/** Maximum size of a YAML file, in characters. The parser needs a second per two million characters, and a lot of memory. */
 const MAX_YAML = 8 * 1024 * 1024
-/** No configuration is nested deeper. */
+/** Maximum nesting. No configuration is nested deeper. */
 const MAX_DEPTH = 100
 
-/** The code of a system error, such as `ENOENT`; empty for any other error. */
+/** Returns the code of a system error, such as `ENOENT`; an empty string for any other error. */
 export const getErrorCode = (cause: unknown): string =>
   cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 
-/** The contents of a YAML or JSON file. A problem says where a mistake is and quotes nothing, because it could be a secret. */
+/** Reads a YAML or JSON file. Problems give the position of a mistake but quote nothing, because the text could be a secret. */
 export async function readDocument(path: string): Promise<unknown> {
   const text = await readFileText(path)
   const value = /^\s*[[{]/.test(text) ? (tryParseJson(text) ?? parseYaml(path, text)) : parseYaml(path, text)
@@ -45,7 +45,7 @@ async function readFileText(path: string): Promise<string> {
   return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
 }
 
-/** Parses JSON, which the YAML parser could also read, but more slowly; `undefined` for any other text. */
+/** Parses JSON; `undefined` for any other text. The YAML parser could also read JSON, but more slowly. */
 function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -69,7 +69,7 @@ function parseYaml(path: string, text: string): unknown {
   return value
 }
 
-/** The result, or `undefined` if the parser throws. */
+/** Returns the result, or `undefined` if the parser throws. */
 function tryParse<T>(parse: () => T): T | undefined {
   try {
     return parse()
@@ -78,14 +78,14 @@ function tryParse<T>(parse: () => T): T | undefined {
   }
 }
 
-/** Whether the value is nested too deeply, or refers to itself. A part with several references is visited once. */
+/** Returns whether the value is nested too deeply, or refers to itself. Visits a part with several references only once. */
 function isTooDeep(value: unknown): boolean {
   const heights = new Map<unknown, number>()
   const measureHeight = (one: unknown, depth: number): number => {
     if (typeof one !== 'object' || one === null) return 0
     const known = heights.get(one)
     if (known !== undefined || depth > MAX_DEPTH) return known ?? MAX_DEPTH
-    heights.set(one, MAX_DEPTH) // so that a part that refers to itself is too deep
+    heights.set(one, MAX_DEPTH) // makes a part that refers to itself count as too deep
     const height = Object.values(one).reduce((most, inner) => Math.max(most, measureHeight(inner, depth + 1)), 0) + 1
     heights.set(one, height)
     return height
@@ -94,8 +94,9 @@ function isTooDeep(value: unknown): boolean {
 }
 
 /**
- * Reads a LiteLLM configuration and the files it includes, and merges them as LiteLLM does: lists are concatenated, and anything else in an included
- * file overrides the value before it. Included files are relative to the file that includes them; their own includes are ignored.
+ * Reads a LiteLLM configuration and the files it includes, and merges them as LiteLLM does: lists are concatenated, and any other value in an
+ * included file overrides the value before it. Paths of included files are relative to the file that includes them. The includes of included files
+ * are ignored.
  */
 export async function readWithIncludes(path: string): Promise<unknown> {
   const config = await readDocument(path)

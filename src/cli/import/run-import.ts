@@ -12,15 +12,15 @@ import { getErrorCode, readDocument, readWithIncludes } from './read-file.ts'
 /** The programs whose configuration can be imported. */
 export type ImportSource = 'litellm' | 'portkey' | '9router'
 
-/** The findings of an import, and the file it creates. Contains no secrets. */
+/** The findings of an import, and the file it creates. They contain no secrets. */
 export interface ImportResult {
   mapped: readonly ImportFinding[]
   unmapped: readonly ImportFinding[]
   /** The variables that the file needs, each with a description. */
   variables: readonly { name: string; holds: string }[]
-  /** Whether the file has client keys. They get their values at startup. */
+  /** Whether the file contains client keys. They get their values at startup. */
   hasKeys: boolean
-  /** The only model that clients request: the combo of a Portkey config. */
+  /** The only model that clients can request: the combo of a Portkey config. */
   sole?: string
   /** The records, in YAML. */
   file: string
@@ -35,8 +35,8 @@ interface ImportOptions {
 }
 
 /**
- * Reads the configuration of another program, and writes the records to `out`, if set. Throws a problem if the configuration can't be read, or if
- * `out` exists. `model` and `providers`: facts that a Portkey config lacks (see `planPortkey`).
+ * Reads the configuration of another program, and writes the records to `out` if it is set. Throws a problem if the configuration can't be read or if
+ * `out` exists. `model` and `providers` supply facts that a Portkey config lacks (see `planPortkey`).
  */
 export async function importFrom(
   source: ImportSource,
@@ -51,7 +51,7 @@ export async function importFrom(
   const file = plan.file(`${source}: ${path.split(/[\\/]/).at(-1) ?? path}`)
   if (out !== undefined) await write(out, file)
   const variables = [...plan.variables]
-    .filter(([name]) => file.includes(`\${${name}}`)) // unimported parts need no variable
+    .filter(([name]) => file.includes(`\${${name}}`)) // parts that aren't imported need no variables
     .map(([name, holds]) => ({ name, holds }))
   return {
     mapped: plan.mapped,
@@ -64,7 +64,7 @@ export async function importFrom(
   }
 }
 
-/** Throws a problem if nothing can be written to the path, before anything is read. */
+/** Throws a problem if the path can't be written to. Runs before anything is read. */
 async function requireFree(out: string): Promise<void> {
   if (!/\.ya?ml$/i.test(out)) throw usage('The name of the --out file must end in .yaml or .yml.')
   const found = await lstat(out).catch((cause: unknown) => {
@@ -76,7 +76,7 @@ async function requireFree(out: string): Promise<void> {
 
 const createTakenProblem = (out: string) => problem(`${out} already exists. Choose another name for --out.`)
 
-/** Writes a new file. Throws a problem if a file or a link exists at the path, even if it was just created. */
+/** Writes a new file. Throws a problem if a file or link exists at the path, even one that was just created. */
 async function write(out: string, content: string): Promise<void> {
   const file = await open(out, 'wx').catch((cause: unknown) => {
     throw getErrorCode(cause) === 'EEXIST' ? createTakenProblem(out) : createWriteProblem(out, cause)
@@ -86,7 +86,7 @@ async function write(out: string, content: string): Promise<void> {
     await file.close()
   } catch (cause) {
     await file.close().catch(() => {})
-    await rm(out, { force: true }) // half a file would block the next try
+    await rm(out, { force: true }) // a partial file would block the next attempt
     throw createWriteProblem(out, cause)
   }
 }
