@@ -27,8 +27,8 @@ export interface Welcome {
 }
 
 /**
- * Formats the message to print once the gateway is listening. Each command can be pasted into a shell unchanged, even into zsh, which doesn't support
- * comments there.
+ * Formats the message to print once the gateway is listening. Each command can be pasted into a shell unchanged, even into zsh, which doesn't allow
+ * comments interactively.
  */
 export function formatWelcome(facts: Welcome): string {
   const { baseUrl, data, demo } = facts

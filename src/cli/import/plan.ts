@@ -176,9 +176,9 @@ export class ImportPlan {
   }
 
   /**
-   * Reserves a name that clients use. The import gives the name to no combo, and uses the part before its slash as no connection's prefix. The reason
-   * is that `openai/gpt-5` can mean a model other than OpenAI's, or several. `isItself` says that the name means exactly that model. Call this before
-   * planning combos and connections.
+   * Reserves a name that clients use. No combo created by the import gets the name, and no connection gets the part before its slash as a prefix. This
+   * is necessary because `openai/gpt-5` can mean a model other than OpenAI's, or several. `isItself` says that the name means exactly that model. Call
+   * this before planning combos and connections.
    */
   reserveName(name: string, { isItself = false }: { isItself?: boolean } = {}): void {
     this.#names.add(name)
