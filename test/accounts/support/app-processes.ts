@@ -3,7 +3,7 @@ import { roundsUntil } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { withGateway } from './first-requests.ts'
 
-/** The plan of all accounts, which limits only how many requests a day each may send. */
+/** The plan of all accounts. It only limits the number of requests per day. */
 export const PLAN = 'everybody'
 
 const PROCESSES = 4
@@ -22,7 +22,10 @@ type Program = Shared['program']
 
 const slowly = { timeoutMs: 300_000 }
 
-/** Declares the tests of an app in four processes, whose accounts are revoked and paused in one of them. `create` makes an empty store; `end` is called at last. */
+/**
+ * Declares the tests of an app in four processes. One of them revokes and pauses accounts. `create` creates an empty store; `end` is called after all
+ * tests.
+ */
 export function appConformance(
   store: string,
   { create, end }: { create(): Promise<Place>; end?(): Promise<void> },
@@ -81,15 +84,15 @@ export function appConformance(
   )
 }
 
-/** How the storage of processes becomes unavailable. */
+/** Makes the storage of the processes unavailable for a while. */
 export interface Outage {
   begin(): Promise<unknown>
   end(): Promise<unknown>
 }
 
 /**
- * Declares the test of an app in four processes whose storage is unavailable for a while. `outage` stops and starts its server; without it, the
- * processes fail to reach their storage.
+ * Declares the test of an app in four processes whose storage is unavailable for a while. `outage` stops and starts the storage's server. Without it,
+ * the processes fail to reach their storage.
  */
 export function outageConformance(
   store: string,
@@ -121,7 +124,7 @@ export function outageConformance(
 
         await app.eventually('ask stranger', '200')
         await app.eventually('ask alice', '200')
-        const uncounted = PROCESSES // passed while the limit could not be checked
+        const uncounted = PROCESSES // passed while the limit couldn't be checked
         const counted = app.times('ask alice', '200') + app.times('stream alice', '200') - uncounted
         await app.eventually('used alice', JSON.stringify({ used: counted, reserved: 0 }))
         const served = app.times('ask alice', '200') + app.times('stream alice', '200')
@@ -170,7 +173,7 @@ const countRequests = (place: string, account: string) =>
 type Send = (order: string) => Promise<string>
 
 async function startApp(program: Program, place: string) {
-  const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` made it
+  const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` has created it
   await Promise.all(children.map((child) => child.said('ready')))
   const results: Array<{ order: string; result: string }> = []
   const processes = children.map((child): Send => {
@@ -187,7 +190,7 @@ async function startApp(program: Program, place: string) {
   return {
     processes,
     all: (order: string) => Promise.all(processes.map((send) => send(order))),
-    /** Sends an order to each process until it has the result. */
+    /** Sends an order to each process until the process returns the expected result. */
     async eventually(order: string, expected: string): Promise<void> {
       for (const send of processes) {
         let result = await send(order)
@@ -198,7 +201,7 @@ async function startApp(program: Program, place: string) {
         assert.is(result, expected, order)
       }
     },
-    /** How often an order had a result. */
+    /** Returns how often an order had a result. */
     times: (order: string, expected: string) =>
       results.filter((one) => one.order === order && one.result === expected).length,
   }

@@ -10,7 +10,7 @@ import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { catalog } from '../../pipeline/support/world.ts'
 import { fakeClock } from '../../support/clock.ts'
 
-/** Reads who is asking from the cookie `s=<id>`, as an app does with its sessions. */
+/** Reads the account from the cookie `s=<id>`, as an app does with its sessions. */
 export const byCookie: Identify = ({ headers }) => {
   const account = getSession(headers.get('cookie'))
   return account === undefined ? undefined : { account }
@@ -18,7 +18,7 @@ export const byCookie: Identify = ({ headers }) => {
 
 export const getSession = (cookie: string | null): string | undefined => /(?:^|;\s*)s=([^;]+)/.exec(cookie ?? '')?.[1]
 
-/** AccountFinder that are not stored. The plan `pro` exists. `change` reports that a record has changed. */
+/** Creates an `AccountFinder` whose accounts are not stored. The plan `pro` exists. `change` reports that a record has changed. */
 function openAccounts() {
   const listeners: Array<(ref: string) => void> = []
   const paused = new Set<string>()
@@ -38,7 +38,7 @@ function openAccounts() {
 }
 
 interface AppOptions extends Omit<Partial<GatewayOptions>, 'identify' | 'clock'> {
-  /** `undefined`: the gateway has none. Default: by the cookie. */
+  /** `undefined`: the gateway has no `identify`. Default: reads the cookie. */
   identify?: Identify | CachedIdentify | undefined
 }
 
@@ -48,7 +48,7 @@ interface Sent extends Omit<RequestInit, 'body'> {
   body?: object | BodyInit
 }
 
-/** A gateway in an app with users, and what `identify` and the provider were asked. */
+/** Opens a gateway in an app with users. Records the calls to `identify` and to the provider. */
 export async function openApp(given: AppOptions = {}) {
   const { identify, ...options } = { identify: byCookie, ...given }
   const up = fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatAnswer())))
@@ -110,7 +110,7 @@ export async function openApp(given: AppOptions = {}) {
   }
 }
 
-/** The status and the code of a response in OpenAI's format, such as `401 identity_required`. */
+/** Returns the status and the code of a response in OpenAI's format, such as `401 identity_required`. */
 export async function outcomeOf(response: Response): Promise<string> {
   const { error } = (await response.json()) as { error?: { code?: string } }
   return error?.code ? `${response.status} ${error.code}` : `${response.status}`

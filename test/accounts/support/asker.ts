@@ -6,8 +6,9 @@ import { openStore } from '../../services/open-store.ts'
 import { ALLOWED_USD, PER_PROCESS, SECRET, USD_PER_REQUEST } from './first-requests.ts'
 
 /*
- * A process with a gateway on a store that it shares with others: `asker <store> <token>`. It says "ready", waits for a line, and sends all requests at once:
- * with the token, or as a new account without one. It says how often each status was returned, and the text of unexpected ones.
+ * A process with a gateway on a store that it shares with other processes: `asker <store> <token>`. It prints "ready", waits for a line, and then
+ * sends all requests concurrently: with the token, or without a token as a new account. It prints how often each status was returned, and the body of
+ * unexpected responses.
  */
 
 const [place = '', token = ''] = process.argv.slice(2)

@@ -8,8 +8,8 @@ import { createGateway } from '../../../src/gateway.ts'
 import { chatAnswer } from '../../pipeline/support/answers.ts'
 
 /*
- * A process that serves one request of each of many accounts: `filling <folder> <warm-up> <accounts>`. It says how much processor time it had used when its
- * first request was answered, its largest resident memory, and by how much its live memory grew after the warm-up, whose accounts fill all caches.
+ * A process that serves one request for each of many accounts: `filling <folder> <warm-up> <accounts>`. It prints the CPU time used until its first
+ * response, its largest resident memory, and by how much its live memory grew after the warm-up. The accounts of the warm-up fill all caches.
  */
 
 const [path = '', warmUp = '', accounts = ''] = process.argv.slice(2)
@@ -42,13 +42,13 @@ await storage.close?.()
 const peakMiB = process.resourceUsage().maxRSS / 1_024
 writeSync(1, `filled ${JSON.stringify({ served, startMs, peakMiB, grownMiB })}\n`)
 
-/** Serves until so many accounts have been served. Resolves to the live memory in MiB. */
+/** Serves requests until this many accounts have been served. Resolves to the live memory in MiB. */
 async function fill(last: number): Promise<number> {
   const lane = async () => {
     while (asked < last) await ask()
   }
   await Promise.all(Array.from({ length: LANES }, lane))
-  await sleep(500) // what is written in the background
+  await sleep(500) // lets background writes finish
   collectGarbage()
   return process.memoryUsage().heapUsed / MIB
 }

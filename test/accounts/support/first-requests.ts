@@ -4,16 +4,19 @@ import { type Child, childProgram } from '../../storage/support/children.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 export const SECRET = 'a secret that all processes of a test have'
-/** How many requests an account can pay for, and how many each process sends at once. */
+/** How many requests an account can pay for, and how many each process sends concurrently. */
 const ALLOWED = 500
 export const PER_PROCESS = 250
-/** Each request may have one token of output, and gets it. */
+/** Each request may use one output token, and does. */
 export const USD_PER_REQUEST = 0.001
 export const ALLOWED_USD = ALLOWED * USD_PER_REQUEST
 
 const PROCESSES = 4
 
-/** Declares the tests of requests of one account that four processes get at once, on a store. `create` makes an empty one; `end` is called at last. */
+/**
+ * Declares the tests of concurrent requests of one account in four processes on a store. `create` creates an empty store; `end` is called after all
+ * tests.
+ */
 export function firstRequestsConformance(
   store: string,
   { create, end }: { create(): Promise<{ place: string; remove(): Promise<void> }>; end?(): Promise<void> },
@@ -37,7 +40,7 @@ export function firstRequestsConformance(
       return token
     })
 
-  /** What the account has spent, in US dollars. */
+  /** Returns how much the account has spent, in US dollars. */
   const readSpent = (place: string) =>
     withGateway(place, async ({ api }) => {
       await api.accounts.update('user_1', { limits: { usd: { total: ALLOWED_USD } } })
@@ -63,7 +66,7 @@ export function firstRequestsConformance(
       const { place, remove } = await create()
       try {
         await prepare(place)
-        const children = Array.from({ length: PROCESSES }, () => program?.start(place, '') as Child) // `before` made it
+        const children = Array.from({ length: PROCESSES }, () => program?.start(place, '') as Child) // `before` has created it
         const { 200: served, ...others } = await askAtOnce(children)
         assert.is(served, ALLOWED, JSON.stringify(others))
         const unexpected = Object.keys(others).filter((status) => !['402', '429'].includes(status))
@@ -89,7 +92,7 @@ export function firstRequestsConformance(
   })
 }
 
-/** Opens a gateway on the store, and closes both after the work. */
+/** Opens a gateway on the store. Closes both when the work is done. */
 export async function withGateway<T>(place: string, work: (gateway: Gateway) => Promise<T>): Promise<T> {
   const { storage, end } = await openStore(place)
   const gateway = createGateway({ storage, ...(!storage.ownSecret && { secret: SECRET }), logger: false })

@@ -7,7 +7,7 @@ import { createWritableStore } from '../../../src/records/writable-store.ts'
 import type { Storage } from '../../../src/types.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
 
-/** The accounts of one gateway, without its requests. */
+/** Opens the accounts of one gateway without the rest of its request handling. */
 export function openAccounts({
   clock = fakeClock(),
   storage = memoryStorage({ clock }),
@@ -39,13 +39,13 @@ export function openAccounts({
         createdAt: '2026-01-01T00:00:00.000Z',
         ...plan,
       }),
-    /** Admits an account and stores it, as its first attempt does. */
+    /** Admits an account and stores it, as its first attempt would. */
     async use(...args: Parameters<typeof accounts.getAccount>) {
       const account = await accounts.getAccount(...args)
       await accounts.markSeen(account)
       return account
     },
-    /** The code with which an account is rejected; `ok` if it isn't. */
+    /** Returns the code with which an account is rejected; `ok` if it isn't. */
     tell: (...args: Parameters<typeof accounts.getAccount>) =>
       accounts.getAccount(...args).then(
         () => 'ok',

@@ -10,8 +10,8 @@ import { PLAN } from './app-processes.ts'
 import { SECRET } from './first-requests.ts'
 
 /*
- * A process with the gateway of an app on a store that it shares with others: `serving <store>`. It keeps each identity for 30 s. Each order is a line
- * `<number> <command> <user>`, and its result is a line `<number> <result>`. Orders run concurrently.
+ * A process with an app's gateway on a store that it shares with other processes: `serving <store>`. It caches each identity for 30 s. Each order is
+ * a line `<number> <command> <user>`, and its result is a line `<number> <result>`. Orders run concurrently.
  */
 
 const [place = ''] = process.argv.slice(2)
@@ -52,7 +52,7 @@ const { api } = gateway
 
 const commands: Record<string, (user: string) => Promise<unknown> | unknown> = {
   ask: async (user) => (await ask(user)).status,
-  /** Sends requests until the identity is kept. The first request of an account changes its record, which drops the identity within a second. */
+  /** Sends requests until the identity is cached. An account's first request changes its record, which drops the identity within a second. */
   async untilKept(user) {
     for (let unasked = 0; unasked < 40; ) {
       const before = identified
@@ -61,7 +61,7 @@ const commands: Record<string, (user: string) => Promise<unknown> | unknown> = {
       await sleep(50)
     }
   },
-  /** Sends requests until one is rejected. Tells when the last one began that was not. */
+  /** Sends requests until one is rejected. Returns when the last accepted request began. */
   async untilRejected(user) {
     let acceptedAt = 0
     for (;;) {
@@ -126,7 +126,7 @@ async function ask(user: string, more: object = {}): Promise<Response> {
   return response
 }
 
-/** A stream that ends at the order `finishStreams`. */
+/** Opens a stream that ends at the order `finishStreams`. */
 function openStream(signal: AbortSignal | undefined): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream({
@@ -142,7 +142,7 @@ function openStream(signal: AbortSignal | undefined): Response {
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** When a stream ended, and all of its text. */
+/** Returns when a stream ended, and its complete text. */
 async function readRest(reader: ReadableStreamDefaultReader<string> | undefined, first: string): Promise<string> {
   let text = first
   for (;;) {

@@ -22,7 +22,7 @@ export interface TokenWorldOptions extends Partial<Pick<MintDependencies, 'allow
   audience?: string
 }
 
-/** Minting and verifying as one gateway does. */
+/** Mints and verifies tokens as one gateway does. */
 export function tokenWorld({
   storage = memoryStorage(),
   clock = fakeClock(),
@@ -52,14 +52,14 @@ export function tokenWorld({
   }
 }
 
-/** The code that a promise rejects with; `undefined` if it resolves. */
+/** Returns the code that a promise rejects with; `undefined` if it resolves. */
 export const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => undefined,
     (error: { code?: unknown }) => error.code ?? error,
   )
 
-/** The claims of a token that `mint` could have signed now. */
+/** Returns the claims of a token that `mint` could have signed now. */
 export const claims = (more: object = {}) => ({
   iss: 'signalbox',
   aud: 'signalbox:/ai',
@@ -70,7 +70,7 @@ export const claims = (more: object = {}) => ({
   ...more,
 })
 
-/** Signs any token with the key of a world. */
+/** Signs an arbitrary token with the key of a world. */
 export async function forge(
   { keys }: Pick<ReturnType<typeof tokenWorld>, 'keys'>,
   payload: object,

@@ -28,7 +28,7 @@ export interface Door {
   fetch(request: Request): Promise<Response>
 }
 
-/** A session from a gateway's view. */
+/** A session as the gateway sees it. */
 export interface OpenedHere {
   session: string
   key: CryptoKey
@@ -49,7 +49,7 @@ export interface Answer {
   body: Record<string, unknown>
 }
 
-/** A small client of the protocol, like a gateway. */
+/** Creates a small client of the protocol that behaves like a gateway. */
 export async function createClient(door: Door, given?: { publicKey: string; privateKey: string }) {
   const kept = given ?? (await createIdentity())
   const identity: Identity = await importIdentity(kept)
@@ -65,7 +65,7 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
   const post = (path: string, body: object) =>
     send({ method: 'POST', path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 
-  /** Creates an opening with a test's values in place of its fields; the signature covers all of them. */
+  /** Creates an opening, with a test's values in place of its fields. The signature covers all of them. */
   async function opening(enrollmentToken?: string, changes: Partial<OpenSession> = {}) {
     const { body } = await post(paths.challenge, {})
     const half = await createExchangeHalf()
@@ -94,7 +94,7 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
     return opened
   }
 
-  /** Creates a signed message with the next counter, or with values that a test replaces before signing. */
+  /** Creates a signed message with the next counter. A test can replace values before it is signed. */
   async function signed(method: string, path: string, content?: object, by = session()): Promise<Message> {
     const counter = ++by.counter
     const body =
@@ -118,7 +118,7 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
     }
   }
 
-  /** Sends a signed request and decrypts its response. */
+  /** Sends a signed request, and decrypts its response. */
   async function call(method: string, path: string, content?: object): Promise<Answer> {
     const by = session()
     const message = await signed(method, path, content, by)
@@ -128,11 +128,11 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
     return { status: answer.status, body: JSON.parse(await decryptBody(by.key, place, answer.body.sealed)) }
   }
 
-  /** Syncs and expects success. */
+  /** Syncs, and expects success. */
   async function sync(request: Partial<SyncRequest>): Promise<SyncResponse> {
     const { status, body } = await call('POST', paths.replica, { ...EMPTY, ...request })
     assert.is(status, 200, JSON.stringify(body))
-    return body as unknown as SyncResponse // the proxy's own type
+    return body as unknown as SyncResponse // the response has the proxy's type
   }
 
   return { kept, identity, send, post, opening, open, session, signed, call, sync }

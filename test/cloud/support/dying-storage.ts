@@ -2,7 +2,7 @@ import type { Storage } from '../../../src/types.ts'
 
 /** A storage whose process can be killed at a write. */
 export interface DyingStorage extends Storage {
-  /** Kills the process at the n-th write from now, before or after it; everything after that fails. */
+  /** Kills the process at the n-th write from now, before or after that write. Everything after that fails. */
   dieAt(write: number, when: 'before' | 'after'): void
   /** Opens the same data in another process. Returns whether the previous one had been killed. */
   revive(): boolean

@@ -12,7 +12,7 @@ interface Ends {
   cloud?: NonNullable<Parameters<typeof openProxy>[0]>
 }
 
-/** A gateway and a proxy with clocks an hour apart, and the connection between them. */
+/** Opens a connected gateway and proxy, whose clocks are an hour apart. */
 export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
   const far = openProxy(cloud)
   const storage: Storage = home.storage ?? memoryStorage()
@@ -32,7 +32,7 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
     })
   }
 
-  /** Another process of the gateway on the same data. */
+  /** Starts another process of the gateway on the same data. */
   const start = (more: Partial<GatewayOptions> = {}) =>
     openDoor({ storage, clock, fetch: way, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...home, ...more })
 
@@ -56,17 +56,17 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
     cut(isNow = true) {
       isCut = isNow
     },
-    /** Returns the status of `GET /v1/models` at the proxy with a key. */
+    /** Returns the proxy's status for `GET /v1/models` with a key. */
     async atCloud(key: string): Promise<number> {
       const headers = { authorization: `Bearer ${key}` }
       return (await far.proxy.fetch(new Request(`${CLOUD}/v1/models`, { headers }))).status
     },
-    /** The proxy's only tenant. */
+    /** Returns the operations of the proxy's only tenant. */
     async tenant() {
       const { tenants } = await far.proxy.tenants.list()
       return far.proxy.tenant(tenants[0]?.id ?? '').api
     },
-    /** Waits for the gateway's automatic syncs after this much time on both sides. */
+    /** Advances both sides by this much time, and waits for the gateway's automatic syncs. */
     async after(ms: number) {
       const step = ms > 10_000 ? 5_000 : 250
       for (let left = ms; left > 0; left -= step) {
@@ -78,7 +78,7 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
   }
 }
 
-/** Enough time for work without timers, because cryptography uses threads. */
+/** Waits long enough for work without timers. Cryptography needs this because it uses threads. */
 export async function turns(count = 15) {
   for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
 }

@@ -7,11 +7,11 @@ import {
 import type { Client } from './client.ts'
 import { ENROLLMENT_TOKEN } from './proxy.ts'
 
-/** A gateway as a proxy sees it: what it remembers, and how it handles errors. */
+/** Creates a gateway as a proxy sees it: it remembers what a gateway remembers, and handles errors like one. */
 export function createHome(client: Client) {
   let memory: { mirror: string | null; stamp: string | null } = { mirror: null, stamp: null }
 
-  /** Opens another session when the proxy asks for one. Rejects with the error code. */
+  /** Opens another session when the proxy asks for one. Otherwise, rejects with the error code. */
   async function call(method: string, path: string, content?: object): Promise<Record<string, unknown>> {
     for (let attempts = 0; ; attempts++) {
       const { status, body } = await client.call(method, path, content)
@@ -28,7 +28,7 @@ export function createHome(client: Client) {
 
   async function exchange(more: object): Promise<SyncResponse> {
     const answer = await call('POST', paths.replica, { ...memory, changes: [], seen: [], ...more })
-    const { mirror, stamp } = answer as unknown as SyncResponse // the proxy's own type
+    const { mirror, stamp } = answer as unknown as SyncResponse // the response has the proxy's type
     memory = { mirror, stamp }
     return answer as unknown as SyncResponse
   }
@@ -42,7 +42,7 @@ export function createHome(client: Client) {
     get memory() {
       return memory
     },
-    /** Sends states to a replica, which it creates if needed. */
+    /** Sends states to a replica, creating it if needed. */
     async enable(changes: RecordState[]): Promise<SyncResponse> {
       await exchange({ create: true })
       return exchange({ changes })

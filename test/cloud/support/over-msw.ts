@@ -28,15 +28,15 @@ export interface Recorded {
 export interface OverMswOptions {
   home?: Partial<GatewayOptions>
   cloud?: Partial<CloudProxyOptions>
-  /** A path that the proxy doesn't know, like an earlier release. */
+  /** A path that the proxy doesn't know, as in an earlier release. */
   unknownPath?: string
   /** The provider's response events. */
   events?: string
 }
 
 /**
- * A gateway and a cloud proxy, connected by msw: requests to `https://cloud.test` go to the proxy and are recorded, and both call one
- * mocked provider through openai-chat. Their clocks are an hour apart; a message takes a millisecond of the proxy's.
+ * Opens a gateway and a cloud proxy that are connected by msw. Requests to `https://cloud.test` go to the proxy and are recorded. Both call one
+ * mocked provider through openai-chat. Their clocks are an hour apart; each message takes a millisecond by the proxy's clock.
  */
 export function openOverMsw(options: OverMswOptions = {}) {
   const { home: homeOptions = {}, cloud: cloudOptions = {}, events = STREAM, unknownPath } = options
@@ -47,7 +47,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
   const cloudStorage = cloudOptions.storage ?? memoryStorage({ clock: cloudClock })
   const logger = watchfulLogger()
   const recorded: Recorded[] = []
-  /** The callers of the provider, with their credentials. */
+  /** The callers of the provider, and the credentials that they sent. */
   const provided: Array<{ by: 'home' | 'cloud'; authorization: string | null }> = []
   let isAway = false
 
@@ -80,7 +80,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
       await cloudClock.advance(1)
       const body = await request.clone().text()
       const response = await proxy.fetch(request)
-      const answer = await response.clone().arrayBuffer() // not as text, which the canaries watch
+      const answer = await response.clone().arrayBuffer() // not as text, because the canaries watch that
       recorded.push({
         method: request.method,
         path: new URL(request.url).pathname,
@@ -120,16 +120,16 @@ export function openOverMsw(options: OverMswOptions = {}) {
     get proxy() {
       return proxy
     },
-    /** Restarts both in new processes on their data. */
+    /** Restarts both sides in new processes on their data. */
     restart() {
       home = makeHome()
       proxy = makeProxy()
     },
-    /** Whether the proxy is unreachable. */
+    /** Sets whether the proxy is unreachable. */
     setAway(away: boolean) {
       isAway = away
     },
-    /** The gateway's tenant. */
+    /** Returns the gateway's tenant. */
     async tenant() {
       const [tenant] = (await proxy.tenants.list()).tenants
       return proxy.tenant(tenant?.id ?? '')
@@ -147,7 +147,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
 
 export type OverMsw = ReturnType<typeof openOverMsw>
 
-/** Sends a streamed chat request with an API key. */
+/** Creates a streamed chat request with an API key. */
 export const chatRequest = (key: string, model: string): RequestInit => ({
   method: 'POST',
   headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -8,7 +8,7 @@ import { type Client, createClient } from './client.ts'
 export const ENROLLMENT_TOKEN = 'enrollment-token-with-forty-characters-1'
 export const SECRET = 'secret-of-the-proxy-of-forty-characters-'
 
-/** A proxy on an in-memory storage, and gateways enrolled there. */
+/** Opens a proxy on an in-memory storage, with gateways that are enrolled there. */
 export function openProxy({
   clock = fakeClock(),
   ...options

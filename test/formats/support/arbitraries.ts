@@ -6,10 +6,10 @@ import type { Tool, ToolChoice } from '../../../src/protocols/formats/canonical/
 import type { Turn } from '../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { omitUndefined } from '../../../src/protocols/formats/canonical/canonical-values.ts'
 
-/* What every format has room for. */
+/* Only content that every format supports. */
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
-/** Never only white space, which Anthropic rejects. */
+/** Never only whitespace, which Anthropic rejects. */
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).map((text) => `${text}.`)
 const name = fc.stringMatching(/^[a-z][a-z_]{0,9}$/)
 const text = (said: string) => ({ type: 'text' as const, text: said })
@@ -25,7 +25,7 @@ const getCalls = (round: number | string): fc.Arbitrary<ToolCallPart[]> =>
     .array(fc.record({ name, arguments: args }), { maxLength: 3 })
     .map((calls) => calls.map((call, index) => ({ type: 'tool-call', id: `call_${round}_${index}`, ...call })))
 
-/** Reasoning, text, calls: the order that all formats keep. */
+/** Reasoning, text, and calls, in the order that all formats keep. */
 const content = (round: number | string): fc.Arbitrary<AssistantPart[]> =>
   fc
     .record({ said: maybe(words), calls: getCalls(round) })
@@ -38,7 +38,7 @@ const usage = fc
     ...{ outputTokens: said + thought, reasoningTokens: thought },
   }))
 
-/** An answer that ends according to its content, or is truncated. */
+/** A response that ends according to its content, or is truncated. */
 export const answer: fc.Arbitrary<Answer> = fc
   .record({
     thought: maybe(words),
@@ -48,7 +48,7 @@ export const answer: fc.Arbitrary<Answer> = fc
   })
   .map(({ thought, said, usage: tokens, end }) => {
     const isCalling = said.some(({ type }) => type === 'tool-call')
-    const reason = end === 'whole' ? (isCalling ? 'tool-calls' : 'stop') : (end as 'length' | 'content-filter') // of those above
+    const reason = end === 'whole' ? (isCalling ? 'tool-calls' : 'stop') : (end as 'length' | 'content-filter') // one of the values above
     const parts: AssistantPart[] = [
       ...(thought === undefined ? [] : [{ type: 'reasoning' as const, text: thought }]),
       ...said,
@@ -123,7 +123,7 @@ const tools: fc.Arbitrary<Tool[]> = fc
 const options: fc.Arbitrary<RequestOptions> = fc
   .record({
     maxOutputTokens: fc.integer({ min: 1_100, max: 9_000 }),
-    sampling: fc.constantFrom({}, { temperature: 0 }, { temperature: 0.5 }, { topP: 0.1 }), // never both, for Anthropic's sake
+    sampling: fc.constantFrom({}, { temperature: 0 }, { temperature: 0.5 }, { topP: 0.1 }), // never both, because Anthropic rejects that
     topK: maybe(fc.nat(40)),
     stop: maybe(fc.array(words, { minLength: 1, maxLength: 4 })),
     seed: maybe(fc.nat(99)),
@@ -135,7 +135,7 @@ const options: fc.Arbitrary<RequestOptions> = fc
   })
   .map(({ sampling, ...fields }) => omitUndefined<RequestOptions>({ ...fields, ...sampling }))
 
-/** A conversation with tools, an output format, and options that not every format has. */
+/** A conversation with tools, an output format, and options that not every format supports. */
 export const request: fc.Arbitrary<CanonicalRequest> = fc
   .record({
     ...{ turns: conversation, tools, options, stream: fc.boolean() },

@@ -3,7 +3,7 @@ import { type GenerateContentResponse, GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import type { WireFormat } from '../../../src/types.ts'
 
-/** A client's result for an answer, in a common vocabulary for all formats. */
+/** How a client understood a response, in terms that all formats share. */
 export interface Understood {
   text: string
   reasoning: string
@@ -15,7 +15,7 @@ export interface Understood {
 
 type Client = (response: Response) => Promise<Understood>
 
-/** The vendors' own clients, each on a stream of its format. Rejects with the client's own error. */
+/** The vendors' own clients, each reading a stream of its format. They reject with the client's own error. */
 export const clients: Readonly<Record<WireFormat, Client>> = {
   'openai-chat': chatClient,
   'openai-responses': responsesClient,
@@ -23,7 +23,7 @@ export const clients: Readonly<Record<WireFormat, Client>> = {
   gemini: geminiClient,
 }
 
-/** The same for whole answers. */
+/** The same clients, reading non-streaming responses. */
 export const wholeClients: Readonly<Record<WireFormat, Client>> = {
   'openai-chat': async (response) => ofChat(await openai(response).chat.completions.create({ model, messages: [] })),
   'openai-responses': async (response) => ofResponse(await openai(response).responses.create({ model, input: 'x' })),

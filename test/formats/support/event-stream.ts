@@ -1,6 +1,6 @@
 import { crc32, encodeUtf8 } from '../../../src/lib/bytes.ts'
 
-/** One frame of an event stream of AWS with headers of text. */
+/** Builds one frame of an AWS event stream with string headers. */
 export function frame(headers: Record<string, string>, payload: string | object): Uint8Array {
   const head = Object.entries(headers).flatMap(([name, value]) => {
     const [key, text] = [encodeUtf8(name), encodeUtf8(value)]
@@ -9,7 +9,7 @@ export function frame(headers: Record<string, string>, payload: string | object)
   return toFrame(head, encodeUtf8(typeof payload === 'string' ? payload : JSON.stringify(payload)))
 }
 
-/** The same with headers of any type, as bytes. */
+/** Builds a frame with headers of any type, given as bytes. */
 export function toFrame(headers: readonly number[], payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(16 + headers.length + payload.length)
   const view = new DataView(bytes.buffer)
@@ -28,7 +28,7 @@ export const eventFrame = (type: string, payload: object): Uint8Array =>
 export const exceptionFrame = (type: string, message: string): Uint8Array =>
   frame({ ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' }, { message })
 
-/** The frames of a stream of Converse that says `text`, one word a frame. */
+/** Builds the frames of a Converse stream that says `text`, one word per frame. */
 export function converseFrames(text = 'Hello there, world'): Uint8Array[] {
   return [
     eventFrame('messageStart', { role: 'assistant', p: 'abc' }),

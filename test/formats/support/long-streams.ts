@@ -2,7 +2,7 @@ import type { WireFormat } from '../../../src/types.ts'
 
 type Named = readonly [event: string | undefined, payload: object]
 
-/** A stream of about a hundred events in each format, as the vendors send them: with their ids, their counts and their padding. */
+/** A stream of about a hundred events in each format, as the vendors send them, including IDs, token counts, and padding. */
 export const longStreams: Readonly<Record<WireFormat, readonly Named[]>> = {
   'openai-chat': [
     chunk({ role: 'assistant', content: '', refusal: null }),

@@ -10,7 +10,9 @@ export async function getTranslator(name: WireFormat): Promise<Translator> {
   return format.loadTranslator()
 }
 
-/** The recordings that a pair of formats gets: all of them in CI, at a desk every fourth one, which the other pairs of either do not get. */
+/**
+ * Selects the recordings for a pair of formats: all of them in CI, and locally every fourth one. Other pairs with either format get different ones.
+ */
 export const getShare = <T>(recordings: readonly T[], from: WireFormat, to: WireFormat): readonly T[] => {
   const first = (wireFormats.indexOf(from) + wireFormats.indexOf(to)) % 4
   return isCi ? recordings : recordings.filter((_, at) => at % 4 === first)
@@ -18,7 +20,7 @@ export const getShare = <T>(recordings: readonly T[], from: WireFormat, to: Wire
 
 const WIDTH = 20
 
-/** Prints the rates of all pairs of formats, from which in rows and to which in columns; `passed` is by `from to`. */
+/** Prints the pass rates of all pairs of formats: source formats in rows, target formats in columns. The keys of `passed` are `<from> <to>`. */
 export function printMatrix(passed: ReadonlyMap<string, string>): void {
   const row = (cells: readonly string[]) => console.log(cells.map((cell) => cell.padStart(WIDTH)).join(''))
   row(['', ...wireFormats])

@@ -8,8 +8,8 @@ import { longStreams } from './long-streams.ts'
 import { getTranslator } from './matrix.ts'
 
 /*
- * Measures what translating a stream of 100 events of a format costs, in parsings of the events' JSON, for every client, and prints it as
- * JSON. A process of its own: what a compiler has learnt from other tests makes the same code slower or faster.
+ * Measures how expensive it is to translate a stream of 100 events of one format for every client. Prints the result as JSON, relative to parsing the
+ * events' JSON. It runs in a separate process, because code that the JIT compiler optimized for other tests would distort the result.
  */
 
 const [, , from = '', most = '0'] = process.argv
@@ -45,8 +45,8 @@ async function getRatio(from: WireFormat, to: WireFormat): Promise<number> {
 }
 
 /**
- * By the least time that each has taken, in turns: what else the machine does only adds to a time. Ends when it is clear, and only a
- * machine without a quiet moment needs all rounds.
+ * Compares the shortest time of each function, run alternately, because other load on the machine can only add time. Stops as soon as the result is
+ * clear; only a constantly busy machine needs all rounds.
  */
 function leastRatio(one: () => void, other: () => void): number {
   let first = Number.POSITIVE_INFINITY

@@ -5,22 +5,22 @@ import { skip } from '../../support/suite.ts'
 
 const folder = new URL('../../../../shared/recordings/', import.meta.url)
 
-/** One recorded exchange: what a client sent and what the provider answered. */
+/** One recorded exchange: what a client sent, and what the provider responded. */
 export interface Exchange {
   name: string
-  /** Were long media and signatures shortened? */
+  /** Whether long media and signatures were shortened. */
   isShrunk: boolean
   url: string
   request: unknown
   status: number
-  /** JSON, or the raw text of an event stream. */
+  /** JSON, or the raw body of an event stream. */
   answer: unknown
   sse: string | undefined
-  /** What came as bytes. */
+  /** The body, if it was recorded as bytes. */
   bytes: Uint8Array | undefined
 }
 
-/** What the vendor's own client made of a recorded stream. */
+/** How the vendor's own client understood a recorded stream. */
 export interface Heard {
   ok: boolean
   text?: string
@@ -30,10 +30,10 @@ export interface Heard {
   usage?: JsonObject | null
 }
 
-/** What was read last: tests go over the same folders for one client after the other. */
+/** The exchanges that were read last, because tests go over the same folders for one client after another. */
 let last: { folders: string; exchanges: Exchange[] } | undefined
 
-/** All recorded exchanges below some folders; skips where there are no recordings. */
+/** Returns all recorded exchanges in some folders. Skips if there are no recordings. */
 export function recordedExchanges(folders: readonly string[]): readonly Exchange[] {
   if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
   if (last?.folders !== folders.join()) last = { folders: folders.join(), exchanges: readExchanges(folders) }
@@ -71,7 +71,7 @@ interface RecordedStream {
 
 const known = new Map<string, RecordedStream[]>()
 
-/** The recorded streams of one API with what its client heard, read once; skips where there are none. */
+/** Returns the recorded streams of one API, and how its client understood them. Reads them once. Skips if there are no recordings. */
 export function recordedStreams(api: string): RecordedStream[] {
   if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
   const streams = known.get(api) ?? readStreams(api)
@@ -89,7 +89,7 @@ function readStreams(api: string): RecordedStream[] {
   })
 }
 
-/** The text of a stream; some were stored as the JSON of their events. */
+/** Returns the text of a stream. Some streams were stored as the JSON of their events. */
 function getStream({ sse, chunks }: JsonObject): string | undefined {
   if (Array.isArray(chunks)) return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
   return typeof sse === 'string' ? sse : undefined

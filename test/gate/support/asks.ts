@@ -3,13 +3,13 @@ import { endpoints } from '../../../src/protocols/kinds/kinds.ts'
 import { sampleOf } from '../../kinds/samples.ts'
 import { messages } from './world.ts'
 
-/** A request to an endpoint, for an answer of at most so many tokens. */
+/** A request to an endpoint, for a response of at most a given number of tokens. */
 export interface Ask {
   path: string
   body: Record<string, unknown>
 }
 
-/** The smallest request that an endpoint takes. */
+/** Builds the smallest request that an endpoint accepts. */
 export function askOf(endpoint: Endpoint, model: string, most?: number): Ask {
   const { path, format, operation } = endpoint
   const sample = sampleOf(endpoint)
@@ -37,7 +37,7 @@ export function askOf(endpoint: Endpoint, model: string, most?: number): Ask {
   return { path, body: { model, messages, max_tokens: most ?? 100 } }
 }
 
-/** A model of a provider that speaks the format of the endpoint, and one of another. */
+/** Returns a model of a provider that uses the endpoint's format, and one of a provider that uses another format. */
 export const modelsFor = (endpoint: Endpoint): string[] => {
   const { format, operation } = endpoint
   if (operation.kind !== 'llm') return [`other/${operation.kind}`]

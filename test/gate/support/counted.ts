@@ -1,8 +1,8 @@
 import type { RequestRecord } from '../../../src/request/hook-records.ts'
 
 /**
- * What counts of a call: what it has reported, or of a request that nobody waited for to its end what its record says, once. What a provider makes
- * for nobody any more has not come to the gateway.
+ * Returns the usage that a call counts for: what it reported. If nobody waited for the request to finish, its record counts instead, once, because
+ * the gateway never received the rest of the provider's output.
  */
 export function countedOf(
   { tokens, usd }: { tokens: number; usd: number },

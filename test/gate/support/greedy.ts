@@ -2,14 +2,17 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { type Answering, json } from '../../pipeline/support/upstream.ts'
 import { metered } from './metered.ts'
 
-/** The output of the models in the tests' catalog at most. */
+/** The maximum output of the models in the tests' catalog. */
 const MODEL_MOST = 4_000
 
-/** Numbers as lenient servers read them. */
+/** Reads a number as lenient servers do. */
 const number = (value: unknown): number =>
   typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN
 
-/** The most tokens that any server would take a limit for: what is no count limits nothing, as text does for some. */
+/**
+ * Returns the maximum number of tokens that any server could read from these limits. Values that aren't counts limit nothing, because some servers
+ * ignore them.
+ */
 function mostOf(limits: readonly unknown[]): number {
   const given = limits.filter((limit) => limit !== undefined && limit !== null)
   const counts = given.filter((limit): limit is number => typeof limit === 'number' && limit >= 1)
@@ -17,7 +20,7 @@ function mostOf(limits: readonly unknown[]): number {
   return Math.min(MODEL_MOST, Math.ceil(Math.max(...counts)))
 }
 
-/** How many answers any server would give. */
+/** Returns the maximum number of completions that any server would generate. */
 const answersOf = (counts: readonly unknown[]): number =>
   Math.max(
     1,
@@ -29,7 +32,7 @@ const answersOf = (counts: readonly unknown[]): number =>
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
 
-/** All members of an object and of those within it, by name. */
+/** Returns all fields with these names, in an object and in its generation settings. */
 function members(body: unknown, names: readonly string[]): unknown[] {
   if (!isObject(body)) return []
   return Object.entries(body).flatMap(([name, value]) =>
@@ -41,14 +44,14 @@ function members(body: unknown, names: readonly string[]): unknown[] {
   )
 }
 
-/** The names that a server reads, by its path. */
+/** Returns the names of the limits that a server reads, by its path. */
 const limitsAt = (path: string): string[] => {
   if (path.includes(':')) return ['maxOutputTokens', 'max_output_tokens']
   return path.includes('responses') ? ['max_output_tokens'] : ['max_tokens', 'max_completion_tokens']
 }
 const COUNTS = ['n', 'best_of', 'candidateCount', 'candidate_count']
 
-/** Providers that answer with as many tokens as a request lets them, and report it. */
+/** Creates providers that return as many tokens as a request allows, and report them. */
 export const greedy =
   (reported: { tokens: number }): Answering =>
   (call, nth) => {

@@ -9,7 +9,7 @@ import { bodyFor, cutAt } from './drawn.ts'
 import type { Instances } from './instances.ts'
 import { metered } from './metered.ts'
 
-/** The sum of what one call of a provider has reported, and when it began. */
+/** The usage that one provider call has reported, and when the call began. */
 interface CallAccount {
   title: string
   minute: number
@@ -23,10 +23,10 @@ const turns = async (count = 4): Promise<void> => {
 
 const WINDOWS: readonly LimitWindow[] = ['minute', 'hour', 'day', 'week', 'month', 'total']
 
-/** The words of errors by which the gate refuses. */
+/** Matches the gate's errors. */
 const OF_GATE = /The API key \\"k\\" can|The request could use/
 
-/** A request under way at its client. */
+/** A request that is in flight at its client. */
 interface Asked {
   title: string
   leaving: AbortController
@@ -34,14 +34,14 @@ interface Asked {
   reply: Promise<Response>
   reader?: ReadableStreamDefaultReader<Uint8Array> | undefined
   isOver: boolean
-  /** Resolves when its reply has come; rejects when it was wrong. */
+  /** Resolves when the response has arrived. Rejects if it was wrong. */
   done?: Promise<void>
 }
 
-/** What one key does, at random, and what became of it. */
+/** Performs random actions with one key, and checks their results. */
 export class History {
   readonly records: RequestRecord[] = []
-  /** What has happened, for failures. */
+  /** What has happened so far, for failure messages. */
   readonly course: string[] = []
   keyId = ''
   readonly #random: Random
@@ -49,16 +49,16 @@ export class History {
   readonly #calls: CallAccount[] = []
   readonly #asked: Asked[] = []
   readonly #waiting: Array<() => void> = []
-  readonly #ids = new Map<string, string>() // of requests, by their titles
+  readonly #ids = new Map<string, string>() // request IDs by title
   #key = ''
   #limits: UsageLimits = {}
-  /** The highest of each limit that there has been. */
+  /** The highest value so far of each limit. */
   readonly #highest = new Map<string, number>()
   #minute = 0
   #hasCrashed = false
-  /** Has the clock jumped, so that an instance that is well may have been taken for one that has crashed, whose requests have ended? */
+  /** Whether the clock has jumped. Then a healthy instance may have been considered crashed, and its requests may have been ended. */
   #hasJumped = false
-  /** Records and calls before it are no longer counted. */
+  /** Records and calls before this point no longer count. */
   #since = { records: 0, calls: 0, titles: new Set<string>() }
 
   constructor(random: Random, on: Instances) {
@@ -83,7 +83,7 @@ export class History {
     await this.#check()
   }
 
-  /** What the provider of a call does. */
+  /** Responds to a call like a provider. */
   answer(call: Call, title: string): Response | Promise<Response> {
     const random = this.#random
     this.#minute = Math.max(this.#minute, toMinute(this.#on.clock.now()))
@@ -99,7 +99,7 @@ export class History {
     return new Promise((resolve) => this.#waiting.push(() => resolve(answering())))
   }
 
-  /** An answer of as many tokens as may be, or fewer, whole or cut. */
+  /** Creates a response with the maximum number of tokens or fewer, complete or cut off. */
   #answered(call: Call, account: CallAccount): Response | Promise<Response> {
     const random = this.#random
     const sent = JSON.parse(call.body)
@@ -146,7 +146,7 @@ export class History {
         return one && this.#leave(one)
       case 4:
         if (open.length === 0) {
-          await this.#settled() // an instance that stands still for a day amid a request is taken for one that has crashed
+          await this.#settled() // an instance that is idle for a day during a request is considered crashed
           this.#on.passed += [0, 3_600_000, 86_400_000][random.below(3)] ?? 0
         }
         return fake.advance([1_000, 20_000, 60_000 - (fake.now() % 60_000)][random.below(3)] ?? 0)
@@ -177,7 +177,7 @@ export class History {
     const gateway = isOther ? this.#on.other : this.#on.first
     const title = `${this.keyId}-${this.#asked.length}`
     const isAlone = this.#asked.every(({ isOver }) => isOver) && !this.#hasCrashed
-    if (isAlone) await this.#settled() // one that was left may still be reserving
+    if (isAlone) await this.#settled() // an abandoned request may still be making its reservation
     const states = isAlone ? await this.#states() : []
     const before = isAlone && states.every(({ reserved }) => reserved === 0) ? states : undefined
     this.#on.ask(title, this)
@@ -198,21 +198,21 @@ export class History {
         `${title.slice(-2)} ${isOther ? 'B' : 'A'} ${path} ${reply.status} ${reply.headers.get('x-signalbox-attempts')}`,
       )
       this.#ids.set(title, reply.headers.get('x-signalbox-request-id') ?? '')
-      const isStill = this.#asked.at(-1) === asked && this.#limits === limits // nothing has come between
+      const isStill = this.#asked.at(-1) === asked && this.#limits === limits // nothing happened in between
       const isRefused = before && isPriced && isStill && (reply.status === 402 || reply.status === 429)
       const text = isRefused ? await reply.clone().text() : ''
-      if (isRefused && OF_GATE.test(text)) this.#checkRefusal(before, most, text) // not of a provider, or of one that cools
+      if (isRefused && OF_GATE.test(text)) this.#checkRefusal(before, most, text) // not an error from a provider or from a target in cooldown
       if (!/event-stream/.test(reply.headers.get('content-type') ?? '')) asked.isOver = true
       else asked.reader = reply.body?.getReader()
     })
-    asked.done.catch(() => {}) // it is awaited at the end
+    asked.done.catch(() => {}) // awaited at the end
     if (random.below(2) === 0) await turns(6)
   }
 
   async #read(asked: Asked, chunks: number): Promise<void> {
     for (let left = chunks; left > 0 && asked.reader && !asked.isOver; left--) {
       const { done } = await Promise.race([asked.reader.read(), turns(8).then(() => ({ done: undefined }))])
-      if (done === undefined) return this.#leave(asked) // the provider says nothing
+      if (done === undefined) return this.#leave(asked) // the provider sends nothing
       if (done) asked.isOver = true
     }
   }
@@ -239,7 +239,7 @@ export class History {
     }
   }
 
-  /** Draws other limits. */
+  /** Draws new limits. */
   #draw(): void {
     const random = this.#random
     const window = () => WINDOWS[random.below(WINDOWS.length)] ?? 'total'
@@ -256,7 +256,7 @@ export class History {
     this.#raise('parallel', limits.parallel, isFirst)
   }
 
-  /** No limit at any time is the highest of all. */
+  /** Raises the recorded maximum of a limit. Having no limit counts as the highest. */
   #raise(name: string, limit = Number.POSITIVE_INFINITY, isFirst = false): void {
     this.#highest.set(name, Math.max(limit, isFirst ? 0 : (this.#highest.get(name) ?? 0)))
   }
@@ -278,10 +278,10 @@ export class History {
     await this.#settled()
     if (!this.#hasCrashed) return
     await this.#states()
-    await this.#on.fake.advance(61_000) // the lost instance is seen to stand still
+    await this.#on.fake.advance(61_000) // the lost instance is then seen to make no progress
   }
 
-  /** Waits until all requests of this key at living instances are over and what they have settled is written. */
+  /** Waits until all requests of this key on running instances have finished and their usage has been written. */
   async #settled(): Promise<void> {
     await turns(12)
   }
@@ -297,7 +297,7 @@ export class History {
     assert.ok(begun - ended <= (this.#highest.get('parallel') ?? 0), `${begun - ended} requests are under way at once`)
   }
 
-  /** Was a request refused that would have fitted? Nothing else was under way. */
+  /** Checks that a rejected request didn't fit. Nothing else was in flight. */
   #checkRefusal(before: LimitState[], most = 1_024, text = ''): void {
     const need = most + 100
     const fits = (unit: 'requests' | 'tokens' | 'usd', least: number) =>
@@ -345,13 +345,13 @@ export class History {
     this.#checkReports(records)
   }
 
-  /** What the records say of requests whose usage is not estimated is what their providers have reported. */
+  /** Checks that the records contain what the providers reported, unless the usage was estimated. */
   #checkReports(records: readonly RequestRecord[]): void {
     for (const { id, attempts, end } of records) {
       const title = [...this.#ids].find(([, one]) => one === id)?.[0]
       const counted = attempts.reduce((sum, { usage }) => sum + (usage ? usage.inputTokens + usage.outputTokens : 0), 0)
       const reported = this.#calls.filter((call) => call.title === title).reduce((sum, call) => sum + call.tokens, 0)
-      // What a provider sends to nobody any more has not come to the gateway.
+      // The gateway doesn't receive what a provider sends after the client has left.
       const isLeft =
         end === 'aborted' || attempts.some(({ outcome }) => outcome === 'outrun' || outcome === 'cancelled')
       const isEstimated = attempts.some(({ costSource }) => costSource === 'estimated')
@@ -360,7 +360,7 @@ export class History {
     }
   }
 
-  /** No window has had more than the highest limit that there was. */
+  /** Checks that no window exceeded the highest value that its limit ever had. */
   #checkWindows(): void {
     const calls = this.#calls.slice(this.#since.calls)
     const seen = new Set<string>()

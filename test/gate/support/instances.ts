@@ -7,12 +7,12 @@ import { fakeClock } from '../../support/clock.ts'
 import type { History } from './history.ts'
 import { catalog } from './world.ts'
 
-/** Two gateways on one storage, of which the second can crash, and providers that do at random what providers do. */
+/** Two gateways on one storage, the second of which can crash, and providers that behave randomly. */
 export class Instances {
   readonly fake = fakeClock()
-  /** How far the clock of the machine is off, in ms. */
+  /** How far the machine's clock is off, in ms. */
   skew = 0
-  /** Time that has passed without waking anybody, in ms. */
+  /** Time that has passed without waking any sleeper, in ms. */
   passed = 0
   readonly clock: Clock = {
     now: () => this.fake.now() + this.passed + this.skew,
@@ -20,7 +20,7 @@ export class Instances {
   }
   readonly storage = memoryStorage({ clock: this.fake })
   readonly errors: unknown[] = []
-  readonly #histories = new Map<string, History>() // by the id of the key
+  readonly #histories = new Map<string, History>() // by key ID
   readonly #byTitle = new Map<string, History>()
   readonly ledger = createLedger({
     storage: this.storage,
@@ -45,7 +45,7 @@ export class Instances {
     await this.first.api.combos.create({ name: 'hedged', models: ['one/m', 'two/m', 'cheap/m'], hedge: true })
   }
 
-  /** The second gateway; another one after a crash. */
+  /** Returns the second gateway. After a crash, this is a new one. */
   get other(): Gateway {
     if (this.second) return this.second.gateway
     let isCrashed = false

@@ -2,16 +2,16 @@ import { answerAt, jsonAt } from '../../kinds/samples.ts'
 import { chatChunk, textDelta } from '../../pipeline/support/answers.ts'
 import { type Answering, type Call, json, sse } from '../../pipeline/support/upstream.ts'
 
-/** How a provider answers. */
+/** How a provider responds. */
 export interface Metering {
-  /** Tokens that it reports; default 7 and 5. */
+  /** The tokens that it reports. Defaults: 7 input and 5 output. */
   input?: number
   output?: number
-  /** The words of its answer; default: one. */
+  /** The words of its response. Default: one word. */
   words?: string[]
 }
 
-/** Providers of all formats, which add what they report to `reported`. */
+/** Creates providers of all formats, which add the tokens they report to `reported`. */
 export const metered =
   (metering: Metering | ((call: Call) => Metering), reported: { tokens: number }): Answering =>
   (call) => {
@@ -33,7 +33,7 @@ export const metered =
     return isStream ? sse(answer.events(terms)) : json(answer.whole(terms))
   }
 
-/** The tokens that an answer of OpenAI's form reports. */
+/** Returns the tokens that a response in OpenAI's format reports. */
 function tokensIn(answer: object): number {
   const { usage } = answer as { usage?: { total_tokens?: number } }
   return usage?.total_tokens ?? 0
@@ -43,7 +43,7 @@ interface Terms {
   input: number
   output: number
   words: string[]
-  /** Adds what is reported now; default: all. */
+  /** Adds the tokens that are reported now. Default: all. */
   count(tokens?: number): void
 }
 

@@ -10,10 +10,10 @@ import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
 import { metered } from './metered.ts'
 
-/** US dollars by the million tokens. */
+/** In US dollars per million tokens. */
 export const PRICE = { input: 1, output: 10 }
 
-/** A provider of each format with a model of 4,000 tokens of output, and one without a price. */
+/** A provider of each format with a model of up to 4,000 output tokens, and one provider without a price. */
 export const catalog: Catalog = {
   one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', maxOutputTokens: 4_000, price: PRICE }] },
   two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', maxOutputTokens: 4_000, price: PRICE }] },
@@ -46,13 +46,13 @@ export const catalog: Catalog = {
 }
 
 export interface GateOptions {
-  /** Of the key. */
+  /** The key's limits. */
   limits?: UsageLimits
   models?: string[]
-  /** Of the key's group, if it has one. */
+  /** The limits of the key's group, if it has one. */
   groupLimits?: UsageLimits
   settings?: SettingsChange
-  /** Default: all providers of the catalog answer and report what they have used (`metered`). */
+  /** Default: all providers in the catalog respond and report their usage (`metered`). */
   answer?: Answering
   storage?: Storage
   clock?: FakeClock
@@ -63,7 +63,7 @@ export interface GateOptions {
   onRequest?(record: RequestRecord): void
 }
 
-/** A gateway with one key that is held to limits. */
+/** A gateway with one key that has limits. */
 export interface GateWorld {
   gateway: Gateway
   up: FakeUpstream
@@ -72,14 +72,14 @@ export interface GateWorld {
   key: string
   keyId: string
   errors: unknown[]
-  /** What the providers have reported in all. */
+  /** The total usage that the providers have reported. */
   reported: { tokens: number }
-  /** `POST path` with a JSON body and the key. */
+  /** Sends `POST path` with a JSON body and the key. */
   post(path: string, body: unknown, init?: RequestInit & { headers?: Record<string, string> }): Promise<Response>
   chat(body?: object, init?: RequestInit): Promise<Response>
-  /** The limits as they stand in the storage once all is settled. */
+  /** Returns the limits from the storage once everything has settled. */
   stateOf(scope: LimitScope, limits: UsageLimits, id?: string): Promise<LimitState[]>
-  /** What the key has used of a unit in total, and what is reserved. */
+  /** Returns how much the key has used of a unit in total; `reserved` returns how much is reserved. */
   used(unit: LimitUnit): Promise<number>
   reserved(): Promise<number>
 }
@@ -125,7 +125,7 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
   })
   const { key, id: keyId } = created
   const post: GateWorld['post'] = (path, body, { headers, ...init } = {}) =>
-    // As a server asks: to a client in the same process, who passes an address, a request that it has left is rejected.
+    // Calls `fetch` as a server does. If a client in the same process passes a URL instead, its request rejects when the client aborts it.
     gateway.fetch(
       new Request(`http://gateway${path}`, {
         method: 'POST',
@@ -163,7 +163,7 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
   }
 }
 
-/** What the client reads of an error of any format. */
+/** Returns what the client reads from an error of any format. */
 export async function refusal(reply: Response): Promise<{ status: number; code: string; message: string }> {
   const { error } = await reply.json()
   const code = error.details?.[0]?.reason ?? error.code

@@ -1,16 +1,16 @@
 import * as v from 'valibot'
 import { count, json, some, webUrl, words } from './validator.ts'
 
-/** A field that may be missing, but is not `null`. */
+/** A field that may be missing but not `null`. */
 export const maybe = v.exactOptional
-/** The mark of a block up to which is cached. */
+/** Marks a block as the end of a cached prefix. */
 export const cache_control = maybe(
   v.strictObject({ type: v.literal('ephemeral'), ttl: maybe(v.picklist(['5m', '1h'])) }),
 )
 
 const isBlank = (text: string) => text.trim() === ''
 
-/** Text that is more than white space. */
+/** Text that contains more than whitespace. */
 export const spoken = v.pipe(
   v.string(),
   v.check((text) => !isBlank(text), 'text blocks must hold more than white space'),
@@ -56,7 +56,7 @@ const citation = v.variant('type', [
     end_block_index: count,
   }),
 ])
-/** A block of text, of anybody but the assistant. */
+/** A block of text from anyone except the assistant. */
 export const text = v.strictObject({ type: v.literal('text'), text: spoken, cache_control })
 const cited = v.strictObject({
   type: v.literal('text'),
@@ -116,8 +116,8 @@ const thought = v.variant('type', [
   v.strictObject({ type: v.literal('redacted_thinking'), data: words }),
 ])
 
-/** What a turn of the user may hold. */
+/** The blocks allowed in a user turn. */
 export const userBlock = v.variant('type', [text, image, document, found, result])
 
-/** What a turn of the assistant may hold. */
+/** The blocks allowed in an assistant turn. */
 export const assistantBlock = v.union([cited, call, thought])

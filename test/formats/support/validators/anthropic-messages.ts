@@ -4,8 +4,8 @@ import { assistantBlock, cache_control, maybe, name, spoken, text, userBlock } f
 import { broken, count, createValidator, everyObject, isClosed, json, some, within } from './validator.ts'
 
 /*
- * A request for Anthropic's Messages, closed as Anthropic closes it. Sources: the types of its own client, which everything that passes here
- * has to fit but for the sampling that only the older version of the API takes, and its API reference.
+ * Validates a request to Anthropic Messages, and rejects unknown fields as Anthropic does. Sources: the API reference, and the types of Anthropic's
+ * client. Everything valid here must fit those types, except sampling parameters that only the older version of the API accepts.
  */
 
 const message = v.variant('role', [
@@ -71,7 +71,7 @@ const thinking = v.variant('type', [
   v.strictObject({
     type: v.literal('adaptive'),
     display,
-    block_binding: maybe(v.strictObject({ prefix_mismatch_behavior: v.literal('drop_block') })), // a beta
+    block_binding: maybe(v.strictObject({ prefix_mismatch_behavior: v.literal('drop_block') })), // in beta
   }),
   v.strictObject({ type: v.literal('enabled'), budget_tokens: v.pipe(count, v.minValue(1_024)), display }),
 ])
@@ -104,7 +104,7 @@ const request = v.strictObject({
 type Request = v.InferOutput<typeof request>
 type Message = Request['messages'][number]
 
-/** Compiles only if all that passes is what Anthropic's own client takes. */
+/** Compiles only if everything valid here is accepted by Anthropic's own client. */
 export const fits = ({
   temperature: _,
   top_p: __,
@@ -140,11 +140,11 @@ function endsInSpace(last: Message | undefined): boolean {
   return block?.type === 'text' && /\s$/.test(block.text)
 }
 
-/** Turns alternate; what is called in one has its results first in the next, and only there. */
+/** Checks that turns alternate, and that the results of a turn's calls are at the start of the next turn and nowhere else. */
 function unpaired(messages: readonly Message[]): string[] {
   const problems: string[] = []
   let open: string[] = []
-  const turns = messages.filter(({ role }) => role !== 'system') // which stand between what is said and its answer
+  const turns = messages.filter(({ role }) => role !== 'system') // system turns may come between a turn and its reply
   for (const [at, { role, content }] of turns.entries()) {
     if (turns[at - 1]?.role === role) problems.push(`messages.${at}: ${role} twice`)
     const blocks = typeof content === 'string' ? [] : content

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { broken, count, createValidator, json, some, within, words } from './validator.ts'
 
 /*
- * A request for the Gemini API, closed as Google closes it. Sources: the types of its own client and what that sends, the API reference, and
- * https://ai.google.dev/api/generate-content.
+ * Validates a request to the Gemini API, and rejects unknown fields as Google does. Sources: the types of Google's client and what it sends, the API
+ * reference, and https://ai.google.dev/api/generate-content.
  */
 
 const maybe = v.exactOptional
@@ -102,7 +102,7 @@ const request = v.strictObject({
 
 type Request = v.InferOutput<typeof request>
 
-/** Compiles only if all that passes is what Google's own client takes. */
+/** Compiles only if everything valid here is accepted by Google's own client. */
 export const fits = ({ contents, tools = [], toolConfig }: Request): [Content[], Tool[], ToolConfig | undefined] => [
   contents,
   tools,
@@ -135,7 +135,9 @@ export const geminiProblems = createValidator(request, (body) => {
   ]
 })
 
-/** Turns alternate; what is called in one has as many results in the next, under the same names, and only there. */
+/**
+ * Checks that turns alternate, and that the next turn has as many results as a turn has calls, under the same names. No other turn may have results.
+ */
 function unpaired(contents: Request['contents']): string[] {
   const problems: string[] = []
   let open: string[] = []

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../src/lib/json.ts'
 import type { WireFormat } from '../../../../src/types.ts'
 import { broken, type Validator } from './validator.ts'
 
-/** A model that refuses much of what its format has room for. */
+/** A model that rejects much of what its format supports. */
 export interface StrictModel {
   provider: string
   model: string
@@ -13,7 +13,7 @@ const object = (value: unknown): JsonObject => (isObject(value) ? value : {})
 const hasNone = (body: JsonObject, ...fields: string[]) => fields.every((field) => body[field] === undefined)
 const last = (list: unknown) => object(Array.isArray(list) ? list.at(-1) : undefined)
 
-/** Of each vendor one. Sources: their pages on these models, and errors in the recordings. */
+/** One model per vendor. Sources: the vendors' pages on these models, and errors in the recordings. */
 export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
   'openai-chat': {
     provider: 'openai',
@@ -62,7 +62,7 @@ export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
   },
 }
 
-/** Each turn of the model with calls has a signature on the first of them. */
+/** Returns whether each model turn with calls has a signature on its first call. */
 function signed(contents: unknown): boolean {
   const turns = Array.isArray(contents) ? contents.map(object) : []
   return turns.every(({ parts }) => {

@@ -16,8 +16,8 @@ import {
 } from './validator.ts'
 
 /*
- * A request for OpenAI's Chat Completions, closed as OpenAI closes it. Sources: the types of its own client, which everything that passes
- * here has to fit, and its API reference. `reasoning_content` and images in answers are the vendors' that follow OpenAI.
+ * Validates a request to OpenAI Chat Completions, and rejects unknown fields as OpenAI does. Sources: the API reference, and the types of OpenAI's
+ * client, which everything valid here must fit. `reasoning_content` and images in responses come from vendors that use OpenAI's format.
  */
 
 const maybe = v.exactOptional
@@ -182,7 +182,7 @@ const request = v.strictObject({
 
 type Request = v.InferOutput<typeof request>
 
-/** Compiles only if all that passes is what OpenAI's own client takes. */
+/** Compiles only if everything valid here is accepted by OpenAI's own client. */
 export const fits = ({ modalities: _, ...body }: Request): OpenAI.ChatCompletionCreateParams => body
 
 export const chatProblems = createValidator(request, (body) => [
@@ -217,7 +217,7 @@ function strictSchemas({ tools = [], response_format: format }: Request): unknow
   return format?.type === 'json_schema' && format.json_schema.strict ? [...inTools, format.json_schema.schema] : inTools
 }
 
-/** Calls are answered at once, each one, and nothing else is. */
+/** Checks that every call is followed directly by its result, and that there are no other results. */
 function unpaired(messages: Request['messages']): string[] {
   const problems: string[] = []
   let open: string[] = []

@@ -16,8 +16,8 @@ import {
 } from './validator.ts'
 
 /*
- * A request for OpenAI's Responses as a gateway without memory sends it, closed as OpenAI closes it. Sources: the types of its own client,
- * which everything that passes here has to fit, and its API reference.
+ * Validates a request to OpenAI Responses from a stateless gateway, and rejects unknown fields as OpenAI does. Sources: the API reference, and the
+ * types of OpenAI's client, which everything valid here must fit.
  */
 
 const maybe = v.exactOptional
@@ -177,7 +177,10 @@ const request = v.strictObject({
 
 type Request = v.InferOutput<typeof request>
 
-/** Compiles only if all that passes is what OpenAI's own client takes; ids of what is not stored are left out, which its types do not know. */
+/**
+ * Compiles only if everything valid here is accepted by OpenAI's own client. Excludes `input`, because the client's types require IDs, which items that
+ * aren't stored don't have.
+ */
 export const fits = ({ input: _, ...body }: Request): ResponseCreateParams => body
 
 export const responsesProblems = createValidator(request, (body) => [
@@ -206,7 +209,10 @@ function strictSchemas({ tools = [], text: { format } = {} }: Request): unknown[
   return format?.type === 'json_schema' && format.strict ? [...inTools, format.schema] : inTools
 }
 
-/** Each call has one result behind it, each result its call before it; thoughts hold what their maker can open, and lead to something. */
+/**
+ * Checks that each call is followed by one result, and that each result has a preceding call. Reasoning must be readable by its vendor, and must be
+ * followed by something.
+ */
 function unpaired(items: Exclude<Request['input'], string>): string[] {
   const problems: string[] = []
   const open = new Set<string>()

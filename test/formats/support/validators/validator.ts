@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { isObject, type JsonObject } from '../../../../src/lib/json.ts'
 
-/** What a provider would refuse in the body of a request, each with where it stands. */
+/** Returns what a provider would reject in a request body, each with its path. */
 export type Validator = (body: JsonObject) => string[]
 
-/** First the shape, then what the shape cannot say. */
+/** Checks the schema first, then the rules that a schema can't express. */
 export function createValidator<T>(shape: v.GenericSchema<unknown, T>, rules: (request: T) => string[]): Validator {
   return (body) => {
     const { success, output, issues } = v.safeParse(shape, body)
@@ -18,7 +18,7 @@ function describeIssue(issue: v.BaseIssue<unknown>): string[] {
   return inner.length > 0 ? inner.map((text) => `${at} > ${text}`) : [`${at}: ${issue.message}`]
 }
 
-/** The rules that are broken. */
+/** Returns the rules that are broken. */
 export const broken = (rules: Record<string, boolean>): string[] =>
   Object.entries(rules).flatMap(([rule, holds]) => (holds ? [] : [rule]))
 
@@ -32,7 +32,7 @@ export const dataUrl = v.pipe(v.string(), v.regex(/^data:[^,;]+;base64,/))
 export const webUrl = v.pipe(v.string(), v.regex(/^(https?|gs):/))
 export const labels = v.pipe(v.record(v.pipe(v.string(), v.maxLength(64)), v.pipe(v.string(), v.maxLength(512))))
 
-/** Does each object in a JSON Schema name every property as required and take no other? */
+/** Returns whether each object in a JSON Schema requires all of its properties and allows no others. */
 export const isStrict = (schema: unknown): boolean =>
   everyObject(schema, isClosed) && everyObject(schema, hasAllRequired)
 
@@ -41,7 +41,7 @@ export const isClosed = (schema: JsonObject): boolean => schema.additionalProper
 const hasAllRequired = ({ properties, required }: JsonObject): boolean =>
   Object.keys(isObject(properties) ? properties : {}).every((key) => Array.isArray(required) && required.includes(key))
 
-/** Does it hold for each object that a JSON Schema describes? */
+/** Returns whether `holds` is true for each object that a JSON Schema describes. */
 export function everyObject(schema: unknown, holds: (schema: JsonObject) => boolean): boolean {
   if (Array.isArray(schema)) return schema.every((each) => everyObject(each, holds))
   if (!isObject(schema)) return true

@@ -5,7 +5,7 @@ import { chatProblems } from './openai-chat.ts'
 import { responsesProblems } from './openai-responses.ts'
 import type { Validator } from './validator.ts'
 
-/** What is wrong with the body of a request, by the rules of each vendor. */
+/** Return what is wrong with a request body, by the rules of each vendor. */
 export const validators: Readonly<Record<WireFormat, Validator>> = {
   'openai-chat': chatProblems,
   'openai-responses': responsesProblems,
