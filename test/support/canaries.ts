@@ -2,25 +2,25 @@ import { inspect, types } from 'node:util'
 import type { Logger } from '../../src/types.ts'
 
 /*
- * Every credential that a test gives to a gateway is a canary: a test fails when it comes out anywhere but in the header of a call to its
- * provider, whatever else the test looks at.
+ * Every credential that a test gives to a gateway is a canary. A test fails if a canary appears anywhere except in the header of a call to its
+ * provider, whatever else the test checks.
  */
 
 const canaries = new Set<string>()
 
-/** Shorter credentials are none: they occur by chance, as numbers do. */
+/** Shorter credentials don't count, because they can occur by chance, like numbers. */
 const LEAST_LENGTH = 10
 
-/** Until the next file, nobody may see this credential. */
+/** Registers a credential that must not be exposed until the next file. */
 export function plant(credential: string | undefined): void {
   if (credential !== undefined && credential.length >= LEAST_LENGTH && /\D/.test(credential)) canaries.add(credential)
   watchResponses()
 }
 
-/** Called with each suite, so that no file depends on others. */
+/** Forgets all canaries. Called for each suite, so that no file depends on others. */
 export const forgetCanaries = (): void => canaries.clear()
 
-/** The error when what was shown holds a canary; `undefined` when it holds none. */
+/** Returns an error if the exposed value contains a canary; otherwise `undefined`. */
 export function canaryIn(shown: unknown, where: string): Error | undefined {
   const canary = canaries.size > 0 ? find(shown, new Set()) : undefined
   if (canary === undefined) return undefined
@@ -33,7 +33,7 @@ function canaryOf(text: string): string | undefined {
   return undefined
 }
 
-/** The first canary in a value, its keys and all that it holds: hidden members such as an error's message and cause too. */
+/** Finds the first canary in a value, its keys, and everything inside, including hidden properties such as an error's message and cause. */
 function find(shown: unknown, seen: Set<unknown>): string | undefined {
   if (typeof shown === 'string') return shown.length < LEAST_LENGTH ? undefined : canaryOf(shown)
   if (typeof shown !== 'object' || shown === null || seen.has(shown) || ArrayBuffer.isView(shown)) return undefined
@@ -46,13 +46,13 @@ function find(shown: unknown, seen: Set<unknown>): string | undefined {
   return isHolder ? find([...shown], seen) : undefined
 }
 
-/** Fails the file when a canary is shown, by a rejection of its own: the gateway tolerates whatever hooks and loggers throw. */
+/** Fails the file if a canary is exposed. Uses a separate rejection, because the gateway tolerates everything that hooks and loggers throw. */
 export function watch(shown: unknown, where: string): void {
   const error = canaryIn(shown, where)
   if (error) void Promise.reject(error)
 }
 
-/** A silent logger of all levels that fails the file when a canary comes to it. */
+/** Creates a silent logger for all levels that fails the file if it receives a canary. */
 export function watchfulLogger(): Logger {
   const look = (...line: unknown[]) => {
     for (const part of line) watch(part, 'the log')
@@ -62,7 +62,7 @@ export function watchfulLogger(): Logger {
 
 let isWatching = false
 
-/** What tests read of a response they have as its text or JSON, and so have the vendors' clients. */
+/** Checks every response that is read as text or JSON, as tests and the vendors' clients do. */
 function watchResponses(): void {
   if (isWatching) return
   isWatching = true

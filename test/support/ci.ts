@@ -1,7 +1,7 @@
 import process from 'node:process'
 
-/** Continuous integration makes whole figures; at a desk a part of them finds nearly the same in a fraction of the time. */
+/** Whether the tests run in continuous integration. CI runs all cases; locally, a part of them finds almost as much in a fraction of the time. */
 export const isCi = /^(?:1|true)$/.test(process.env.CI ?? '')
 
-/** So often in continuous integration, a quarter as often at a desk. */
+/** Returns the full number of runs in continuous integration, and a quarter of it locally. */
 export const times = (whole: number): number => (isCi ? whole : Math.ceil(whole / 4))

@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/types.ts'
 
-/** Time that stands still until a test moves it. */
+/** A clock that stands still until a test moves it. */
 export interface FakeClock extends Clock {
-  /** Moves time by `ms`, waking each sleeper at its own moment and letting what it woke settle before the next. */
+  /** Advances time by `ms`. Wakes each sleeper at its own time, and lets the woken code settle before the next one. */
   advance(ms: number): Promise<void>
-  /** How many sleeps have neither ended nor been aborted. */
+  /** Returns the number of sleeps that have neither ended nor been aborted. */
   pending(): number
-  /** Waits until at least `count` sleeps are under way: then the code under test has come to its wait. */
+  /** Waits until at least `count` sleeps are pending. The code under test has then reached its wait. */
   untilPending(count?: number): Promise<void>
 }
 
@@ -15,9 +15,9 @@ interface Sleeper {
   wake(): void
 }
 
-/** A clock for tests, at 2026-01-01T00:00:00Z unless told otherwise. */
+/** Creates a clock for tests, which starts at 2026-01-01T00:00:00Z by default. */
 export function fakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
-  const sleepers = new Set<Sleeper>() // in the order of their creation
+  const sleepers = new Set<Sleeper>() // in order of creation
   let nowMs = startMs
 
   function sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -68,7 +68,7 @@ export function fakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   return { now: () => nowMs, sleep, advance, pending: () => sleepers.size, untilPending }
 }
 
-const TURNS = 5 // enough for promises that hop through the event loop: streams, message ports, files in the cache
+const TURNS = 5 // enough for promises that take several turns of the event loop: streams, message ports, cached files
 
 async function settle(): Promise<void> {
   for (let left = TURNS; left > 0; left--) {
@@ -77,7 +77,7 @@ async function settle(): Promise<void> {
   }
 }
 
-/** Calls under way of the platform's cryptography, which works beside the event loop and takes as long as the machine likes. */
+/** The number of pending WebCrypto calls. They run outside the event loop and take an unpredictable time. */
 let ciphering = 0
 
 for (const name of [
@@ -102,6 +102,6 @@ for (const name of [
   Object.defineProperty(SubtleCrypto.prototype, name, { value: counted, configurable: true, writable: true })
 }
 
-/** One turn of the event loop, in which every promise that can settle does. */
+/** Waits for one turn of the event loop, in which every promise that can settle does. */
 const turn = (): Promise<void> =>
   new Promise((resolve) => ('setImmediate' in globalThis ? setImmediate(resolve) : setTimeout(resolve, 0)))

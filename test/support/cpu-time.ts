@@ -1,10 +1,10 @@
-/** How long this thread has been busy, in ms: what others do on the machine meanwhile does not count. */
+/** Returns how long this thread has been busy, in ms. Other load on the machine doesn't count. */
 export function busyMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
 }
 
-/** How long the work keeps this thread busy, in ms. */
+/** Returns how long the work keeps this thread busy, in ms. */
 export function cpuMs(work: () => void): number {
   const before = busyMs()
   work()
@@ -13,7 +13,10 @@ export function cpuMs(work: () => void): number {
 
 const MOST_ROUNDS = 40
 
-/** What each round measures, until one is at most `enough`: the first ones run code that is not optimized yet, and any may share its core. */
+/**
+ * Measures in rounds until one result is at most `enough`, and returns all results. The first rounds run unoptimized code, and any round may have to
+ * share its core.
+ */
 export async function roundsUntil(enough: number, measure: () => number | Promise<number>): Promise<number[]> {
   const rounds: number[] = []
   while (rounds.length < MOST_ROUNDS && !rounds.some((one) => one <= enough)) rounds.push(await measure())

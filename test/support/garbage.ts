@@ -3,9 +3,9 @@ import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
-setFlagsFromString('--no-expose-gc') // for the files that come later
+setFlagsFromString('--no-expose-gc') // for files that run later
 
-/** Collects all garbage; what `deref()` has returned is kept till the end of the turn, so it waits for that. */
+/** Collects all garbage. Waits between rounds, because objects returned by `deref()` are kept until the end of the turn. */
 export async function collectGarbage(): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await new Promise((resolve) => setImmediate(resolve))
@@ -13,13 +13,13 @@ export async function collectGarbage(): Promise<void> {
   }
 }
 
-/** Bytes that are still referred to: on V8's heap, in array buffers and in large strings, which Node keeps outside. */
+/** Returns the number of bytes still referenced: on V8's heap, in array buffers, and in large strings, which Node stores elsewhere. */
 export async function bytesHeld(): Promise<number> {
   let held = await measured()
   for (let round = 0; round < 10; round++) {
     const before = held
     held = await measured()
-    if (Math.abs(held - before) < STILL) break // else leftovers of an earlier file are still being given up
+    if (Math.abs(held - before) < STILL) break // otherwise, leftovers of an earlier file are still being released
   }
   return held
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { World } from '../pipeline/support/world.ts'
 import { assert } from './suite.ts'
 
-/** Names that objects of JavaScript have by themselves, or that mean something to it. */
+/** Names that every JavaScript object has, or that have a special meaning in JavaScript. */
 const names = [
   'toString',
   'valueOf',
@@ -17,7 +17,7 @@ const names = [
   'text',
   'url',
 ]
-/** Values that have been a fault of the gateway, or are likely to be. */
+/** Values that have broken the gateway before, or are likely to. */
 const HOSTILE = [
   ...['{"toString":1}', '{"valueOf":1,"toString":null}', '{"__proto__":{"toString":1}}', '{"toJSON":1}', '{"then":1}'],
   ...[
@@ -77,7 +77,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
   ),
 }))
 
-/** Texts of a body with one to three of its values, at any depth, in place of which others stand, and maybe one more member. */
+/** Returns the JSON of a body in which the values at these places, at any depth, are replaced. */
 function textOf(body: unknown, places: readonly number[], values: readonly string[], at = { nth: 0 }): string {
   const replaced = places.indexOf(at.nth++)
   const found = values[replaced]
@@ -93,7 +93,10 @@ function textOf(body: unknown, places: readonly number[], values: readonly strin
 const sizeOf = (body: unknown): number =>
   typeof body === 'object' && body !== null ? Object.values(body).reduce<number>((sum, one) => sum + sizeOf(one), 1) : 1
 
-/** A body, and how to send it. `isEach`: also each place with each of the values that are likely to be a fault. `runs`: how many random changes. */
+/**
+ * A body, and how to send it. With `isEach`, each place is also tried with each value that is likely to break something. `runs` is the number of
+ * random changes.
+ */
 interface HostileBody {
   at: string
   body: object
@@ -102,7 +105,7 @@ interface HostileBody {
   runs: number
 }
 
-/** Checks that no such body makes a 500, or an error of the gateway. */
+/** Checks that no such body leads to a 500 or an internal error. */
 export const neverFails = (body: HostileBody, world: World): Promise<void> =>
   eachHostile(body, async (text) => {
     const response = await world.post(body.at, text, { headers: body.headers ?? {} })
@@ -112,7 +115,7 @@ export const neverFails = (body: HostileBody, world: World): Promise<void> =>
     world.told.requests.length = world.told.attempts.length = world.told.usages.length = 0
   })
 
-/** Calls `check` with texts of the body in which one to three of its values are others. */
+/** Calls `check` with texts of the body in which one to three values are replaced. */
 export async function eachHostile(
   { body, isEach, runs }: Pick<HostileBody, 'body' | 'isEach' | 'runs'>,
   check: (text: string) => Promise<void>,

@@ -1,13 +1,13 @@
-/** Random numbers that a seed repeats: put the seed into every failure. */
+/** Random numbers that can be repeated with the same seed. Include the seed in every failure message. */
 export interface Random {
   readonly seed: number
-  /** From 0 up to, but not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number
-  /** An integer from 0 up to, but not including, `end`. */
+  /** Returns an integer from 0 up to, but not including, `end`. */
   below(end: number): number
 }
 
-/** mulberry32. Without a seed a new one is drawn. */
+/** Creates a mulberry32 generator. Without a seed, a random one is used. */
 export function createRandom(seed = Math.floor(Math.random() * 2 ** 32)): Random {
   let state = seed
   const next = () => {

@@ -4,11 +4,11 @@ import { createHash, createHmac } from 'node:crypto'
 export interface Signable {
   method: string
   host: string
-  /** As in the request line: `/model/a%3Ab/converse`. */
+  /** The path as in the request line: `/model/a%3Ab/converse`. */
   pathname: string
-  /** With its leading `?`; empty when there is none. */
+  /** The query with its leading `?`; empty if there is none. */
   search: string
-  /** All are signed, and the host. */
+  /** The headers to sign, in addition to the host. */
   headers: Readonly<Record<string, string>>
   body: string | Uint8Array
 }
@@ -24,8 +24,8 @@ export interface Scope {
 }
 
 /**
- * The headers of AWS Signature Version 4, written from its specification: what the gateway sends is compared with them. The path is encoded
- * once more, as all services but S3 require.
+ * Returns the headers of AWS Signature Version 4, implemented from its specification, to compare with what the gateway sends. Encodes the path twice,
+ * as all services except S3 require.
  */
 export function signV4(request: Signable, scope: Scope): Record<string, string> {
   const { accessKeyId, secretAccessKey, sessionToken, region, service, now } = scope
@@ -64,7 +64,7 @@ function canonicalQuery(search: string): string {
   return pairs.sort().join('&')
 }
 
-/** RFC 3986: nothing but letters, digits, `-`, `.`, `_` and `~` stays. */
+/** Percent-encodes as in RFC 3986: everything except letters, digits, `-`, `.`, `_`, and `~`. */
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 

@@ -1,4 +1,4 @@
-/** Spellings of a path, and the area that each must be taken to lie in, or elsewhere. */
+/** Spellings of a path, and the area that each must be assigned to. */
 export const spellings: ReadonlyArray<[spelling: string, area: 'models' | 'management' | 'health' | 'elsewhere']> = [
   ['/api/keys', 'management'],
   ['/api/keys/', 'management'],

@@ -4,7 +4,10 @@ import * as uvuAssert from 'uvu/assert'
 import { currentFile, type Outcome, SkipSignal, type TestRecord, within } from '../runner/registry.ts'
 import { forgetCanaries } from './canaries.ts'
 
-/** The assertions of uvu, whose `equal` takes any key for data: uvu's own takes objects with a key `constructor` to be of different classes. */
+/**
+ * uvu's assertions, except that `equal` treats all keys as data. uvu's own `equal` considers objects with a key `constructor` to be of different
+ * classes.
+ */
 export const assert: typeof uvuAssert = {
   ...uvuAssert,
   equal(actual, expected, message) {
@@ -31,32 +34,29 @@ interface RegisterHook<Context> {
 }
 
 interface Hook<Context> extends RegisterHook<Context> {
-  /** Runs with every test and shares the test's time; a failure fails the test. */
+  /** Runs for every test, within the test's time limit. A failure fails the test. */
   each(body: Body<Context>): void
 }
 
 export interface Suite<Context> extends Register<Context> {
-  /** Runs alone while you work on it. The run as a whole then fails, so that it is never left behind. */
+  /** Runs only this test while you work on it. The whole run then fails, so that `only` is never left in. */
   only: Register<Context>
-  /** Declares a test that does not run, with the reason. */
+  /** Declares a test that doesn't run, with the reason. */
   skip(name: string, reason: string, body?: Body<Context>): void
   before: Hook<Context>
   after: Hook<Context>
 }
 
-/** Skips from here: the test when called in one, every test of the suite in `before`, the file at its top. */
+/** Skips from here on: in a test, that test; in `before`, every test of the suite; at the top of a file, the whole file. */
 export function skip(reason: string): never {
   if (!reason) throw new TypeError('skip() needs a reason')
   throw new SkipSignal(reason)
 }
 
-/**
- * Opens a suite. The runner runs it once the file is loaded: there is no `run()` to forget.
- * `context` is handed to every test and hook.
- */
+/** Opens a suite. The runner runs it once the file is loaded, so there is no `run()` to forget. Every test and hook receives `context`. */
 export function suite<Context extends object = Record<string, unknown>>(
   name: string,
-  context: Context = {} as Context, // only reached when Context is the open record
+  context: Context = {} as Context, // used only if `Context` is the open record
 ): Suite<Context> {
   const file = currentFile()
   forgetCanaries()
@@ -111,7 +111,7 @@ export function suite<Context extends object = Record<string, unknown>>(
           if (!(error instanceof SkipSignal)) file.onFailure(phase.title, error)
           const outcome = error instanceof SkipSignal ? outcomeOf([error]) : outcomeOf([`did not run: ${kind} failed`])
           for (const record of records) if (!record.outcome) settle(record, outcome)
-          throw error // so that uvu runs none of the tests
+          throw error // makes uvu run none of the tests
         }
       })
     }
@@ -146,7 +146,7 @@ async function inTurn<Context>(steps: Body<Context>[], value: Context): Promise<
   for (const step of steps) await step(value)
 }
 
-/** Anything that was thrown is a failure, a string or undefined too; a skip counts only when nothing else went wrong. */
+/** Returns the outcome of a test. Anything thrown is a failure, even a string or `undefined`. A skip counts only if nothing else went wrong. */
 function outcomeOf(errors: unknown[]): Outcome {
   const failures = errors.filter((error) => !(error instanceof SkipSignal))
   if (failures.length > 0) return { kind: 'failed', errors: failures }

@@ -1,14 +1,14 @@
 import { getResponse, type RequestHandler } from 'msw'
 
-/** A `fetch` whose providers are msw handlers, and every request that it was given, in order. */
+/** A `fetch` whose providers are msw handlers. It records every request it receives, in order. */
 export interface Upstream {
   (input: string | URL | Request, init?: RequestInit): Promise<Response>
   readonly requests: Request[]
 }
 
 /**
- * No global is patched and no port is opened. `HttpResponse.error()` becomes the TypeError of a broken connection, as does a request
- * that no handler wants; an abort rejects the call, and cuts the body when the headers are already here.
+ * Creates the upstream without patching globals or opening ports. `HttpResponse.error()` becomes the TypeError of a broken connection, and so does a
+ * request without a handler. Aborting rejects the call, or cuts off the body if the headers have already arrived.
  */
 export function upstream(...handlers: RequestHandler[]): Upstream {
   const requests: Request[] = []
@@ -20,7 +20,7 @@ export function upstream(...handlers: RequestHandler[]): Upstream {
     const left = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))
     })
-    left.catch(() => {}) // nobody may be listening any more
+    left.catch(() => {}) // nobody may be listening anymore
     signal.throwIfAborted()
     const response = await Promise.race([getResponse(handlers, request), left])
     if (!response) throw new TypeError(`fetch failed: no handler for ${request.method} ${request.url}`)
@@ -34,10 +34,10 @@ export function upstream(...handlers: RequestHandler[]): Upstream {
 const withBody = ({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>) =>
   new Response(body, { status, statusText, headers })
 
-/** The same bytes, one pull at a time, until `left` rejects. */
+/** Returns the same bytes, one chunk per pull, until `left` rejects. */
 function abortable(body: ReadableStream<Uint8Array>, left: Promise<never>): ReadableStream<Uint8Array> {
   const reader = body.getReader()
-  const cancel = (reason: unknown) => reader.cancel(reason).catch(() => {}) // the source may have failed by itself
+  const cancel = (reason: unknown) => reader.cancel(reason).catch(() => {}) // the source may have failed on its own
   return new ReadableStream(
     {
       start: (controller) =>

@@ -3,14 +3,17 @@ import type { Storage } from '../../../src/index.ts'
 import type { Child, childProgram } from '../../storage/support/children.ts'
 import { assert } from '../../support/suite.ts'
 
-/** So many processes ask at a time; one of them pauses the key. */
+/** The number of processes that send requests concurrently. One of them pauses the key. */
 export const PROCESSES = 4
-/** What seals the data of all of them. */
+/** The secret that encrypts the data of all processes. */
 const SECRET = 'a secret that all processes of a test have'
 
 export type Program = Awaited<ReturnType<typeof childProgram>>
 
-/** How long after the pause each of the others still accepted a request, in ms. `place` is where they find what lies in `storage`. */
+/**
+ * Returns for how long after the pause each of the other processes still accepted requests, in ms. `place` tells the processes where to find the data
+ * in `storage`.
+ */
 export async function delaysOf(
   program: Program | undefined,
   { place, storage }: { place: string; storage: Storage },
@@ -21,7 +24,7 @@ export async function delaysOf(
   await close()
   await storage.close?.()
 
-  const children = Array.from({ length: PROCESSES }, () => program?.start(place, SECRET, key, id) as Child) // `before` made it
+  const children = Array.from({ length: PROCESSES }, () => program?.start(place, SECRET, key, id) as Child) // `before` has created it
   await Promise.all(children.map((child) => child.said('ready')))
   for (const child of children) child.go('ask')
   await Promise.all(children.map((child) => child.said('under load')))

@@ -2,22 +2,22 @@ import * as v from 'valibot'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 
-/** A vendor of moderation as it is known: it takes its own fields, refuses every other, and answers in its own form. */
+/** A moderation vendor as documented: it accepts its own fields, rejects all others, and responds in its own format. */
 export interface ModerationVendor {
-  /** The provider's id in the catalog. */
+  /** The provider's ID in the catalog. */
   provider: string
   model: string
-  /** Where it is asked. */
+  /** The URL that it is called at. */
   url: string
   takes: v.GenericSchema<unknown, { model: string; input: unknown }>
-  /** Its refusal of a request; `field` is what it does not take. */
+  /** Rejects a request. `field` is the unsupported field. */
   refuse(field: string): Response
-  /** One judgement for each input, by its text. */
+  /** Returns one result for each input text. */
   answer(model: string, texts: readonly string[]): JsonObject
   textsOf(input: unknown): string[]
 }
 
-/** The answer of a vendor to a call; 404 anywhere but at its own address. */
+/** Returns a vendor's response to a call; 404 at any URL except the vendor's own. */
 export function moderated(vendor: ModerationVendor, { url, body, init }: Call): Response {
   if (url.href !== vendor.url || init.method !== 'POST') return json({ error: { message: 'no such route' } }, 404)
   const parsed = v.safeParse(vendor.takes, JSON.parse(body))
@@ -36,7 +36,7 @@ const parts = v.pipe(
   v.minLength(1),
 )
 
-/** A text is judged by the words that it has. */
+/** Scores a text by the words that it contains. */
 const scoreOf = (text: string, word: string) => (text.includes(word) ? 0.9 : 0.01)
 const judged = (words: Readonly<Record<string, string>>, text: string) => {
   const scores = Object.fromEntries(Object.entries(words).map(([name, word]) => [name, scoreOf(text, word)]))

@@ -3,22 +3,22 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import type { Call } from '../../pipeline/support/upstream.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 
-/** A vendor of rerank models as it is known: it takes its own fields, refuses every other, and answers in its own form. */
+/** A vendor of rerank models as documented: it accepts its own fields, rejects all others, and responds in its own format. */
 export interface RerankVendor {
-  /** The provider's id in the catalog, or that of a connection to a server of the user. */
+  /** The provider's ID in the catalog, or that of a connection to the user's own server. */
   provider: string
   model: string
-  /** Where it is asked. */
+  /** The URL that it is called at. */
   url: string
-  /** The connection, where it is more than the provider. */
+  /** The connection, if it consists of more than the provider. */
   connection?: { apiKey?: string; providerSpecificData?: JsonObject }
   takes: v.GenericSchema<unknown, JsonObject>
-  /** Its refusal of a request; `field` is what it does not take. */
+  /** Rejects a request. `field` is the unsupported field. */
   refuse(field: string): Response
   answer(body: JsonObject, ranking: readonly Ranked[]): unknown
-  /** The headers of its answers, where these say something. */
+  /** The headers of its responses, if they are relevant. */
   headers?: Record<string, string>
-  /** How it is asked what the ranking is of. */
+  /** Reads from a request what to rank. */
   asked(body: JsonObject): { query: string; texts: string[]; top: number }
 }
 
@@ -28,7 +28,7 @@ export interface Ranked {
   text: string
 }
 
-/** The answer of a vendor to a call; 404 anywhere but at its own address. */
+/** Returns a vendor's response to a call; 404 at any URL except the vendor's own. */
 export function answerOf(vendor: RerankVendor, { url, body, init }: Call): Response {
   if (url.href !== vendor.url || init.method !== 'POST') return json({ message: 'no such route' }, 404)
   const parsed = v.safeParse(vendor.takes, JSON.parse(body))
@@ -37,7 +37,7 @@ export function answerOf(vendor: RerankVendor, { url, body, init }: Call): Respo
   return json(vendor.answer(parsed.output, rank(query, texts).slice(0, top)), 200, vendor.headers)
 }
 
-/** The share of a text's words that the query has, the best first; equal ones stay in their order. */
+/** Ranks texts by the share of their words that occur in the query, best first. Ties keep their order. */
 export function rank(query: string, texts: readonly string[]): Ranked[] {
   const words = new Set(query.toLowerCase().split(/\W+/))
   const scored = texts.map((text, index) => {
@@ -49,14 +49,14 @@ export function rank(query: string, texts: readonly string[]): Ranked[] {
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 const texts = v.array(v.string())
-/** Voyage refuses empty texts. */
+/** Voyage rejects empty texts. */
 const filled = v.pipe(v.array(v.pipe(v.string(), v.nonEmpty())), v.minLength(1), v.maxLength(1_000))
 const plain = { model: v.string(), query: v.pipe(v.string(), v.nonEmpty()) }
 
 const textOf = (document: unknown): string =>
   typeof document === 'string' ? document : String((document as { text?: string }).text ?? '')
 
-/** What vendors are asked that call the documents so. */
+/** Reads the request of vendors that call the field `documents`. */
 const asked = (body: JsonObject) => {
   const documents = body.documents as unknown[]
   return {
@@ -265,7 +265,7 @@ interface BedrockBody {
   rerankingConfiguration: { bedrockRerankingConfiguration: { numberOfResults?: number } }
 }
 
-/** vLLM takes every field, and uses those that it knows. */
+/** vLLM accepts all fields, and uses those that it knows. */
 export const vllm: RerankVendor = {
   provider: 'openai-compatible-vllm',
   model: 'BAAI/bge-reranker-v2-m3',
@@ -286,7 +286,7 @@ export const vllm: RerankVendor = {
   }),
 }
 
-/** Infinity has the text itself for a document. */
+/** Infinity returns each document as a plain string. */
 export const infinity: RerankVendor = {
   provider: 'openai-compatible-infinity',
   model: 'mixedbread-ai/mxbai-rerank-base-v1',
@@ -313,7 +313,7 @@ export const infinity: RerankVendor = {
   }),
 }
 
-/** The text-embeddings-inference server answers with a list alone, and of all documents. */
+/** The text-embeddings-inference server returns a bare list that contains all documents. */
 export const tei: RerankVendor = {
   provider: 'openai-compatible-tei',
   model: 'BAAI/bge-reranker-large',

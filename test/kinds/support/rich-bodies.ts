@@ -15,7 +15,7 @@ const options = {
   cohere: { inputType: 'search_query' },
 }
 
-/** Requests with many fields, by the name of the operation and of the client's form. */
+/** Requests with many fields, by operation and client format. */
 export const RICH: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   embed: {
     openai: {
@@ -141,7 +141,7 @@ export const RICH: Readonly<Record<string, Readonly<Record<string, object>>>> = 
   },
 }
 
-/** Members for all clients of an operation. */
+/** Fields that are added for all clients of an operation. */
 export const EXTRA: Readonly<Record<string, object>> = {
   rerank: {
     ...{

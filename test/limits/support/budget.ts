@@ -5,17 +5,17 @@ import { openStore } from '../../services/open-store.ts'
 import { type Child, childProgram } from '../../storage/support/children.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-/** What all processes together may spend, in requests. */
+/** How much all processes together may spend, in requests. */
 export const BUDGET = 1_000
-/** Requests at once in each process. */
+/** The number of concurrent requests in each process. */
 export const LANES = 8
 export const SHARED = { scope: 'key', id: 'shared' } as const
 
 const PROCESSES = 4
-/** The first process that has let so many through is killed. */
+/** The first process that has admitted this many requests is killed. */
 const KILLED_AFTER = 10
 
-/** Declares the tests of one budget that four processes share in a store. `create` makes an empty one; `end` is called at last. */
+/** Declares the tests of one budget that four processes share in a store. `create` creates an empty store; `end` is called after all tests. */
 export function sharedBudgetConformance(
   store: string,
   { create, end }: { create(): Promise<{ place: string; remove(): Promise<void> }>; end?(): Promise<void> },
@@ -34,7 +34,7 @@ export function sharedBudgetConformance(
   test(`with ${PROCESSES} processes, exactly ${BUDGET} requests pass`, slowly, async ({ program }) => {
     const { place, remove } = await create()
     try {
-      const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` made it
+      const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` has created it
       await Promise.all(children.map((child) => child.said('ready')))
       for (const child of children) child.go()
       const passed = (await Promise.all(children.map(passedOf))).reduce((a, b) => a + b)
@@ -61,7 +61,7 @@ export function sharedBudgetConformance(
         const byOthers = (await Promise.all(others.map(passedOf))).reduce((a, b) => a + b)
         const { used, reserved, unsettled, remaining } = await countersIn(place, { later: 61_000 })
         assert.equal({ reserved, remaining, all: used + unsettled }, { reserved: 0, remaining: 0, all: BUDGET })
-        const unheard = BUDGET - byKilled - byOthers // was reserved, but not let through any more
+        const unheard = BUDGET - byKilled - byOthers // reserved by the killed process, but never admitted
         assert.ok(unheard >= 0 && unheard <= unsettled, `${byKilled} + ${byOthers} passed, ${unsettled} are unsettled`)
         assert.ok(unsettled <= 2 * LANES, `${unsettled} are unsettled of ${LANES} at once and as many not written yet`)
         await withLedger(place, { later: 61_000 }, (ledger) => ledger.settleLost(SHARED, 'unspent'))
@@ -85,7 +85,7 @@ async function passedOf(child: Child): Promise<number> {
   return lines.filter(isPassed).length
 }
 
-/** The counters as a process sees them that starts now, or whose clock is `later` by so much, in ms. */
+/** Returns the counters as seen by a process that starts now, or whose clock is ahead by `later` ms. */
 async function countersIn(place: string, { later = 0 } = {}) {
   const states = await withLedger(place, { later }, (ledger) =>
     ledger.state({ ...SHARED, limits: { requests: { total: BUDGET } } }),

@@ -16,7 +16,7 @@ interface Ask {
   scopes: number
 }
 
-/** What happens next; `pick` chooses among what is there. */
+/** The next step; `pick` selects one of the open reservations. */
 type Step =
   | { do: 'requests'; asks: Ask[]; crash: number | undefined }
   | { do: 'settle'; picks: number[]; share: number; isPart: boolean }
@@ -31,7 +31,7 @@ type Step =
 
 export interface History {
   seed: number
-  /** How many of the storage's calls fail. */
+  /** The share of storage calls that fail. */
   faults: number
   limits: UsageLimits[]
   steps: Step[]
@@ -44,9 +44,9 @@ const ACCOUNTS = [
   { scope: 'gateway', id: '' },
 ] as const
 const INSTANCES = 3
-/** US dollars of one token of output. */
+/** The price of one output token, in US dollars. */
 const PRICE = 0.001
-/** So many tokens of output at least. */
+/** The minimum number of output tokens. */
 const LEAST = 4
 
 const index = fc.nat({ max: 11 })
@@ -67,7 +67,7 @@ const limits: fc.Arbitrary<UsageLimits> = fc
     usd: fc.record({ hour: dollars(40), month: dollars(90), total: dollars(120) }),
     parallel: some(5),
   })
-  .map((value) => plain(value as UsageLimits)) // without the members that are `undefined`
+  .map((value) => plain(value as UsageLimits)) // without the fields that are `undefined`
 
 const requests = fc.record({
   do: fc.constant('requests' as const),
@@ -136,7 +136,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 25 }),
 })
 
-/** Lives through a history and checks it at every step. */
+/** Runs a history, and checks the counters after every step. */
 export const live = (history: History): Promise<void> => new Run(history).all()
 
 class Run {
@@ -145,11 +145,11 @@ class Run {
   readonly #model = new Model()
   readonly #instances: Instance[]
   readonly #scopes: LimitedScope[]
-  /** An instance may be taken for lost while it is not, since clocks have jumped or it has paused: more than `parallel` may be under way. */
+  /** Whether an instance that jumped or paused may be considered lost. More than `parallel` requests may then be in flight. */
   #isParallelLoose = false
-  /** Accounts that may hold what an instance was granted when it crashed, and never heard of. */
+  /** Accounts that may include reservations that an instance was granted when it crashed, but never received. */
   readonly #more = new Set<string>()
-  /** Accounts whose counters began anew while an instance paused: they lack what it holds until it goes on. */
+  /** Accounts whose counters were reset while an instance was paused. They lack that instance's reservations until it resumes. */
   readonly #less = new Set<string>()
 
   constructor(history: History) {
@@ -173,7 +173,7 @@ class Run {
   }
 
   #hasCrashes = false
-  /** The storage has failed a request, which may have been written nevertheless: others may be refused because of it, until that is mended. */
+  /** Whether the storage failed a request that it may have written. Others may be rejected because of it until that is repaired. */
   #wasAway = false
 
   async #step(step: Step): Promise<void> {
@@ -229,7 +229,7 @@ class Run {
     }
   }
 
-  /** Several at once, at any instances, of which one may crash meanwhile. Who is refused must not fit in the end either: nothing is freed. */
+  /** Sends concurrent requests at any instances; one may crash. Nothing is released, so a rejected request must not fit in the end. */
   async #requests({ asks, crash }: Extract<Step, { do: 'requests' }>): Promise<void> {
     this.#world.faults = this.#history.faults
     this.#wasAway = false
@@ -248,14 +248,14 @@ class Run {
       for (let hops = this.#history.seed % 40; hops > 0; hops--) await undefined
       this.#crash(crash)
     }
-    await this.#world.pass(5_000) // for those that wait for others
+    await this.#world.pass(5_000) // for requests that wait for others
     await this.#world.recover()
     await Promise.all(work.filter((_, at) => this.#instance(asks[at]?.by ?? 0) !== this.#instance(crash ?? -1)))
     if (failed.length > 0) throw failed[0]
     if (!this.#wasAway) for (const check of refused) await check()
   }
 
-  /** Returns how to check a refusal. */
+  /** Sends a request. If it is rejected, resolves to a function that checks the rejection. */
   async #request(instance: Instance, scopes: LimitedScope[], { amounts, output }: Ask) {
     const fixed = { ...amounts, usd: amounts.usd / 1_000 }
     const wanted = { tokens: output ?? 0, least: Math.min(output ?? 0, LEAST), usdPerToken: PRICE }
@@ -266,7 +266,7 @@ class Run {
       this.#wasAway = true
       return undefined
     }
-    if (instance.hasCrashed) return undefined // it was about to hear
+    if (instance.hasCrashed) return undefined // it crashed before it could receive the result
     const tokens = outcome.kind === 'refused' ? wanted.least : (outcome.outputTokens ?? 0)
     const whole = wholeOf({ ...fixed, tokens: fixed.tokens + tokens, usd: fixed.usd + tokens * PRICE })
     if (outcome.kind === 'refused') return () => this.#checkRefused(instance, scopes, whole, outcome)
@@ -275,7 +275,7 @@ class Run {
     return undefined
   }
 
-  /** Never more than allowed. */
+  /** Checks that no limit is exceeded. */
   #checkAllowed(scopes: readonly LimitedScope[], minutes: ReadonlyMap<string, number>, added: Whole): void {
     for (const { account, unit, window, most, ...sums } of this.#model.limits(scopes, minutes, { exactly: true })) {
       if (added[unit] === 0 || this.#less.has(account) || (unit === 'parallel' && this.#isParallelLoose)) continue
@@ -284,7 +284,7 @@ class Run {
     }
   }
 
-  /** Nothing that fits is refused. When the window of the refusal has ended since, there is nothing to check. */
+  /** Checks that no request that fits was rejected. If the window of the rejection has ended since then, there is nothing to check. */
   async #checkRefused(instance: Instance, scopes: LimitedScope[], amounts: Whole, refusal: LimitRefusal) {
     const isSure = scopes.every((scope) => !this.#more.has(nameOf(scope)))
     if (instance.hasCrashed || !isSure || (refusal.limit.unit === 'parallel' && this.#isParallelLoose)) return
@@ -297,7 +297,7 @@ class Run {
       ({ unit, most, used, reserved, unsettled }) =>
         amounts[unit] > 0 && used + reserved + unsettled + amounts[unit] > most,
     )
-    if (!isTight && unit === 'parallel' && this.#hasCrashes) return // held by an instance that is not known to be lost yet
+    if (!isTight && unit === 'parallel' && this.#hasCrashes) return // reserved by an instance that isn't known to be lost yet
     assert.ok(isTight, `refused though it fits: ${JSON.stringify({ amounts, refusal })}`)
   }
 
@@ -321,7 +321,7 @@ class Run {
       this.#checkAllowed(held.scopes, minutes, added)
   }
 
-  /** Settles all or a part of a reservation with a share of what it holds, or with more tokens. */
+  /** Settles all or part of a reservation, with a share of its amounts or with additional tokens. */
   #settle(
     held: HeldByModel | undefined,
     { share, isPart = false, more = 0 }: { share: number; isPart?: boolean; more?: number },
@@ -330,7 +330,7 @@ class Run {
     const units = isPart ? (['tokens', 'usd'] as const) : UNITS
     for (const unit of units) {
       if (!held.open.delete(unit)) continue
-      const grain = unit === 'usd' ? 1_000_000 : 1 // of nano-dollars: the ledger gets them as US dollars
+      const grain = unit === 'usd' ? 1_000_000 : 1 // in nano-dollars, because the ledger receives US dollars
       if (unit === 'parallel') continue
       held.spent[unit] = Math.floor((held.reserved[unit] * share) / grain) * grain
       if (unit === 'tokens') held.spent.tokens += more
@@ -349,19 +349,19 @@ class Run {
 
   async #goOn(instance: Instance): Promise<void> {
     instance.isFrozen = false
-    await this.#world.pass(16_000) // so that it shows that it lives
+    await this.#world.pass(16_000) // so that it shows that it is alive
     await this.#world.recover()
     if (!this.#isPaused()) this.#less.clear()
   }
 
-  /** Watches an account for so long that all instances that are lost are known to be. */
+  /** Watches an account for long enough to detect all lost instances. */
   async #watch(scope: LimitedScope): Promise<void> {
     await this.#world.recover()
     await this.#anyone().ledger.state(scope)
     await this.#world.pass(61_000)
   }
 
-  /** The counters are what the model has, as each instance sees them. */
+  /** Checks that every instance's counters equal the model's. */
   async #check(): Promise<void> {
     await this.#world.recover()
     for (const { ledger } of this.#instances)
@@ -390,7 +390,7 @@ class Run {
   }
 
   #isPaused = () => this.#instances.some(({ isFrozen }) => isFrozen)
-  #instance = (at: number): Instance => this.#instances[at % INSTANCES] as Instance // there are so many
+  #instance = (at: number): Instance => this.#instances[at % INSTANCES] as Instance // the index is in range
   #scope = (at: number): LimitedScope => this.#scopes[at] as LimitedScope // one for each account
   #anyone = () => this.#instances.find(({ isFrozen }) => !isFrozen) ?? this.#instance(0)
 }

@@ -5,7 +5,7 @@ import { createRandom } from '../../support/random.ts'
 import { assert } from '../../support/suite.ts'
 import { World } from './world.ts'
 
-/** Two instances on one storage. */
+/** Creates two instances on one storage. */
 export const open = () => {
   const world = new World(createRandom())
   const [a, b] = [world.start(), world.start()]

@@ -3,7 +3,7 @@ import { getWindowEnd, getWindowStart, WINDOWS } from '../../../src/features/lim
 import type { LimitState, LimitUnit, UsageLimits } from '../../../src/types/limits.ts'
 import type { Instance } from './world.ts'
 
-/** Amounts in whole numbers; USD in nano-dollars. */
+/** Amounts as integers; USD in nano-dollars. */
 export type Whole = Record<LimitUnit, number>
 
 export const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
@@ -15,27 +15,27 @@ export const wholeOf = ({ requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amo
   usd: Math.round(usd * 1e9),
 })
 
-/** One reservation, as the model has it. */
+/** A reservation in the model. */
 export interface HeldByModel {
   readonly instance: Instance
   readonly reservation: Reservation
   readonly scopes: readonly LimitedScope[]
-  /** The minute in whose windows it counts, by account. */
+  /** The minute whose windows it counts in, by account. */
   readonly minutes: ReadonlyMap<string, number>
   readonly reserved: Whole
   readonly spent: Whole
   readonly open: Set<LimitUnit>
-  /** The units that the counters of an account no longer contain, since they began anew. */
+  /** The units that an account's counters no longer contain, because they were reset. */
   readonly cleared: Map<string, Set<LimitUnit>>
-  /** The accounts at which an administrator has ended it, since its instance has crashed. */
+  /** The accounts at which an administrator has settled it after its instance crashed. */
   readonly ended: Set<string>
-  /** Its instance has crashed. */
+  /** Whether its instance has crashed. */
   isLost: boolean
 }
 
 export const nameOf = ({ scope, id }: Pick<LimitedScope, 'scope' | 'id'>): string => `${scope}/${id}`
 
-/** All limits have one of requests by the minute, whose end tells the minute that an account is at. */
+/** Returns whether a state is the limit of requests per minute. Every account has one, and its end shows the account's current minute. */
 const END_OF_MINUTE = (state: LimitState) => state.unit === 'requests' && state.window === 'minute'
 
 export function minuteIn(states: readonly LimitState[], { scope, id }: Pick<LimitedScope, 'scope' | 'id'>): number {
@@ -43,7 +43,7 @@ export function minuteIn(states: readonly LimitState[], { scope, id }: Pick<Limi
   return Date.parse(String(state?.resetsAt)) / 60_000 - 1
 }
 
-/** What all instances together have been granted, added up afresh each time. */
+/** Everything that the instances have been granted, added up again for each query. */
 export class Model {
   readonly held: HeldByModel[] = []
 
@@ -65,7 +65,7 @@ export class Model {
     return held
   }
 
-  /** What counts from one minute to another: spent, under way, and held by instances that have crashed. */
+  /** Returns what counts between two minutes: spent, in flight, and reserved by crashed instances. */
   count(
     account: string,
     unit: LimitUnit,
@@ -82,7 +82,7 @@ export class Model {
     return sum
   }
 
-  /** The counters of an account begin anew. */
+  /** Resets the counters of an account. */
   reset(account: string): void {
     for (const one of this.held) {
       if (!one.minutes.has(account)) continue
@@ -92,7 +92,7 @@ export class Model {
     }
   }
 
-  /** What crashed instances held of an account has ended. */
+  /** Settles the reservations that crashed instances have on an account. */
   settleLost(account: string, as: 'spent' | 'unspent'): void {
     for (const one of this.held) {
       if (!one.isLost || !one.minutes.has(account) || one.ended.has(account)) continue
@@ -104,8 +104,8 @@ export class Model {
   }
 
   /**
-   * Every limit of these accounts by the model, at the minutes that they are at. `exactly`: without what an instance whose clock was ahead has
-   * counted in later windows.
+   * Lists the limits of these accounts with the model's amounts, at each account's current minute. `exactly` excludes usage that an instance with a
+   * fast clock has counted in later windows.
    */
   *limits(scopes: readonly LimitedScope[], minutes: ReadonlyMap<string, number>, { exactly = false } = {}) {
     for (const scope of scopes) {

@@ -6,11 +6,11 @@ import type { Random } from '../../support/random.ts'
 /** A process with a ledger, in a world that can stop it at any moment. */
 export interface Instance {
   readonly ledger: Ledger
-  /** Its clock goes before the world's by so much, in ms. */
+  /** How far its clock is ahead of the world's, in ms. */
   offset: number
-  /** It does nothing more, and hears nothing. */
+  /** Whether it has crashed. It then does nothing more and receives nothing. */
   hasCrashed: boolean
-  /** Its timers stand still. */
+  /** Whether its timers are stopped. */
   isFrozen: boolean
 }
 
@@ -20,15 +20,15 @@ interface Timer {
   onTime(): void
 }
 
-/** What becomes of a call of the storage that fails. `late`: it is made some time after it has failed. */
+/** The result of a storage call. `late`: the call fails, but is executed some time later. */
 type Fate = 'fine' | 'refused' | 'answer lost' | 'late'
 
-/** One storage, whose calls take a random time and may fail, a clock that stands still until it is moved, and instances. */
+/** One storage with random delays and failures, a clock that moves only when told to, and instances. */
 export class World {
   readonly storage = memoryStorage({ clock: { now: () => this.now } })
   readonly errors: unknown[] = []
   now = Date.UTC(2026, 2, 18, 23, 50)
-  /** How many of the storage's calls fail, from 0 to 1. */
+  /** The share of storage calls that fail, from 0 to 1. */
   faults = 0
   #timers = new Set<Timer>()
   #late: Array<() => Promise<unknown>> = []
@@ -61,7 +61,7 @@ export class World {
     for (const timer of this.#timers) if (timer.owner === instance) this.#timers.delete(timer)
   }
 
-  /** Moves the clock on, with all that happens meanwhile. */
+  /** Advances the clock, and runs everything that is due by then. */
   async pass(ms: number): Promise<void> {
     const end = this.now + ms
     await this.rest()
@@ -76,12 +76,12 @@ export class World {
     this.now = end
   }
 
-  /** Waits until nothing happens any more unless the clock moves. */
+  /** Waits until nothing more happens without advancing the clock. */
   rest(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve))
   }
 
-  /** From now on the storage works, writes that were late are made, and what waited for it is written. */
+  /** Makes the storage work again, executes late writes, and waits until pending data is written. */
   async recover(): Promise<void> {
     if (this.faults === 0) return this.rest()
     this.faults = 0
@@ -124,7 +124,7 @@ export class World {
     return (['refused', 'answer lost', 'late'] as const)[this.#random.below(3)] ?? 'fine'
   }
 
-  /** The way there or back; a process that has crashed goes it for ever. */
+  /** Simulates the time for a request or its response. For a crashed process, it never ends. */
   async #time(instance: Instance): Promise<void> {
     for (let hops = this.#random.below(6); hops > 0; hops--) await undefined
     if (instance.hasCrashed) await new Promise(() => {})

@@ -2,7 +2,7 @@ import { chatAnswer, type ErrorAnswer, messageAnswer } from './answers.ts'
 import { fakeUpstream, json } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
-/** `asked` answers where a model name leads: `<connection's host>/<model>`, or the status and message of the refusal. */
+/** Opens a world. Its `asked` returns the target of a model name as `<connection's host>/<model>`, or the status and message of the error. */
 export async function routing(options: WorldOptions = {}) {
   const up = fakeUpstream(({ url }) => json(url.pathname.includes('messages') ? messageAnswer() : chatAnswer()))
   const world = await openWorld({ fetch: up, ...options })

@@ -2,14 +2,14 @@ import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './answers.
 import { type Answering, fakeUpstream, json, sse } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
-/** Providers that answer in their own format, as they are asked. */
+/** Providers that respond in their own format. */
 export const both: Answering = ({ url, body }) => {
   const isMessages = url.pathname.endsWith('/messages')
   if (JSON.parse(body).stream) return sse(isMessages ? messageEvents() : chatEvents())
   return json(isMessages ? messageAnswer() : chatAnswer())
 }
 
-/** A world with these providers; `up` knows the calls to them. */
+/** Opens a world with these providers; `up` contains the calls to them. */
 export async function open(answer: Answering = both, options: WorldOptions = {}) {
   const up = fakeUpstream(answer)
   return { up, world: await openWorld({ fetch: up, ...options }) }

@@ -1,16 +1,16 @@
 import type { ByteStream } from '../../../src/lib/exchange.ts'
 
-/** What becomes of a connection behind its last byte. */
+/** What happens to a connection after its last byte. */
 export type Break = 'reset' | 'end' | 'stall'
 
 export interface Body extends ByteStream {
-  /** Neither at its end nor given up. */
+  /** Whether it has neither ended nor been cancelled. */
   readonly isOpen: boolean
-  /** Somebody waits for more, which will not come. */
+  /** Whether a reader is waiting for data that will never arrive. */
   readonly isStalled: boolean
 }
 
-/** The chunks, one a pull, and then the break. Giving it up rejects whoever waits, as every HTTP client does. */
+/** Creates a body that returns one chunk per pull, and then breaks. Cancelling it rejects any waiting reader, as in every HTTP client. */
 export function brokenBody(chunks: Iterable<Uint8Array>, how: Break): Body {
   const rest = chunks[Symbol.iterator]()
   let isOpen = true

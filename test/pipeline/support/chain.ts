@@ -8,16 +8,16 @@ import { openWorld } from './world.ts'
 
 export const idleTimeoutMs = 1_000
 
-/** What differs between the formats. */
+/** The differences between the formats. */
 export const kinds = {
   chat: {
     path: '/v1/chat/completions',
     model: 'chain',
-    /** What the next target says. */
+    /** The response of the next target. */
     spare: chatEvents('the spare').join(''),
     error:
       /^data: \{"error":\{"message":"[^"]+","type":"server_error","param":null,"code":"upstream_(?:cut|timeout)"\}\}\n\n$/,
-    /** A provider's own. */
+    /** A provider's own error. */
     overloaded: 'data: {"error":{"message":"Overloaded","type":"server_error","code":"overloaded"}}\n\n',
   },
   anthropic: {
@@ -30,7 +30,7 @@ export const kinds = {
   },
 } as const
 
-/** A combo whose first target is as the test says and whose second one is well. */
+/** Opens a combo whose first target behaves as the test says, and whose second target is healthy. */
 async function openChain(api: Recording['api']) {
   const { path, model, spare } = kinds[api]
   const spareBytes = new TextEncoder().encode(spare)
@@ -52,8 +52,8 @@ async function openChain(api: Recording['api']) {
   return async (open: () => Body, where: string) => {
     broken = open
     bodies.length = 0
-    await world.api.health.reset() // each break speaks for itself
-    await clock.advance(1_000) // and finds the retry budget full
+    await world.api.health.reset() // so that one break doesn't affect the next
+    await clock.advance(1_000) // so that the retry budget is full again
     let isOver = false
     const asked = askRaw(world.gateway, path, { model, stream: true }).finally(() => {
       isOver = true
@@ -70,7 +70,7 @@ async function openChain(api: Recording['api']) {
   }
 }
 
-/** One for each format, made when it is first asked for. */
+/** One chain per format, created on first use. */
 export const chains = { chat: once(() => openChain('chat')), anthropic: once(() => openChain('anthropic')) }
 
 function once<T>(make: () => T): () => T {

@@ -7,14 +7,14 @@ import { assert } from '../../support/suite.ts'
 import { type Answering, bodyOf, type Call, type FakeUpstream, fakeUpstream, json, sse } from './upstream.ts'
 import { openWorld, type World, type WorldOptions } from './world.ts'
 
-/** Words of the instructions for a summary, by which a provider's fake knows that it is asked for one. */
+/** Words in the instructions for a summary. They tell a fake provider that a summary was requested. */
 export const ASKS_FOR_SUMMARY = 'write a summary of the whole conversation'
 
 export const SUMMARY = 'The task: count the ducks. Found so far: 7 ducks.'
 
 const bedrock: Catalog = { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } }
 
-/** A provider that knows of compactions itself, one of each format that does not, and Bedrock. */
+/** A provider that supports compaction itself, one provider of each format that doesn't, and Bedrock. */
 const providers: Catalog = {
   ...catalog,
   ...bedrock,
@@ -49,7 +49,7 @@ const formatOf = ({ provider }: Call): WireFormat | 'bedrock-converse' => {
 export const isStream = ({ url, body }: Pick<Call, 'url' | 'body'>): boolean =>
   url.href.includes(':streamGenerateContent') || JSON.parse(body).stream === true
 
-/** An answer of a provider in its own format, as it is asked. */
+/** Creates a provider's response in the format of the call. */
 export function answerWith(call: Call, text: string): Response {
   const format = formatOf(call)
   if (format === 'bedrock-converse') {
@@ -62,13 +62,13 @@ export function answerWith(call: Call, text: string): Response {
 
 const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 
-/** Providers that write a summary when they are asked for one, and else answer. */
+/** Providers that write a summary when a summary is requested, and otherwise respond normally. */
 export const obliging: Answering = (call) => answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? SUMMARY : '3 more')
 
 export interface Opened {
   up: FakeUpstream
   world: World
-  /** The body of the nth call. */
+  /** Returns the body of the nth call. */
   sent(nth: number): JsonObject
 }
 
@@ -87,14 +87,14 @@ export async function open(answer: Answering = obliging, options: WorldOptions =
   return { up, world, sent: (nth) => JSON.parse(up.calls.at(nth)?.body ?? '{}') }
 }
 
-/** The JSON of an answer that has to be a good one. */
+/** Returns the JSON of a response, which must be successful. */
 export async function answerOf(response: Response): Promise<JsonObject> {
   const text = await response.text()
   assert.is(response.status, 200, text)
   return JSON.parse(text)
 }
 
-/** The output of a response, whole or streamed. */
+/** Returns the output of a response, streamed or not. */
 export async function outputOf(response: Response): Promise<JsonObject[]> {
   const text = await response.text()
   assert.is(response.status, 200, text)
@@ -104,21 +104,21 @@ export async function outputOf(response: Response): Promise<JsonObject[]> {
   return JSON.parse(end).response.output
 }
 
-/** The last item, which has to be a compaction. */
+/** Returns the last item, which must be a compaction. */
 export function compactionIn(output: readonly JsonObject[]): JsonObject {
   const item = output.at(-1) ?? {}
   assert.is(item.type, 'compaction')
   return item
 }
 
-/** What asks for a compaction in place of an answer. */
+/** Requests a compaction instead of a response. */
 export const triggered = {
   input: [...conversation, { type: 'compaction_trigger' }],
   tools,
   tool_choice: 'required',
 }
 
-/** What asks for one before the answer, from so many tokens on. */
+/** Requests a compaction before the response, above this many tokens. */
 export const managed = (compact_threshold?: number) => ({
   input: conversation,
   tools,

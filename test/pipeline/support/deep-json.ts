@@ -21,7 +21,7 @@ export const connections = Object.keys(catalog).map((provider) => ({
   ...(catalog[provider]?.cloud === 'vertex' && { providerSpecificData: { project: providerSpecificData.project } }),
 }))
 
-/** An object of so many levels as JSON; with long integers, which are parsed in another way. */
+/** Builds the JSON of an object with this many levels. A long integer as its leaf makes the gateway parse it differently. */
 export const nested = (depth: number, leaf = '1') => `${'{"a":'.repeat(depth)}${leaf}${'}'.repeat(depth)}`
 
 export const LIMIT = 64
@@ -30,7 +30,7 @@ export const tool = { name: 'look', parameters: { type: 'object', properties: {}
 
 const calling = (args: unknown) => ({ id: 'c1', type: 'function', function: { name: 'look', arguments: args } })
 
-/** What each provider answers with a call whose arguments are such a JSON, whole and as a stream. */
+/** Each provider's response with a call that has such JSON as its arguments, whole and as a stream. */
 export const answers: Record<string, { whole(args: string): Response; stream(args: string): Response }> = {
   chat: {
     whole: (args) =>
@@ -170,7 +170,7 @@ const formatOf: Record<string, string> = {
 }
 const objects: readonly WireFormat[] = ['anthropic-messages', 'gemini']
 
-/** Are the arguments parsed on the way, or written as JSON? */
+/** Returns whether the arguments are parsed in translation, or sent as JSON. */
 export function isParsed(provider: string, client: WireFormat, stream: boolean): boolean {
   if (formatOf[provider] === client) return false
   if (provider === 'chat') return stream ? client === 'gemini' : objects.includes(client)

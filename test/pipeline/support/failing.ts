@@ -5,8 +5,8 @@ import { fakeUpstream, json } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
 /**
- * A world whose clock moves by `pass` alone. `down` names the providers that answer with a failure, and which;
- * `ask` tells the status and the attempts of one request.
+ * Opens a world whose clock moves only with `pass`. `down` contains the failures of providers by name. `ask` returns the status and the attempts of
+ * one request.
  */
 export async function failing(options: WorldOptions = {}) {
   let nowMs = Date.UTC(2026, 0, 1)
@@ -30,5 +30,5 @@ export async function failing(options: WorldOptions = {}) {
   return { up, world, down, ask, pass }
 }
 
-/** An upstream that answers with an error that says no more than its status. */
+/** Creates an upstream that returns an error without any details except its status. */
 export const refused = (status: number, headers = {}) => fault(status, `no ${status}`, headers)

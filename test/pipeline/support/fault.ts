@@ -1,6 +1,6 @@
 import { json } from './upstream.ts'
 
-/** An upstream that answers with an error of OpenAI. */
+/** Creates an upstream that returns an OpenAI error. */
 export const fault =
   (status: number, message: string, headers = {}) =>
   () =>

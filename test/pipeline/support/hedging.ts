@@ -4,11 +4,11 @@ import { chatAnswer, chatEvents } from './answers.ts'
 import { type Answering, fakeUpstream, json, never, sse } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 
-/** Within which 95 % of the first target's answers come. */
+/** The time within which the first target sends 95% of its responses, in ms. */
 export const P95 = 20
 export const answer = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatAnswer()))
 
-/** A combo that hedges and whose first target has shown how fast it is; from now on its targets do as they are told. */
+/** Opens a combo that hedges and whose first target has shown its speed. After that, its targets behave as they are told. */
 export async function hedging(
   targets: { one?: Answering; two?: Answering },
   options: WorldOptions & { stream?: boolean; wrap?: (fetch: UpstreamFetch) => UpstreamFetch } = {},
@@ -38,7 +38,7 @@ export async function hedging(
     world,
     clock,
     ask,
-    /** Until the second attempt is under way. */
+    /** Waits until the second attempt is in flight. */
     async untilBoth() {
       while (up.calls.length < 1) await clock.advance(0)
       await clock.advance(P95)

@@ -1,6 +1,6 @@
 /**
- * What the gateway loads when a request needs it. Tests that move time do not wait for files, which take as long as the machine likes:
- * here all of it is read once, before the first request.
+ * Loads everything that the gateway otherwise loads when a request needs it. Tests that advance a fake clock don't wait for files, which take an
+ * unpredictable time. So all of them are loaded before the first request.
  */
 export function loadLateParts(): Promise<unknown> {
   loading ??= Promise.all([

@@ -1,9 +1,9 @@
 import type { ProviderFormat, WireFormat } from '../../../src/types.ts'
 import { eventFrame } from '../../formats/support/event-stream.ts'
 
-/* The same answer as a stream of every format: the model says that it looks, and looks at the sky. */
+/* The same response as a stream in every format: the model says that it is looking, and calls a tool to look at the sky. */
 
-/** What a client makes of it. */
+/** How a client understands it. */
 export const looked = {
   text: 'I look.',
   reasoning: '',
@@ -37,7 +37,7 @@ const said = { id: 'msg_1', type: 'message', role: 'assistant', status: 'complet
 const called = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'look', status: 'completed' }
 const args = '{"at":"sky"}'
 
-/** The response that the last event of its stream holds. */
+/** The response that the last event of its stream contains. */
 export const wholeResponse = {
   ...response,
   status: 'completed',
@@ -45,7 +45,7 @@ export const wholeResponse = {
   usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
 }
 
-/** The same as a whole answer. */
+/** The same response, not streamed. */
 export const wholeLooking: Readonly<Record<WireFormat, object>> = {
   'openai-chat': {
     ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm-1' },
@@ -88,7 +88,7 @@ export const wholeLooking: Readonly<Record<WireFormat, object>> = {
   },
 }
 
-/** Each event alone. */
+/** The stream, one element per event. */
 export const looking: Readonly<Record<ProviderFormat, readonly (string | Uint8Array)[]>> = {
   'openai-chat': [
     delta({ role: 'assistant', content: '' }),

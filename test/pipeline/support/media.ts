@@ -40,7 +40,7 @@ const providers: Answering = ({ url }) => {
   return url.hostname.startsWith('bedrock') ? json(converseAnswer()) : json(chatAnswer('Seen'))
 }
 
-/** A world where `files` answers for all that is no provider. */
+/** Opens a world in which `files` responds to all calls except those to providers. */
 export async function openMedia(files: Answering, options: WorldOptions = {}) {
   const fetched: string[] = []
   const up = fakeUpstream((call, nth) => {
@@ -61,7 +61,7 @@ export const document = (url: string) => ({ type: 'document', source: { type: 'u
 export const png: Answering = () => media(PNG, 'image/png')
 export const base64 = btoa(String.fromCharCode(...PNG))
 
-/** What the client is told of an image that cannot be had. */
+/** Returns the error that the client receives for an image that can't be fetched. */
 export async function refusal(files: Answering, part: object = image(), options: WorldOptions = {}) {
   const opened = await openMedia(files, options)
   const response = await opened.world.chat(asked('google/g', { type: 'text', text: 'What?' }, part))

@@ -6,14 +6,14 @@ import { chatEvents, messageEvents } from './answers.ts'
 import { bodyOf, type End, fakeUpstream } from './upstream.ts'
 import { openWorld, type World } from './world.ts'
 
-/** The key of the connection that is called, that of another one, and one that is nobody's but looks like a key. */
+/** The key of the connection that is called, the key of another connection, and a string that belongs to nobody but looks like a key. */
 export const OWN = 'own+key/of-this?connection=1~'
 export const OTHER = 'other+key/of-another?account=2~'
 export const SHAPE = 'sk-proj-abcDEF0123456789abcDEF0123456789'
 
 const percent = (text: string) => [...encodeUtf8(text)].map((byte) => `%${toHex(Uint8Array.of(byte))}`).join('')
 
-/** Forms in which a key may be quoted. */
+/** The forms in which a key may be quoted. */
 export const forms: Record<string, (key: string) => string> = {
   base64: (key) => toBase64(encodeUtf8(key)),
   'base64 with a user': (key) => toBase64(encodeUtf8(`user:${key}`)),
@@ -69,7 +69,7 @@ const hi = [{ role: 'user', content: 'Hi' }]
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const METHODS = { true: 'streamGenerateContent?alt=sse', false: 'generateContent', count: 'countTokens' }
 
-/** What the client of a format asks. */
+/** What clients of each format send. */
 export const questions: Record<WireFormat, (model: string, stream: boolean | 'count') => [path: string, body: object]> =
   {
     'openai-chat': (model, stream) => ['/v1/chat/completions', { model, stream: stream === true, messages: hi }],
@@ -84,10 +84,10 @@ export const questions: Record<WireFormat, (model: string, stream: boolean | 'co
     gemini: (model, stream) => [`/v1beta/models/${model}:${METHODS[`${stream}`]}`, { contents }],
   }
 
-/** A gateway whose providers answer each request anew. */
+/** A gateway whose providers can be told how to respond to each request. */
 export interface QuotingWorld extends World {
   logged: unknown[]
-  /** How the next requests are answered; chunks are a stream. */
+  /** Sets the response to the next requests; a list of chunks is sent as a stream. */
   quote(answer: () => Response | (string | Uint8Array)[], end?: End): void
 }
 
@@ -114,7 +114,7 @@ export async function openQuoting(): Promise<QuotingWorld> {
   }
 }
 
-/** All that a request has shown anybody since the last one, also with the escapes of JSON undone. Then the health of the target is as before. */
+/** Returns everything that a request has exposed since the last one, including with JSON escapes decoded. Then restores the target's health. */
 export async function shown(world: QuotingWorld, response: Response): Promise<string> {
   const text = new TextDecoder().decode(await response.arrayBuffer())
   const health = await world.api.health.list()

@@ -8,7 +8,9 @@ import type {
   UpstreamResponse,
 } from '../../../src/lib/exchange.ts'
 
-/** The gateway's door for mounts and an upstream without Fetch objects: what thousands of cuts a second need. */
+/**
+ * Calls the gateway through its entry point for mounts, with an upstream without Fetch objects. This is fast enough for thousands of cuts per second.
+ */
 export async function askRaw(
   gateway: Gateway,
   path: string,
@@ -39,13 +41,13 @@ async function textOf(body: Reply['body']): Promise<{ text: string; pieces: numb
   let text = ''
   let pieces = 0
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
-    text += decoder.decode(chunk) // no piece ends within a character
+    text += decoder.decode(chunk) // no chunk ends within a character
     pieces++
   }
   return { text, pieces }
 }
 
-/** Providers as a `fetch` that only offers `raw`. */
+/** Wraps providers as a `fetch` that offers only `raw`. */
 export function rawUpstream(
   answer: (call: UpstreamCall) => ByteStream,
   { status = 200, contentType = 'text/event-stream' } = {},
@@ -63,7 +65,7 @@ export function rawUpstream(
   return Object.assign(() => Promise.reject(new Error('fetch was called, raw was offered')), { raw })
 }
 
-/** The chunks, then a clean end or a failure. */
+/** Creates a stream of the chunks, followed by a clean end or a failure. */
 export function chunksOf(chunks: Iterable<Uint8Array>, end: 'close' | 'error' = 'close'): ByteStream {
   const rest = chunks[Symbol.iterator]()
   return {
@@ -77,7 +79,7 @@ export function chunksOf(chunks: Iterable<Uint8Array>, end: 'close' | 'error' = 
   }
 }
 
-/** Cut at these places. */
+/** Cuts bytes at these positions. */
 export function* cutAt(bytes: Uint8Array, places: Iterable<number>): Iterable<Uint8Array> {
   let start = 0
   for (const place of places) {

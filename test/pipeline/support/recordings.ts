@@ -3,7 +3,7 @@ import { skip } from '../../support/suite.ts'
 
 const folder = new URL('../../../../shared/recordings/', import.meta.url)
 
-/** A stream as a provider really sent it, and what the vendor's own client made of it. */
+/** A stream as a provider actually sent it, and how the vendor's own client understood it. */
 export interface Recording {
   name: string
   api: 'chat' | 'anthropic'
@@ -12,7 +12,7 @@ export interface Recording {
   read: { ok: boolean; text?: string; error?: string; usage?: Record<string, unknown> | null }
 }
 
-/** All recorded streams of the formats that are served, the shortest first; skips the test where there are none. */
+/** Returns all recorded streams of the supported formats, shortest first. Skips the test if there are none. */
 export function recordedStreams(): Recording[] {
   known ??= load()
   return known ?? skip('recordings: ../shared/recordings is not here')

@@ -5,27 +5,27 @@ import { chatErrors } from '../../../src/protocols/formats/openai-chat/chat-erro
 import { readStatusFailure } from '../../../src/request/attempt/read-failure.ts'
 import type { Failure } from '../../../src/request/codec/call-failure.ts'
 
-/** Who refuses, with which status and body. */
+/** The provider that rejects a request, with its status and body. */
 export type Refusal = [who: string, status: number, body: unknown]
 
-/** An error as OpenAI words it, and those who speak its format. */
+/** Creates an error in OpenAI's format. */
 export const openai = (message: string, more: object = {}) => ({
   error: { message, type: 'invalid_request_error', param: null, code: null, ...more },
 })
 
-/** An error as Anthropic words it. */
+/** Creates an error in Anthropic's format. */
 export const anthropic = (type: string, message: string) => ({
   type: 'error',
   error: { type, message },
   request_id: 'req_1',
 })
 
-/** An error as Google words it. */
+/** Creates an error in Google's format. */
 export const google = (code: number, status: string, message: string, details: object[] = []) => ({
   error: { code, message, status, details },
 })
 
-/** How the pipeline judges that answer of a provider of chat completions. */
+/** Returns how the pipeline classifies this response of a chat completions provider. */
 export function told(status: number, body: unknown): Failure {
   const answer: UpstreamResponse = {
     status,

@@ -6,14 +6,14 @@ import type { AttemptStep, CallStep, RequestStep } from '../../../src/request/st
 import { chatAnswer, chatEvents } from './answers.ts'
 import { fakeUpstream, json, sse } from './upstream.ts'
 
-/** Steps with access to what the gateway's own features see. */
+/** Steps with the same access as the gateway's own features. */
 export interface Steps {
   aroundRequest: readonly RequestStep[]
   aroundCall: readonly CallStep[]
   aroundAttempt: readonly AttemptStep[]
 }
 
-/** Each step as a feature. */
+/** Converts each step to a feature. */
 export const toFeatures = ({ aroundRequest = [], aroundCall = [], aroundAttempt = [] }: Partial<Steps>): Feature[] => [
   ...aroundRequest.map(
     (step, at): Feature => ({ name: `request-${at}`, aroundRequest: step as NonNullable<Feature['aroundRequest']> }),
@@ -26,7 +26,7 @@ export const toFeatures = ({ aroundRequest = [], aroundCall = [], aroundAttempt 
   ),
 ]
 
-/** A gateway with these steps and two connections, of which the first always fails. */
+/** Opens a gateway with these steps and two connections, the first of which always fails. */
 export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
   const up = fakeUpstream(({ url, body }) => {
     if (url.hostname === 'one.test') return json({ error: { message: 'Overloaded' } }, 503)
@@ -37,7 +37,7 @@ export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
     storage: memoryStorage(),
     fetch: up,
     logger: false,
-    includeStreamUsage: false, // the provider reports usage unasked
+    includeStreamUsage: false, // the provider reports usage without being asked
     allowedOrigins: ['https://page.test'],
     hooks: { onRequest: (record) => void requests.push(record) },
     extend: toFeatures(steps),
@@ -64,7 +64,7 @@ export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
   return { gateway, post, chat, up, requests, keyId: id }
 }
 
-/** What the steps around attempts see, in order, as `<provider> <outcome> <output tokens>`. */
+/** Creates a step around attempts that records what it sees, in order, as `<provider> <outcome> <output tokens>`. */
 export function settling(events: string[]): Pick<Steps, 'aroundAttempt'> {
   return {
     aroundAttempt: [

@@ -1,21 +1,21 @@
 import type { Recording } from './recordings.ts'
 
-/** A stream as a plain reader sees it who has all of it before him: nothing here is shared with the gateway. Places are in bytes. */
+/** A stream as seen by a simple reader that has all of it. It shares no code with the gateway. Positions are in bytes. */
 export interface StreamMap {
-  /** Behind the blank line of each event. */
+  /** The position after each event's blank line. */
   ends: number[]
-  /** Where the first event that says something of the answer is known to be whole. */
+  /** The position at which the first event with content is known to be complete. */
   commit: number
-  /** What a client can have of the first `length` bytes. */
+  /** Returns what a client can have received with the first `length` bytes. */
   said(length: number): Said
 }
 
 export interface Said {
-  /** The whole events; one that lacks only its blank line has one added. */
+  /** The complete events. If the last one lacks only its blank line, that is added. */
   text: string
-  /** They give the answer in full. */
+  /** Whether they contain the full response. */
   isFinished: boolean
-  /** Nothing can follow. */
+  /** Whether nothing can follow. */
   isClosed: boolean
 }
 
@@ -39,13 +39,13 @@ export function mapStream({ api, bytes, name }: Pick<Recording, 'api' | 'bytes' 
     }
   }
 
-  const isKnownEarly = oneCharacterAByte.endsWith('\r\n') // a return alone may be a blank line
+  const isKnownEarly = oneCharacterAByte.endsWith('\r\n') // a carriage return alone may already end the blank line
   return { ends, commit: isKnownEarly ? commit - 1 : commit, said }
 }
 
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
-/** What stands behind `data:`; `undefined` when it is not whole. */
+/** Parses the value of `data:`; `undefined` if it is incomplete. */
 function dataOf(event: string): Data | undefined {
   const data = /^data: ?(.*?)\s*$/m.exec(event)?.[1] ?? ''
   if (data === '[DONE]') return { type: data }
@@ -63,10 +63,10 @@ interface Data {
   delta?: { stop_reason?: string | null }
 }
 
-/** By format. */
+/** A check of events, by format. */
 type Sign = Record<Recording['api'], (data: Data | undefined) => boolean | undefined>
 
-/** More than who is speaking and that something is about to come. */
+/** Whether an event contains more than the role and the announcement of content. */
 const saysSomething: Sign = {
   chat: (data) =>
     finishes.chat(data) ||

@@ -1,14 +1,14 @@
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { Catalog, WireFormat } from '../../../src/types.ts'
 
-/** A provider of each format, by the format's name, with the model `m`. */
+/** A provider of each format with the model `m`, named after the format. */
 export const streamCatalog: Catalog = Object.fromEntries(
   wireFormats.map((format) => [format, { baseUrl: `http://${format}.test/v1`, format, models: [{ id: 'm' }] }]),
 )
 
 const messages = [{ role: 'user', content: 'Hi' }]
 
-/** A request for a stream as clients of each format make it. */
+/** Streaming requests as clients of each format send them. */
 export const streamRequests: Record<WireFormat, (model: string) => [path: string, body: object]> = {
   'openai-chat': (model) => ['/v1/chat/completions', { model, stream: true, messages }],
   'openai-responses': (model) => ['/v1/responses', { model, stream: true, input: 'Hi' }],

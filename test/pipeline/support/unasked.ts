@@ -5,7 +5,7 @@ import { openWorld, type WorldOptions } from './world.ts'
 export const messages = [{ role: 'user', content: 'Hi' }]
 export const chain = ['one/m', 'two/m']
 
-/** A chain of two targets, the first of which answers so; the second one says "spare". */
+/** Opens a chain of two targets. The first one responds with `answer`, the second one with "spare". */
 export async function openChain(answer: Answering, options: WorldOptions = {}) {
   const up = fakeUpstream((call, nth) => (call.provider === 'one' ? answer(call, nth) : json(chatAnswer('spare'))))
   const world = await openWorld({ fetch: up, combos: { chain }, ...options })
@@ -13,7 +13,7 @@ export async function openChain(answer: Answering, options: WorldOptions = {}) {
   return { up, world, ask }
 }
 
-/** An answer of a content type, in chunks. */
+/** Creates a chunked response with a content type. */
 export const typed = (type: string, chunks: Iterable<string | Uint8Array>, end?: End): Response =>
   new Response(bodyOf(chunks, end), { headers: { 'content-type': type } })
 

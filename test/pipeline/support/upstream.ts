@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/types.ts'
 import type { Fetch } from './world.ts'
 
-/** One call that the gateway made. */
+/** A call made by the gateway. */
 export interface Call {
   url: URL
   /** `one` for `http://one.test`. */
@@ -16,15 +16,15 @@ export interface FakeUpstream extends Fetch {
   readonly calls: Call[]
   /** The providers that were called, in order. */
   readonly providers: string[]
-  /** Calls that have neither ended nor been given up. */
+  /** The number of calls that have neither ended nor been cancelled. */
   readonly open: number
-  /** Bytes that were taken out of all bodies. */
+  /** The number of bytes read from all bodies. */
   readonly pulled: number
 }
 
 export type Answering = (call: Call, nth: number) => Response | Promise<Response>
 
-/** Providers as one function. It keeps account of what is open, and an abort ends a call in any phase, as it does with a real `fetch`. */
+/** Creates providers as a single `fetch` function. It tracks open calls. Aborting ends a call in any phase, as with a real `fetch`. */
 export function fakeUpstream(answer: Answering): FakeUpstream {
   const calls: Call[] = []
   const open = new Set<Call>()
@@ -105,7 +105,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** An answer that never comes. */
+/** Returns a response that never arrives. */
 export const never = (): Promise<never> => new Promise(() => {})
 
 export const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
@@ -114,14 +114,14 @@ export const json = (body: unknown, status = 200, headers: Record<string, string
     headers: { 'content-type': 'application/json', ...headers },
   })
 
-/** How a body goes on behind its last chunk. */
+/** What a body does after its last chunk. */
 export type End = 'close' | 'error' | 'hang'
 
 const encoder = new TextEncoder()
 
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 
-/** A body that hands out one chunk a pull. */
+/** Creates a body that returns one chunk per pull. */
 export function bodyOf(chunks: Chunks, end: End = 'close'): ReadableStream<Uint8Array> {
   const rest = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]()
   return new ReadableStream(
@@ -138,7 +138,7 @@ export function bodyOf(chunks: Chunks, end: End = 'close'): ReadableStream<Uint8
   )
 }
 
-/** Each chunk `ms` after the one before. */
+/** Yields each chunk `ms` after the previous one. */
 export async function* slowly(clock: Clock, chunks: Iterable<string>, ms: number): AsyncIterable<string> {
   for (const chunk of chunks) {
     await clock.sleep(ms)

@@ -30,21 +30,21 @@ export interface WorldOptions {
   includeStreamUsage?: boolean
   endRequestsOfPausedKeys?: boolean
   observe?: readonly GatewayObserver[]
-  /** Is usage kept? Default: no, so that timers and what the storage is asked are those of the requests. */
+  /** Whether usage is recorded. Default: `false`, so that all timers and storage calls belong to the requests. */
   usage?: boolean
-  /** In the order of their age; a name stands for a connection to that provider. Default: one to each of `one`, `two`, `three`, `claude`. */
+  /** The connections, oldest first; a name means a connection to that provider. Default: one each to `one`, `two`, `three`, and `claude`. */
   connections?: ReadonlyArray<string | (Partial<Connection> & { provider: string })>
   combos?: Record<string, string[] | Omit<NewCombo, 'name'>>
   aliases?: Record<string, string>
 }
 
-/** A gateway with its connections, a clock that stands still, and what its hooks were told. */
+/** A gateway with its connections, a clock that moves only when told to, and what its hooks received. */
 export interface World {
   gateway: Gateway
   api: Gateway['api']
   clock: FakeClock
   told: Told
-  /** `POST path` with a body: text as it is, anything else as JSON. */
+  /** Sends `POST path` with a body. Strings are sent unchanged, anything else as JSON. */
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>
   chat(body: object, init?: RequestInit): Promise<Response>
   messages(body: object, init?: RequestInit): Promise<Response>
@@ -57,7 +57,7 @@ export interface Told {
   errors: unknown[]
 }
 
-/** Three providers of one format, one of the other, one of a format that is not served. */
+/** Three providers of one format, one of the other, and one of an unsupported format. */
 export const catalog: Catalog = {
   one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm' }, { id: 'other' }] },
   two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm' }] },
@@ -68,7 +68,7 @@ export const catalog: Catalog = {
 
 export const token = 'an-admin-token-of-more-than-32-characters'
 
-/** The credential of the connection to a provider, unless the test gives another. */
+/** Returns the credential of a provider's connection, unless the test sets another one. */
 export const apiKeyOf = (provider: string): string => `secret-of-${provider}`
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
@@ -88,7 +88,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.limits && { limits: options.limits }),
     ...(options.sharedState !== undefined && { sharedState: options.sharedState }),
     ...(options.fetchMedia !== undefined && { fetchMedia: options.fetchMedia }),
-    includeStreamUsage: options.includeStreamUsage ?? false, // the fake providers report usage unasked, and most tests compare streams whole
+    includeStreamUsage: options.includeStreamUsage ?? false, // the fake providers always report usage, and most tests compare whole streams
     ...(options.endRequestsOfPausedKeys !== undefined && { endRequestsOfPausedKeys: options.endRequestsOfPausedKeys }),
     ...(options.observe && { observe: options.observe }),
     ...(options.secret !== undefined && { secret: options.secret }),
@@ -101,7 +101,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     const whole = { apiKey: apiKeyOf(connection.provider), ...connection }
     plant(whole.apiKey)
     await api.connections.create(whole)
-    await clock.advance(1) // so that none is as old as another
+    await clock.advance(1) // so that they all have different creation times
   }
   for (const [alias, model] of Object.entries(aliases)) await api.aliases.set({ alias, model })
   for (const [name, combo] of Object.entries(combos)) {

@@ -6,17 +6,17 @@ import {
 } from '../../../src/request/routing/failure-class.ts'
 import type { HealthTarget } from '../../../src/request/routing/health-records.ts'
 
-/** A call that is under way. */
+/** A call in flight. */
 export interface ModelCall {
   target: HealthTarget
   began: number
-  /** What it probes. */
+  /** The records that it probes. */
   probes: Held[]
-  /** Is it a stream that counts as a call that went well? */
+  /** Whether it is a stream that already counts as a successful call. */
   isCounted?: boolean
 }
 
-/** A call that has ended: at which moment, and whether it failed. A stream that was counted and breaks off has two. */
+/** A call that has ended: when, and whether it failed. A stream that was counted as successful and then breaks off has two of these. */
 interface Ended {
   at: number
   failed: boolean
@@ -28,7 +28,7 @@ type Key = 'provider' | 'connection' | 'model'
 const { failureShare, minCalls } = defaultHealthTerms
 const backOff = { baseMs: 5_000, maxMs: 300_000 }
 
-/** What is held against the provider, its accounts and their models, written as plainly as can be. */
+/** Creates a deliberately simple model of what is held against providers, accounts, and models. */
 export function createModel() {
   const held = new Map<string, Held>()
   const ended = new Map<string, Ended[]>()
@@ -54,7 +54,7 @@ export function createModel() {
     model: `p ${connection.id}@${connection.updatedAt} ${model}`,
   })
 
-  /** What is held against a provider ends with the change of an account that had failed there. */
+  /** Removes what is held against a provider once an account that failed there has been changed. */
   function mend({ connection: { id, updatedAt } }: HealthTarget) {
     const failedAt = held.get('p')?.accounts.get(id)
     if (failedAt !== undefined && failedAt < updatedAt) held.delete('p')
@@ -65,7 +65,7 @@ export function createModel() {
     return Object.values(keysOf(target)).flatMap((key) => held.get(key) ?? [])
   }
 
-  /** Ends what is held; after a cooldown also what is known of the calls, there and below. */
+  /** Removes what is held against a record. After a cooldown, also forgets the calls known for it and for everything below it. */
   function forget(record: Held, target: HealthTarget) {
     if (held.get(record.key) === record) held.delete(record.key)
     if (record.until === undefined) return
@@ -77,14 +77,14 @@ export function createModel() {
     ended.set(key, [...(ended.get(key) ?? []), call])
   }
 
-  /** A call that went well, or has failed at some of the three levels. */
+  /** Records a call that succeeded, or that failed at some of the three levels. */
   function noteAt(target: HealthTarget, now: number, failedAt: { [Level in Key]?: boolean } = {}) {
     const keys = keysOf(target)
     for (const level of ['provider', 'connection', 'model'] as const)
       note(keys[level], { at: now, failed: failedAt[level] ?? false, isRecount: false })
   }
 
-  /** The calls of the last minute, in steps of six seconds. */
+  /** Returns the calls of the last minute, in steps of six seconds. */
   function recent(key: string, now: number) {
     const stepOf = (at: number) => Math.floor(at / 6_000)
     const all = ended.get(key) ?? []
@@ -100,7 +100,7 @@ export function createModel() {
     return calls >= minCalls && (failures >= failureShare * calls || isOut)
   }
 
-  /** Does its cooldown stand, for all that a call can say which began so early? */
+  /** Returns whether a call that began this early can't end the cooldown. */
   const isBehind = (record: Held, began: number) => record.until !== undefined && record.cooledIn > began
 
   function giveBack(call: ModelCall) {
@@ -140,12 +140,12 @@ export function createModel() {
       noteAt(target, now)
       for (const record of allOf(target)) if (!isBehind(record, began)) forget(record, target)
     },
-    /** Its stream has come to its end. */
+    /** Ends a call whose stream has finished. */
     close({ target, began, isCounted }: ModelCall, now: number) {
       if (!isCounted) noteAt(target, now)
       for (const record of allOf(target)) if (record.isCut && !isBehind(record, began)) forget(record, target)
     },
-    /** Its stream has begun. */
+    /** Records that a call's stream has begun. */
     open(call: ModelCall, now: number) {
       const { target, began } = call
       giveBack(call)
@@ -157,7 +157,7 @@ export function createModel() {
         else forget(record, target)
       }
     },
-    /** Its stream has broken off. */
+    /** Records that a call's stream has broken off. */
     cut({ target, began, isCounted }: ModelCall, now: number) {
       const key = keysOf(target).model
       note(key, { at: now, failed: true, isRecount: isCounted === true })
@@ -218,15 +218,15 @@ interface Held {
   key: string
   failures: number
   times: number
-  /** Left alone until then. */
+  /** The end of the cooldown. */
   until?: number | undefined
-  /** When that was last set, in the order of everything. */
+  /** When `until` was last set, in the order of all events. */
   cooledIn: number
   reason?: FailureClass
   isProbed: boolean
-  /** Streams have broken off. */
+  /** Whether streams have broken off. */
   isCut?: boolean
-  /** Those of the provider that failed, and when they had been changed. */
+  /** The accounts of the provider that failed, and when they were last changed. */
   accounts: Map<string, string>
   models: Set<string>
 }

@@ -2,24 +2,24 @@ import type { FailureClass } from '../../../src/request/routing/failure-class.ts
 import { listHealthEntries } from '../../../src/request/routing/health-entry.ts'
 import { createHealth } from '../../../src/request/routing/target-health.ts'
 
-/** A connection, changed last at `updatedAt`. */
+/** Creates a connection that was last changed at `updatedAt`. */
 export const connection = (id: string, provider = 'p', updatedAt = '1') => ({ id, provider, updatedAt })
 
-/** A model at a connection of the provider `p`. */
+/** Creates a target: a model on a connection of the provider `p`. */
 export const target = (id = 'a', model = 'm', updatedAt = '1') => ({
   provider: 'p',
   model,
   connection: connection(id, 'p', updatedAt),
 })
 
-/** A failure of a class; a provider's wait in milliseconds when it asks for one. */
+/** Creates a failure of a class. `retryAfterMs` is the wait that the provider requests, if any. */
 export const failure = (what: FailureClass, retryAfterMs?: number) => ({
   class: what,
   message: `it is ${what}`,
   retryAfterMs,
 })
 
-/** Health on a clock that is set by hand, without jitter unless asked for. */
+/** Creates health tracking on a manual clock, without jitter unless `random` is set. */
 export function open(random = () => 0) {
   let nowMs = 1_000_000
   const clock = { now: () => nowMs, sleep: () => new Promise<void>(() => {}) }
@@ -29,7 +29,7 @@ export function open(random = () => 0) {
   const health = { ...bare, list }
   const fail = (what: FailureClass, at = target(), retryAfterMs?: number) =>
     health.begin(at).fail(failure(what, retryAfterMs))
-  /** Nobody could be reached at the connection's address. */
+  /** Fails because the connection's URL is unreachable. */
   const failAddress = (at = target()) =>
     health.begin(at).fail({ ...failure('network'), level: 'connection', isCertain: true })
   const waitOf = (at = target()) => {

@@ -3,13 +3,13 @@ import { chatAnswer } from '../../pipeline/support/answers.ts'
 import { type Answering, type FakeUpstream, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 
-/** The combo `pool` in a world of its own. */
+/** The combo `pool` in a separate world. */
 export interface Pool {
   world: World
   up: FakeUpstream
-  /** The status with which a provider fails; nothing here: it answers. */
+  /** The failure status of each provider. Providers that aren't listed respond normally. */
   down: Map<string, number>
-  /** Asks so often, one after the other, and answers whom each request called: `one>two` when `one` failed. */
+  /** Sends this many requests one after another. Returns the providers that each one called, such as `one>two` when `one` failed. */
   asks(times: number, body?: object, init?: RequestInit): Promise<string>
 }
 
@@ -26,7 +26,7 @@ export async function openPool(combo: string[] | Omit<NewCombo, 'name'>, options
   return { world, up, down, asks: asking(world, up) }
 }
 
-/** Another gateway on the same storage, as another process would have it; it calls the same providers. */
+/** Opens another gateway on the same storage, like another process. It calls the same providers. */
 export async function joinPool(
   { world: { clock }, up }: Pool,
   options: WorldOptions,
@@ -47,7 +47,7 @@ const asking =
     return seen.join(' ')
   }
 
-/** How often each of these texts comes up. */
+/** Counts how often each of these strings occurs. */
 export function countOf(texts: Iterable<string>): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const text of texts) counts[text] = (counts[text] ?? 0) + 1

@@ -6,23 +6,23 @@ import { chatAnswer } from '../../pipeline/support/answers.ts'
 import { loadLateParts } from '../../pipeline/support/loaded.ts'
 import { createRandom, type Random } from '../../support/random.ts'
 
-/** How a provider of the simulation answers a call at `ms` after the start: a response, or an error to throw. */
+/** How a simulated provider responds to a call at `ms` after the start: with a response, or by throwing an error. */
 export type Behaviour = (ms: number, random: Random) => Response | Error
 
 export interface Simulated {
-  /** By the provider's id; each has one connection and the model `m`. */
+  /** By provider ID. Each provider has one connection and the model `m`. */
   providers: Record<string, Behaviour>
   combo?: Omit<NewCombo, 'name' | 'models'>
-  /** Clients that send one request after the other; default 100. */
+  /** The number of clients, each of which sends one request after another. Default: 100. */
   clients?: number
-  /** Default 10. */
+  /** Default: 10. */
   seconds?: number
 }
 
-/** What became of the requests, and what they cost. */
+/** The results of the requests, and their cost. */
 export interface Outcome {
   callsTo: Record<string, number>
-  /** By the second: requests and calls that began in it, and requests that failed in it. */
+  /** For each second: the requests and calls that began, and the requests that failed. */
   perSecond: Second[]
   seed: number
 }
@@ -33,30 +33,30 @@ interface Second {
   failed: number
 }
 
-/** So many of them from the second `from` on. */
+/** Sums a value from the second `from` on. */
 export const sumOf = ({ perSecond }: Outcome, what: keyof Second, from = 0): number =>
   perSecond.slice(from).reduce((total, second) => total + second[what], 0)
 
-/** The share of failed requests from the second `from` on, in per cent. */
+/** Returns the percentage of failed requests from the second `from` on. */
 export const failedShare = (outcome: Outcome, from = 0): number =>
   (100 * sumOf(outcome, 'failed', from)) / sumOf(outcome, 'requests', from)
 
-/** A provider's answer that is fine. */
+/** A successful response. */
 export const fine: Behaviour = () => Response.json(chatAnswer())
 
-/** An error that says nothing but its status. */
+/** Creates an error without any details except its status. */
 export const broken =
   (status = 500): Behaviour =>
   () =>
     Response.json({ error: { message: 'The server had an error' } }, { status })
 
-/** A connection that nothing accepts. */
+/** A connection that is refused. */
 export const unreachable: Behaviour = () =>
   Object.assign(new TypeError('fetch failed'), {
     cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
   })
 
-/** Fails at random in `share` of all calls, exactly so often in each hundred, in the given ways in turn. */
+/** Fails in a random `share` of all calls: exactly that share of each hundred, in each of the given ways in turn. */
 export function failingAtRandom(share: number, ...ways: readonly [Behaviour, ...Behaviour[]]): Behaviour {
   let block: boolean[] = []
   let failures = 0
@@ -67,7 +67,7 @@ export function failingAtRandom(share: number, ...ways: readonly [Behaviour, ...
   }
 }
 
-/** So many values, of which `marked` are true. */
+/** Returns `count` values in random order, of which `marked` are true. */
 function shuffled(count: number, marked: number, random: Random): boolean[] {
   const values = Array.from({ length: count }, (_, at) => at < marked)
   for (let at = count - 1; at > 0; at--) {
@@ -80,8 +80,8 @@ function shuffled(count: number, marked: number, random: Random): boolean[] {
 }
 
 /**
- * Clients that send requests through `gateway.fetch` one after the other, on a clock that stands still while anything is under way. Calls
- * take 50 to 150 ms; their ends lie on a grid of 10 ms, so that the clock has few steps.
+ * Simulates clients that send requests through `gateway.fetch`, one after another, on a clock that stops while anything is running. Calls take 50 to
+ * 150 ms. They end at multiples of 10 ms, so that the clock has few steps.
  */
 export async function simulate({ providers, combo = {}, clients = 100, seconds = 10 }: Simulated): Promise<Outcome> {
   await loadLateParts()
@@ -141,7 +141,7 @@ export async function simulate({ providers, combo = {}, clients = 100, seconds =
       await response.text()
       if (response.status === 200) continue
       count('failed')
-      await clock.sleep(10) // a client that is refused without any call would otherwise never let the time pass
+      await clock.sleep(10) // otherwise, time would never pass for a client that is rejected without any call
     }
   }
   const running = Promise.all(Array.from({ length: clients }, client))
@@ -150,7 +150,7 @@ export async function simulate({ providers, combo = {}, clients = 100, seconds =
   return seen
 }
 
-/** A clock that wakes all sleepers of one instant together. */
+/** Creates a clock that wakes all sleepers of the same instant together. */
 function steppedClock(): Clock & { runUntil(ms: number, done: Promise<unknown>): Promise<void> } {
   let nowMs = Date.UTC(2026, 0, 1)
   const due = new Map<number, Set<() => void>>()

@@ -7,8 +7,8 @@ import { plannedWrite } from './plan.ts'
 import { interceptSteps } from './steps.ts'
 
 /*
- * The other processes of the file store's tests: `child <program> <folder> <arguments>`. Each says "ready", waits for a line, and
- * then tells on its output, at once and unbuffered, what was acknowledged to it.
+ * The other processes in the file store's tests: `child <program> <folder> <arguments>`. Each prints "ready", waits for a line, and then prints what
+ * was acknowledged to it, immediately and unbuffered.
  */
 
 const [program = '', path = '', ...args] = process.argv.slice(2)
@@ -22,7 +22,7 @@ const [order] = await once(process.stdin.setEncoding('utf8'), 'data')
 process.stdin.destroy()
 await programs[program]?.(String(order).trim())
 
-/** Writes the plan from number `order` on, four at a time, until it is killed. */
+/** Writes the planned values from number `order` on, four at a time, until it is killed. */
 async function write(order: string) {
   for (let first = Number(order); ; first += 4) {
     const numbers = [first, first + 1, first + 2, first + 3]
@@ -36,7 +36,7 @@ async function write(order: string) {
   }
 }
 
-/** Adds one to the value of a key, `args[1]` times, by reading and writing it. */
+/** Adds one to the value of a key `args[1]` times, by reading and writing it. */
 async function add() {
   const [key = '', times] = args
   for (let done = 0; done < Number(times); ) {
@@ -48,8 +48,8 @@ async function add() {
 }
 
 /**
- * Opens the store, which may have to be set up or imported, or makes the secret (`args[2]`), and before step `args[1]` of that it is killed,
- * stopped or failed (`args[0]`). Tells how many steps it took.
+ * Opens the store, which may require setup or an import, or creates the secret (`args[2]`). Before step `args[1]` of that, it is killed, stopped, or
+ * made to fail (`args[0]`). Prints the number of steps.
  */
 async function step() {
   const [fate, at, what] = args
@@ -71,7 +71,7 @@ async function step() {
   say(`steps ${steps}`)
 }
 
-/** Writes until the disk is full, which a limit on the size of files stands for, then reads. */
+/** Writes until the disk is full, then reads. A file size limit simulates the full disk. */
 async function fill() {
   const limit = spawnSync('prlimit', ['--pid', String(process.pid), '--fsize=400000:unlimited'])
   if (limit.status !== 0) throw new Error(`prlimit: ${limit.stderr}`)
@@ -90,7 +90,7 @@ async function fill() {
   process.exit()
 }
 
-/** Uses the store as somebody without rights. */
+/** Uses the store as a user without permissions. */
 async function denied() {
   if (process.getuid?.() === 0) process.setuid?.(65_534)
   const use = {
@@ -103,7 +103,7 @@ async function denied() {
   }
 }
 
-/** Watches and does nothing else: it ends by itself. */
+/** Watches and does nothing else. The process must end without being told to. */
 async function idle() {
   storage.watch?.(() => {})
   await storage.set('key', 'value')
@@ -115,7 +115,7 @@ function say(line: string): void {
     try {
       return void writeSync(1, `${line}\n`)
     } catch (error) {
-      if (codeOf(error) !== 'EAGAIN') throw error // the other end is slow to read
+      if (codeOf(error) !== 'EAGAIN') throw error // the other end reads slowly
     }
   }
 }
@@ -124,7 +124,7 @@ function codeOf(error: unknown): string {
   return String(Reflect.get(Object(error), 'code'))
 }
 
-/** Changes a key `order` times, 30 ms apart, and tells each time when that was done. */
+/** Changes a key `order` times, 30 ms apart. Prints the time of each change. */
 async function announce(order: string) {
   for (let number = 0; number < Number(order); number++) {
     await storage.set(`news/${number}`, 'new')

@@ -6,23 +6,23 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { temporaryFolder } from './folder.ts'
 
-/** A process of `child.ts` that has said "ready" and waits for its order. */
+/** A process of `child.ts` that has printed "ready" and is waiting for its order. */
 export interface Child {
   readonly process: ChildProcess
-  /** What it has said so far. */
+  /** The lines that it has printed so far. */
   readonly lines: string[]
-  /** Sends the order that it waits for. */
+  /** Sends the order that the process is waiting for. */
   go(order?: string): void
   kill(signal: NodeJS.Signals): void
-  /** Settles once it has said a line that starts so. */
+  /** Resolves once it has printed a line with this start. */
   said(start: string): Promise<string>
-  /** Settles once it has said so many lines. */
+  /** Resolves once it has printed this many lines. */
   saidLines(count: number): Promise<void>
-  /** Settles with all it said once it has ended. */
+  /** Resolves to all printed lines once the process has ended. */
   ended(): Promise<string[]>
 }
 
-/** Starts processes from one small file of JavaScript, which takes a third of the time that the sources would. */
+/** Bundles a program into one small JavaScript file to start processes from. They start in a third of the time that the sources would take. */
 export async function childProgram(
   source = new URL('./child.ts', import.meta.url),
 ): Promise<{ start(...args: string[]): Child; remove(): Promise<void> }> {
@@ -69,7 +69,7 @@ function follow(child: ReturnType<typeof spawn>): Child {
     isClosed = true
     wake()
   })
-  child.stdin?.on('error', () => {}) // it was killed before it read
+  child.stdin?.on('error', () => {}) // the process was killed before it read the order
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     const parts = (rest + text).split('\n')
     rest = parts.pop() ?? ''

@@ -2,10 +2,10 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { Storage } from '../../../src/types.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 
-/** A record as it is stored. */
+/** A record in its stored form. */
 export type Envelope = { order: unknown; record: Record<string, unknown> }
 
-/** A storage with two records of each kind: a good one, and one that is to be damaged. */
+/** Fills a storage with two records of each kind: a good one, and one to damage. */
 export async function filled() {
   const storage = memoryStorage()
   const { api } = await openWorld({
@@ -24,7 +24,7 @@ export async function filled() {
   return { storage, key }
 }
 
-/** The record of each kind that is damaged, by what its text holds. */
+/** Text that identifies the record to damage, by kind. */
 export const kinds = {
   'keys/': '"hurt"',
   'connections/': '"provider":"two"',
@@ -34,7 +34,7 @@ export const kinds = {
   'providers/': '"provider":"two"',
 }
 
-/** Changes the text of the record of a kind that is to be damaged; answers with its key. */
+/** Changes the text of the record to damage. Resolves to its key. */
 export async function damaged(
   storage: Storage,
   prefix: keyof typeof kinds,

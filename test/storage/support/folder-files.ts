@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Storage } from '../../../src/index.ts'
 
-/** The files of a folder by name. */
+/** Reads the files of a folder, by name. */
 export async function filesIn(path: string): Promise<Record<string, Buffer>> {
   const names = (await readdir(path)).sort()
   return Object.fromEntries(
@@ -10,18 +10,18 @@ export async function filesIn(path: string): Promise<Record<string, Buffer>> {
   )
 }
 
-/** Writes files into a folder, which is made. */
+/** Writes files into a folder, creating it if needed. */
 export async function putFiles(path: string, files: Record<string, Buffer>): Promise<void> {
   await mkdir(path, { recursive: true })
   for (const [name, bytes] of Object.entries(files)) await writeFile(join(path, name), bytes)
 }
 
-/** The values of a storage by key. */
+/** Returns the values of a storage, by key. */
 export async function contentsOf(storage: Storage): Promise<Record<string, string>> {
   return Object.fromEntries((await storage.list('')).map(({ key, value }) => [key, value]))
 }
 
-/** The code and the message of what a promise rejects with. */
+/** Returns the code and message of the error that a promise rejects with. */
 export async function failureOf(work: Promise<unknown> | undefined): Promise<{ code: unknown; message: string }> {
   const error: unknown = await work?.then(
     () => new Error('it worked'),

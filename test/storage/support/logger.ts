@@ -1,4 +1,4 @@
-/** A logger that remembers what it was told. */
+/** Creates a logger that records its messages. */
 export function listeningLogger() {
   const lines: Array<{ level: 'info' | 'warn' | 'error'; message: string; data: Record<string, unknown> | undefined }> =
     []

@@ -1,14 +1,14 @@
-/** The writes of the processes that are killed, by number, so that the one who looks afterwards knows what each was. */
+/** A planned write of a process that will be killed. Each has a number, so that the test knows afterwards what it was. */
 export interface PlannedWrite {
   readonly key: string
-  /** `undefined`: the key is deleted. */
+  /** `undefined` if the key is deleted. */
   readonly value: string | undefined
 }
 
-/** How many keys there are; a run of so many writes touches each of them once. */
+/** The number of keys. That many consecutive writes change each key once. */
 export const KEYS = 200
 
-/** About 200 kB in all. */
+/** Returns the planned write with this number. All writes together are about 200 kB. */
 export function plannedWrite(number: number): PlannedWrite {
   const key = `key/${(number * 7) % KEYS}`
   if ((number * 2_654_435_761) % 11 === 3) return { key, value: undefined }

@@ -5,10 +5,7 @@ import { fileURLToPath } from 'node:url'
 const FUNCTIONS = ['link', 'mkdir', 'open', 'readdir', 'rename', 'rmdir', 'unlink']
 const METHODS = ['stat', 'sync', 'writeFile']
 
-/**
- * Stands between this process and the file system: `onStep` is called before each step and may end, stop or fail it. Answers what
- * starts the count.
- */
+/** Intercepts file system calls: calls `onStep` before each step, which may end, stop, or fail it. Returns a function that starts the count. */
 export async function interceptSteps(onStep: (number: number, name: string) => void): Promise<() => void> {
   let number: number | undefined
 

@@ -7,8 +7,8 @@ import type { CloudEnd } from './pair.ts'
 export type Fault = 'none' | 'lost request' | 'lost answer' | 'twice' | { replay: number }
 
 /**
- * Sends requests to a proxy with one fault each, and none after the last. Records everything it has sent. `isBlind` replays old requests as if the proxy
- * didn't check stamps.
+ * Creates a transport that sends requests to a proxy. Each request has one fault; after the last fault, there are none. Records everything it has
+ * sent. `isBlind` replays old requests as if the proxy didn't check stamps.
  */
 export function createTransport({ isBlind = true } = {}) {
   const sent: string[] = []
@@ -31,7 +31,7 @@ export function createTransport({ isBlind = true } = {}) {
   }
 }
 
-/** An old request with the stamp of this one: revisions alone must make it harmless. */
+/** Returns an old request with the stamp of a current one. Revisions alone must make it harmless. */
 function withStampOf(text: string, old: string): string {
   const { stamp, attempts } = JSON.parse(text)
   return JSON.stringify({ ...JSON.parse(old), stamp, attempts })
@@ -39,14 +39,14 @@ function withStampOf(text: string, old: string): string {
 
 /** A storage whose process can die at a write, before or after it, or run other work before a write. */
 export interface Mortal extends Storage {
-  /** Runs work before the write after `writes` more. All other writes wait for it, so that it sees what it changes. */
+  /** Runs work before the write that follows `writes` more writes. All other writes wait for it, so that it sees a consistent state. */
   interruptAfter(writes: number, work: () => Promise<void>): void
-  /** Dies at the write after `writes` more. */
+  /** Dies at the write that follows `writes` more writes. */
   dieAfter(writes: number, options: { isMade: boolean }): void
   isDead(): boolean
 }
 
-/** A process's view of a storage that outlives it. */
+/** Wraps a storage that outlives the process, as that process sees it. */
 export function mortal(storage: Storage): Mortal {
   let left = Number.POSITIVE_INFINITY
   let isMade = false

@@ -25,7 +25,7 @@ export type Step =
   | { step: 'sync'; faults: readonly Fault[]; death?: undefined; meanwhile: Meanwhile }
   | { step: 'restart'; side: SideName }
 
-/** An edit just before a write of a sync. */
+/** An edit that happens just before a write of a sync. */
 interface Meanwhile {
   side: SideName
   writes: number
@@ -46,7 +46,7 @@ export const edit: fc.Arbitrary<Edit> = fc.record({
   do: fc.oneof({ weight: 8, arbitrary: some }, { weight: 1, arbitrary: rare }),
   what: fc.constantFrom(...kinds, 'keys', 'combos', 'combos', 'connections'),
   pick,
-}) as fc.Arbitrary<Edit> // the texts are those of edits
+}) as fc.Arbitrary<Edit> // built from the fields of edits
 export const fault: fc.Arbitrary<Fault> = fc.oneof(
   { weight: 4, arbitrary: fc.constant('none' as const) },
   { weight: 3, arbitrary: fc.constantFrom('lost request', 'lost answer', 'twice') },
@@ -63,7 +63,7 @@ export interface History {
   variant: number
 }
 
-/** Histories with edits on these sides. */
+/** Generates histories with edits on these sides. */
 export const histories = (...sides: SideName[]): fc.Arbitrary<History> =>
   fc.record({ steps: stepsOf(sides), variant: fc.nat(7) })
 
@@ -151,9 +151,9 @@ export async function run({ steps, variant }: History): Promise<World> {
   return world
 }
 
-/** With edits on one side only, the replica has the same data as a store without one. */
+/** Checks that, with edits on one side only, the replica has the same data as a store that isn't synced. */
 async function checkReplay(world: World, steps: readonly Step[]): Promise<void> {
-  if (steps.some((step) => 'meanwhile' in step)) return // which may not come to pass
+  if (steps.some((step) => 'meanwhile' in step)) return // such an edit may never happen
   const edits = steps.flatMap((step) => (step.step === 'edit' ? [step] : []))
   if (new Set(edits.map(({ side }) => side)).size > 1 || edits.some(({ death, side }) => death?.side === side)) return
   const alone = openSide({ side: 'gateway', clock: clockOf(() => 0) })
@@ -167,7 +167,7 @@ async function checkReplay(world: World, steps: readonly Step[]): Promise<void> 
   assert.equal(world.conflicts, [], 'a conflict though one side has made all changes')
 }
 
-/** Record contents without IDs and key values, which are random. */
+/** Returns the contents of records without IDs and key values, which are random. */
 const valuesOf = (view: View): string[] =>
   [...view]
     .map(([id, { tag, isActive }]) => {
@@ -177,7 +177,7 @@ const valuesOf = (view: View): string[] =>
     })
     .sort()
 
-/** The records that both sides have changed since they were equal. */
+/** Returns the records that both sides have changed since they were last equal. */
 async function apart(world: World, base: View): Promise<string[]> {
   const [home, cloud] = [await world.view('home'), await world.view('cloud')]
   const ids = new Set([...home.keys(), ...cloud.keys(), ...base.keys()])

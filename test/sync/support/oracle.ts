@@ -8,7 +8,7 @@ export type Event = { at: number; side: SideName; id: string } & (
   | { what: 'active'; isActive: boolean }
 )
 
-/** What a history implies without looking at the replica. */
+/** What a history implies, derived without looking at the replica. */
 export interface Log {
   events: Event[]
   attempts: { at: number; isWhole: boolean }[]
@@ -45,7 +45,7 @@ export async function check(world: World, log: Log, initial: View): Promise<void
     const own = events.filter((event) => event.id === id)
     const contents = own.filter((event) => event.what === 'content')
     const state = final.get(id)
-    /** Records created and deleted before the next sync were never sent. */
+    /** Returns whether a deletion is known to the other side. Records that were created and deleted before the next sync were never sent. */
     const isKnown = (deletion: Event) => {
       const made = creations.findLast(({ at, side }) => at < deletion.at && side === deletion.side)
       return !made || attempts.some(({ at }) => made.at <= at && at <= deletion.at)
@@ -93,7 +93,7 @@ export async function checkEqual(world: World): Promise<View> {
   return final
 }
 
-/** Returns whether it is about another combo with a name this one has had. */
+/** Returns whether the event is about another combo with a name that this one has had. */
 function isRival(event: Event, own: Event[]): boolean {
   if (!event.id.startsWith('combos/')) return false
   const names = new Set(own.flatMap(namesOf))

@@ -13,7 +13,7 @@ interface MirrorRecord extends Stamps {
   id: string
 }
 
-/** The proxy's side of the protocol over a storage, without sessions. */
+/** Opens the proxy's side of the protocol over a storage, without sessions. */
 export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
   const { storage } = given
   const side = openSide({ ...given, side: 'cloud' })
@@ -62,7 +62,7 @@ export const refusal = (code: string) =>
 
 export type CloudEnd = ReturnType<typeof openProxy>
 
-/** A gateway's side of the protocol over a storage. */
+/** Opens a gateway's side of the protocol over a storage. */
 export function openHome(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
   const { storage } = given
   const side = openSide({ ...given, side: 'gateway' })
@@ -72,7 +72,7 @@ export function openHome(given: Omit<SideOptions, 'side'> & { storage: Storage }
     return stored ? JSON.parse(stored.value) : { mirror: null, stamp: null }
   }
 
-  /** `reported` receives each conflict immediately. */
+  /** Syncs. `reported` receives each conflict immediately. */
   async function sync(
     send: (text: string) => Promise<SyncResponse>,
     { create, signal = new AbortController().signal, reported }: SyncOptions = {},
@@ -100,7 +100,7 @@ interface SyncOptions {
 
 export type Home = ReturnType<typeof openHome>
 
-/** Both sides over their own storages, synced once. */
+/** Opens both sides over separate storages, synced once. */
 export async function openPair(
   clock: Clock,
   { home: homeStorage = memoryStorage(), cloud: cloudStorage = memoryStorage(), ...more }: PairOptions = {},
@@ -113,11 +113,11 @@ export async function openPair(
 
 type PairOptions = Partial<Omit<SideOptions, 'side' | 'storage'>> & { home?: Storage; cloud?: Storage }
 
-/** The synced records of a side, without the order and key values, which differ. */
+/** Returns the synced records of a side, without the order and key values, which differ. */
 export async function dataOf({ store }: Side): Promise<Record<string, unknown>> {
   const all = await store.keys.all()
   const keys = all
-    .filter(({ id }, index) => all.findIndex((other) => other.id === id) === index) // a change of the value that was cut off leaves two
+    .filter(({ id }, index) => all.findIndex((other) => other.id === id) === index) // an interrupted change of a key's value leaves two records
     .map(({ sealedKey, mac, sha256, edit, isActive, ...key }) => ({ ...key, isActive: isActive !== false }))
   const connections = (await store.connections.all()).map(({ sealedApiKey, edit, isActive, ...connection }) => ({
     ...connection,

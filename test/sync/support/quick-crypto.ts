@@ -1,5 +1,5 @@
 /*
- * Replaces the parts of WebCrypto that a store uses, to run thousands of histories: each WebCrypto job goes through a thread. It hides
+ * Replaces the parts of WebCrypto that a store uses, to run thousands of histories quickly: real WebCrypto runs each job on a thread. It hides
  * nothing, but still rejects data that was changed, moved, or encrypted with another key.
  */
 
@@ -15,7 +15,7 @@ interface Gcm {
 
 const TAG = 16
 
-/** 32 bytes that differ if any part does. */
+/** Returns 32 bytes that differ if any part differs. */
 function mix(...parts: readonly Bytes[]): Bytes {
   const state = Uint32Array.of(0x9e3779b9, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f)
   let [a = 0, b = 0, c = 0, d = 0] = state
@@ -63,7 +63,7 @@ const subtle = {
   },
 }
 
-/** Runs work with this in place of WebCrypto. */
+/** Runs work with this replacement for WebCrypto. */
 export async function withQuickCrypto<T>(work: () => Promise<T>): Promise<T> {
   Object.defineProperty(crypto, 'subtle', { value: subtle, configurable: true })
   try {

@@ -14,9 +14,9 @@ interface Round {
 /** A restore of one side's storage from an old copy. */
 interface Rollback {
   side: SideName
-  /** The age of the copy in syncs. */
+  /** The age of the copy, in syncs. */
   age: number
-  /** Whether it was made before the edits of its round were synced, or after. */
+  /** Whether the copy was made before its round's edits were synced, or after. */
   isEarly: boolean
   /** Edits before and after the sides become equal. */
   rounds: Round[]
@@ -57,7 +57,7 @@ export const rollbackHistories: fc.Arbitrary<RollbackHistory> = fc.record({
   variant: fc.nat(3),
 })
 
-/** The changes a side has made or taken: certainly, and possibly. */
+/** The changes that a side has made or received: those that are certain, and those that are possible. */
 interface Known {
   sure: ReadonlySet<Made>
   perhaps: ReadonlySet<Made>
@@ -66,11 +66,11 @@ interface Known {
 }
 
 type Made = Event & {
-  /** The changes its side had possibly seen. */
+  /** The changes that its side had possibly seen. */
   saw: ReadonlySet<Made>
-  /** The number of conflicts reported by then. */
+  /** The number of conflicts reported until then. */
   conflicts: number
-  /** The number of syncs completed by then, as far as the storage of its side knew. */
+  /** The number of syncs completed until then, as far as its side's storage knew. */
   exchanges: number
 }
 
@@ -81,9 +81,9 @@ interface Copy {
 
 const sides = ['home', 'cloud'] as const
 
-/** Runs a history until both sides settle, and checks that no pause or deletion known to either side was undone without seeing it. */
+/** Runs a history. Checks that no pause or deletion that either side still knows was undone by a side that hadn't seen it. */
 export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHistory): Promise<void> {
-  const world = await createWorld(variant, { isBlind: false }) // what only home or only the cloud has lost, stamps alone tell
+  const world = await createWorld(variant, { isBlind: false }) // only stamps reveal data that just one of the sides has lost
   const nothing: Known = { sure: new Set(), perhaps: new Set(), exchanges: 0 }
   const known: Record<SideName, Known> = { home: nothing, cloud: nothing }
   const copies: Record<SideName, Record<'early' | 'late', Copy>[]> = { home: [], cloud: [] }
@@ -134,7 +134,7 @@ export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHisto
   checkUndone(await checkEqual(world), last, world)
 }
 
-/** Returns whether everything that no longer applies was undone by a side that had seen it, or was reported. */
+/** Checks that everything that no longer applies was either undone by a side that had seen it, or reported. */
 function checkUndone(final: View, known: readonly Known[], { conflicts }: World): void {
   const perhaps = known.flatMap((one) => [...one.perhaps])
   for (const event of new Set(known.flatMap(({ sure }) => [...sure]))) {
@@ -154,7 +154,7 @@ function checkUndone(final: View, known: readonly Known[], { conflicts }: World)
   }
 }
 
-/** Returns whether it was deleted before it was synced. */
+/** Returns whether the record was deleted before it was synced. */
 function isUnheardOf({ id, side: by, what, saw, exchanges }: Made): boolean {
   const creations = [...saw].filter((one) => one.id === id && one.what === 'content' && one.from === undefined)
   const last = creations.findLast((one) => one.side === by)

@@ -67,7 +67,7 @@ const silent = { warn: () => {}, error: () => {} }
 
 function createOperations(store: WritableStore, clock: Clock) {
   const inTurn = createMutex()
-  // Only what the operations use.
+  // Contains only what the operations use.
   const table = {
     findCombo: () => undefined,
     resolveModel: () => ({}),

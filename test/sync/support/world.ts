@@ -9,7 +9,7 @@ import type { Side } from './sides.ts'
 
 export type SideName = 'home' | 'cloud'
 
-/** An administrator's action; `pick` selects a record. */
+/** An administrator's action; `pick` selects the record. */
 export interface Edit {
   do: 'create' | 'change' | 'delete' | 'pause' | 'resume' | 'swap combos' | 'require keys' | 'give another value'
   what: Kind
@@ -19,11 +19,11 @@ export interface Edit {
 export const kinds = ['keys', 'combos', 'connections', 'aliases', 'providers', 'customModels'] as const
 export type Kind = (typeof kinds)[number]
 
-/** The observed state of a record: a string that each change modifies, and for some whether it is active. */
+/** The observed state of a record: a string that every change modifies and, for some records, whether it is active. */
 export interface Seen {
   tag: string
   isActive?: boolean
-  /** Identifies the last call that set it, on this side only. */
+  /** Identifies the last call that set these values; known to this side only. */
   edit?: string
 }
 export type View = Map<string, Seen>
@@ -31,16 +31,16 @@ export type View = Map<string, Seen>
 /** Both sides, with the actions of their administrators. */
 export interface World {
   edit(side: SideName, edit: Edit): Promise<void>
-  /** Resolves to whether it completed. */
+  /** Resolves to whether the sync completed. */
   sync(faults?: readonly Fault[]): Promise<boolean>
-  /** Kills the process of a side at a write of the next action. */
+  /** Kills the process of a side at a write during the next action. */
   dieAfter(side: SideName, writes: number, isMade: boolean): void
   /** Runs work before a side's next write. */
   interruptAfter(side: SideName, writes: number, work: () => Promise<void>): void
   /** Restarts the processes of sides that died, or all. */
   restart(which?: SideName): void
   view(side: SideName): Promise<View>
-  /** A side's whole storage. */
+  /** Copies the whole storage of a side. */
   copy(side: SideName): Promise<Texts>
   /** Replaces a side's storage with a copy, and restarts its process. */
   putBack(side: SideName, copy: Texts): Promise<void>
@@ -70,7 +70,7 @@ const START = Date.UTC(2026, 0, 1)
 export type Texts = { key: string; value: string }[]
 const prepared = new Map<number, Promise<Record<SideName, Texts>>>()
 
-/** The storages of two equal sides, created once per number, because record IDs are random. */
+/** Creates the storages of two equal sides, once per number, because record IDs are random. */
 async function prepare(): Promise<Record<SideName, Texts>> {
   const storages = { home: memoryStorage(), cloud: memoryStorage() }
   const home = openHome({ storage: storages.home, clock: clockOf(() => START) })
@@ -86,7 +86,7 @@ async function copyOf(texts: Texts): Promise<Storage> {
   return storage
 }
 
-/** `isBlind` replays old requests as if the proxy didn't check stamps. */
+/** Creates a world. `isBlind` replays old requests as if the proxy didn't check stamps. */
 export async function createWorld(variant: number, { isBlind = true } = {}): Promise<World> {
   const texts = prepared.get(variant) ?? prepare()
   prepared.set(variant, texts)
@@ -117,7 +117,7 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
   const disk = (side: SideName): Mortal => disks[side]
   const tag = createTags()
   for (const _ of FIRST) tag()
-  tag() // the connection has two
+  tag() // skips one tag, because the connection has two
 
   return {
     sides,
@@ -153,7 +153,7 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
   }
 }
 
-/** Nothing awaited here takes time. */
+/** Creates a clock whose sleeps never end, because nothing awaited here takes time. */
 export const clockOf = (now: () => number): Clock => ({
   now,
   sleep: () => new Promise(() => {}),
@@ -223,7 +223,7 @@ export async function perform({ api, store }: Side, edit: Edit, tag: () => strin
   }
 }
 
-/** The synced records, in a form that shows their changes. */
+/** Returns the synced records in a form that shows their changes. */
 export async function viewOf({ store }: Side): Promise<View> {
   const view: View = new Map()
   const add = (id: string, tag: unknown, { isActive, edit }: Partial<Seen> = {}) => {
@@ -252,7 +252,7 @@ export async function viewOf({ store }: Side): Promise<View> {
   return view
 }
 
-/** The digests of keys, which both sides know. */
+/** Returns the digests of keys, which both sides know. */
 function digestsOf({ keyring: vault }: Side['store'], keys: Awaited<ReturnType<Side['store']['keys']['entries']>>) {
   return Promise.all(
     keys.map(async ({ record }) => {

@@ -6,7 +6,7 @@ import type { AccountNames } from '../../../src/records/account-records.ts'
 import type { Logger, Storage } from '../../../src/types.ts'
 import type { FakeClock } from '../../support/clock.ts'
 
-/** Only the usage store of a gateway. */
+/** Opens only the usage store of a gateway. */
 export function openInstance(
   storage: Storage,
   clock: FakeClock,
@@ -31,7 +31,7 @@ export const noNames = { keys: { all: async () => [] }, groups: { all: async () 
 
 export const noAccounts: AccountNames = { findRef: async (idOrRef) => idOrRef, findNames: async () => new Map() }
 
-/** A request that arrived at `at` (epoch ms), with one target and a cost in nano-dollars equal to its input tokens. */
+/** Creates a request that arrived at `at` (epoch ms), with one target and a cost in nano-dollars equal to its input tokens. */
 export function requestAt(at: number, given: Partial<KeptRequest> & { input?: number } = {}): KeptRequest {
   const { input = 1, ...others } = given
   const target = { provider: 'one', model: 'm', connectionId: 'c1' }

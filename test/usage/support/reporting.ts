@@ -35,15 +35,15 @@ export const event = (data: { type: string; [name: string]: unknown }) => `event
 
 export const dataOf = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 
-/** Provider responses of a format. `usage` is the reported usage, in the format's spelling. */
+/** Provider responses in one format. `usage` converts counts to the usage that the format reports. */
 interface Speaking {
   usage(counts: Counts): object
   whole(usage: object | undefined, text?: string): Response
-  /** `reports`, one after the other. */
+  /** Streams these usage reports, one after another. */
   stream(reports: readonly object[], text?: string): Response
-  /** Endings of failed streams, each of which reports this usage. */
+  /** Returns the endings of failed streams; each reports this usage. */
   failures(usage: object): readonly string[]
-  /** A stream with this text and ending. */
+  /** Creates a stream with this text and ending. */
   failing(end: string, text: string): Response
 }
 
@@ -215,7 +215,7 @@ const bedrock: Speaking = {
       ]),
       { headers: { 'content-type': 'application/vnd.amazon.eventstream' } },
     ),
-  failures: () => [], // its exceptions report none
+  failures: () => [], // its exceptions report no usage
   failing: () => json({}),
 }
 
@@ -238,7 +238,7 @@ export const clients: Readonly<
   ],
 }
 
-/** A gateway whose providers all respond like this. */
+/** Opens a gateway whose providers all respond with `answer`. */
 export const openReporting = (answer: () => Response): Promise<World> =>
   openWorld({
     fetch: fakeUpstream(answer),
@@ -253,7 +253,7 @@ export const openReporting = (answer: () => Response): Promise<World> =>
     ],
   })
 
-/** A request's usage as the hooks receive it. */
+/** Returns a request's usage as the hooks receive it. */
 export async function usageOf(answer: () => Response, [path, body]: readonly [path: string, body: object]) {
   const world = await openReporting(answer)
   await (await world.post(path, body)).text()

@@ -1,6 +1,6 @@
 /*
- * One conversation for all formats: a question, two calls of one tool beside each other, and an answer made of both results. How each
- * provider says its part of it is in `providers/`, how each client leads it in `clients/`.
+ * One conversation for all formats: a question, two parallel calls of one tool, and a response that uses both results. `providers/` contains each
+ * provider's part of it; `clients/` contains how each client runs it.
  */
 
 export const QUESTION = 'How warm is it in Paris and in Oslo?'
@@ -18,20 +18,20 @@ export const weather = {
   },
 }
 
-/** The calls as the model makes them. */
+/** The arguments of the model's calls. */
 export const CITIES = ['Paris', 'Oslo'] as const
 
 export const weatherIn = (city: unknown) => ({ city, celsius: city === 'Paris' ? 21 : 9 })
 
-/** What only the provider understands, and wants to see again beside its calls. */
+/** Data that only the provider understands, and that it expects to receive again with its calls. */
 export const SIGNATURE = 'c2lnbmVkIGJ5IGl0cyBtYWtlcg=='
 
-/** What a client makes of the conversation, in the words of all. */
+/** How a client understood the conversation, in terms that all formats share. */
 export interface Heard {
-  /** The calls that it was asked to run, in their order. */
+  /** The calls that it was told to run, in order. */
   calls: { name: string; city: unknown }[]
   text: string
-  /** The tokens of the last answer. */
+  /** The token usage of the last response. */
   inputTokens: number | undefined
   outputTokens: number | undefined
 }

@@ -10,7 +10,7 @@ import { chatProvider } from './providers/openai-chat.ts'
 import { responsesProvider } from './providers/openai-responses.ts'
 import type { Provider } from './providers/provider.ts'
 
-/** A vendor of each format under its own name, with a model of the kind that thinks. */
+/** One vendor per format under its own name, with a reasoning model. */
 const vendors: Readonly<Record<WireFormat, { provider: string; baseUrl: string; model: string; said: Provider }>> = {
   'openai-chat': { provider: 'openai', baseUrl: 'http://openai.test/v1', model: 'gpt-5.1', said: chatProvider },
   'openai-responses': {
@@ -33,10 +33,10 @@ const vendors: Readonly<Record<WireFormat, { provider: string; baseUrl: string; 
   },
 }
 
-/** What clients call the model, whoever has it: without a slash, which some put into their path as it is. */
+/** The model name that clients use, whoever serves the model. It has no slash, because some clients put it into the path unescaped. */
 export const MODEL = 'the-model'
 
-/** A gateway before the provider of a format, and a `fetch` that leads there. */
+/** Opens a gateway in front of a provider of a format, and a `fetch` that calls it. */
 export async function openBefore(format: WireFormat, providerFetch: Fetch) {
   const { provider, baseUrl, model } = vendors[format]
   const world = await openWorld({
@@ -49,12 +49,12 @@ export async function openBefore(format: WireFormat, providerFetch: Fetch) {
   return { world, fetch }
 }
 
-/** What the provider of a format says, called or asked for an answer. */
+/** Returns the responses of a format's provider. */
 export const saidBy = (format: WireFormat): Provider => vendors[format].said
 
 /**
- * A gateway before one provider, which calls tools and answers once it has their results. `asked` are the bodies that it got. What is said in
- * the client's own words is the client's affair; what is translated is held to the rules of the vendor, as the vendor would.
+ * Opens a gateway in front of one provider, which calls tools, and responds once it has their results. `asked` contains the bodies that it received.
+ * Bodies that were translated must follow the vendor's rules. For bodies in the client's own format, the client is responsible.
  */
 export async function openToolLoop(format: WireFormat, clientFormat: ClientFormat) {
   const { baseUrl, said } = vendors[format]

@@ -3,27 +3,27 @@ import type { WireFormat } from '../../../../src/types.ts'
 import type { Said } from './providers/provider.ts'
 import { data, named } from './providers/provider.ts'
 
-/** What a model says, in the words of no format. */
+/** A model's output, independent of any format. */
 export type Block =
   | { type: 'text' | 'refusal'; text: string; citations?: Cited[] }
-  /** `redacted`: what Anthropic shows in place of its text. */
+  /** `redacted` is what Anthropic sends instead of the text. */
   | { type: 'reasoning'; text: string; signature: string; redacted?: string }
   | { type: 'call'; id: string; name: string; input: JsonObject }
   | { type: 'image'; data: string }
 
-/** A page, or a document of the request by its index. */
+/** A web page, or a document of the request by index. */
 type Cited = { url: string; title: string } | { document: number; quote: string }
 
 export interface Answered {
   blocks: Block[]
   finish?: 'stop' | 'length' | 'filter' | 'calls'
-  /** In tokens; `cached` are of the input, `reasoning` of the output. */
+  /** In tokens; `cached` is part of the input, `reasoning` of the output. */
   usage?: { input: number; output: number; cached: number; reasoning: number }
 }
 
 const USAGE = { input: 100, output: 40, cached: 60, reasoning: 10 }
 
-/** The answer as a provider of a format sends it, whole and as events: each text in two pieces. */
+/** Returns a response as a provider of a format sends it, whole and as events. Splits each text into two pieces. */
 export const saidIn = (format: WireFormat, answered: Answered): Said => writers[format](answered)
 
 const halves = (text: string) => [text.slice(0, 3), text.slice(3)].filter((piece) => piece !== '')
@@ -188,7 +188,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
     const reasons = { stop: 'STOP', length: 'MAX_TOKENS', filter: 'SAFETY', calls: 'STOP' }
     const finishReason = hasRefusal ? 'PROHIBITED_CONTENT' : reasons[finish]
     const thought = blocks.find(({ type }) => type === 'reasoning')
-    const signed = thought && blocks.find(({ type }) => type !== 'reasoning') // Gemini 3 signs what follows its thoughts
+    const signed = thought && blocks.find(({ type }) => type !== 'reasoning') // Gemini 3 signs the part after its reasoning
     const signature = thought?.type === 'reasoning' ? thought.signature : undefined
     const parts = blocks.map((block): JsonObject => {
       const mark = block === signed ? { thoughtSignature: signature } : {}
@@ -231,7 +231,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
     const pieces = parts.flatMap((part): JsonObject[] => {
       const { text, thoughtSignature, ...rest } = part
       if (typeof text !== 'string') return [part]
-      const last = thoughtSignature === undefined ? [] : [{ text: '', thoughtSignature }] // as Google sends it behind a text
+      const last = thoughtSignature === undefined ? [] : [{ text: '', thoughtSignature }] // as Google sends it after text
       return [...halves(text).map((piece) => ({ text: piece, ...rest })), ...last]
     })
     return {
@@ -295,7 +295,7 @@ function itemEvents(item: JsonObject, output_index: number): { type: string; [na
     ]
   }
   if (item.type === 'reasoning') {
-    const summary = item.summary as { text: string }[] // as written above
+    const summary = item.summary as { text: string }[] // as built above
     return [
       added({ summary: [], encrypted_content: null }),
       ...summary.flatMap(({ text }, summary_index) => [
@@ -307,7 +307,7 @@ function itemEvents(item: JsonObject, output_index: number): { type: string; [na
       done,
     ]
   }
-  const [part] = item.content as JsonObject[] // as written above
+  const [part] = item.content as JsonObject[] // as built above
   const isText = part?.type === 'output_text'
   const text = String(isText ? part?.text : part?.refusal)
   const annotations = isText && Array.isArray(part?.annotations) ? part.annotations : []

@@ -5,12 +5,12 @@ import * as ai7 from 'ai'
 import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
-Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it knows no model of this name
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it would warn about the unknown model name
 
-/** What AI SDK 6 has by other names than AI SDK 7, or not at all. */
+/** Exports that AI SDK 6 has under other names than AI SDK 7, or lacks. */
 type Ai6 = Omit<typeof ai7, 'isStepCount'> & { stepCountIs: typeof ai7.isStepCount }
 
-/** AI SDK 6 with the names of AI SDK 7, as far as they are used here. Its types are not needed beside those of 7. */
+/** Loads AI SDK 6 under the names of AI SDK 7, as far as they are used here. AI SDK 7's types are used for both. */
 async function loadAi6(): Promise<typeof ai7> {
   const name: string = 'ai-6'
   const ai6: Ai6 = await import(name)
@@ -19,10 +19,10 @@ async function loadAi6(): Promise<typeof ai7> {
 
 export const ai6 = await loadAi6()
 
-/** AI SDK 6 passes on the error part of a stream as it is. */
+/** Converts the error part of a stream, because AI SDK 6 passes it on unchanged. */
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(JSON.stringify(error)))
 
-/** The usage of the last step, which a result of AI SDK 6 has as its own. */
+/** Returns the usage of the last step. In AI SDK 6, it is the usage of the result itself. */
 const lastUsage = async (result: {
   finalStep?: PromiseLike<{ usage: Counts }> | { usage: Counts }
   usage: PromiseLike<Counts> | Counts
@@ -30,7 +30,7 @@ const lastUsage = async (result: {
 
 type Counts = Pick<ai7.LanguageModelUsage, 'inputTokens' | 'outputTokens'>
 
-/** The AI SDK over the provider that makes its models. */
+/** Creates a client that uses the AI SDK with the provider that creates its models. */
 const over =
   (
     modelsOf: (fetch: typeof globalThis.fetch) => (model: string) => ai7.LanguageModel,
@@ -48,7 +48,7 @@ const over =
       const { textStream } = streamText({ ...asked, onError: ({ error }) => void errors.push(error) })
       const text = await listen(textStream, (piece) => piece, onText)
       if (errors.length > 0) throw asError(errors[0])
-      abortSignal?.throwIfAborted() // a stream that is left ends without an error
+      abortSignal?.throwIfAborted() // an aborted stream ends without an error
       return text
     }
 
@@ -89,7 +89,7 @@ const over =
 
 const own = { apiKey: 'x' }
 
-/** The client of the AI SDK's own gateway protocol, which every installation has. */
+/** A client of the AI SDK's own gateway protocol, which is part of every installation. */
 export const createAiGatewayClient = over((fetch) =>
   ai7.createGateway({ ...own, baseURL: 'http://gateway/v4/ai', fetch }),
 )
@@ -103,7 +103,7 @@ export const createAiChatClient = over((fetch) => createOpenAI({ ...own, baseURL
 export const createAiResponsesClient = over(
   (fetch) => createOpenAI({ ...own, baseURL: 'http://gateway/v1', fetch }).responses,
 )
-/** Sends everything again, as it has to where nothing is stored; without this it refers to thoughts by their ids. */
+/** Sends everything again, which is required if nothing is stored. By default, it refers to reasoning by ID. */
 export const createAiStatelessClient = over(
   (fetch) => createOpenAI({ ...own, baseURL: 'http://gateway/v1', fetch }).responses,
   { openai: { store: false, forceReasoning: true } },

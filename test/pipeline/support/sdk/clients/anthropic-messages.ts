@@ -3,7 +3,7 @@ import type { MessageParam, ToolResultBlockParam } from '@anthropic-ai/sdk/resou
 import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
-/** `messages`: what the assistant said goes back as it came. */
+/** Uses `messages`, and sends the assistant's content back unchanged. */
 export const createMessagesClient: CreateClient = (fetch) => {
   const client = new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', maxRetries: 0, fetch })
 

@@ -1,27 +1,27 @@
 import type { Heard } from '../conversation.ts'
 
-/** How something is asked for, and who wants to know of it. */
+/** How to send a request, and who is notified about it. */
 export interface Manner {
   stream: boolean
   signal?: AbortSignal
-  /** A piece of the answer has come. */
+  /** Called with each piece of the response. */
   onText?(piece: string): void
 }
 
-/** A client as its own manual says to use it. Rejects with the client's own errors. */
+/** A client, used as its own documentation says. Rejects with the client's own errors. */
 export interface Client {
-  /** Asks once, without tools. */
+  /** Sends a single request without tools. */
   ask(model: string, manner: Manner): Promise<string>
-  /** Leads the whole conversation, tools and all. */
+  /** Runs the whole conversation, including tools. */
   converse(model: string, manner: Manner): Promise<Heard>
 }
 
 export type CreateClient = (fetch: typeof globalThis.fetch) => Client
 
-/** More answers than this, and something goes in circles. */
+/** With more responses than this, the conversation is going in circles. */
 export const MAX_STEPS = 3
 
-/** Puts a text together, and tells of each piece. */
+/** Collects text, and reports each piece. */
 export async function listen<T>(
   chunks: AsyncIterable<T>,
   textOf: (chunk: T) => string | undefined,

@@ -17,11 +17,11 @@ import { createResponsesClient } from './openai-responses.ts'
 export interface KnownClient {
   create: CreateClient
   format: ClientFormat
-  /** Does it tell a provider of its own format what that has kept by its id alone? */
+  /** Whether it refers to content stored by a provider of its own format only by that content's ID. */
   refers?: true
 }
 
-/** The clients of four vendors, and the AI SDK over each of the providers that it has for them. */
+/** The clients of four vendors, and the AI SDK with each of its providers for them. */
 export const clients: Readonly<Record<string, KnownClient>> = {
   'openai, chat completions': { create: createChatClient, format: 'openai-chat' },
   'openai, responses': { create: createResponsesClient, format: 'openai-responses' },

@@ -2,7 +2,7 @@ import { type GenerateContentResponse, GoogleGenAI, type Part } from '@google/ge
 import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
-/** `chats`, which keeps the conversation itself, signatures and all. */
+/** Uses `chats`, which stores the conversation itself, including signatures. */
 export const createGeminiClient: CreateClient = (fetch) => {
   const client = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: 'http://gateway', fetch } })
 
@@ -10,7 +10,7 @@ export const createGeminiClient: CreateClient = (fetch) => {
     const asked = { model, contents: QUESTION, config: signal ? { abortSignal: signal } : {} }
     if (!stream) return (await client.models.generateContent(asked)).text ?? ''
     const text = await listen(await client.models.generateContentStream(asked), (chunk) => chunk.text, onText)
-    signal?.throwIfAborted() // a stream that is left ends without an error
+    signal?.throwIfAborted() // an aborted stream ends without an error
     return text
   }
 

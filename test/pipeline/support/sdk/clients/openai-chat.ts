@@ -6,7 +6,7 @@ import { type Client, type CreateClient, listen, MAX_STEPS } from './client.ts'
 const { name, description, schema } = weather
 const definition = { name, description, parameters: schema }
 
-/** `chat.completions`; streamed it is the client itself that runs the tools. */
+/** Uses `chat.completions`. When streaming, the client itself runs the tools. */
 export const createChatClient: CreateClient = (fetch) => {
   const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
 
@@ -15,7 +15,7 @@ export const createChatClient: CreateClient = (fetch) => {
     if (!stream) return (await client.chat.completions.create(body, { signal })).choices[0]?.message.content ?? ''
     const chunks = client.chat.completions.stream(body, { signal })
     const text = await listen(chunks, ({ choices }) => choices[0]?.delta.content ?? '', onText)
-    await chunks.done() // which knows of errors that end the iteration
+    await chunks.done() // reports errors that ended the iteration
     return text
   }
 

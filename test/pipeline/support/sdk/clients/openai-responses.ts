@@ -3,7 +3,7 @@ import type { ResponseInput } from 'openai/resources/responses/responses'
 import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
-/** `responses`, without memory at the provider: all that came goes back with the results. */
+/** Uses `responses` without storage at the provider: sends everything it has received back, along with the results. */
 export const createResponsesClient: CreateClient = (fetch) => {
   const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
 
@@ -33,7 +33,7 @@ export const createResponsesClient: CreateClient = (fetch) => {
       const { output, output_text, usage } = stream
         ? await client.responses.stream(body).finalResponse()
         : await client.responses.create(body)
-      input.push(...(output as ResponseInput)) // their two types differ only in what is not asked for here
+      input.push(...(output as ResponseInput)) // the two types differ only in fields that aren't used here
       const called = output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
       if (called.length === 0)
         return { calls, text: output_text, inputTokens: usage?.input_tokens, outputTokens: usage?.output_tokens }

@@ -2,10 +2,10 @@ import type { ContentBlock, Message, TextBlock } from '@anthropic-ai/sdk/resourc
 import { ANSWER, CITIES, SIGNATURE, THOUGHT, weather } from '../conversation.ts'
 import { named, type Provider, type Said } from './provider.ts'
 
-/** The API leaves `citations` out of a text that cites nothing. */
+/** The API omits `citations` from text without citations. */
 type Block = ContentBlock | Omit<TextBlock, 'citations'>
 
-/** What the API says beside is left out: fields that clients have to do without. */
+/** Builds a message. Omits other fields of the API, which clients must be able to do without. */
 const message = (content: Block[], stop_reason: Message['stop_reason'], usage: object) => ({
   id: 'msg_1',
   type: 'message',
@@ -61,7 +61,7 @@ function eventsOf(block: Block, index: number): Event[] {
   }
 }
 
-/** An upstream of Messages with signed thoughts. */
+/** A Messages provider with signed reasoning. */
 export const messagesProvider: Provider = {
   calls: said(
     [

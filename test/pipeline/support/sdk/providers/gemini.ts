@@ -9,7 +9,7 @@ const usage = (prompt: number, candidates: number, thoughts = 0) => ({
   totalTokenCount: prompt + candidates + thoughts,
 })
 
-/** As Google sends it: without an id on its calls, and `STOP` behind them too. */
+/** Builds a response as Google sends it: calls have no ID, and also end with `STOP`. */
 const answer = (parts: Part[], counts: object, finishReason?: FinishReason) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) }],
   usageMetadata: counts,
@@ -25,7 +25,7 @@ function said(parts: Part[], counts: object): Said {
   }
 }
 
-/** An upstream of generateContent: the first call has the signature of the thought, as Gemini 3 has it. */
+/** A generateContent provider. The first call has the signature of the reasoning, as in Gemini 3. */
 export const geminiProvider: Provider = {
   calls: said(
     [

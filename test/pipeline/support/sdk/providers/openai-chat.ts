@@ -12,13 +12,13 @@ const usage = (prompt: number, completion: number, reasoning = 0) => ({
 
 const chunk = (choices: ChatCompletionChunk['choices'], more: Partial<ChatCompletionChunk> = {}) =>
   data({ ...head, object: 'chat.completion.chunk', choices, ...more } satisfies ChatCompletionChunk)
-/** `reasoning_content` is not OpenAI's own, but of many that follow it. */
+/** Builds a delta. `reasoning_content` doesn't come from OpenAI, but from many vendors that use its format. */
 const delta = (said: ChatCompletionChunk.Choice.Delta & { reasoning_content?: string }) =>
   chunk([{ index: 0, delta: said, finish_reason: null }])
 const finished = (finish_reason: 'stop' | 'tool_calls') => chunk([{ index: 0, delta: {}, finish_reason }])
 const argumentsOf = (city: string) => JSON.stringify({ city })
 
-/** An upstream of Chat Completions: thoughts are an extension, and the calls come interleaved. */
+/** A Chat Completions provider. It sends reasoning as an extension, and interleaves its calls. */
 export const chatProvider: Provider = {
   calls: {
     whole: {

@@ -10,7 +10,7 @@ const usageOf = (input: number, output: number) => ({
   total_tokens: input + output,
 })
 
-/** What the client adds itself is not on the wire. */
+/** A response without the fields that the client itself adds. */
 type Wire = Omit<Response, 'output_text' | 'access_programs'>
 
 const response = (output: ResponseOutputItem[], usage: Response['usage']) =>
@@ -33,13 +33,13 @@ const response = (output: ResponseOutputItem[], usage: Response['usage']) =>
     ...(usage && { usage }),
   }) satisfies Wire
 
-/** Without its number, which it gets in the end. */
+/** An event without its sequence number, which is added at the end. */
 type Unnumbered<T> = T extends { response: Response }
   ? Omit<T, 'sequence_number' | 'response'> & { response: Wire }
   : Omit<T, 'sequence_number'>
 type Event = ResponseStreamEvent extends infer T ? (T extends unknown ? Unnumbered<T> : never) : never
 
-/** The whole answer, and the same in events. */
+/** Builds the whole response, and the same response as events. */
 function said(output: ResponseOutputItem[], [input, out]: [number, number]): Said {
   const whole = response(output, usageOf(input, out))
   const started = response([], undefined)
@@ -100,7 +100,7 @@ function eventsOf(item: ResponseOutputItem, output_index: number): Event[] {
   }
 }
 
-/** An upstream of Responses, which keeps nothing: its thoughts come encrypted. */
+/** A Responses provider that stores nothing. It sends encrypted reasoning. */
 export const responsesProvider: Provider = {
   calls: said(
     [

@@ -1,4 +1,4 @@
-/** The two answers of a provider in its own format: the calls, then the words. */
+/** A provider's two responses in its own format: first the calls, then the text. */
 export interface Provider {
   calls: Said
   answer: Said
@@ -6,12 +6,12 @@ export interface Provider {
 
 export interface Said {
   whole: object
-  /** Each a server-sent event. */
+  /** One server-sent event each. */
   events: string[]
 }
 
-/** An event without a name. */
+/** Formats an event without a name. */
 export const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
 
-/** An event that is named as its type. */
+/** Formats an event that is named after its type. */
 export const named = <T extends { type: string }>(value: T): string => `event: ${value.type}\n${data(value)}`
