@@ -104,7 +104,7 @@ function parseHost(text: string): string {
 
 function parseHostname(text: string): string {
   const name = text.trim().replace(/\.$/, '')
-  const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // as clients send it
+  const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // in the form that clients send
   if (host === '') {
     throw usage(
       `--allowed-host "${text}" is not a valid hostname. Leave out the scheme and port, for example: --allowed-host ${known['allowed-host'].example}`,

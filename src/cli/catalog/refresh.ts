@@ -4,9 +4,8 @@
  *   node src/cli/catalog/refresh.ts [--from <path or URL>] [--as-of YYYY-MM-DD] [--source <text>]
  *     [--only <provider,…>] [--out <file>]
  *
- * Prints what changed. Writes nothing, and exits with 1, when the source or the outcome is malformed. `--as-of` is the
- * date of the data, today unless given; `--source` is what the file then names as its source. With `--only` the other
- * providers stay as they are, with their own dates.
+ * Prints the changes. If the source or the result is malformed, writes nothing and exits with 1. `--as-of` is the date of the data; default: today.
+ * `--source` is the source that the file names. `--only` leaves all other providers unchanged, including their dates.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -22,7 +21,7 @@ import { validateCatalog } from './validate-catalog.ts'
 
 interface RefreshResult {
   after: CatalogModels
-  /** The problems found; the file is only written if there are none. */
+  /** The problems found. The file is written only if there are none. */
   problems: string[]
 }
 

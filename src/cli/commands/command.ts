@@ -50,9 +50,9 @@ export interface ActionCall {
 
 /** The output of an action. */
 export interface CommandOutput {
-  /** For programs: the response of the API. */
+  /** The API response, for programs. */
   body: object
-  /** For people. */
+  /** The text for people. */
   text: string
   /** Warnings for people. */
   warnings?: readonly string[]

@@ -112,7 +112,7 @@ export const ACCOUNT_PARAMS = splitWords(`
   aws_region_name vertex_project vertex_location vertex_credentials
 `)
 
-/** Lists those of these fields that the deployment's account uses; it ignores the others. `provider` is Signalbox's name for the provider. */
+/** Lists the `ACCOUNT_PARAMS` that the deployment's account uses; it ignores the others. `provider` is Signalbox's name for the provider. */
 export function listAccountParams(params: JsonObject, { region }: LiteLlmModel, provider: string): readonly string[] {
   const hasKey = readString(params.api_key) !== undefined
   const at = readString(params.api_base) === undefined ? 'base_url' : 'api_base'

@@ -69,7 +69,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     }
   }
 
-  /** Resolves to `false` if another writer was faster. */
+  /** Tries to apply a state. Resolves to `false` if another writer was faster. */
   async function tryApply(incoming: IncomingState, report: Report | undefined): Promise<Verdict | false> {
     const { where, registers: other } = incoming
     const { collection } = where

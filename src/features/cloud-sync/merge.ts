@@ -144,7 +144,7 @@ function mergeRegister(
     const hasSeen = isSame || !isUncertain || !base || isAtMost(other.revision, base)
     return hasSeen ? { isOther: false, register: kept } : 'concurrent'
   }
-  if (!isSame) return 'concurrent' // the same revision in two histories, because one side was restored from an old copy
+  if (!isSame) return 'concurrent' // one revision in two histories, because one side was restored from an old copy
   return { isOther: false, register: found === 'same' ? kept : joinRegisters(own, other) }
 }
 

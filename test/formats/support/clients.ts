@@ -133,7 +133,7 @@ async function ofGemini(
   }
   if (finish === undefined) throw new Error('the stream has no finish reason')
   const filters = ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'MODEL_ARMOR']
-  const isCut = finish === 'MAX_TOKENS' || String(finish) === '2' // a client of Vertex sends the number
+  const isCut = finish === 'MAX_TOKENS' || String(finish) === '2' // the Vertex AI client uses the number
   written.finish = isCut ? 'length' : filters.includes(finish) ? 'filter' : written.calls.length > 0 ? 'calls' : 'stop'
   return written
 }

@@ -174,6 +174,6 @@ const objects: readonly WireFormat[] = ['anthropic-messages', 'gemini']
 export function isParsed(provider: string, client: WireFormat, stream: boolean): boolean {
   if (formatOf[provider] === client) return false
   if (provider === 'chat') return stream ? client === 'gemini' : objects.includes(client)
-  if (provider === 'bedrock' && stream) return client === 'gemini' // pieces of text, as with the formats of OpenAI
+  if (provider === 'bedrock' && stream) return client === 'gemini' // pieces of text, as in OpenAI's formats
   return true
 }

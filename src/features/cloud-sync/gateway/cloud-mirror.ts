@@ -165,7 +165,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
 /** The reason for cancelling the gateway's own work: the operator requested the same work, or work that includes it. */
 export const GAVE_WAY = gatewayError('CLOUD_CONFLICT', { message: 'Another sync with the cloud proxy has started.' })
 
-/** Adds a conflict, unless it repeats one that was reported before its result failed to be written. */
+/** Adds a conflict, unless it was already reported before writing its result failed. */
 function withConflict(known: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
   const isSame = (one: CloudConflict) => one.collection === conflict.collection && one.id === conflict.id
   const last = known.findLast(isSame)

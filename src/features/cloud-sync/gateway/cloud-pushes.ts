@@ -18,7 +18,7 @@ import type { CloudState } from './cloud-operations.ts'
 /** The syncs that a gateway starts on its own while cloud sync is on, and the results of the last ones. */
 export interface Pushes {
   /**
-   * Call this when cloud sync is turned on. Soon syncs earlier changes, then each further change. Also fetches changes made at the cloud regularly.
+   * Call this when cloud sync is turned on. Changes made here are then synced soon, and changes made at the cloud are fetched regularly.
    */
   begin(): void
   /** Call this when cloud sync is turned off. Forgets the mirror. */

@@ -25,7 +25,7 @@ export interface ReplicaRecord {
   isEnding?: true
 }
 
-/** Show whether the gateway and the proxy agree about their last sync. */
+/** The stamps that show whether the gateway and the proxy agree about their last sync. */
 export type Stamps = Pick<ReplicaRecord, 'current' | 'previous' | 'attempt' | 'last'>
 type StampedRequest = Pick<SyncRequest, 'stamp' | 'attempts' | 'full' | 'changes' | 'seen'>
 

@@ -106,7 +106,7 @@ interface CodeRequest {
   body: object
 }
 
-/** Convert a request to code; `undefined` if the client doesn't support the format. */
+/** The clients to generate code for. `code` returns `undefined` if the client doesn't support the format. */
 export const codes: ReadonlyArray<{ name: string; code: (facts: CodeRequest) => string | undefined }> = [
   {
     name: 'curl command',

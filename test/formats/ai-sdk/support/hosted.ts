@@ -4,11 +4,11 @@ import { fakeUpstream, json, sse } from '../../../pipeline/support/upstream.ts'
 import { openWorld } from '../../../pipeline/support/world.ts'
 import { vendors } from './vendors.ts'
 
-/* Vendors that run tools of their own, for the AI SDK's package of each and for a gateway before it. */
+/* Vendors that run their own tools: for the AI SDK's package of each vendor, and for a gateway in front of it. */
 
 export type HostFormat = 'openai-responses' | 'anthropic-messages' | 'gemini'
 
-/** Creates a response, whole and streamed, with the vendor's own blocks and then a text. */
+/** Creates a response, whole and streamed, with the vendor's own blocks followed by text. */
 export function answerOf(format: HostFormat, said: readonly JsonObject[]): { whole: object; events: string[] } {
   const { whole, events } = saidIn(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
   const answer = Object(whole)

@@ -7,16 +7,16 @@ import type { WireFormat } from '../../../../src/types.ts'
 type Fetch = typeof globalThis.fetch
 
 interface Vendor {
-  /** Its name in Signalbox. */
+  /** The vendor's name in Signalbox. */
   provider: string
   model: string
-  /** Creates a model of the AI SDK's own package for the vendor. */
+  /** Creates a model with the AI SDK's own package for the vendor. */
   create(fetch: Fetch): (model: string) => LanguageModel
 }
 
 const own = (fetch: Fetch) => ({ apiKey: 'x', baseURL: 'http://vendor.test/v1', fetch })
 
-/** A vendor for each format, with the AI SDK's own package for it. */
+/** One vendor per format, with the AI SDK's own package for it. */
 export const vendors: Readonly<Record<WireFormat, Vendor>> = {
   'openai-chat': { provider: 'openai', model: 'gpt-4.1', create: (fetch) => createOpenAI(own(fetch)).chat },
   'openai-responses': { provider: 'openai', model: 'gpt-5.6', create: (fetch) => createOpenAI(own(fetch)).responses },

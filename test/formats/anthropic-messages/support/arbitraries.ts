@@ -17,7 +17,7 @@ import { omitUndefined } from '../../../../src/protocols/formats/canonical/canon
 
 /** Generates objects, some of whose fields may be missing. */
 const some = <T extends object>(fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<T> =>
-  fc.record(fields).map((record) => omitUndefined(record) as T) // the caller names the type of these fields
+  fc.record(fields).map((record) => omitUndefined(record) as T) // the caller specifies the type of these fields
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 export const list = <T>(arbitrary: fc.Arbitrary<T>) => fc.array(arbitrary, { minLength: 1, maxLength: 3 })
 
@@ -57,14 +57,14 @@ const redacted = words.map(
   (data): AssistantPart => ({ type: 'reasoning', text: '', state: { origin, kind: 'redacted', data } }),
 )
 const call = { type: fc.constant('tool-call'), id, name: id, arguments: json.map((value) => JSON.stringify(value)) }
-/** Generates parts of a model; only requests have cache marks. */
+/** Generates parts of a model turn. Only requests have cache marks. */
 export const reply = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
   some<TextPart>(cited),
   signed,
   redacted,
   some<ToolCallPart>(call),
 )
-/** Generates the same parts without opaque state. */
+/** Generates the same parts, without opaque state. */
 export const plainReply = fc.oneof<fc.Arbitrary<AssistantPart>[]>(some<TextPart>(cited), some<ToolCallPart>(call))
 const marked = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
   some<TextPart>({ ...cited, cache }),
@@ -76,7 +76,7 @@ const marked = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
 const toolResult = some<ToolResult>({
   ...{ callId: id, content: fc.array(said, { maxLength: 2 }), isError: maybe(fc.constant(true)), cache },
 })
-/** Generates turns in which other roles surround each assistant turn. */
+/** Generates turns in which each assistant turn is surrounded by turns of other roles. */
 const exchange = fc
   .tuple(list(marked), maybe(list(toolResult)), maybe(list(said)))
   .map(([content, results, more]): Turn[] => [
@@ -121,7 +121,7 @@ const output = json.map((properties) => ({
     additionalProperties: false,
   },
 }))
-/** Generates requests that only use features of this format. */
+/** Generates requests that use only features of this format. */
 export const request = some<CanonicalRequest>({
   ...{ model: fc.constant('m'), stream: fc.boolean(), streamUsage: fc.constant(true), turns, options },
   ...{ tools: list(tool), toolChoice, output: maybe(output) },
@@ -132,7 +132,7 @@ const finishes: Finish[] = [
   { reason: 'content-filter', explanation: 'no' },
   { reason: 'stop-sequence', stopSequence: 'END' },
 ]
-/** Generates finish reasons that do not depend on the content. */
+/** Generates finish reasons that don't depend on the content. */
 export const finish = fc.constantFrom(...finishes)
 const numbers = fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat())
 export const usage = numbers.map(([input, output, read, write, reasoning]) => ({

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
 import { recordedExchanges } from '../../support/recordings.ts'
 
-/** A call: its ID, its tool, and its unchanged arguments. */
+/** A call: its ID, its tool, and its arguments, unchanged. */
 type Called = [id: string, tool: string, args: unknown]
 
-/** The recordings of Converse, whole and streamed. */
+/** Returns the recordings of Converse, streamed or not. */
 export const recorded = () => recordedExchanges(['bedrock-converse'])
 
-/** The content of a whole answer, by its blocks. */
+/** Reads the content of a non-streaming response from its blocks. */
 export function plainly(message: JsonObject) {
   const blocks = Array.isArray(message.content) ? message.content : []
   const contents = { text: '', thoughts: '', calls: [] as Called[] }
@@ -29,7 +29,7 @@ interface Payload {
   usage?: JsonObject
 }
 
-/** The payloads of the frames, split without the reader under test. */
+/** Returns the payloads of the frames. Splits the frames without using the reader under test. */
 export function getPayloads(bytes: Uint8Array): { type: string; payload: Payload }[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const found: { type: string; payload: Payload }[] = []
@@ -43,7 +43,7 @@ export function getPayloads(bytes: Uint8Array): { type: string; payload: Payload
   return found
 }
 
-/** The merged content of a stream's frames. */
+/** Merges the content of a stream's frames. */
 export function merged(frames: ReturnType<typeof getPayloads>) {
   const contents = {
     text: '',

@@ -2,21 +2,21 @@ import fc from 'fast-check'
 import type { AssistantPart, ToolCallPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { OpaqueState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
 
-/** A nonempty text. */
+/** Generates non-empty text. */
 export const words = fc.string({ unit: 'grapheme', minLength: 1 })
-/** A value, or `undefined`. */
+/** Generates a value, or `undefined`. */
 export const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
-/** The JSON of an object. */
+/** Generates the JSON of an object. */
 export const json = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })).map((value) => JSON.stringify(value))
-/** Nonempty base64. */
+/** Generates non-empty base64. */
 const base64 = fc.base64String({ minLength: 4, maxLength: 40 })
 
-/** Drops undefined fields. */
+/** Drops fields that are `undefined`. */
 export const plain = <T>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } => JSON.parse(JSON.stringify(value))
 
 /** The origin of opaque state in these tests. */
 export const origin = { format: 'gemini', account: 'v/1' } as const
-/** A thought signature of that origin, in either alphabet of base64. */
+/** Generates a thought signature of that origin, in either base64 alphabet. */
 export const state = fc
   .record({
     origin: fc.constant(origin),
@@ -25,11 +25,11 @@ export const state = fc
   })
   .map((value): OpaqueState => value)
 
-/** A file in base64, of one media type. */
+/** Generates a base64 file of one media type. */
 export const media = (mediaType: string) =>
   fc.record({ type: fc.constant('base64' as const), mediaType: fc.constant(mediaType), data: base64 })
 
-/** Consecutive texts are joined, so each ends with a signature or before another kind of part. */
+/** Generates assistant parts. Consecutive texts are joined, so each text ends with a signature or comes before another kind of part. */
 export const saidPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record({ type: fc.constant('text' as const), text: fc.oneof(words, fc.constant('')), state }),
   fc.record({
@@ -41,7 +41,7 @@ export const saidPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record({ type: fc.constant('image' as const), source: media('image/webp'), state: optional(state) }).map(plain),
 )
 
-/** One to three tool calls, with IDs that count from `firstId`. */
+/** Generates one to three tool calls, with IDs that count up from `firstId`. */
 export const calls = (firstId: number) =>
   fc
     .array(fc.record({ arguments: json, state: optional(state) }), { minLength: 1, maxLength: 3 })

@@ -6,7 +6,7 @@ import { contexts } from '../../support/contexts.ts'
 /** The minimal request. */
 export const QUESTION = { role: 'user', parts: [{ text: 'q' }] }
 
-/** Parses a Gemini client's request with its warnings. Its content is QUESTION unless the body has `contents`. */
+/** Parses a Gemini client's request, and returns it with its warnings. The content is `QUESTION` unless the body has `contents`. */
 export function parse(
   body: JsonObject,
   { isStrict = false, route }: { isStrict?: boolean; route?: ParseContext['route'] } = {},

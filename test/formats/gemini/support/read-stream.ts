@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../../../src/protocols/formats/canonical/ca
 import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { contexts } from '../../support/contexts.ts'
 
-/** The result of a stream of chunks, with joined parts. */
+/** Reads a stream of chunks, and joins its parts. */
 export function read(chunks: readonly unknown[]) {
   const { read: context, responseWarnings } = contexts(geminiTranslator)
   const events: StreamEvent[] = []
@@ -40,15 +40,15 @@ function getHead({ part, candidate }: StreamEvent & { type: 'part-start' }) {
   return where + (part.type === 'tool-call' ? `${part.name}#${part.id}${state}` : part.type + state)
 }
 
-/** A chunk of the first candidate. `more`: other fields of the candidate. */
+/** Creates a chunk of the first candidate. `more` contains other fields of the candidate. */
 export const chunk = (parts: object[], more: object = {}) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
   modelVersion: 'gemini-x',
   responseId: 'r1',
 })
-/** A chunk with one text. */
+/** Creates a chunk with one text. */
 export const text = (words: string, more: object = {}) => chunk([{ text: words }], more)
-/** The chunk that ends an answer. */
+/** The chunk that ends a response. */
 export const stop = text('', { finishReason: 'STOP' })
-/** A chunk with one function call. `more`: other fields of its part. */
+/** Creates a chunk with one function call. `more` contains other fields of its part. */
 export const call = (functionCall: object, more: object = {}) => chunk([{ functionCall, ...more }])

@@ -6,13 +6,13 @@ import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemin
 import type { Traits } from '../../../../src/traits.ts'
 import { contexts } from '../../support/contexts.ts'
 
-/** A text part. */
+/** Creates a text part. */
 export const text = (words: string) => ({ type: 'text', text: words }) as const
 
 /** The minimal request. */
 export const QUESTION: UserTurn = { role: 'user', content: [text('q')] }
 
-/** A request with only QUESTION. */
+/** A request that contains only `QUESTION`. */
 export const EMPTY: CanonicalRequest = {
   ...{ model: 'm', stream: false, streamUsage: false, turns: [QUESTION], tools: [], options: {} },
 }
@@ -26,16 +26,16 @@ export function send(request: Partial<CanonicalRequest>, traits: Partial<Traits>
   return { path, body, warnings: warnings.list() }
 }
 
-/** The `contents` that a provider gets for turns. */
+/** Returns the `contents` that a provider receives for these turns. */
 export const contents = (...turns: Turn[]) => send({ turns }).body.contents
 
-/** A call of the function `f`. */
+/** Creates a call of the function `f`. */
 export const call = (id: string, extra: Partial<ToolCallPart> = {}): ToolCallPart => ({
   ...{ type: 'tool-call', id, name: 'f', arguments: '{"a":1}' },
   ...extra,
 })
 
-/** The result of a call. */
+/** Creates the result of a call. */
 export const result = (callId: string, content: ToolResult['content'], isError?: true): ToolResult => ({
   ...{ callId, content },
   ...(isError && { isError }),

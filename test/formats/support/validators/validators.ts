@@ -5,7 +5,7 @@ import { chatProblems } from './openai-chat.ts'
 import { responsesProblems } from './openai-responses.ts'
 import type { Validator } from './validator.ts'
 
-/** Return what is wrong with a request body, by the rules of each vendor. */
+/** The validators of request bodies, by format. Each applies its vendor's rules. */
 export const validators: Readonly<Record<WireFormat, Validator>> = {
   'openai-chat': chatProblems,
   'openai-responses': responsesProblems,

@@ -103,7 +103,7 @@ type TextFieldProps = FieldProps & {
   required?: boolean
   autocomplete?: 'off' | 'current-password'
   placeholder?: string
-  /** The id of a list of suggestions. */
+  /** The ID of a list of suggestions. */
   list?: string
   min?: number
   step?: number | 'any'

@@ -46,7 +46,7 @@ export interface Given {
   isStrict?: boolean
 }
 
-/** Prepares a request for a target of the given traits. */
+/** Prepares a request for a target with the given traits. */
 export function prepare(
   request: Partial<CanonicalRequest>,
   { traits = {}, supportedOptions, isStrict = false }: Given = {},
@@ -58,7 +58,7 @@ export function prepare(
     traits: { ...baseTraits, ...traits },
     origin: ORIGIN,
     warnings,
-    supportedOptions: new Set(supportedOptions ?? (Object.keys(optionNames) as OptionName[])), // its keys are the names
+    supportedOptions: new Set(supportedOptions ?? (Object.keys(optionNames) as OptionName[])), // the keys are the option names
   })
   return { ...prepared, warnings: warnings.list() }
 }
