@@ -71,7 +71,7 @@ function fileReply(exchange: Exchange, { type, etag, text }: PageFile, policy: s
   return { status: 200, headers, body: text }
 }
 
-/** Builds the CSP, which allows only the dashboard's own scripts and styles, and no `eval`. */
+/** Builds the CSP. It allows only the dashboard's own scripts and styles, and no strings as code or HTML. */
 function createPolicy(frameAncestors: readonly string[]): string {
   for (const origin of frameAncestors)
     if (!/^https?:\/\/[\w.:[\]-]+$/.test(origin))

@@ -5,7 +5,7 @@ import { skip } from '../../support/suite.ts'
 
 const folder = new URL('../../../../shared/recordings/', import.meta.url)
 
-/** One recorded exchange: what a client sent, and what the provider responded. */
+/** One recorded exchange: a client's request and the provider's response. */
 export interface Exchange {
   name: string
   /** Whether long media and signatures were shortened. */

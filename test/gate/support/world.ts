@@ -13,7 +13,7 @@ import { metered } from './metered.ts'
 /** In US dollars per million tokens. */
 export const PRICE = { input: 1, output: 10 }
 
-/** A provider of each format with a model of up to 4,000 output tokens, and one provider without a price. */
+/** A provider of each format with a model that returns up to 4,000 tokens, and one provider without a price. */
 export const catalog: Catalog = {
   one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', maxOutputTokens: 4_000, price: PRICE }] },
   two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', maxOutputTokens: 4_000, price: PRICE }] },

@@ -28,7 +28,7 @@ type Key = 'provider' | 'connection' | 'model'
 const { failureShare, minCalls } = defaultHealthTerms
 const backOff = { baseMs: 5_000, maxMs: 300_000 }
 
-/** Creates a deliberately simple model of what is held against providers, accounts, and models. */
+/** Creates a deliberately simple model of the health records of providers, accounts, and models. */
 export function createModel() {
   const held = new Map<string, Held>()
   const ended = new Map<string, Ended[]>()
@@ -54,7 +54,7 @@ export function createModel() {
     model: `p ${connection.id}@${connection.updatedAt} ${model}`,
   })
 
-  /** Removes what is held against a provider once an account that failed there has been changed. */
+  /** Removes a provider's record once an account that failed there has been changed. */
   function mend({ connection: { id, updatedAt } }: HealthTarget) {
     const failedAt = held.get('p')?.accounts.get(id)
     if (failedAt !== undefined && failedAt < updatedAt) held.delete('p')
@@ -65,7 +65,7 @@ export function createModel() {
     return Object.values(keysOf(target)).flatMap((key) => held.get(key) ?? [])
   }
 
-  /** Removes what is held against a record. After a cooldown, also forgets the calls known for it and for everything below it. */
+  /** Removes a record. If it had a cooldown, also forgets the calls of its level and of the levels below. */
   function forget(record: Held, target: HealthTarget) {
     if (held.get(record.key) === record) held.delete(record.key)
     if (record.until === undefined) return

@@ -29,7 +29,7 @@ export interface Pushes {
   wake(): boolean
   /** Resolves when all changes are mirrored, or mirroring them has failed. */
   settled(): Promise<void>
-  /** Runs a sync and records its result. Records a failure only if cloud sync `isOn`. */
+  /** Runs a sync and records its result. Records a failure only if `isOn`, that is, if cloud sync is on. */
   recordOutcome<T>(exchanging: () => Promise<T>, options: { isOn: boolean }): Promise<T>
   /** Returns the results of the last syncs. */
   state(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>>

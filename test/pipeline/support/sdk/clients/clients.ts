@@ -17,7 +17,7 @@ import { createResponsesClient } from './openai-responses.ts'
 export interface KnownClient {
   create: CreateClient
   format: ClientFormat
-  /** Whether it refers to content stored by a provider of its own format only by that content's ID. */
+  /** Whether it sends only the ID of content that a provider of its own format has stored. */
   refers?: true
 }
 
