@@ -23,6 +23,13 @@ test('an image counts the same in the body of every format', () => {
   near(estimateTokens({ contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data } }] }] }), 1_600)
 })
 
+test('base64 is recognized by its ends, however long it is', () => {
+  const base64 = 'x'.repeat(20_000_000)
+  near(estimateTokens({ data: base64 }), 1_600)
+  near(estimateTokens({ data: `Some text, then ${base64}` }), 5_000_004)
+  near(estimateTokens({ data: `${base64}, then some text` }), 5_000_004)
+})
+
 test('tools count including their field names', () => {
   const properties = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`field_${at}`.padEnd(40, '_'), {}]))
   const tool = { type: 'function', name: 'f', schema: { type: 'object', properties } } as const

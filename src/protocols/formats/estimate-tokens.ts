@@ -15,8 +15,12 @@ function countCharacters(value: unknown): number {
   }, 0)
 }
 
-/** Returns whether the text is a data URL, or long base64. */
-const isMedia = (text: string) => text.startsWith('data:') || (text.length > 2_000 && /^[\w+/=-]+$/.test(text))
+/** Returns whether the text is a data URL or long base64. Only looks at both ends: V8 can throw a RangeError for a pattern on megabytes of text. */
+const isMedia = (text: string) =>
+  text.startsWith('data:') || (text.length > ENDS && BASE64.test(text.slice(0, ENDS)) && BASE64.test(text.slice(-ENDS)))
+
+const ENDS = 2_000
+const BASE64 = /^[\w+/=-]+$/
 
 /** The average for English prose. Code and other languages have fewer. */
 const CHARACTERS_PER_TOKEN = 4
