@@ -16,17 +16,17 @@ const root = new URL('..', import.meta.url).pathname
 
 const source = suite('the source')
 
-source('the files keep to the rules of the architecture', () => {
+source('every file follows the architecture rules', () => {
   const found = violations(readTree(['src', 'adapters']), Object.values(entries))
   assert.is(found.length, 0, `${found.length} violations:\n${found.join('\n')}`)
 })
 
-source('no file is too long, tests included', () => {
+source('no file is too long, not even a test', () => {
   const found = longFiles(readTree(['src', 'adapters', 'examples', 'test']))
   assert.is(found.length, 0, found.join('\n'))
 })
 
-source('every file has a name of its own, so that the tabs of an editor can be told apart', () => {
+source('every file has a unique name, so that editor tabs can be told apart', () => {
   const paths = Object.groupBy(readTree(['src', 'adapters']).keys(), (path) => path.slice(path.lastIndexOf('/')))
   assert.equal(
     Object.values(paths).filter((same = []) => same.length > 1),
@@ -38,7 +38,7 @@ source('every format has the same files', () => {
   assert.equal(missingFormatFiles(readTree(['src/protocols/formats']).keys()), [])
 })
 
-source('no file imports itself through others, and no folder its types', () => {
+source('no files import each other in a cycle, and no folders do, not even for types', () => {
   const files = readTree(['src', 'adapters'])
   assert.equal(importCycles(files), [])
   assert.equal(folderCycles(files), [])
@@ -47,12 +47,12 @@ source('no file imports itself through others, and no folder its types', () => {
 /** What is parallel by design: the same helper types in two adapters, two formats or two management files. */
 const MAX_REPEATED_NAMES = 8
 
-source('few types have the name of another type', () => {
+source('few types share a name', () => {
   const found = repeatedTypeNames(readTree(['src', 'adapters']))
   assert.ok(found.length <= MAX_REPEATED_NAMES, `Rename a type, so that a name means one thing:\n${found.join('\n')}`)
 })
 
-source('type names that two files declare are found, except those of wire formats', () => {
+source('a type name that two files declare is found, unless it belongs to a wire format', () => {
   const files = new Map([
     ['src/a.ts', 'export interface Row {}\ntype WireRow = 1\ninterface Own {}'],
     ['src/b.ts', 'type Row = 1\nexport interface WireRow {}'],
@@ -60,13 +60,13 @@ source('type names that two files declare are found, except those of wire format
   assert.equal(repeatedTypeNames(files), ['Row: src/a.ts, src/b.ts'])
 })
 
-source('at most 5 % of the titles of tests lack a subject', () => {
+source('at most 5% of the test titles lack a subject', () => {
   const { tests, found } = titlesWithoutSubject(readTree(['test']))
   assert.ok(tests > 2_000, `only ${tests} tests were found`)
   assert.ok(found.length <= tests / 20, `${found.length} of ${tests} titles begin with a verb:\n${found.join('\n')}`)
 })
 
-source('a title that begins with a verb is found, with options and in a template too', () => {
+source('a title that begins with a verb is found, even with options or in a template', () => {
   const text = [
     "test('is skipped', () => {})",
     'test(`has that`, { timeoutMs: 1 }, async () => {})',
@@ -82,17 +82,17 @@ source('a title that begins with a verb is found, with options and in a template
 
 const readRules = () => headingsOf(readFileSync(join(root, 'src/rules.md'), 'utf8'))
 
-source('comments cite documents of the repository only, and rules that src/rules.md has', () => {
+source('comments cite only documents in the repository and rules in src/rules.md', () => {
   const files = readTree(['src', 'adapters', 'examples', 'test'])
   const documents = { exists: (path: string) => existsSync(join(root, path)), headings: readRules() }
   assert.equal(brokenCitations(files, documents), [])
 })
 
-source('every rule of src/rules.md is cited by a comment', () => {
+source('a comment cites each rule in src/rules.md', () => {
   assert.equal(uncitedHeadings(readTree(['src', 'adapters', 'examples', 'test']), readRules()), [])
 })
 
-source('a comment that cites a missing document or a missing rule is found, in each kind of comment', () => {
+source('a comment of any kind that cites a missing document or rule is found', () => {
   const documents = {
     exists: (path: string) => ['src/rules.md', 'src/a/notes.md'].includes(path),
     headings: headingsOf('# Rules\n\n## Client keys\n\n- Text\n\n## Listing: order\n'),
@@ -140,23 +140,23 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
     "export { x } from '../door/x.ts'",
     /layer 3 imports from layer 6/,
   ],
-  'an import while running': [
+  'a dynamic import': [
     'src/request/door/a.ts',
     "const x = await import('../../gateway.ts')",
     /layer 6 imports from layer 14/,
   ],
-  'an import of a type in place': [
+  'an inline type import': [
     'src/request/door/a.ts',
     "let x: import('../../gateway.ts').Gateway",
     /layer 6 imports from layer 14/,
   ],
   'a computed import': ['src/cli/a.ts', 'const x = await import(name)', /a computed path/],
-  'a folder of the path that is not a stage': [
+  'an import from a folder that is not a stage': [
     'src/request/limits/a.ts',
     "import type { X } from '../outcome.ts'",
     /limits\/ is not a stage/,
   ],
-  'a later stage from an earlier one': [
+  'an import of a later stage from an earlier one': [
     'src/request/choose/a.ts',
     "import type { X } from '../reply/x.ts'",
     /a request comes to reply\/ after choose\//,
@@ -167,12 +167,12 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
     "import { x } from '../openai-chat/fields.ts'",
     /formats do not import each other/,
   ],
-  'what providers are sent in what clients send': [
+  'an import from the provider side in the client side of a format': [
     'src/protocols/formats/gemini/client/gemini-client-request.ts',
     "import { x } from '../provider/request.ts'",
     /client\/ and provider\/ of a format do not import each other/,
   ],
-  'what clients send in what providers are sent': [
+  'an import from the client side in the provider side of a format': [
     'src/protocols/formats/gemini/provider/gemini-provider-stream.ts',
     "import type { X } from '../client/stream.ts'",
     /client\/ and provider\/ of a format do not import each other/,
@@ -184,7 +184,7 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   ],
   'a helper in an error': ['src/errors.ts', "import { encodeUtf8 } from './lib/encoding.ts'", /siblings/],
   'an error among the types': ['src/types.ts', "import type { E } from './errors.ts'", /siblings/],
-  'a folder that is on no layer': ['src/misc/a.ts', 'export const a = 1', /is in no layer/],
+  'a folder that is not on a layer': ['src/misc/a.ts', 'export const a = 1', /is in no layer/],
   'the client with code of the server': [
     'src/client/a.ts',
     "import { routes } from '../request/door/routes.ts'",
@@ -207,7 +207,7 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
     /only src\/errors.ts does/,
   ],
   'undici in the core': ['src/request/upstream/a.ts', "import { request } from 'undici'", /only adapters\/ does/],
-  'a package that is no dependency': ['src/lib/a.ts', "import { debounce } from 'lodash'", /no dependency/],
+  'a package that is not a dependency': ['src/lib/a.ts', "import { debounce } from 'lodash'", /no dependency/],
   'a Node module in the core': ['src/lib/a.ts', "import { randomUUID } from 'node:crypto'", /imports node:crypto/],
   Buffer: ['src/lib/a.ts', "export const a = Buffer.from('a')", /uses Buffer/],
   process: ['src/gateway.ts', 'export const a = process.env.HOME', /uses process/],
@@ -218,14 +218,14 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   setInterval: ['src/request/upstream/a.ts', 'export const every = setInterval', /uses setInterval/],
   'Math.random': ['src/request/routing/a.ts', 'export const pick = () => Math.random()', /uses Math\.random/],
   'ambient fetch': ['src/request/upstream/a.ts', "export const call = () => fetch('/')", /uses fetch/],
-  'a function at an assignment to a member': [
+  'an anonymous function assigned to a property': [
     'src/features/limits/a.ts',
     'log.rule = (call) => rule(call)',
     /give it a name first/,
   ],
   'ambient fetch by another name': ['src/request/upstream/a.ts', "globalThis.fetch('/')", /uses fetch/],
   'ambient fetch, bound': ['src/request/upstream/a.ts', 'export const call = fetch.bind(undefined)', /uses fetch/],
-  'ambient fetch, taken out': ['src/request/upstream/a.ts', 'export const { fetch } = globalThis', /uses globalThis/],
+  'ambient fetch, destructured': ['src/request/upstream/a.ts', 'export const { fetch } = globalThis', /uses globalThis/],
   'ambient fetch in shorthand': ['src/request/upstream/a.ts', 'export const platform = { fetch }', /uses fetch/],
   'ambient fetch where another scope has its own': [
     'src/request/upstream/a.ts',
@@ -257,7 +257,7 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
 }
 
 for (const [name, [path, text, says]] of Object.entries(refused)) {
-  rules(`the rules of the architecture refuse ${name}`, () => {
+  rules(`the architecture rules reject ${name}`, () => {
     const found = check({ [path]: text })
     assert.is(found.length, 1, found.join('\n') || 'nothing was found')
     assert.match(found[0] ?? '', says)
@@ -265,7 +265,7 @@ for (const [name, [path, text, says]] of Object.entries(refused)) {
 }
 
 const allowed: Record<string, [path: string, text: string]> = {
-  'imports that go down': [
+  'imports from lower layers': [
     'src/request/door/a.ts',
     "import { x } from '../run.ts'\nimport { y } from '../../lib/y.ts'",
   ],
@@ -288,27 +288,27 @@ const allowed: Record<string, [path: string, text: string]> = {
     'src/gateway.ts',
     'export const clock = { now: () => Date.now(), fetch, setTimeout, console }',
   ],
-  'what is given': ['src/request/upstream/a.ts', 'export const call = ({ fetch, clock }: Given) => fetch(clock.now())'],
-  'a member of the same name': [
+  'a parameter with the name of a global': ['src/request/upstream/a.ts', 'export const call = ({ fetch, clock }: Given) => fetch(clock.now())'],
+  'a property with the name of a global': [
     'src/request/door/a.ts',
     'export const a = (gateway: Gateway) => gateway.fetch({ process: 1 })',
   ],
   'a type that names a global': ['src/types.ts', 'export interface Options { fetch?: typeof fetch; console: Console }'],
   'a date made from a number': ['src/records/a.ts', 'export const iso = (ms: number) => new Date(ms).toISOString()'],
-  'the word any in words': ['src/lib/a.ts', "/** Any error, any value. */\nexport const any = 'any'"],
+  'the word "any" in comments and strings': ['src/lib/a.ts', "/** Any error, any value. */\nexport const any = 'any'"],
   'adapters with errors, helpers and types': [
     'adapters/mount/node.ts',
     "import { request } from 'undici'\nimport { gatewayError } from '../../src/errors.ts'\nimport type { Gateway } from '../../src/index.ts'\nimport { a } from '../lib/a.ts'\nimport type { B } from '../types/b.ts'\nimport { c } from './node-bridge.ts'",
   ],
   'a client with types of the routes': ['src/client/a.ts', "import type { Routes } from '../request/door/routes.ts'"],
-  'a client with what both sides compute alike': ['src/client/a.ts', "import { hashOf } from '../lib/hash.ts'"],
+  'a client with helpers that both sides use': ['src/client/a.ts', "import { hashOf } from '../lib/hash.ts'"],
 }
 
 for (const [name, [path, text]] of Object.entries(allowed)) {
-  rules(`allow ${name}`, () => assert.equal(check({ [path]: text }), []))
+  rules(`the architecture rules allow ${name}`, () => assert.equal(check({ [path]: text }), []))
 }
 
-rules('the rules of the architecture refuse a file of more than 400 lines, except generated data', () => {
+rules('the architecture rules reject a file of more than 400 lines, except generated data', () => {
   const lines = (count: number) => 'export {}\n'.repeat(count)
   const files = {
     'src/lib/a.ts': lines(400),
@@ -318,7 +318,7 @@ rules('the rules of the architecture refuse a file of more than 400 lines, excep
   assert.equal(longFiles(new Map(Object.entries(files))), ['test/lib/b.ts has 401 lines, more than 400'])
 })
 
-rules('name the files that a format lacks', () => {
+rules('the architecture rules name the files that a format lacks', () => {
   const inFolder = (names: string[], prefix: string) =>
     names.map((name) => `src/protocols/formats/new-format/${prefix}${name}.ts`)
   const shared = inFolder(['errors', 'fields', 'format', 'translator', 'wire'], 'new-')
@@ -332,7 +332,7 @@ rules('name the files that a format lacks', () => {
   )
 })
 
-rules('the rules of the architecture find files that import each other, but for types', () => {
+rules('the architecture rules find files that import each other, except for types', () => {
   const files = {
     'src/lib/a.ts': "import { b } from './b.ts'",
     'src/lib/b.ts': "import { c } from './c.ts'",
@@ -343,7 +343,7 @@ rules('the rules of the architecture find files that import each other, but for 
   assert.equal(importCycles(new Map(Object.entries(files))), ['src/lib/a.ts src/lib/b.ts src/lib/c.ts'])
 })
 
-rules('the rules of the architecture find folders that import each other, types included', () => {
+rules('the architecture rules find folders that import each other, even for types', () => {
   const files = {
     'src/request/codec/a.ts': "import { b } from '../upstream/b.ts'",
     'src/request/upstream/b.ts': "import type { C } from '../codec/c.ts'",

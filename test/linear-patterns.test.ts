@@ -109,7 +109,7 @@ patterns('every pattern in the source is found', () => assert.ok(literals.length
 for (let at = 0; at < literals.length; at += PART) {
   const part = literals.slice(at, at + PART)
   patterns(
-    `every pattern in the source takes time in proportion to its input, whatever the input is: from number ${at + 1} on`,
+    `every pattern in the source takes linear time for any input: from number ${at + 1} on`,
     () => {
       const slow = part.flatMap(({ where, pattern }) => {
         const input = worstInput(searching(pattern), pattern)
@@ -140,7 +140,7 @@ const built: Record<string, string | [use: (text: string) => unknown, like: RegE
   ],
 }
 
-patterns('every pattern in the source that is built at run time is listed in this test', () => {
+patterns('every pattern that the source builds at run time is listed in this test', () => {
   assert.equal(builders, Object.keys(built).sort(), 'a file that builds patterns needs a line in this test')
   for (const [path, use] of Object.entries(built)) {
     if (typeof use === 'string') continue
@@ -148,7 +148,7 @@ patterns('every pattern in the source that is built at run time is listed in thi
   }
 })
 
-patterns('every pattern in the source of a credential is linear for texts that providers quote', () => {
+patterns('every credential pattern in the source takes linear time for strings that providers quote', () => {
   for (const piece of [
     'eyJ-',
     'eyJ0.',
@@ -165,7 +165,7 @@ patterns('every pattern in the source of a credential is linear for texts that p
   }
 })
 
-patterns('a pattern that takes quadratic time is found by these inputs', () => {
+patterns('these inputs detect a pattern that takes quadratic time', () => {
   for (const slow of [/\beyJ[\w-]{10,}\./g, /\/+$/, /a\s*b?\s*c/, /x+y*z?x*$/, /<[^>]*>/])
     assert.ok(worstInput(searching(slow), slow) !== undefined, slow.source)
 })

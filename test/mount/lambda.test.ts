@@ -9,7 +9,7 @@ import type {
 } from '../../adapters/types/lambda-types.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the handler of a function URL')
+const test = suite('the function URL handler')
 
 const awslambda: LambdaRuntime = {
   streamifyResponse: (handler) => handler,

@@ -8,7 +8,7 @@ import { toWorkersHandler } from '../../adapters/mount/workers.ts'
 import { assert, suite } from '../support/suite.ts'
 import { stubGateway } from './node/lab.ts'
 
-const test = suite('options of the mounts')
+const test = suite('mount options')
 
 const gateway = { ...stubGateway(() => undefined), fetch: async () => new Response() }
 const mounts = {

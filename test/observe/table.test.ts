@@ -3,7 +3,7 @@ import { getFamilyName } from '../../src/features/observe/exposition.ts'
 import { labels, type Metric, measures } from '../../src/features/observe/measures.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the docs of the metrics')
+const test = suite('the metrics documentation')
 /** Removes the padding of columns. */
 const page = readFileSync(new URL('../../src/features/observe/README.md', import.meta.url), 'utf8').replace(
   / +\|/g,

@@ -1,7 +1,7 @@
 import { convertType } from '../../src/admin/http/openapi/type-text.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the types of results as JSON Schema')
+const test = suite('result types as JSON Schema')
 
 const convert = (text: string) => convertType(text, (name) => ({ $ref: name }))
 

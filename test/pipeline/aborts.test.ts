@@ -69,7 +69,7 @@ const streams = {
 
 for (const [name, [path, body, events]] of Object.entries(streams)) {
   for (const way of ['its signal', 'its reader']) {
-    test(`${name}: leaving mid-stream by ${way} ends the call to the provider`, async () => {
+    test(`${name}: disconnecting mid-stream by ${way} ends the call to the provider`, async () => {
       const { up, world, abort, init } = await leaving(() => sse(events, 'hang'))
       const response = await world.post(path, body, init)
       const reader = response.body?.getReader()
@@ -92,7 +92,7 @@ for (const [name, [path, body, events]] of Object.entries(streams)) {
   }
 }
 
-test('a stream that was never read ends with the client', async () => {
+test('a stream that was never read ends when the client disconnects', async () => {
   const { up, world, abort, init } = await leaving(() => sse(chatEvents(), 'hang'))
   await world.chat({ stream: true }, init)
   await world.clock.advance(3_600_000)

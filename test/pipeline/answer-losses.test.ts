@@ -6,7 +6,7 @@ import { clients } from './support/sdk/clients/clients.ts'
 import { MODEL, openBefore } from './support/sdk/gateway.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 
-const test = suite('losses of an answer whose headers are gone')
+const test = suite('losses found after the response headers are sent')
 
 const COMMENT = ': x-signalbox-warning: dropped:answer.mcp_call\n'
 const WARNINGS = ['dropped:answer.mcp_call']

@@ -8,7 +8,7 @@ import { attemptsOf, typed } from './support/unasked.ts'
 import { type End, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('an answer in a JSON array')
+const test = suite('responses in a JSON array')
 
 const chunks = looking.gemini.map((event) => JSON.parse(String(event).slice('data: '.length)))
 

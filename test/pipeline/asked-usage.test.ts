@@ -6,7 +6,7 @@ import { askRaw, chunksOf, rawUpstream } from './support/raw.ts'
 import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
-const test = suite('the usage of streams, asked for by the gateway')
+const test = suite('stream usage that the gateway requests')
 
 const HEAD =
   '{ "messages" : [{"role":"user","content":"Is \\"stream_options\\" set? 1.0"}],"model": "one/m" , "stream":true'

@@ -4,7 +4,7 @@ import { brokenBody } from './support/broken.ts'
 import { askRaw, cutAt, rawUpstream } from './support/raw.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('an error that a provider sends into a stream as bare JSON')
+const test = suite('bare JSON errors in a stream')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 

@@ -3,7 +3,7 @@ import { chatChunk } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('an answer that says nothing')
+const test = suite('empty responses')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 

@@ -4,7 +4,7 @@ import { chatAnswer, chatChunk } from './support/answers.ts'
 import { type Answering, fakeUpstream, json, never, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
-const test = suite('an answer that says nothing, where no other says more')
+const test = suite('empty responses as the last resort')
 
 const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 }
 const bodyOf = (id: string) =>

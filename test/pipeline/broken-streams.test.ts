@@ -3,7 +3,7 @@ import { chatEvents, messageEvents } from './support/answers.ts'
 import { fakeUpstream, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('the health of the target of a stream that breaks off')
+const test = suite('target health after a stream breaks off')
 
 const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 const chatError = (error: object) => data({ error })

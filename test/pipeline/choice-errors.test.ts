@@ -3,7 +3,7 @@ import { chatAnswer } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('an error in a choice')
+const test = suite('errors in a choice')
 
 const failed = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'error' }
 const error = { code: 502, message: 'Provider disconnected' }

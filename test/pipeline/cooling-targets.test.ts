@@ -5,7 +5,7 @@ import { failing, refused } from './support/failing.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('targets that are cooling')
+const test = suite('targets in cooldown')
 
 /** A world in which `one` cools after five failures with 503, and the pool in which it is the second. */
 async function cooling(options: Parameters<typeof failing>[0] = {}) {

@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 import { type Answering, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('counting the tokens of a request')
+const test = suite('counting tokens')
 
 const catalog: Catalog = {
   chat: { baseUrl: 'http://chat.test/v1', models: [{ id: 'm' }] },

@@ -6,7 +6,7 @@ import { heardBy } from '../formats/openai-responses/support/streams.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type End, sse } from './support/upstream.ts'
 
-const test = suite('responses that break off')
+const test = suite('Responses streams that break off')
 
 const created = { id: 'resp_up', object: 'response', created_at: 1_790_000_000, model: 'm-2026', status: 'in_progress' }
 

@@ -5,7 +5,7 @@ import { answers, catalog, connections, isParsed, nested, questions } from './su
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('JSON that nests too deep to be parsed')
+const test = suite('JSON that is nested too deeply to be parsed')
 
 /** Parsing so many levels takes a third of a second or more. */
 const DEEPEST = 800_000

@@ -4,7 +4,7 @@ import { chatAnswer } from './support/answers.ts'
 import { bodyOf, fakeUpstream, json, slowly } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('the bodies of errors')
+const test = suite('error bodies')
 
 const combos = { chain: ['one/m', 'two/m'] }
 

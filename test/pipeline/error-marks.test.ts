@@ -1,7 +1,7 @@
 import { mayContainError } from '../../src/request/codec/stream-errors.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('marks of an error among events')
+const test = suite('error markers in an event stream')
 
 const speaks = (text: string) => mayContainError(new TextEncoder().encode(text))
 

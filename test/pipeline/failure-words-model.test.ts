@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { anthropic, google, openai, type Refusal, told } from './support/refusals.ts'
 
-const test = suite('errors of providers about an unknown model or address')
+const test = suite('provider errors about an unknown model or URL')
 
 const noModel: Refusal[] = [
   ['OpenAI', 404, openai('The model `x` does not exist or you do not have access to it.', { code: 'model_not_found' })],

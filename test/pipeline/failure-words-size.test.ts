@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { anthropic, google, openai, type Refusal, told } from './support/refusals.ts'
 
-const test = suite('errors of providers about a request that is too long')
+const test = suite('provider errors about a request that is too long')
 
 const overflow: Refusal[] = [
   [

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { anthropic, google, openai, type Refusal, told } from './support/refusals.ts'
 
-const test = suite('errors of providers by status and words')
+const test = suite('provider errors by status and wording')
 
 const ofAccount: Refusal[] = [
   ['OpenAI', 401, openai('Incorrect API key provided: sk-abc****wxyz.', { code: 'invalid_api_key' })],

@@ -3,7 +3,7 @@ import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './suppo
 import { type FakeUpstream, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from './support/world.ts'
 
-const test = suite('failures of an upstream')
+const test = suite('upstream failures')
 
 const chain = { chain: ['one/m', 'two/m', 'three/m'] }
 

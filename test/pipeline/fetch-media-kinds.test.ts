@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 import { base64, media, openMedia, PDF, PNG } from './support/media.ts'
 import type { Answering } from './support/upstream.ts'
 
-const test = suite('sounds, videos and documents by address')
+const test = suite('audio, videos, and documents by URL')
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 const nova = 'bedrock/amazon.nova-pro-v1:0'

@@ -2,7 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { ADDRESS, asked, image, MIB, media, openMedia, PNG, png, refusal } from './support/media.ts'
 import { type Answering, bodyOf, never } from './support/upstream.ts'
 
-const test = suite('the limits of fetched media')
+const test = suite('limits on media downloads')
 
 test('an image whose declared length is too large is not read', async () => {
   const { message, up } = await refusal(() => media(PNG, 'image/png', { 'content-length': `${20 * MIB + 1}` }))

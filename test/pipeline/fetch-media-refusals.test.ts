@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { ADDRESS, asked, image, media, openMedia, PDF, png, redirect, refusal } from './support/media.ts'
 
-const test = suite('media that are not fetched')
+const test = suite('media that the gateway does not download')
 
 const inward = [
   'https://169.254.169.254/latest',

@@ -18,7 +18,7 @@ import {
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('media by address for targets that take bytes')
+const test = suite('media URLs for targets that accept only bytes')
 
 const WEBP = new TextEncoder().encode('RIFF\x10\0\0\0WEBPVP8 ')
 

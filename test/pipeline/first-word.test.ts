@@ -4,7 +4,7 @@ import { chatAnswer, chatChunk, chatEvents, messageEvents, ping } from './suppor
 import { bodyOf, fakeUpstream, slowly, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('the time to the first word')
+const test = suite('the time to the first content')
 
 const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 30_000 }
 

@@ -4,7 +4,7 @@ import { failing, refused } from './support/failing.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { catalog } from './support/world.ts'
 
-const test = suite('what a failure says of its target')
+const test = suite('what a failure says about its target')
 
 for (const [what, wait, headers, body] of [
   ['retry-after in seconds', 7, { 'retry-after': '7' }, {}],

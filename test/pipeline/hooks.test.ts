@@ -4,7 +4,7 @@ import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { apiKeyOf, keeping, openWorld, type Told, token } from './support/world.ts'
 
-const test = suite('what hooks are told')
+const test = suite('what hooks receive')
 
 const failingFirst = () =>
   fakeUpstream(({ provider, body }) => {

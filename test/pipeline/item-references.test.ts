@@ -6,7 +6,7 @@ import { saidBy } from './support/sdk/gateway.ts'
 import { json, sse } from './support/upstream.ts'
 import type { World } from './support/world.ts'
 
-const test = suite('references to items of earlier answers')
+const test = suite('references to items of earlier responses')
 
 const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } }]
 const question = { role: 'user', content: 'How warm is it?' }

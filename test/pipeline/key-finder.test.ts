@@ -3,7 +3,7 @@ import { createKeyFinder } from '../../src/request/codec/secrets.ts'
 import { cpuMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the finder of keys')
+const test = suite('the key finder')
 
 const text = (min: number, max: number) =>
   fc

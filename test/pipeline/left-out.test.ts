@@ -4,7 +4,7 @@ import { fault } from './support/fault.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('entries of combos that are not for a request')
+const test = suite('combo entries that are excluded from a request')
 
 const attemptsOf = (response: Response) => response.headers.get('x-signalbox-attempts')
 

@@ -166,7 +166,7 @@ for (const [at, [said, stream]] of Object.entries(streams).entries()) {
   const [provider = ''] = said.split(',')
   for (const format of isCi ? wireFormats : [wireFormats[at % wireFormats.length] ?? 'openai-chat']) {
     calls(
-      `10,000 parallel tool calls in a stream of ${said}, cost a client of ${format} five times as much as 2,000 do`,
+      `10,000 parallel tool calls take about five times as long as 2,000: a stream of ${said} for a client of ${format}`,
       async () => {
         let count = 0
         const world = await openWorld({ fetch: fakeUpstream(() => stream(count)), catalog, connections })
@@ -191,7 +191,7 @@ for (const [at, [said, stream]] of Object.entries(streams).entries()) {
 const names = suite('an unknown name among 3,000')
 const MOST_MS = 30
 
-names('an unknown name among 3,000 gets its hint in milliseconds', async () => {
+names('an unknown name among 3,000 gets a suggestion within milliseconds', async () => {
   const ids = numbers(3_000).map((nth) => `vendor-${nth % 60}/model-name-${nth}-instruct-preview-2026`)
   const enabled = { provider: 'chat', apiKey: 'a-credential-0123456789', providerSpecificData: { enabledModels: ids } }
   const world = await openWorld({ fetch: fakeUpstream(() => sse([])), catalog, connections: [enabled] })

@@ -1,7 +1,7 @@
 import { findUrlProblem } from '../../src/request/codec/download.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('addresses that the gateway fetches from')
+const test = suite('URLs that the gateway downloads from')
 
 const fetched = [
   'https://images.example.com/a.png',

@@ -6,7 +6,7 @@ import { askRaw, rawUpstream } from './support/raw.ts'
 import { fakeUpstream, sse } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('an error that a provider tells of in mid stream')
+const test = suite('provider errors mid-stream')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 

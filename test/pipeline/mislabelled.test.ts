@@ -4,7 +4,7 @@ import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './suppo
 import { bodyOf, type End, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('an answer to a streamed request under a wrong content type')
+const test = suite('streamed responses with the wrong content type')
 
 const messages = [{ role: 'user', content: 'Hi' }]
 

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { type FakeUpstream, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, type World } from './support/world.ts'
 
-const test = suite('the address of a model request')
+const test = suite('the URL of a model request')
 
 /**
  * Names with a part that leads to another folder, in any spelling, as some servers decode a path twice or take a backslash for a slash: they are

@@ -9,7 +9,7 @@ async function post(path: string) {
   return { status: response.status, body: JSON.stringify(await response.json()) }
 }
 
-const test = suite('what is not served')
+const test = suite('unsupported endpoints')
 
 test("an unsupported method of a model fails with a 404 in Google's format", async () => {
   const { status, body } = await post('/v1beta/models/x:embedContent')

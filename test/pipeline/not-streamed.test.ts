@@ -8,7 +8,7 @@ import { typed } from './support/unasked.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('a provider that answers whole where a stream was asked for')
+const test = suite('a whole response to a streaming request')
 
 const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
 const calling = {

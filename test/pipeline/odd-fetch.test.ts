@@ -5,7 +5,7 @@ import { chunksOf } from './support/raw.ts'
 import { json } from './support/upstream.ts'
 import { type Fetch, openWorld } from './support/world.ts'
 
-const test = suite("a host's own fetch")
+const test = suite('a custom fetch')
 
 const combos = { chain: ['one/m', 'two/m'] }
 const whole = () => chunksOf([new TextEncoder().encode(JSON.stringify(chatAnswer()))])

@@ -9,7 +9,7 @@ import { chunksOf } from './support/raw.ts'
 import { json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('faults of the gateway itself')
+const test = suite('internal failures of the gateway')
 
 test('an internal failure while reading a response goes to onError once, and the next target is tried', async () => {
   for (const stream of [false, true]) {

@@ -4,7 +4,7 @@ import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
 import { bodyOf, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('what passes through')
+const test = suite('pass-through')
 
 test('the bytes of the request are passed through, except for the model name', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))

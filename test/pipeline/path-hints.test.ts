@@ -4,7 +4,7 @@ import type { GatewayOptions } from '../../src/options.ts'
 import { openDoor } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('paths that people try')
+const test = suite('paths that users guess')
 
 async function said(path: string, options: Partial<GatewayOptions> = {}) {
   const { gateway } = openDoor(options)

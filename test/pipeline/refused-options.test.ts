@@ -4,7 +4,7 @@ import { chatAnswer } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('options that a provider refuses by name')
+const test = suite('options that a provider rejects by name')
 
 type Refusal = (field: string) => { status?: number; body: unknown }
 

@@ -5,7 +5,7 @@ import { ask, getEvents, providerOf } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
 import { bodyOf, json } from './support/upstream.ts'
 
-const test = suite('the id of a request')
+const test = suite('request IDs')
 
 /** Where each client's SDK looks for it. */
 const readIn: Readonly<Record<WireFormat, string>> = {

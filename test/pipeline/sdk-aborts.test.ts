@@ -4,7 +4,7 @@ import { clients } from './support/sdk/clients/clients.ts'
 import { MODEL, openBefore, saidBy } from './support/sdk/gateway.ts'
 import { fakeUpstream, never, sse } from './support/upstream.ts'
 
-const test = suite('SDKs that leave')
+const test = suite('SDKs that disconnect')
 
 for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {

@@ -9,7 +9,7 @@ import { MODEL, openBefore } from './support/sdk/gateway.ts'
 import { type Call, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('what the SDKs ask besides')
+const test = suite('other endpoints that the SDKs call')
 
 type Fetch = typeof globalThis.fetch
 

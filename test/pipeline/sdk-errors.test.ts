@@ -9,7 +9,7 @@ import { clients } from './support/sdk/clients/clients.ts'
 import { MODEL, openBefore, saidBy } from './support/sdk/gateway.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 
-const test = suite('errors in the hands of the SDKs')
+const test = suite('errors that the SDKs receive')
 
 interface Told {
   status: number

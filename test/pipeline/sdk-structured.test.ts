@@ -17,7 +17,7 @@ import { MODEL, openBefore, saidBy } from './support/sdk/gateway.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // the AI SDK knows no model of this name
 
-const test = suite('answers of a given form for the SDKs')
+const test = suite('structured output with the SDKs')
 
 type Fetch = typeof globalThis.fetch
 

@@ -8,7 +8,7 @@ import { streamCatalog, streamRequests } from './support/streams.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('a second message_start in a stream of Messages')
+const test = suite('a second message_start in a Messages stream')
 
 const start = (usage: JsonObject = { input_tokens: 7, output_tokens: 1 }, id = 'm1'): JsonObject => ({
   type: 'message_start',

@@ -3,7 +3,7 @@ import { chatAnswer } from './support/answers.ts'
 import { bodyOf, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
-const test = suite('a request body that stops coming')
+const test = suite('a request body that stalls')
 
 const stalled = (headers: Record<string, string> = {}) =>
   ({

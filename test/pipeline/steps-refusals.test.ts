@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { managed } from './support/compaction.ts'
 import { openWith, shown } from './support/steps.ts'
 
-const test = suite('steps that refuse requests and targets')
+const test = suite('steps that reject requests and targets')
 
 /** A step around requests that prepares each. */
 const preparing =

@@ -28,7 +28,7 @@ const says: Record<WireFormat, { start?: string; event(text: string): string }> 
   gemini: { event: (text) => event({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] } }] }) },
 }
 
-const test = suite('the limit of what a stream may say')
+const test = suite('the size limit of a stream')
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
@@ -75,7 +75,7 @@ const busy = suite('the limit on concurrent requests')
 
 for (const format of wireFormats)
   busy(
-    `the limit of concurrent requests answers another one with 503, unread, in the format of a client of ${format}`,
+    `a request over the concurrency limit gets a 503 in the format of a ${format} client, without being read`,
     async () => {
       const up = fakeUpstream(() => never())
       const provider = 'openai-chat'
@@ -119,7 +119,7 @@ for (const format of wireFormats)
   )
 
 busy(
-  'the limit of concurrent requests lets the next one in when a stream has come to its end, not before',
+  'the concurrency limit admits the next request only after a stream has ended',
   async () => {
     const chunk = says['openai-chat'].event('a')
     const answers = [() => sse([chunk, 'data: [DONE]\n\n']), () => json({ choices: [{ message: { content: 'b' } }] })]
@@ -132,7 +132,7 @@ busy(
   },
 )
 
-busy('the limit of simultaneous requests holds for model requests only', async () => {
+busy('the concurrency limit applies only to model requests', async () => {
   const up = fakeUpstream(() => never())
   const world = await openWorld({ fetch: up, limits: { maxParallelRequests: 1 } })
   const leave = new AbortController()

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { both, open } from './support/both-formats.ts'
 
-const test = suite('stream_options of a request for a whole answer')
+const test = suite('stream_options in a request for a whole response')
 
 const message = '"messages" : [{"role":"user","content":"a \\"stream_options\\": b 1.0"}]'
 

@@ -6,7 +6,7 @@ import { attemptsOf, chain, messages, openChain, typed } from './support/unasked
 import { fakeUpstream, slowly, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('a stream that nobody has asked for, when it fails:')
+const test = suite('failures of unrequested streams')
 
 const passed = (attempt: string) => `one/m=${attempt};via=chain:fallback, two/m=200`
 

@@ -9,7 +9,7 @@ import { attemptsOf, messages, openChain, typed } from './support/unasked.ts'
 import { type End, fakeUpstream, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('a stream that nobody has asked for')
+const test = suite('unrequested streams')
 
 const catalog: Catalog = {
   chat: { baseUrl: 'http://chat.test/v1', models: [{ id: 'm' }] },

@@ -5,7 +5,7 @@ import type { ErrorAnswer } from './support/answers.ts'
 import { routing } from './support/asked.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('models that are not known, or not reached')
+const test = suite('unknown and unreachable models')
 
 const at = (host: string, more: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...more })
 

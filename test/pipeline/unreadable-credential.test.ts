@@ -4,7 +4,7 @@ import { chatAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
-const test = suite('a connection whose credential cannot be opened')
+const test = suite('a connection whose credential cannot be decrypted')
 
 async function open(options: { limits?: { maxAttempts: number } } = {}) {
   const storage = memoryStorage()

@@ -5,7 +5,7 @@ import { chatAnswer, messageAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('requests as vendors take them')
+const test = suite('requests in the form that vendors accept')
 
 const hello = [{ role: 'user', content: 'Hi' }]
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]

@@ -3,7 +3,7 @@ import { chatAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, catalog as usual } from './support/world.ts'
 
-const test = suite('the context window that a provider names in its refusal')
+const test = suite("the context window that a provider's error names")
 
 /** What comes of a request to `one`, which says that, and to `two` and `three` behind it, by their windows. */
 async function attempts(said: string, windows: { one?: number; two?: number; three?: number }) {

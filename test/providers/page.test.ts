@@ -5,7 +5,7 @@ import { prefixesOf, providerTable, servesChats } from './page.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-const test = suite('the page about providers')
+const test = suite('the providers page')
 
 test('the page about providers has a row for each catalog provider that serves chat', () => {
   const [table] = /^\| Prefix [\s\S]*?(?=\n\n)/m.exec(read('src/protocols/providers/README.md')) ?? []

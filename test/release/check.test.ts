@@ -11,7 +11,7 @@ import { sourceFaults } from './source.ts'
 
 const execute = promisify(execFile)
 
-const test = suite('what the release checks reject', { folder: '' })
+const test = suite('what release checks reject', { folder: '' })
 
 test.before(async (context) => {
   context.folder = await mkdtemp(join(tmpdir(), 'release-'))

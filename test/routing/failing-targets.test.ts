@@ -12,7 +12,7 @@ import {
   unreachable,
 } from './support/simulation.ts'
 
-const test = suite('targets that fail, under the load of 100 clients')
+const test = suite('failing targets under the load of 100 clients')
 
 const PATIENT = { timeoutMs: 300_000 }
 

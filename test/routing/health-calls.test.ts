@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { connection, failure, open, target } from './support/health.ts'
 
-const test = suite('health and the calls under way')
+const test = suite('health and in-flight calls')
 
 for (const [outcome, end] of [
   ['success', 'succeed'],

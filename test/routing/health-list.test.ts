@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { connection, open, target } from './support/health.ts'
 
-const test = suite('health as operators see it')
+const test = suite('health that operators see')
 
 test('operators can list and reset unhealthy targets', async () => {
   const { fail, health, pass } = open()

@@ -6,7 +6,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { joinPool, openPool } from './support/pool.ts'
 
-const test = suite('sessions that were moved')
+const test = suite('moved sessions')
 
 const sticky = { models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' as const }
 

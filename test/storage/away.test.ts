@@ -10,7 +10,7 @@ import { openWorld, token } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a storage that is away')
+const test = suite('an unavailable storage')
 
 type Fault = 'refuses' | 'hangs' | 'is slow' | 'loses replies'
 

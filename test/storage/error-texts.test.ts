@@ -4,7 +4,7 @@ import { unstorageStorage } from '../../adapters/storage/unstorage.ts'
 import type { Storage } from '../../src/index.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('what the errors of storages say')
+const test = suite('storage error messages')
 
 const errorOf = (work: Promise<unknown>) =>
   work.then(

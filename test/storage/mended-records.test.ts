@@ -5,7 +5,7 @@ import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { damaged, type Envelope, filled, kinds } from './support/damaged-store.ts'
 
-const mending = suite('the management of damaged records')
+const mending = suite('repairing damaged records')
 
 /** A gateway whose storage holds the damage, and its management over HTTP. */
 async function managed(prefix: keyof typeof kinds, how: (text: string) => string) {
@@ -27,7 +27,7 @@ const changed = (change: object) => (text: string) => {
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  mending(`the management of damaged records names, shows, repairs and removes a record of ${prefix}`, async () => {
+  mending(`a damaged record of ${prefix} can be listed, shown, and removed, and an invalid repair is rejected`, async () => {
     const { storage, where, path, manage } = await managed(prefix, () => '{"order":7,"record":{}}')
     const before = await manage('GET', '')
     assert.equal(
@@ -48,7 +48,7 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
   })
 }
 
-mending('repairs a field, after which the record is good', async () => {
+mending('a record with repaired fields is no longer damaged', async () => {
   const { path, manage, api } = await managed('combos/', changed({ kind: null, strategy: 'odd' }))
   const { body } = await manage('GET', path)
   assert.match(
@@ -62,7 +62,7 @@ mending('repairs a field, after which the record is good', async () => {
   assert.equal([combo?.kind, combo?.strategy], ['image', 'random'])
 })
 
-mending('the management of damaged records gives a repaired key its proof', async () => {
+mending('a repaired key is signed again', async () => {
   const { path, manage, api } = await managed('keys/', changed({ id: null }))
   const { body } = await manage('GET', path)
   assert.is((await manage('PUT', path, { record: { ...body.record, id: 'mended', isActive: false } })).status, 200)
@@ -71,7 +71,7 @@ mending('the management of damaged records gives a repaired key its proof', asyn
   assert.match(mended?.error ?? '', /cannot be decrypted/) // it was sealed for the id that is lost
 })
 
-mending('touches no record that is good', async () => {
+mending('an intact record returns 404 and stays unchanged', async () => {
   const { storage, manage } = await managed('combos/', (text) => text)
   const path = '/records/combos%2Fgood'
   for (const [method, body] of [['GET'], ['PUT', { record: {} }], ['DELETE']] as const)
@@ -79,7 +79,7 @@ mending('touches no record that is good', async () => {
   assert.ok(await storage.get('combos/good'))
 })
 
-mending('the management of damaged records names damaged settings and says how they are set again', async () => {
+mending('damaged settings are listed, and the error says how to set them again', async () => {
   const { storage, manage, api, chat, key } = await managed('combos/', (text) => text)
   await storage.set('settings', '{"requireApiKey":')
   const { body } = await manage('GET', '')
@@ -98,7 +98,7 @@ mending('the management of damaged records names damaged settings and says how t
 })
 
 mending(
-  'the management of damaged records names the fields of settings that are read otherwise than they are stored, until they are set again',
+  'invalid fields of the settings are listed with the values that apply, until the settings are saved again',
   async () => {
     const { storage, manage, api } = await managed('combos/', (text) => text)
     await api.settings.update({ requireApiKey: true })
@@ -120,7 +120,7 @@ mending(
 )
 
 mending(
-  'the management of damaged records names a key whose proof and a connection whose credential was damaged, and removes them',
+  'a key with a damaged signature and a connection with a damaged credential are listed and can be removed',
   async () => {
     for (const [prefix, change, problem] of [
       ['keys/', { mac: 'cut' }, /was not written by a gateway with this secret/],
@@ -142,7 +142,7 @@ mending(
 )
 
 mending(
-  'the management of damaged records names a damaged vault, which is neither replaced nor removed by anything',
+  'a damaged vault is listed, and no operation replaces or removes it',
   async () => {
     for (const text of [
       '',

@@ -3,7 +3,7 @@ import { fileStorage } from '../../adapters/storage/file.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('options of the storages')
+const test = suite('storage options')
 
 const makers = { fileStorage, memoryStorage }
 const PATH = "fileStorage takes the path of a folder used only for the store: fileStorage('./data')."

@@ -2,7 +2,7 @@ import { readPages } from '../../docs/pages.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { imageVendors, openImages } from './vendors.ts'
 
-const test = suite('the page about images')
+const test = suite('the images page')
 
 const page = readPages().find(({ path }) => path === 'src/protocols/kinds/IMAGES.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)

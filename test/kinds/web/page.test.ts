@@ -2,7 +2,7 @@ import { readPages } from '../../docs/pages.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 
-const test = suite('the page about search and fetch')
+const test = suite('the search and fetch page')
 
 const page = readPages().find(({ path }) => path === 'src/protocols/kinds/WEB.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)

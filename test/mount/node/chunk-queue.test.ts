@@ -1,7 +1,7 @@
 import { ChunkQueue } from '../../../adapters/mount/node/chunk-queue.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('the queue of a body')
+const test = suite('the body queue')
 
 function queue() {
   const seen: string[] = []

@@ -12,7 +12,7 @@ import type { ByteStream } from '../../../src/index.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { httpUpstream } from './upstream.ts'
 
-const test = suite('compressed answers')
+const test = suite('compressed responses')
 const fetch = createNodeFetch()
 const closers: Array<() => void> = [() => fetch.close()]
 test.after(() => {

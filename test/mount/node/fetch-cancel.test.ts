@@ -5,7 +5,7 @@ import { call, createCallLab, rejection, textOf } from './call-lab.ts'
 import { turn } from './lab.ts'
 import { noneLeft } from './upstream.ts'
 
-const test = suite('calls over undici that are held back or cancelled')
+const test = suite('paused and cancelled calls over undici')
 
 const { fetch, http, raw, closers } = createCallLab(test.after)
 

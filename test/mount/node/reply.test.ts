@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { createLab, json, type Source, source, stubGateway, turn } from './lab.ts'
 
 const lab = createLab()
-const test = suite('a reply over a Node response')
+const test = suite('a reply sent through a Node response')
 test.after(lab.close)
 
 const GET = 'GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n'

@@ -3,7 +3,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { type Answering, fakeUpstream, json } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 
-const test = suite('counting the tokens of a request to AWS Bedrock')
+const test = suite('counting tokens on AWS Bedrock')
 
 const catalog = { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } } as const
 const KEY = 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl'

@@ -7,7 +7,7 @@ import { questions } from '../support/questions.ts'
 import { bodyOf, fakeUpstream } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 
-const test = suite('streams of Converse that break off')
+const test = suite('Converse streams that break off')
 
 const catalog: Catalog = { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } }
 const connections = [{ provider: 'bedrock', providerSpecificData: { region: 'us-east-1' } }]

@@ -7,7 +7,7 @@ import { questions } from '../support/questions.ts'
 import { bodyOf, fakeUpstream, json, sse } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 
-const test = suite('clouds, for the client of every format')
+const test = suite('cloud providers with clients of every format')
 
 const catalog: Catalog = {
   bedrock: { cloud: 'bedrock', format: 'bedrock-converse' },
@@ -150,7 +150,7 @@ const places: Record<string, Place> = {
 
 for (const [model, { provider, settings, urls, whole, stream }] of Object.entries(places)) {
   for (const format of wireFormats) {
-    test(`${model} answers ${format}`, async () => {
+    test(`${model} responds to a client of ${format}`, async () => {
       const up = fakeUpstream((_, nth) => (nth === 1 ? whole() : stream()))
       const connections = [{ provider, apiKey: 'a-credential-0123456789', providerSpecificData: settings }]
       const world = await openWorld({ fetch: up, catalog, connections })

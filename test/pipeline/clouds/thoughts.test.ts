@@ -7,7 +7,7 @@ import { eventFrame } from '../../formats/support/event-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { bodyOf, json } from '../support/upstream.ts'
 
-const test = suite('thoughts of models in clouds')
+const test = suite('reasoning of models on cloud providers')
 
 const catalog: Catalog = {
   bedrock: { cloud: 'bedrock', format: 'bedrock-converse' },

@@ -3,7 +3,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { type Answering, json, never } from '../support/upstream.ts'
 import { all, CLAUDE, hello, open, TOKEN } from './vertex-world.ts'
 
-const test = suite('credentials of Vertex AI')
+const test = suite('Vertex AI credentials')
 
 const RS256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 const { privateKey } = await crypto.subtle.generateKey(
