@@ -121,7 +121,7 @@ source('a comment of any kind that cites a missing document or rule is found', (
   ])
 })
 
-const rules = suite('the rules of the architecture')
+const rules = suite('the architecture rules')
 
 /** What must be refused: a path, its text, and what the refusal says. */
 const refused: Record<string, [path: string, text: string, says: RegExp]> = {
@@ -225,7 +225,7 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   ],
   'ambient fetch by another name': ['src/request/upstream/a.ts', "globalThis.fetch('/')", /uses fetch/],
   'ambient fetch, bound': ['src/request/upstream/a.ts', 'export const call = fetch.bind(undefined)', /uses fetch/],
-  'ambient fetch, destructured': ['src/request/upstream/a.ts', 'export const { fetch } = globalThis', /uses globalThis/],
+  'destructured ambient fetch': ['src/request/upstream/a.ts', 'export const { fetch } = globalThis', /uses globalThis/],
   'ambient fetch in shorthand': ['src/request/upstream/a.ts', 'export const platform = { fetch }', /uses fetch/],
   'ambient fetch where another scope has its own': [
     'src/request/upstream/a.ts',
@@ -288,7 +288,7 @@ const allowed: Record<string, [path: string, text: string]> = {
     'src/gateway.ts',
     'export const clock = { now: () => Date.now(), fetch, setTimeout, console }',
   ],
-  'a parameter with the name of a global': ['src/request/upstream/a.ts', 'export const call = ({ fetch, clock }: Given) => fetch(clock.now())'],
+  'a given fetch': ['src/request/upstream/a.ts', 'export const call = ({ fetch, clock }: Given) => fetch(clock.now())'],
   'a property with the name of a global': [
     'src/request/door/a.ts',
     'export const a = (gateway: Gateway) => gateway.fetch({ process: 1 })',
@@ -296,7 +296,7 @@ const allowed: Record<string, [path: string, text: string]> = {
   'a type that names a global': ['src/types.ts', 'export interface Options { fetch?: typeof fetch; console: Console }'],
   'a date made from a number': ['src/records/a.ts', 'export const iso = (ms: number) => new Date(ms).toISOString()'],
   'the word "any" in comments and strings': ['src/lib/a.ts', "/** Any error, any value. */\nexport const any = 'any'"],
-  'adapters with errors, helpers and types': [
+  'adapters with errors, helpers, and types': [
     'adapters/mount/node.ts',
     "import { request } from 'undici'\nimport { gatewayError } from '../../src/errors.ts'\nimport type { Gateway } from '../../src/index.ts'\nimport { a } from '../lib/a.ts'\nimport type { B } from '../types/b.ts'\nimport { c } from './node-bridge.ts'",
   ],

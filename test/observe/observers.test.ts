@@ -15,19 +15,19 @@ const reject = () => Promise.reject(new Error('observer'))
 const attemptDoes = (does: () => never) => ({ headers: does, begun: does, ended: does })
 
 const faults: Record<string, () => unknown> = {
-  'throws at the request': fail,
-  'rejects at the request': reject,
-  'returns no object': () => 'nothing',
-  'throws at each event': () => ({ asked: fail, attempt: fail, ended: fail }),
-  'rejects at each event': () => ({ asked: reject, attempt: reject, ended: reject }),
-  'throws at each event of an attempt': () => ({ attempt: () => attemptDoes(fail) }),
-  'rejects at each event of an attempt': () => ({ attempt: () => attemptDoes(reject as never) }),
-  'returns an attempt that is no object': () => ({ attempt: () => 7 }),
+  'throws for a request': fail,
+  'rejects for a request': reject,
+  'returns a string instead of an object': () => 'nothing',
+  'throws for each event': () => ({ asked: fail, attempt: fail, ended: fail }),
+  'rejects for each event': () => ({ asked: reject, attempt: reject, ended: reject }),
+  'throws for each event of an attempt': () => ({ attempt: () => attemptDoes(fail) }),
+  'rejects for each event of an attempt': () => ({ attempt: () => attemptDoes(reject as never) }),
+  'returns an attempt that is not an object': () => ({ attempt: () => 7 }),
   'never ends': () => ({ ended: never }),
   'has headers that throw': () => ({
     attempt: () => ({ headers: () => Object.defineProperty({}, 'traceparent', { enumerable: true, get: fail }) }),
   }),
-  'has headers that no request can carry': () => ({
+  'has invalid headers': () => ({
     attempt: () => ({
       headers: () => ({ traceparent: 'a\r\nx-evil: 1', 'a b': 'c', tracestate: 5, b3: 'ü', x: null }),
     }),

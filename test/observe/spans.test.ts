@@ -101,7 +101,7 @@ const failing =
 
 /** A scenario and its spans. */
 const stories: Record<string, { answer?: Answering; ask(world: ObservedWorld): Promise<unknown>; tree: string[] }> = {
-  'an answer that is not streamed': {
+  'a response that is not streamed': {
     ask: ({ chat }) => read(chat()),
     tree: [completions, '  CLIENT chat m'],
   },
@@ -131,12 +131,12 @@ const stories: Record<string, { answer?: Answering; ask(world: ObservedWorld): P
     },
     tree: [completions, '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'],
   },
-  'a provider that nobody reaches': {
+  'an unreachable provider': {
     answer: failing('one', () => Promise.reject(new TypeError('fetch failed'))),
     ask: ({ chat }) => read(chat({ model: 'fast' })),
     tree: [completions, '  CLIENT chat m error=network ERROR', '  CLIENT chat m'],
   },
-  'a provider that does not answer in time': {
+  'a provider that times out': {
     answer: failing('one', never),
     async ask({ clock, chat, up }) {
       const reply = read(chat({ model: 'fast' }))
@@ -154,7 +154,7 @@ const stories: Record<string, { answer?: Answering; ask(world: ObservedWorld): P
     },
     tree: ['SERVER POST /v1/embeddings', '  CLIENT embeddings embedding'],
   },
-  'a request that cannot be read': {
+  'an unreadable request': {
     ask: ({ chat }) => read(chat({ model: 5 })),
     tree: [`${completions} error=invalid_request`],
   },

@@ -3,7 +3,7 @@ import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { generateResultTypes, RESULT_TYPES } from './result-types.ts'
 
-const test = suite('the types of results in the OpenAPI document')
+const test = suite('result types in the OpenAPI document')
 
 test('the data file matches the types that operations resolve to', async () => {
   const text = await generateResultTypes()

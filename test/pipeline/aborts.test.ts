@@ -5,7 +5,7 @@ import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
 import { type Answering, bodyOf, fakeUpstream, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('a client that leaves')
+const test = suite('clients that disconnect')
 
 const combos = { chain: ['one/m', 'two/m', 'three/m'], talk: ['claude/c', 'claude/d'] }
 
@@ -30,8 +30,8 @@ const routes = {
 
 const phases: Record<string, Answering> = {
   'before the headers': never,
-  'in mid body': () => new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
-  'in an error body': () => new Response(bodyOf(['{"error":'], 'hang'), { status: 500 }),
+  'mid-body': () => new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+  'during an error body': () => new Response(bodyOf(['{"error":'], 'hang'), { status: 500 }),
   'before the first event': () => sse([': hello\n\n'], 'hang'),
 }
 

@@ -145,7 +145,7 @@ test('an empty response to a probe ends the cooldown of its target', async () =>
   assert.equal(seen(await ask('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
 })
 
-test('a probe with an empty response is given back if the client disconnects before another target answers', async () => {
+test('a probe with an empty response is returned if the client disconnects before another target responds', async () => {
   let isDown = true
   const abort = new AbortController()
   const { ask, seen, world, up } = await open({
@@ -203,11 +203,11 @@ test("an empty response doesn't move the turn of a round-robin", async () => {
 
 for (const [what, answer] of [
   ['no choices', () => json({ id: 'a', choices: [], usage })],
-  ['no object', () => json({})],
-  ['a page', () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })],
+  ['an object without fields', () => json({})],
+  ['an HTML page', () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })],
   ['an error in a 200', () => json({ error: { message: 'Overloaded' } })],
-  ['an end mark alone', () => sse(['data: [DONE]\n\n'])],
-  ['a role and an end mark', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
+  ['only an end marker', () => sse(['data: [DONE]\n\n'])],
+  ['a role and an end marker', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
   ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
 ] satisfies [string, Answering][])
   test(`a broken response doesn't count as an empty one: ${what}`, async () => {

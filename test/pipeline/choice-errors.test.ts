@@ -20,8 +20,8 @@ async function attempts(first: () => Response, stream = false) {
 }
 
 for (const [what, choice] of Object.entries({
-  'with its words': { ...failed, error },
-  'by its finish alone': failed,
+  'with a message': { ...failed, error },
+  'with only a finish reason': failed,
 }))
   test(`an error in a choice of a whole response is a failure of the target: ${what}`, async () => {
     assert.match(String(await attempts(() => json({ choices: [choice] }))), /^one\/m=502:\w+, two\/m=200$/)

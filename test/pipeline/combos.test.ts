@@ -73,9 +73,9 @@ test("a request that can't be read or is rejected takes no turn", async () => {
 })
 
 const resets: Array<[what: string, change: (world: World, id: string) => Promise<unknown>]> = [
-  ['PUT of its models', (world, id) => world.api.combos.update(id, { models: ['one/m', 'two/m', 'three/m'] })],
-  ['PUT that changes nothing', (world, id) => world.api.combos.update(id, {})],
-  ['PUT with its own name', (world, id) => world.api.combos.update(id, { name: 'turn' })],
+  ['a PUT with its models', (world, id) => world.api.combos.update(id, { models: ['one/m', 'two/m', 'three/m'] })],
+  ['a PUT that changes nothing', (world, id) => world.api.combos.update(id, {})],
+  ['a PUT with its own name', (world, id) => world.api.combos.update(id, { name: 'turn' })],
   [
     'a rename there and back',
     async (world, id) => {
@@ -84,14 +84,14 @@ const resets: Array<[what: string, change: (world: World, id: string) => Promise
     },
   ],
   [
-    'DELETE, and a new one of the same name',
+    'a DELETE and a new combo of the same name',
     async (world, id) => {
       await world.api.combos.delete(id)
       await world.api.combos.create({ name: 'turn', ...round('one/m', 'two/m', 'three/m') })
     },
   ],
   [
-    'another that takes the name over',
+    'another combo that takes over the name',
     async (world, id) => {
       const { id: other } = await world.api.combos.create({ name: 'other', ...round('one/m', 'two/m', 'three/m') })
       await world.chat({ model: 'other' })
@@ -100,7 +100,7 @@ const resets: Array<[what: string, change: (world: World, id: string) => Promise
     },
   ],
   [
-    'PUT over HTTP',
+    'a PUT over HTTP',
     (world, id) =>
       world.gateway.fetch(
         new Request(`http://gateway/api/combos/${id}`, {
@@ -112,7 +112,7 @@ const resets: Array<[what: string, change: (world: World, id: string) => Promise
   ],
 ]
 for (const [what, change] of resets) {
-  test(`${what}: round-robin starts at the first model again`, async () => {
+  test(`round-robin starts at the first model again after ${what}`, async () => {
     const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
     assert.is(await turns(2), 'one,two')
     const { combos } = await world.api.combos.list()

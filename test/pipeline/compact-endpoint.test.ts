@@ -116,10 +116,10 @@ test("the last 64,000 tokens of the user's messages are kept, and all instructio
 /** What servers of Responses without the endpoint answer. */
 const refusals: Readonly<Record<string, () => Response>> = {
   'a bare 404': () => new Response('404 page not found', { status: 404 }),
-  'a 404 of FastAPI': () => json({ detail: 'Not Found' }, 404),
+  'a FastAPI 404': () => json({ detail: 'Not Found' }, 404),
   'a 405': () => json({ detail: 'Method Not Allowed' }, 405),
   'a 501': () => json({ error: { message: 'Not implemented' } }, 501),
-  'a 400 of the model': () =>
+  'a 400 from the model': () =>
     json({ error: { message: 'This model does not support compaction.', type: 'invalid_request_error' } }, 400),
 }
 
@@ -180,7 +180,7 @@ test('the next target is tried after one that fails', async () => {
 
 /** Answers in which there is no summary. */
 const empty: Readonly<Record<string, Answering>> = {
-  'an empty one': (call: Call) => answerWith(call, ''),
+  'an empty summary': (call: Call) => answerWith(call, ''),
   'a tool call': () =>
     json({
       choices: [

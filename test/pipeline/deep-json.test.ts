@@ -6,7 +6,7 @@ import { answers, catalog, connections, isParsed, LEAVES, LIMIT, nested, questio
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('JSON that nests too deep')
+const test = suite('JSON that is nested too deeply')
 
 /** A conversation with a call and its result, as clients tell it whose arguments are a text. */
 const conversations: Partial<

@@ -87,14 +87,18 @@ const completed = (output: object[]) => ({
 })
 
 for (const [how, sent, tokens] of [
-  ['in a whole item', [itemDone(item), completed([])], 200],
-  ['in the whole response', [completed([item])], 200],
-  ['in both', [itemDone(item), completed([item])], 200],
-  ['in items', [itemDone(item), itemDone(call, 1), completed([])], 400],
-  ['in an item of a stream that breaks off', [itemDone(item), { type: 'response.in_progress', response: {} }], 200],
+  ['arrives in a whole item', [itemDone(item), completed([])], 200],
+  ['arrives in the whole response', [completed([item])], 200],
+  ['arrives in both', [itemDone(item), completed([item])], 200],
+  ['arrives in two items', [itemDone(item), itemDone(call, 1), completed([])], 400],
+  [
+    'arrives in an item of a stream that breaks off',
+    [itemDone(item), { type: 'response.in_progress', response: {} }],
+    200,
+  ],
 ] as const)
   for (const ask of ['passed through', 'unasked', 'translated'])
-    test(`is estimated if Responses sends no deltas, but its text ${how}: ${ask}`, async () => {
+    test(`usage is estimated if a Responses stream has no deltas and its text ${how}: ${ask}`, async () => {
       const isCut = how.includes('breaks off')
       if (isCut && ask !== 'passed through') return
       const events = [{ type: 'response.created', response: { id: 'r', output: [] } }, ...sent].map(
@@ -119,7 +123,7 @@ for (const [name, path, body, events] of streams) {
   const send = (world: World) =>
     world.post(path, path.includes('gemini') || path.includes('v1beta') ? body : { ...body, stream: true })
 
-  test(`is estimated if the stream breaks off: ${name}`, async () => {
+  test(`usage is estimated if the stream breaks off: ${name}`, async () => {
     const alsoSpeaks = path === '/v1/responses' ? { alsoSpeaks: ['openai-responses'] as const } : {}
     const world = await openWorld({
       fetch: fakeUpstream(() => sse(events.slice(0, -3), 'error')),
@@ -136,7 +140,7 @@ for (const [name, path, body, events] of streams) {
       assert.ok(Math.abs((costUsd ?? 0) - ((usage?.outputTokens ?? 0) * 10 + (usage?.inputTokens ?? 0)) / 1e6) < 1e-5)
   })
 
-  test(`is estimated if the client disconnects: ${name}`, async () => {
+  test(`usage is estimated if the client disconnects: ${name}`, async () => {
     const alsoSpeaks = path === '/v1/responses' ? { alsoSpeaks: ['openai-responses'] as const } : {}
     const world = await openWorld({
       fetch: fakeUpstream(() => sse(events.slice(0, -3), 'hang')),
@@ -151,7 +155,7 @@ for (const [name, path, body, events] of streams) {
   })
 }
 
-test('is estimated if a stream is complete, and its provider reports nothing', async () => {
+test('usage is estimated for a complete stream without reported usage', async () => {
   const world = await open(() => sse(unreported))
   await (await world.chat({ model: 'one/m', messages, stream: true })).text()
   const { source, usage, end } = attemptOf(world)
@@ -163,7 +167,7 @@ test('is estimated if a stream is complete, and its provider reports nothing', a
   )
 })
 
-test('is estimated for whole responses, with their tool calls and reasoning', async () => {
+test('usage is estimated for whole responses, including tool calls and reasoning', async () => {
   const { usage: _, ...answer } = chatAnswer(said)
   const world = await open(() => json(answer))
   await (await world.chat({ model: 'one/m', messages })).text()
@@ -177,7 +181,7 @@ test('is estimated for whole responses, with their tool calls and reasoning', as
   isNear(attemptOf(thinking).usage?.outputTokens, 405, 'output')
 })
 
-test('is estimated for streams of any length from samples', async () => {
+test('usage is estimated from samples for streams of any length', async () => {
   for (const size of [10, 1_000, 20_000]) {
     const words = Array.from({ length: size }, (_, at) =>
       chatChunk({ content: at % 3 === 0 ? 'unbelievable ' : 'of ' }),
@@ -188,7 +192,7 @@ test('is estimated for streams of any length from samples', async () => {
   }
 })
 
-test('is that of the input if the client disconnects before the response, because the provider has it', async () => {
+test('only the input is estimated if the client disconnects before the response, because the provider has received it', async () => {
   let tellOfCall = () => {}
   const world = await open((_, nth) => {
     tellOfCall()
@@ -215,7 +219,7 @@ test('is that of the input if the client disconnects before the response, becaus
   }
 })
 
-test('is nothing if a provider fails without reporting any, or counts tokens', async () => {
+test('no usage is estimated for a failure or a token count', async () => {
   const world = await open(({ url }) =>
     url.pathname.endsWith('count_tokens') ? json({ input_tokens: 12 }) : json({ error: { message: 'No.' } }, 500),
   )
@@ -230,7 +234,7 @@ test('is nothing if a provider fails without reporting any, or counts tokens', a
   )
 })
 
-test('is what the start of a stream has reported, if that is more', async () => {
+test('usage reported at the start of a stream is used if it exceeds the estimate', async () => {
   const world = await open(() => sse([...messageEvents('Hi').slice(0, 2), textDelta('Hi')], 'error'))
   await (await world.messages({ model: 'claude/c', messages, stream: true })).text()
   const { usage, source } = attemptOf(world)

@@ -5,7 +5,7 @@ const test = suite('provider errors about an account without credit or permissio
 
 const noCredit: Refusal[] = [
   [
-    'Anthropic, at a limit of costs',
+    'Anthropic about a spending limit',
     400,
     anthropic(
       'invalid_request_error',
@@ -26,7 +26,7 @@ const noCredit: Refusal[] = [
 ]
 
 for (const [who, status, body] of noCredit)
-  test(`${status} from ${who}: it is out of credit`, () => {
+  test(`${status} from ${who}: the account is out of credit`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /out of credit\. Top it up/)
@@ -39,26 +39,26 @@ const barred: Refusal[] = [
 ]
 
 for (const [who, status, body] of barred)
-  test(`${status} from ${who}: it is blocked`, () => {
+  test(`${status} from ${who}: the account is blocked`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /Check both at the provider/)
   })
 
-test('400 from Google: its key has expired', () => {
+test('400 from Google: the key has expired', () => {
   const body = google(400, 'INVALID_ARGUMENT', 'API key expired. Please renew the API key.')
   assert.match(told(400, body).message, /Give the connection a new one/)
 })
 
 const ofClient: Refusal[] = [
-  ['what a request says', 400, openai('Invalid value: This organization has been disabled.')],
-  ['what a request says of a limit', 400, openai('metadata: You have reached your specified API usage limits')],
-  ['a precondition', 412, openai('The file was changed.')],
-  ['the name of an account', 400, openai('Account a is suspended')],
+  ['a quoted request', 400, openai('Invalid value: This organization has been disabled.')],
+  ['a quoted request that mentions a limit', 400, openai('metadata: You have reached your specified API usage limits')],
+  ['a failed precondition', 412, openai('The file was changed.')],
+  ['a message that starts with an account name', 400, openai('Account a is suspended')],
 ]
 
 for (const [what, status, body] of ofClient)
-  test(`${status} for ${what}: doesn't concern the account`, () => assert.is(told(status, body).class, 'client'))
+  test(`a ${status} with ${what} doesn't concern the account`, () => assert.is(told(status, body).class, 'client'))
 
 const afford = (left: number) =>
   `This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford ${left}. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account`
@@ -67,11 +67,15 @@ const newApi = (message: string, code: string) => openai(message, { type: 'new_a
 
 const tooDear: Refusal[] = [
   ['OpenRouter', 402, openRouter(afford(3395))],
-  ['OpenRouter, for the limit of a key', 402, openRouter(afford(1).replace('credits and upgrade', 'keys and create'))],
-  ['OpenRouter, for the prompt', 402, openRouter('Prompt tokens limit exceeded: 64128 > 6964. To increase, visit')],
-  ['OpenRouter, formerly', 402, openRouter('max_tokens limit exceeded: 100000 > 9577. To increase, visit https://o')],
+  ['OpenRouter about a key limit', 402, openRouter(afford(1).replace('credits and upgrade', 'keys and create'))],
+  ['OpenRouter about the prompt', 402, openRouter('Prompt tokens limit exceeded: 64128 > 6964. To increase, visit')],
   [
-    'OpenRouter, by its code',
+    'OpenRouter in its older wording',
+    402,
+    openRouter('max_tokens limit exceeded: 100000 > 9577. To increase, visit https://o'),
+  ],
+  [
+    'OpenRouter, recognized by its reason',
     402,
     { error: { code: 402, message: 'No', metadata: { reason: 'weight_exceeds_budget' } } },
   ],
@@ -84,7 +88,7 @@ const tooDear: Refusal[] = [
     ),
   ],
   [
-    'New API, for a token',
+    'New API about a token',
     403,
     newApi(
       'token quota is not enough, token remain quota: ＄0.822658, need quota: ＄1.000000',
@@ -92,7 +96,7 @@ const tooDear: Refusal[] = [
     ),
   ],
   [
-    'New API, formerly',
+    'New API in its older wording',
     403,
     newApi('chat pre-consumed quota failed, user quota: ＄0.016532, need quota: ＄0.620012', 'insufficient_user_quota'),
   ],
@@ -109,7 +113,7 @@ const tooDear: Refusal[] = [
     402,
     openai('Estimated request cost ~237430 micro-USD exceeds available balance. Lower max_tokens or top up.'),
   ],
-  ['any vendor who says so', 402, openai('Not enough funds, reduce max_tokens.')],
+  ['any vendor that suggests a lower max_tokens', 402, openai('Not enough funds, reduce max_tokens.')],
 ]
 
 for (const [who, status, body] of tooDear)
@@ -122,24 +126,28 @@ for (const [who, status, body] of tooDear)
 
 const nothingLeft: Refusal[] = [
   ['OpenRouter', 402, openRouter('Insufficient credits. Add more using https://openrouter.ai/settings/credits')],
-  ['OpenRouter, which affords nothing', 402, openRouter(afford(0))],
-  ['OpenRouter, below zero', 402, openRouter(afford(-12))],
-  ['OpenRouter, for any prompt', 402, openRouter('Prompt tokens limit exceeded: 64128 > 0. To increase, visit')],
+  ['OpenRouter with no tokens affordable', 402, openRouter(afford(0))],
+  ['OpenRouter with a negative balance', 402, openRouter(afford(-12))],
+  ['OpenRouter about any prompt', 402, openRouter('Prompt tokens limit exceeded: 64128 > 0. To increase, visit')],
   [
     'New API',
     403,
     newApi('预扣费额度失败, 用户剩余额度: ＄0.000000, 需要预扣费额度: ＄0.620012', 'insufficient_user_quota'),
   ],
   ['One API', 403, openai('user [3446] quota [-20847155]preConsumedQuota [743]is not enough')],
-  ['One API, which names no amounts', 403, openai('user quota is not enough', { code: 'insufficient_user_quota' })],
+  ['One API without amounts', 403, openai('user quota is not enough', { code: 'insufficient_user_quota' })],
   ['HiWay', 402, openai('Insufficient credits (balance: $0.0000). Buy credits at /billing/checkout')],
-  ['HiWay, for this request', 402, openai('Insufficient credits for this request (estimated max $1, balance $0.0000)')],
+  [
+    'HiWay about this request',
+    402,
+    openai('Insufficient credits for this request (estimated max $1, balance $0.0000)'),
+  ],
   ['DeepSeek', 402, openai('Insufficient Balance')],
   ['any vendor', 402, openai('The balance $0 is empty: reduce max_tokens to 0.')],
 ]
 
 for (const [who, status, body] of nothingLeft)
-  test(`${status} from ${who}: no credit is left`, () => assert.is(told(status, body).class, 'credentials'))
+  test(`${status} from ${who}: the account has no credit left`, () => assert.is(told(status, body).class, 'credentials'))
 
 test("a 400 that quotes such words from a request stays the client's error", () =>
   assert.is(told(400, openai(`Invalid value: ${afford(5)}`)).class, 'client'))

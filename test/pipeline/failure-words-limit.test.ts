@@ -29,7 +29,7 @@ const oneModel: Refusal[] = [
     ]),
   ],
   [
-    'Google, in words',
+    'Google, only in the message',
     429,
     google(
       429,
@@ -64,7 +64,7 @@ const oneModel: Refusal[] = [
   ],
 ]
 for (const [who, status, body] of oneModel)
-  test(`a limit of one model: ${who}`, () => assert.is(told(status, body).level, 'model'))
+  test(`the limit concerns one model: ${who}`, () => assert.is(told(status, body).level, 'model'))
 
 for (const [who, status, body] of [
   ['OpenAI', 429, openai('Request too large for default in organization org-1', { code: 'rate_limit_exceeded' })],
@@ -72,9 +72,9 @@ for (const [who, status, body] of [
   ['Mistral', 429, { message: 'Requests rate limit exceeded' }],
   ['nobody', 429, ''],
 ] satisfies Refusal[])
-  test(`a limit of the account: ${who}`, () => assert.is(told(status, body).level, undefined))
+  test(`the limit concerns the account: ${who}`, () => assert.is(told(status, body).level, undefined))
 
-test("a 413 with a limit's code is a limit of the account, which another target may not have", () => {
+test('a 413 with a rate limit code counts as an account limit, which another target may not have', () => {
   const words =
     'Request too large for model `x` in organization `o` on tokens per minute (TPM): Limit 6000, Requested 7000'
   const failure = told(413, openai(words, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq

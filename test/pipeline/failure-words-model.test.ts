@@ -5,8 +5,8 @@ const test = suite('provider errors about an unknown model or URL')
 
 const noModel: Refusal[] = [
   ['OpenAI', 404, openai('The model `x` does not exist or you do not have access to it.', { code: 'model_not_found' })],
-  ['OpenAI, of responses', 400, openai("The requested model 'x' does not exist.", { code: 'model_not_found' })],
-  ['OpenAI, of a model that is gone', 404, openai('The model `x` has been deprecated, learn more here: https://a.b/c')],
+  ["OpenAI's Responses API", 400, openai("The requested model 'x' does not exist.", { code: 'model_not_found' })],
+  ['OpenAI about a retired model', 404, openai('The model `x` has been deprecated, learn more here: https://a.b/c')],
   ['a server that names the field', 404, openai('Not Found', { param: 'model' })],
   ['Anthropic', 404, anthropic('not_found_error', 'model: claude-9')],
   [
@@ -15,7 +15,7 @@ const noModel: Refusal[] = [
     google(404, 'NOT_FOUND', 'models/x is not found for API version v1beta, or is not supported for generateContent.'),
   ],
   [
-    'Google, to clients of OpenAI',
+    "Google's OpenAI endpoint",
     404,
     [google(404, 'NOT_FOUND', 'models/x is not found for API version v1main, or is not supported.')],
   ],
@@ -38,7 +38,7 @@ const noModel: Refusal[] = [
   ],
   ['Groq', 404, openai('The model `x` does not exist or you do not have access to it.', { code: 'model_not_found' })],
   [
-    'Groq, of a model that is gone',
+    'Groq about a retired model',
     400,
     openai('The model `x` has been decommissioned and is no longer supported.', { code: 'model_decommissioned' }),
   ],
@@ -50,7 +50,7 @@ const noModel: Refusal[] = [
     }),
   ],
   [
-    'Together, of its own endpoint',
+    'Together about its own endpoint',
     400,
     openai('The dedicated endpoint for a/x is not running.', { code: 'dedicated_endpoint_not_running' }),
   ],
@@ -67,7 +67,7 @@ const noModel: Refusal[] = [
     },
   ],
   [
-    'Fireworks, flat',
+    'Fireworks without an envelope',
     404,
     { message: 'Model not found, inaccessible, and/or not deployed', param: 'model', code: 'NOT_FOUND', type: 'error' },
   ],
@@ -80,11 +80,15 @@ const noModel: Refusal[] = [
       error: 'The model x does not exist or your team 1-2 does not have access to it.',
     },
   ],
-  ['xAI, in short', 400, { code: 'invalid-argument', error: 'Model not found: x' }],
+  ['xAI in its short form', 400, { code: 'invalid-argument', error: 'Model not found: x' }],
   ['OpenRouter', 404, { error: { message: 'No endpoints found for a/x.', code: 404 }, user_id: 'u' }],
-  ['OpenRouter, of a wrong id', 400, { error: { message: 'a/x is not a valid model ID', code: 400 }, user_id: 'u' }],
   [
-    'OpenRouter, of a provider behind it',
+    'OpenRouter about an invalid ID',
+    400,
+    { error: { message: 'a/x is not a valid model ID', code: 400 }, user_id: 'u' },
+  ],
+  [
+    'OpenRouter about a provider behind it',
     404,
     {
       error: {
@@ -103,14 +107,14 @@ const noModel: Refusal[] = [
     },
   ],
   ['Ollama', 404, { error: 'model "x" not found, try pulling it first' }],
-  ['Ollama, to clients of OpenAI', 404, openai('model "x" not found, try pulling it first', { type: 'api_error' })],
+  ["Ollama's OpenAI endpoint", 404, openai('model "x" not found, try pulling it first', { type: 'api_error' })],
   ['LM Studio', 404, openai('Model "x" not found', { param: 'model', code: 'model_not_found' })],
   [
-    'LM Studio, of a wrong name',
+    'LM Studio about a wrong name',
     400,
     openai('Invalid model identifier "x". Please specify a valid downloaded model (e.g. y).'),
   ],
-  ['LM Studio, with none', 404, openai('No models loaded. Please load a model in the developer page.')],
+  ['LM Studio without a loaded model', 404, openai('No models loaded. Please load a model in the developer page.')],
   [
     'vLLM',
     404,
@@ -121,11 +125,11 @@ const noModel: Refusal[] = [
     404,
     { error: { code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' } },
   ],
-  ['Azure, of a model', 400, { error: { code: 'unknown_model', message: 'Unknown model: x' } }],
+  ['Azure about a model', 400, { error: { code: 'unknown_model', message: 'Unknown model: x' } }],
   ['Bedrock', 400, { message: 'The provided model identifier is invalid.' }],
-  ['Bedrock, of a model that is gone', 404, { message: 'This model version has reached the end of its life.' }],
+  ['Bedrock about a retired model', 404, { message: 'This model version has reached the end of its life.' }],
   [
-    'Bedrock, of one that needs a profile',
+    'Bedrock about a model that needs a profile',
     400,
     { message: 'Invocation of model ID a.x with on-demand throughput isn’t supported.' },
   ],
@@ -154,7 +158,7 @@ const noModel: Refusal[] = [
 
 const denied: Refusal[] = [
   ['OpenAI', 403, openai('Project `proj_1` does not have access to model `x`', { code: 'model_not_found' })],
-  ['OpenAI, of a model that is none for this', 403, openai('You are not allowed to sample from this model')],
+  ['OpenAI about a model that is not for this use', 403, openai('You are not allowed to sample from this model')],
   [
     'Groq',
     403,
@@ -165,7 +169,7 @@ const denied: Refusal[] = [
   ],
   ['Bedrock', 403, { message: "You don't have access to the model with the specified model ID." }],
   [
-    'Bedrock, of a policy',
+    'Bedrock about a policy',
     403,
     {
       message:
@@ -183,7 +187,7 @@ const denied: Refusal[] = [
 ]
 
 for (const [who, status, body] of [...noModel, ...denied])
-  test(`${status} from ${who}`, () => assert.is(told(status, body).class, 'model-not-found'))
+  test(`${status} from ${who}: the model does not exist or is not accessible`, () => assert.is(told(status, body).class, 'model-not-found'))
 
 const ofAddress: Refusal[] = [
   ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
@@ -192,8 +196,8 @@ const ofAddress: Refusal[] = [
   ['Kong', 404, { message: 'no Route matched with those values' }],
   ['a server in Python', 404, { detail: 'Not Found' }],
   ['a server in Go', 404, '404 page not found\n'],
-  ['a proxy, as a page', 404, '<html><head><title>404 Not Found</title></head></html>'],
-  ['a proxy without a word', 404, ''],
+  ['a proxy that returns an HTML page', 404, '<html><head><title>404 Not Found</title></head></html>'],
+  ['a proxy that returns an empty body', 404, ''],
 ]
 
 for (const [who, status, body] of ofAddress)

@@ -12,13 +12,13 @@ const overflow: Refusal[] = [
     }),
   ],
   [
-    'OpenAI, of responses',
+    "OpenAI's Responses API",
     400,
     openai('Your input exceeds the context window of this model. Please adjust your input and try again.'),
   ],
   ['Anthropic', 400, anthropic('invalid_request_error', 'prompt is too long: 3333404 tokens > 200000 maximum')],
   [
-    'Anthropic, with the answer',
+    'Anthropic about the prompt plus the response',
     400,
     anthropic(
       'invalid_request_error',
@@ -72,7 +72,7 @@ const overflow: Refusal[] = [
     },
   ],
   [
-    'LM Studio, later',
+    'a newer LM Studio',
     400,
     { error: 'The number of tokens to keep from the initial prompt is greater than the context length.' },
   ],
@@ -88,7 +88,7 @@ const overflow: Refusal[] = [
     },
   ],
   [
-    'llama.cpp, before',
+    'an older llama.cpp',
     500,
     {
       error: {
@@ -101,7 +101,7 @@ const overflow: Refusal[] = [
   ['Ollama', 400, openai('prompt too long; exceeded max context length by 1119046 tokens (ref: 1-2)')],
   ['Bedrock', 400, { message: 'Input is too long for requested model.' }],
   [
-    'Bedrock, of Nova',
+    'Nova on Bedrock',
     400,
     {
       message:
@@ -125,7 +125,7 @@ const overflow: Refusal[] = [
     },
   ],
   [
-    'OpenRouter, of a provider behind it',
+    'OpenRouter about a provider behind it',
     400,
     {
       error: {
@@ -148,7 +148,7 @@ const overflow: Refusal[] = [
     },
   ],
   [
-    'vLLM, with the answer',
+    'vLLM about the prompt plus the response',
     400,
     {
       object: 'error',
@@ -186,4 +186,4 @@ const overflow: Refusal[] = [
 ]
 
 for (const [who, status, body] of overflow)
-  test(`${status} from ${who}`, () => assert.is(told(status, body).class, 'context-overflow'))
+  test(`${status} from ${who}: the request is too long`, () => assert.is(told(status, body).class, 'context-overflow'))

@@ -6,7 +6,7 @@ const test = suite('provider errors by status and wording')
 const ofAccount: Refusal[] = [
   ['OpenAI', 401, openai('Incorrect API key provided: sk-abc****wxyz.', { code: 'invalid_api_key' })],
   [
-    'OpenAI, of a country',
+    'OpenAI about a country',
     403,
     openai('Country, region, or territory not supported', { code: 'unsupported_country_region_territory' }),
   ],
@@ -18,7 +18,11 @@ const ofAccount: Refusal[] = [
     ]),
   ],
   ['Google, in an array', 400, [google(400, 'INVALID_ARGUMENT', 'API key expired.', [{ reason: 'API_KEY_INVALID' }])]],
-  ['Google, of a country', 400, google(400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.')],
+  [
+    'Google about a country',
+    400,
+    google(400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.'),
+  ],
   [
     'xAI',
     400,
@@ -28,12 +32,12 @@ const ofAccount: Refusal[] = [
     },
   ],
   [
-    'xAI, without credit',
+    'xAI about missing credit',
     403,
     { code: 'permission-denied', error: 'Your newly created team has no credits yet. You can purchase credits.' },
   ],
   [
-    'Anthropic, without credit',
+    'Anthropic about missing credit',
     400,
     anthropic('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.'),
   ],
@@ -44,7 +48,7 @@ const ofAccount: Refusal[] = [
   ],
   ['DeepSeek', 402, openai('Insufficient Balance')],
   [
-    'OpenAI, without credit',
+    'OpenAI about missing credit',
     429,
     openai('You exceeded your current quota, please check your plan and billing details.', {
       type: 'insufficient_quota',
@@ -52,43 +56,43 @@ const ofAccount: Refusal[] = [
     }),
   ],
   [
-    'OpenAI, at its limit of costs',
+    'OpenAI about its spending limit',
     400,
     openai('Billing hard limit has been reached', { code: 'billing_hard_limit_reached' }),
   ],
-  ['OpenAI, without billing', 429, openai('Your account is not active', { code: 'billing_not_active' })],
-  ['Anthropic, of billing', 400, anthropic('billing_error', 'Check your billing settings')],
+  ['OpenAI about inactive billing', 429, openai('Your account is not active', { code: 'billing_not_active' })],
+  ['Anthropic about billing', 400, anthropic('billing_error', 'Check your billing settings')],
   ['Alibaba', 400, openai('Access denied, make sure your account is in good standing.', { code: 'Arrearage' })],
   ['Bedrock', 403, { message: 'The security token included in the request is invalid.' }],
-  ['Google, of a project', 403, google(403, 'PERMISSION_DENIED', 'Your project has been denied access.')],
-  ['Google Cloud, of a network', 403, google(403, '', "Request is prohibited by organization's policy.")],
+  ['Google about a project', 403, google(403, 'PERMISSION_DENIED', 'Your project has been denied access.')],
+  ['Google Cloud about a network', 403, google(403, '', "Request is prohibited by organization's policy.")],
   [
-    'a provider, of an account that broke its rules',
+    'a provider about an account that broke its rules',
     403,
     openai('Your account was flagged for violating our usage policy'),
   ],
-  ['a provider, of a plan', 403, openai('This endpoint is not part of your subscription')],
-  ['a provider, of an address', 403, openai('Calls from this IP are not allowed')],
+  ['a provider about a plan', 403, openai('This endpoint is not part of your subscription')],
+  ['a provider about an IP address', 403, openai('Calls from this IP are not allowed')],
   ['AWS', 403, { __type: 'UnrecognizedClientException', message: 'No', code: 'UnrecognizedClientException' }],
-  ['a provider, by its code', 403, openai('No', { code: 'account_deactivated' })],
+  ['a provider, recognized by its code', 403, openai('No', { code: 'account_deactivated' })],
   [
-    'OpenRouter, of the limit of a key',
+    'OpenRouter about a key limit',
     402,
     { error: { code: 402, message: 'No', metadata: { limit_source: 'openrouter_key_limit' } } },
   ],
 ]
 
 const ofClient: Refusal[] = [
-  ['Anthropic, of a file', 404, anthropic('not_found_error', 'File not found: file_011CNha8iCJcU1wXNR6q4V8w')],
+  ['Anthropic about a file', 404, anthropic('not_found_error', 'File not found: file_011CNha8iCJcU1wXNR6q4V8w')],
   [
-    'Google, of a file',
+    'Google about a file',
     403,
     google(403, 'PERMISSION_DENIED', 'You do not have permission to access the File abc or it may not exist.'),
   ],
-  ['Google, of a cache', 403, google(403, 'PERMISSION_DENIED', 'CachedContent not found (or permission denied)')],
-  ['Google, of something else', 404, google(404, 'NOT_FOUND', 'Requested entity was not found.')],
+  ['Google about a cache', 403, google(403, 'PERMISSION_DENIED', 'CachedContent not found (or permission denied)')],
+  ['Google about something else', 404, google(404, 'NOT_FOUND', 'Requested entity was not found.')],
   [
-    'xAI, of what is asked',
+    'xAI about the content of the prompt',
     403,
     {
       code: 'permission-denied',
@@ -96,7 +100,7 @@ const ofClient: Refusal[] = [
     },
   ],
   [
-    'OpenRouter, of what is asked',
+    'OpenRouter about the content of the prompt',
     403,
     {
       error: {
@@ -107,13 +111,17 @@ const ofClient: Refusal[] = [
     },
   ],
   [
-    'OpenRouter, by its metadata alone',
+    'OpenRouter, recognized by its reasons',
     403,
     { error: { code: 403, message: 'No', metadata: { reasons: ['violence'] } } },
   ],
-  ['OpenRouter, by what it shows', 403, { error: { code: 403, message: 'No', metadata: { flagged_input: 'x' } } }],
-  ['OpenAI, of its policy', 403, openai('Your request was rejected.', { code: 'content_policy_violation' })],
-  ['a filter', 403, openai('The response was filtered', { code: 'content_filter' })],
+  [
+    'OpenRouter, recognized by the flagged input',
+    403,
+    { error: { code: 403, message: 'No', metadata: { flagged_input: 'x' } } },
+  ],
+  ['OpenAI about its policy', 403, openai('Your request was rejected.', { code: 'content_policy_violation' })],
+  ['a content filter', 403, openai('The response was filtered', { code: 'content_filter' })],
   ['moderation', 403, openai('Rejected by the safety system', { type: 'flagged_input' })],
   [
     'Azure',
@@ -127,12 +135,12 @@ const ofClient: Refusal[] = [
     },
   ],
   [
-    'OpenRouter, of what no provider can do',
+    'OpenRouter about an unsupported feature',
     404,
     { error: { message: 'No endpoints found that support tool use.', code: 404 } },
   ],
   [
-    'OpenAI, of an earlier response',
+    'OpenAI about an earlier response',
     404,
     openai("Previous response with id 'resp_1' not found.", {
       param: 'previous_response_id',
@@ -140,24 +148,24 @@ const ofClient: Refusal[] = [
     }),
   ],
   [
-    'OpenAI, of a model for other requests',
+    'OpenAI about a model for other requests',
     404,
     openai('This is not a chat model and thus not supported in the v1/chat/completions endpoint.', { param: 'model' }),
   ],
   [
-    'OpenAI, of the length of an answer',
+    'OpenAI about the response length',
     400,
     openai('max_tokens is too large: 100000. This model supports at most 16384 completion tokens.', {
       param: 'max_tokens',
     }),
   ],
   [
-    'Anthropic, of the length of an answer',
+    'Anthropic about the response length',
     400,
     anthropic('invalid_request_error', 'max_tokens: 9000 > 8192, which is the maximum allowed number of output tokens'),
   ],
   [
-    'Groq, of a tool',
+    'Groq about a tool',
     400,
     openai("Tool call validation failed: attempted to call tool 'x' which was not in request.tools", {
       code: 'tool_use_failed',
@@ -167,12 +175,12 @@ const ofClient: Refusal[] = [
 
 const echoes: Refusal[] = [
   [
-    'a validator, in its details',
+    'a validator that quotes the input in its details',
     422,
     { detail: [{ loc: ['body'], msg: 'Field required', input: 'prompt is too long; API key not valid' }] },
   ],
   [
-    'a validator, in its message',
+    'a validator that quotes the input in its message',
     400,
     {
       object: 'error',
@@ -183,13 +191,13 @@ const echoes: Refusal[] = [
     },
   ],
   [
-    'a value in quotes',
+    'an error that quotes a value',
     400,
     openai("Invalid value: 'maximum context length'. Supported values are: 'a' and 'b'.", { code: 'invalid_value' }),
   ],
-  ['a value in quotes that is cut', 400, openai(`Invalid value: "${'x'.repeat(600)} prompt is too long"`)],
+  ['an error that quotes a truncated value', 400, openai(`Invalid value: "${'x'.repeat(600)} prompt is too long"`)],
   [
-    'a field beside the error',
+    'a response with the words next to the error',
     400,
     {
       error: { message: 'Bad request', request: { prompt: 'API_KEY_INVALID: API key not valid' } },
@@ -197,37 +205,37 @@ const echoes: Refusal[] = [
     },
   ],
   [
-    'what a tool was to be called',
+    'an error that quotes a failed tool call',
     400,
     openai('Could not parse arguments', { failed_generation: 'model_not_found, context_length_exceeded' }),
   ],
-  ['far behind in a message', 400, openai(`Bad input: ${'x'.repeat(600)} prompt is too long`)],
+  ['an error with the words late in a long message', 400, openai(`Bad input: ${'x'.repeat(600)} prompt is too long`)],
   [
-    'not where such a message begins',
+    'an error with the words after the start of the message',
     400,
     openai('Bad input: API key not valid, Your credit balance is too low, Incorrect API key provided'),
   ],
 ]
 
 for (const [who, status, body] of ofAccount)
-  test(`${status} from ${who}: the account's`, () => assert.is(told(status, body).class, 'credentials'))
+  test(`a ${status} from ${who} concerns the account`, () => assert.is(told(status, body).class, 'credentials'))
 
 for (const [who, status, body] of [...ofClient, ...echoes])
-  test(`${status} from ${who}: the client's`, () => assert.is(told(status, body).class, 'client'))
+  test(`a ${status} from ${who} is the client's error`, () => assert.is(told(status, body).class, 'client'))
 
 const unexplained: Refusal[] = [
-  ['a page', 403, '<html>Forbidden</html>'],
-  ['nothing', 403, ''],
-  ['a bare word', 403, openai('Forbidden')],
+  ['an HTML page', 403, '<html>Forbidden</html>'],
+  ['an empty body', 403, ''],
+  ['a single word', 403, openai('Forbidden')],
   [
-    'a moderation without anything that was found',
+    'a moderation error without findings',
     403,
     { error: { code: 403, message: 'No', metadata: { reasons: [], flagged_input: null, provider_name: 'x' } } },
   ],
 ]
 
 for (const [what, status, body] of unexplained)
-  test(`${status} for ${what}: neither the account's nor the client's`, () =>
+  test(`a ${status} with ${what} concerns neither the account nor the client`, () =>
     assert.is(told(status, body).class, 'forbidden'))
 
 for (const words of [
@@ -237,9 +245,9 @@ for (const words of [
   'Sensitive content was found in your messages',
   'Rejected by the safety system',
 ])
-  test(`403 that says only "${words}": the client's`, () => assert.is(told(403, openai(words)).class, 'client'))
+  test(`a 403 that only says "${words}" is the client's error`, () => assert.is(told(403, openai(words)).class, 'client'))
 
-test('a 402 from OpenRouter about in-flight requests is a rate limit, and one about a too expensive request concerns that request', () => {
+test('a 402 from OpenRouter about in-flight requests counts as a rate limit, and one about an expensive request concerns only that request', () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
   assert.is(told(402, { error: { code: 402, message: 'Retry later', metadata } }).class, 'rate-limit')
   const tooDear = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
@@ -273,6 +281,6 @@ test("a limit that is called a quota doesn't mean that credit is used up", () =>
 })
 
 for (const status of [500, 502, 503, 504, 529])
-  test(`${status} is the server's`, () => assert.is(told(status, '').class, 'server'))
+  test(`a ${status} is the server's error`, () => assert.is(told(status, '').class, 'server'))
 
-test('408 is a timeout', () => assert.is(told(408, '').class, 'timeout'))
+test('a 408 counts as a timeout', () => assert.is(told(408, '').class, 'timeout'))

@@ -48,7 +48,7 @@ for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503
   })
 }
 
-test('a model that one provider lacks is tried at the next', async () => {
+test('a model that one provider lacks falls back to the next provider', async () => {
   const missing = { error: { message: 'The model `m` does not exist', code: 'model_not_found' } }
   const { up, world } = await failing(() => json(missing, 404))
   assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
@@ -58,11 +58,11 @@ const html = (status: number) =>
   new Response('<html>Bad gateway</html>', { status, headers: { 'content-type': 'text/html' } })
 
 const unusable: Record<string, () => Response> = {
-  'a page with status 200': () => html(200),
-  'a page with status 502': () => html(502),
-  'a page without a content type': () => new Response(new TextEncoder().encode('<html></html>')),
-  'cut JSON': () => json('{"id":"c1","choices":[{"index":0,"mess'),
-  'JSON that is no object': () => json('"hello"'),
+  'an HTML page with status 200': () => html(200),
+  'an HTML page with status 502': () => html(502),
+  'an HTML page without a content type': () => new Response(new TextEncoder().encode('<html></html>')),
+  'truncated JSON': () => json('{"id":"c1","choices":[{"index":0,"mess'),
+  'JSON that is not an object': () => json('"hello"'),
   null: () => json('null'),
   'an empty body': () => json(''),
   '204': () => new Response(null, { status: 204 }),
@@ -71,7 +71,7 @@ const unusable: Record<string, () => Response> = {
   'no choices': () => json({ id: 'c1', object: 'chat.completion', usage: { prompt_tokens: 1 } }),
   'empty choices': () => json({ choices: [] }),
   'an error in a 200': () => json({ error: { message: 'Upstream broke', code: 502 } }),
-  'an error in a 200, beside empty choices': () => json({ error: { message: 'Upstream broke' }, choices: [] }),
+  'an error in a 200 next to empty choices': () => json({ error: { message: 'Upstream broke' }, choices: [] }),
   'an overloaded error in a 200': () => json({ type: 'error', error: { type: 'overloaded_error', message: 'Over' } }),
   'a redirect': () => new Response(null, { status: 302, headers: { location: 'http://two.test/v1/chat/completions' } }),
   'a broken connection': () => {
@@ -90,19 +90,19 @@ const empty: Record<string, () => Response> = {
   'an empty stream': () => sse(''),
   'a stream of comments': () => sse(': PROCESSING\n\n: PROCESSING\n\n'),
   'a stream that only names the role': () => sse(chatEvents().slice(0, 1)),
-  'a stream that is nothing but its end': () => sse('data: [DONE]\n\n'),
-  'an error as first event': () => sse('data: {"error":{"message":"Over","code":529}}\n\ndata: [DONE]\n\n'),
-  'an error as first event that also finishes': () =>
+  'a stream with only an end marker': () => sse('data: [DONE]\n\n'),
+  'an error as the first event': () => sse('data: {"error":{"message":"Over","code":529}}\n\ndata: [DONE]\n\n'),
+  'an error as the first event with a finish reason': () =>
     sse(
       'data: {"error":{"message":"Over","code":502},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}\n\n',
     ),
-  'an error behind the role': () => sse([...chatEvents().slice(0, 1), 'data: {"error":{"message":"Over"}}\n\n']),
-  'an error before the first word, both in one chunk': () =>
+  'an error after the role': () => sse([...chatEvents().slice(0, 1), 'data: {"error":{"message":"Over"}}\n\n']),
+  'an error before the first content in the same chunk': () =>
     sse(`data: {"error":{"message":"Over","code":529}}\n\n${chatEvents().join('')}`),
-  'an end right behind the first word': () => sse(chatEvents().slice(0, 2).join('').trimEnd()),
+  'a stream that ends directly after its first content': () => sse(chatEvents().slice(0, 2).join('').trimEnd()),
   'half an event': () => sse(chatEvents('Hello').join('').slice(0, 150)),
-  'a stream cut before it said anything': () => sse(chatEvents().slice(0, 1), 'error'),
-  'events that are no JSON': () => sse('data: <html>\n\n'),
+  'a stream that breaks off before any content': () => sse(chatEvents().slice(0, 1), 'error'),
+  'events that are not JSON': () => sse('data: <html>\n\n'),
   'JSON sent as an event stream': () => sse('{"error":{"message":"Over"}}'),
 }
 for (const [what, first] of Object.entries(empty)) {

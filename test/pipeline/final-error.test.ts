@@ -5,7 +5,7 @@ import { chunksOf, rawUpstream } from './support/raw.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('the error that remains when no target answers')
+const test = suite('the final error when all targets fail')
 
 type Answers = Record<string, () => Response>
 

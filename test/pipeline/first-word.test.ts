@@ -31,7 +31,7 @@ const endless = (line: string) => Array.from({ length: 1_000 }, () => line)
 for (const [what, line] of [
   ['comments', ': still here\n\n'],
   ['blank lines', '\n'],
-  ['chunks that only name the role', chatChunk({ role: 'assistant', content: '' })],
+  ['chunks with only the role', chatChunk({ role: 'assistant', content: '' })],
 ] as const) {
   test(`${what} are not the first content: the next target is tried when the headers timeout expires`, async () => {
     const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
@@ -56,7 +56,7 @@ test('pings are not the first content of a translated stream', async () => {
   assert.is(clock.pending(), 0)
 })
 
-test('a stream that started in time can take any time', async () => {
+test('a stream that started in time may take as long as it needs', async () => {
   const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150))
   const { clock, asked, answer } = await after(900, drip, ['one/m', 'two/m'])
   await asked
@@ -66,7 +66,7 @@ test('a stream that started in time can take any time', async () => {
   assert.is(clock.pending(), 0)
 })
 
-test('a whole response instead of a stream has the time limit of whole responses', async () => {
+test('a whole response instead of a stream has the total timeout of whole responses', async () => {
   const body = [...endless(' ').slice(0, 20), JSON.stringify(chatAnswer())]
   const drip = (clock: ReturnType<typeof fakeClock>) =>
     new Response(bodyOf(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })

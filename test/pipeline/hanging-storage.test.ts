@@ -36,10 +36,10 @@ async function open() {
 const headers = { 'x-signalbox-timeout-ms': '700' }
 
 for (const [what, which] of Object.entries({
-  'everything hangs': () => true,
-  'the settings do': (_: Operation, key: string) => key.startsWith('settings'),
-  'the connections do': (_: Operation, key: string) => key.startsWith('connections'),
-  'the credentials do': (_: Operation, key: string) => key === 'vault',
+  'all storage operations hang': () => true,
+  'reading the settings hangs': (_: Operation, key: string) => key.startsWith('settings'),
+  'reading the connections hangs': (_: Operation, key: string) => key.startsWith('connections'),
+  'reading the credentials hangs': (_: Operation, key: string) => key === 'vault',
 })) {
   test(`if ${what}, the client's deadline applies`, async () => {
     const { world, clock, hang, up } = await open()

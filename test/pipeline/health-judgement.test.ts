@@ -18,7 +18,7 @@ for (const [what, wait, headers, body] of [
   ],
   ['a reset header as a duration', 90, { 'x-ratelimit-reset-requests': '1m30s' }, {}],
   [
-    'the reset of the limit that is spent',
+    'the reset of the exhausted limit',
     9,
     {
       'x-ratelimit-remaining-tokens': '0',
@@ -29,7 +29,7 @@ for (const [what, wait, headers, body] of [
     {},
   ],
   [
-    'the latest reset of those that are spent',
+    'the latest reset of several exhausted limits',
     20,
     {
       'x-ratelimit-remaining-tokens': '0',
@@ -54,9 +54,9 @@ for (const [what, wait, headers, body] of [
 }
 
 for (const [what, refusal, reason] of [
-  ['a limit', () => json({ error: { message: 'Rate limit reached for m in organization o' } }, 429), 'rate-limit'],
+  ['a rate limit', () => json({ error: { message: 'Rate limit reached for m in organization o' } }, 429), 'rate-limit'],
   [
-    'a refusal',
+    'a rejection',
     () => json({ error: { message: 'Project `p` does not have access to model `m`' } }, 403),
     'model-not-found',
   ],
@@ -93,7 +93,7 @@ for (const [status, advice] of [
   [402, 'Top it up'],
   [403, 'lacks a permission'],
 ] as const) {
-  test(`${status}: the operator gets advice`, async () => {
+  test(`a ${status} gives the operator advice`, async () => {
     const { down, ask, world } = await failing()
     down.one = () => json({ error: { message: 'no', code: 'account_was_closed' } }, status)
     await ask()
@@ -115,8 +115,8 @@ test("a proxy that requires credentials doesn't count as an error of the client 
 
 const errorIn200: Array<[what: string, error: object, attempt: string]> = [
   ['a rate limit', { code: 429, message: 'slow', details: [{ retryDelay: '34s' }] }, '429:rate-limit'],
-  ['a refused key', { type: 'authentication_error', message: 'no' }, '401:credentials'],
-  ['an error of the client', { type: 'invalid_request_error', message: 'no' }, '400:client'],
+  ['a rejected key', { type: 'authentication_error', message: 'no' }, '401:credentials'],
+  ['a client error', { type: 'invalid_request_error', message: 'no' }, '400:client'],
   ['a missing model', { code: 'model_not_found', message: 'no' }, '404:model-not-found'],
   [
     'an overflow',
@@ -163,7 +163,7 @@ test('a request that is too long falls back only to a larger context window, and
 
 for (const [what, end, reason] of [
   ['is reset', 'error', 'network'],
-  ['ends too early', undefined, 'network'],
+  ['ends early', undefined, 'network'],
   ['reports an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'server'],
 ] as const) {
   test(`a stream that ${what} after its first content is not retried, but counts as a failure`, async () => {

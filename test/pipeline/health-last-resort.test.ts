@@ -37,7 +37,7 @@ async function burst(waitMs: number, answer: () => Response) {
 }
 
 for (const [when, waitMs] of [
-  ['is cooling', 1_000],
+  ['is in cooldown', 1_000],
   ['may be probed', 6_000],
 ] as const) {
   test(`if the only target ${when}, one of many requests calls it, and its response lets the others through`, async () => {

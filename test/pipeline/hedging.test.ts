@@ -96,8 +96,8 @@ test('a hedge ends when the first attempt gets a client error, which is returned
 })
 
 for (const [what, one, status] of [
-  ['which answers', () => answer(false), 200],
-  ['unless that fails, too', () => json({}, 500), 422],
+  ['which succeeds', () => answer(false), 200],
+  ['unless that fails as well', () => json({}, 500), 422],
 ] as const) {
   test(`a hedge that doesn't support a request leaves it to the first attempt, ${what}`, async () => {
     const { up, clock, ask, untilBoth } = await hedging({
@@ -118,7 +118,7 @@ const spares = Array.from({ length: 50 }, (_, at) => ({ provider: 'three', name:
 /** In microtasks: the answer of the first is being read when the second attempt begins, and has been when its credential is open. */
 const HEAD_START = 10
 
-test('a hedge is never made if the first attempt answers while its credential is being decrypted', async () => {
+test("a hedge is never sent if the first attempt succeeds while the hedge's credential is being decrypted", async () => {
   const base = fakeClock()
   let bring: () => void = () => {}
   const clock = {
@@ -167,8 +167,8 @@ test("a hedge whose own credential can't be decrypted doesn't affect the first a
 const empty = { choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] }
 
 for (const [what, first, status, failures] of [
-  ['takes an empty answer when the other one is empty as well', empty, '200:content', []],
-  ['does not take an empty answer when the other one says more', chatAnswer(), '200', ['two']],
+  ["a hedge's empty response is returned if the other one is empty as well", empty, '200:content', []],
+  ["a hedge's empty response is not returned if the other one has content", chatAnswer(), '200', ['two']],
 ] as const)
   test(what, async () => {
     const clock = fakeClock()
@@ -190,7 +190,7 @@ for (const [what, first, status, failures] of [
     )
   })
 
-test('a hedge counts once if both attempts answer at the same moment, and is no longer in flight', async () => {
+test('a hedged request counts once if both attempts succeed at the same moment, and is no longer in flight', async () => {
   let bring: () => void = () => {}
   const both = new Promise<void>((resolve) => {
     bring = resolve

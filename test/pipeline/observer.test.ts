@@ -4,7 +4,7 @@ import type { RequestListener } from '../../src/request/request-events.ts'
 import type { RequestLog } from '../../src/request/request-log.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('hooks as listeners of requests')
+const test = suite('hooks as request listeners')
 
 function listen(hooks: Hooks) {
   const lines: unknown[][] = []

@@ -18,11 +18,14 @@ const encoded = (text: string) => Array.from(text, (letter) => `%${letter.charCo
 
 /** Requests with the key in some place, and whether a provider may be called. */
 const places: Record<string, (key: string) => { path?: string; body?: object; headers?: Record<string, string> }> = {
-  'the model of chat': (key) => ({ body: { model: key, messages } }),
+  'the model of a chat request': (key) => ({ body: { model: key, messages } }),
   'the model with a prefix': (key) => ({ body: { model: `one/${key}`, messages } }),
-  'the model of messages': (key) => ({ path: '/v1/messages', body: { model: key, messages, max_tokens: 5 } }),
-  'the model of responses': (key) => ({ path: '/v1/responses', body: { model: `Bearer ${key}`, input: 'Hi' } }),
-  'the model of embeddings': (key) => ({ path: '/v1/embeddings', body: { model: key, input: 'Hi' } }),
+  'the model of a Messages request': (key) => ({ path: '/v1/messages', body: { model: key, messages, max_tokens: 5 } }),
+  'the model of a Responses request': (key) => ({
+    path: '/v1/responses',
+    body: { model: `Bearer ${key}`, input: 'Hi' },
+  }),
+  'the model of an embeddings request': (key) => ({ path: '/v1/embeddings', body: { model: key, input: 'Hi' } }),
   'the model in a path': (key) => ({
     path: `/v1beta/models/${key}:generateContent`,
     body: { contents: [{ parts: [{ text: 'Hi' }] }] },
@@ -32,7 +35,7 @@ const places: Record<string, (key: string) => { path?: string; body?: object; he
     headers: { 'x-signalbox-models': `one/${key}, one/m` },
   }),
   'the user': (key) => ({ body: { model: 'one/m', messages, user: key } }),
-  'the user of messages': (key) => ({
+  'the user of a Messages request': (key) => ({
     path: '/v1/messages',
     body: { model: 'one/m', messages, max_tokens: 5, metadata: { user_id: key } },
   }),
@@ -46,10 +49,10 @@ const places: Record<string, (key: string) => { path?: string; body?: object; he
     path: `/v1beta/models/one%252F${encoded(encoded(key))}:generateContent`,
     body: { contents: [{ parts: [{ text: 'Hi' }] }] },
   }),
-  'the model of chat, encoded': (key) => ({ body: { model: `one/${encoded(key)}`, messages } }),
+  'the model of a chat request, encoded': (key) => ({ body: { model: `one/${encoded(key)}`, messages } }),
   'a path, with all letters encoded': (key) => ({ path: `/v1/${encoded(key)}`, body: {} }),
   'a path, encoded three times': (key) => ({ path: `/v1/models/${encoded(encoded(encoded(key)))}`, body: {} }),
-  'a field': (key) => ({ body: { model: 'one/m', messages, [key]: 1, max_tokens: key } }),
+  'a field name and its value': (key) => ({ body: { model: 'one/m', messages, [key]: 1, max_tokens: key } }),
 }
 
 function decodedFully(text: string): string {
@@ -58,7 +61,7 @@ function decodedFully(text: string): string {
 }
 
 for (const [place, make] of Object.entries(places))
-  test(`is in no record, log, span, metric, event, or error: ${place}`, async () => {
+  test(`a pasted key appears in no record, log, span, metric, event, or error: ${place}`, async () => {
     const up = fakeUpstream(metered({}, { tokens: 0 }))
     const { module, spans } = sdk()
     const seen: unknown[] = []

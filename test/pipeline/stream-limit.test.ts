@@ -118,19 +118,16 @@ for (const format of wireFormats)
     },
   )
 
-busy(
-  'the concurrency limit admits the next request only after a stream has ended',
-  async () => {
-    const chunk = says['openai-chat'].event('a')
-    const answers = [() => sse([chunk, 'data: [DONE]\n\n']), () => json({ choices: [{ message: { content: 'b' } }] })]
-    const up = fakeUpstream((_, nth) => answers[nth - 1]?.() ?? json({}))
-    const world = await openWorld({ fetch: up, limits: { maxParallelRequests: 1 } })
-    const stream = await world.chat({ stream: true })
-    assert.is((await world.chat({})).status, 503)
-    await stream.text()
-    assert.is((await world.chat({})).status, 200)
-  },
-)
+busy('the concurrency limit admits the next request only after a stream has ended', async () => {
+  const chunk = says['openai-chat'].event('a')
+  const answers = [() => sse([chunk, 'data: [DONE]\n\n']), () => json({ choices: [{ message: { content: 'b' } }] })]
+  const up = fakeUpstream((_, nth) => answers[nth - 1]?.() ?? json({}))
+  const world = await openWorld({ fetch: up, limits: { maxParallelRequests: 1 } })
+  const stream = await world.chat({ stream: true })
+  assert.is((await world.chat({})).status, 503)
+  await stream.text()
+  assert.is((await world.chat({})).status, 200)
+})
 
 busy('the concurrency limit applies only to model requests', async () => {
   const up = fakeUpstream(() => never())

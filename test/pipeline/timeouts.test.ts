@@ -5,7 +5,7 @@ import { limits, textOf } from './support/time-outs.ts'
 import { bodyOf, fakeUpstream, json, never, slowly, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
-const test = suite('time-outs')
+const test = suite('timeouts')
 
 /** A gateway whose provider answers so, a request under way, and how to see whether it is over. */
 async function asking(

@@ -11,7 +11,7 @@ import { assert, suite } from '../support/suite.ts'
 import { chatEvents } from './support/answers.ts'
 import { chunksOf } from './support/raw.ts'
 
-const test = suite('a stream whose gateway cannot list the keys of its providers')
+const test = suite('streams of a gateway that cannot list its provider keys')
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const quoting = 'data: {"error":{"message":"Bad key: the-key-of-another","code":"invalid_api_key"}}\n\n'
@@ -20,7 +20,7 @@ for (const [when, chunks, fault] of [
   ['begins with an error', [quoting], 'RangeError: unreadable'],
   ['ends with an error without a blank line', [chatEvents()[0] ?? '', quoting.trimEnd()], 'undefined'],
 ] as const)
-  test(`ends with a gateway error if it ${when}`, async () => {
+  test(`a stream ends with a gateway error if it ${when}`, async () => {
     const ends: StreamEnd[] = []
     const relayed = relayStream(
       chunksOf(chunks.map(encode)),
@@ -45,7 +45,7 @@ for (const [when, chunks, fault] of [
     )
   })
 
-test('is no longer read if it starts with a header that may quote a key', async () => {
+test('a stream is cancelled if one of its headers may quote a key', async () => {
   const unreadable = new RangeError('unreadable')
   const knownKeys: KnownKeys = { list: () => Promise.reject(unreadable), getFinder: () => undefined }
   const cancelled: unknown[] = []

@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { createLab, json, source, stubGateway, turn } from './lab.ts'
 
 const lab = createLab()
-const test = suite('a client that leaves')
+const test = suite('a client that disconnects')
 test.after(lab.close)
 
 /** A body as long as those of coding tools at least, which does not come in one packet with its head. */
