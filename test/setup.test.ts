@@ -16,14 +16,14 @@ test.before(async (context) => {
 
 test.after(({ folder }) => rm(folder, { recursive: true }))
 
-test('lists its commands in one line', async () => {
+test('the setup lists its commands in one line', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
   assert.is(stderr, 'setup: choose a task: start, test, unit, build, check, bench, release, pack\n')
   assert.is(code, 1)
 })
 
 for (const version of ['16.20.2', '18.20.8', '20.18.0']) {
-  test(`says that Node ${version} is too old before it installs anything`, async ({ folder }) => {
+  test(`the setup says that Node ${version} is too old before it installs anything`, async ({ folder }) => {
     const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], {
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
@@ -45,7 +45,7 @@ for (const [name, value, option] of [
   ['open', 'true', '--open'],
   ['env', '', '--no-env'],
 ] as const) {
-  test(`says that npm has taken ${option} as its own option`, async ({ folder }) => {
+  test(`the setup says that npm has taken ${option} as its own option`, async ({ folder }) => {
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { [`npm_config_${name}`]: value })
     const [taken] = option.split('=')
     assert.is(stderr, `setup: npm consumed ${taken}. Put a -- before it: npm start -- ${option}\n`)
@@ -155,13 +155,13 @@ test('the lockfiles contain the hash of each package, including those for other 
   }
 })
 
-test('says in one line that npm is missing', async ({ folder }) => {
+test('the setup says in one line that npm is missing', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { PATH: dirname(process.execPath) })
   assert.is(stderr, 'setup: cannot run npm: spawn npm ENOENT\n')
   assert.is(code, 1)
 })
 
-test('says in one line why npm fails', async ({ folder }) => {
+test('the setup says in one line why npm fails', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'])
   assert.match(stderr, /^setup: npm could not install dependencies: .*package-lock\.json.*\n$/)
   assert.is(code, 1)
@@ -183,7 +183,7 @@ test('two first starts succeed if their builds end simultaneously', async ({ fol
   )
 })
 
-test('prints build progress to stderr, so that stdout contains only the output of the command', async ({ folder }) => {
+test("the setup prints build progress to stderr, so that stdout contains only the command's output", async ({ folder }) => {
   const place = await project(await mkdtemp(join(folder, 'json-')), {
     ...BUILDS,
     'src/cli/catalog/check.ts': "console.log('checked')",

@@ -198,7 +198,7 @@ for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
     return { world, send }
   }
 
-  test(`is estimated: ${name}`, async () => {
+  test(`usage is estimated: ${name}`, async () => {
     for (const [nth, answer] of answers.entries()) {
       const { world, send } = await ask(answer, false)
       const response = await send()
@@ -210,7 +210,7 @@ for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
     }
   })
 
-  test(`stops a key with a budget of one cent per day: ${name}`, async () => {
+  test(`estimated usage stops a key with a budget of one cent per day: ${name}`, async () => {
     for (const answer of answers) {
       const { world, send } = await ask(answer, true)
       const statuses: number[] = []

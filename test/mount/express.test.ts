@@ -37,7 +37,7 @@ for (const name of ['express', 'express4']) {
     return response.json()
   }
 
-  test('strips its mount path for a gateway without a base path', async () => {
+  test('the mount path is stripped for a gateway without a base path', async () => {
     const app = express()
     app.use('/ai', toExpressHandler(echo))
     const { url } = await lab.listen(app)

@@ -186,7 +186,7 @@ const refused = (answer: Parameters<typeof checkAnswer>[0]) =>
     (error: Error) => error.message,
   )
 
-test("reports results that don't match their description", async () => {
+test("results that don't match their description are reported", async () => {
   assert.is(await refused({ ...list, body: { keys: [one] } }), 'accepted')
   assert.match(
     await refused({ ...list, body: { keys: [{ ...one, digest: 'd' }] } }),

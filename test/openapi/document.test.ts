@@ -19,7 +19,7 @@ function* listObjects(value: unknown): Generator<Record<string, unknown>> {
 
 const listOperations = ({ paths }: OpenApiDocument) => Object.values(paths).flatMap((methods) => Object.values(methods))
 
-test('is valid OpenAPI 3.1', async () => {
+test('the document is valid OpenAPI 3.1', async () => {
   const validator = new Validator()
   const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(await describe())))
   assert.ok(valid, JSON.stringify(errors))
@@ -81,7 +81,7 @@ test('descriptions of fields only exist for fields of schemas', async () => {
     )
 })
 
-test('is protected like the rest of /api, and the same in process', async () => {
+test('the document is protected like the rest of /api, and is the same in process', async () => {
   const { gateway, expect, send } = openDoor()
   await gateway.api.settings.update({ requireApiKey: false })
   const { key } = await gateway.api.keys.create({ name: 'client' })
@@ -93,7 +93,7 @@ test('is protected like the rest of /api, and the same in process', async () => 
   assert.equal([status, headers.get('content-type')], [200, 'application/json'])
 })
 
-test('has the base path as its server and the version of the package', async () => {
+test('the document has the base path as its server and the version of the package', async () => {
   const at = async (basePath: string) => (await openDoor({ basePath }).gateway.api.openapi()).servers
   assert.equal(await at(''), [{ url: '/' }])
   assert.equal(await at('/ai/'), [{ url: '/ai' }])
@@ -102,7 +102,7 @@ test('has the base path as its server and the version of the package', async () 
   assert.is((await gateway.api.openapi()).info.version, Reflect.get(body, 'version'))
 })
 
-test('requires a credential if the management API does', async () => {
+test('the document requires a credential if the management API does', async () => {
   const openTo = async (management: Parameters<typeof createGateway>[0]['management']) => {
     const { api } = createGateway({ storage: memoryStorage(), logger: false, ...(management && { management }) })
     const { paths } = await api.openapi()
@@ -115,7 +115,7 @@ test('requires a credential if the management API does', async () => {
   assert.equal(await openTo({ dangerouslyAllowUnauthenticated: true }), [])
 })
 
-test('each caller gets a copy', async () => {
+test('each caller gets its own copy', async () => {
   const { api } = openDoor().gateway
   const one = await api.openapi()
   for (const inner of [...listObjects(one)]) inner.changed = true

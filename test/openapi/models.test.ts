@@ -148,7 +148,7 @@ test('every endpoint responds with a described media type and described headers,
   assert.equal([...seen].sort(), described.sort())
 })
 
-test('describes the stateful fields that an endpoint rejects', async () => {
+test('the document describes the stateful fields that an endpoint rejects', async () => {
   const { api } = await openWorld()
   const { paths } = await api.openapi()
   const content = Object(paths['/v1/responses']?.post?.requestBody).content

@@ -5,7 +5,7 @@ const test = suite('result types as JSON Schema')
 
 const convert = (text: string) => convertType(text, (name) => ({ $ref: name }))
 
-test('types in the syntax of TypeScript become JSON Schema', () => {
+test('types in TypeScript syntax become JSON Schema', () => {
   const text = { type: 'string' }
   assert.equal(convert('string[][]'), { type: 'array', items: { type: 'array', items: text } })
   assert.equal(convert("'a' | 'b-c' | null"), { type: ['string', 'null'], enum: ['a', 'b-c', null] })

@@ -108,12 +108,12 @@ const ways = ['reset', 'end', 'stall'] as const
 
 for (const api of ['chat', 'anthropic'] as const) {
   for (const how of ways) {
-    test(`${api}: ${how} after ${everyByte} of a stream`, async () => {
+    test(`the commit point holds for ${api}: ${how} after ${everyByte} of a stream`, async () => {
       const seen = await breakEverywhere(own(api), how)
       assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
     })
 
-    test(`${api}: ${how} after ${everyByte} of a recording`, async () => {
+    test(`the commit point holds for ${api}: ${how} after ${everyByte} of a recording`, async () => {
       const recordings = recordedStreams().filter(({ api: its, bytes }) => its === api && bytes.length > 1_030)
       const recording = recordings[ways.indexOf(how)] // a different one for each
       if (!recording) throw new Error('there are too few recordings')
@@ -123,12 +123,12 @@ for (const api of ['chat', 'anthropic'] as const) {
     })
   }
 
-  test(`${api}: an end after ${everyByte} of a stream with old-style line endings`, async () => {
+  test(`the commit point holds for ${api}: an end after ${everyByte} of a stream with old-style line endings`, async () => {
     const seen = await breakEverywhere(own(api, '\r\n'), 'end')
     assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
   })
 
-  test(`${api}: at some points in all recordings, in every way`, async () => {
+  test(`the commit point holds for ${api}: every kind of failure at some points in all recordings`, async () => {
     const recordings = recordedStreams().filter(({ api: its, read }) => its === api && read.ok)
     const seen = none()
     for (const [at, recording] of recordings.entries()) {
@@ -138,12 +138,12 @@ for (const api of ['chat', 'anthropic'] as const) {
     assert.ok(recordings.length >= 29 && seen.spare > times(50) && seen.error > times(150), JSON.stringify(seen))
   })
 
-  test(`${api}: a provider error between any two events`, async () => {
+  test(`the commit point holds for ${api}: a provider error between any two events`, async () => {
     const seen = await failEverywhere(own(api))
     assert.ok(seen.spare >= 16 && seen.error >= 32, JSON.stringify(seen))
   })
 
-  test(`${api}: a provider error between any two events of recordings`, async () => {
+  test(`the commit point holds for ${api}: a provider error between any two events of recordings`, async () => {
     const seen = none()
     for (const recording of recordedStreams()
       .filter(({ api: its, read }) => its === api && read.ok)

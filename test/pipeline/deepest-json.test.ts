@@ -19,7 +19,7 @@ for (const [said, answer] of Object.entries(answers)) {
   const [provider = ''] = said.split(',')
   for (const client of wireFormats) {
     for (const stream of [false, true]) {
-      test(`JSON of 800,000 levels in ${stream ? 'a stream' : 'a whole answer'} of ${said} takes little time for a client of ${client}`, async () => {
+      test(`JSON of 800,000 levels in ${stream ? 'a stream' : 'a whole response'} of ${said} takes little time for a client of ${client}`, async () => {
         const bodies: Response[] = []
         const up = fakeUpstream(() => bodies.shift() ?? json({}))
         const world = await openWorld({ fetch: up, catalog, connections })

@@ -126,7 +126,7 @@ async function open(provider: Name) {
 
 for (const provider of names)
   for (const kind of cases)
-    test(`from ${provider}: ${kind.openai.type}, ${kind.status}`, async () => {
+    test(`an error in a 200 from ${provider} counts like its status: ${kind.openai.type}, ${kind.status}`, async () => {
       const error = errorOf(provider, kind)
       const status = statusOf(provider, kind)
       const ask = await open(provider)

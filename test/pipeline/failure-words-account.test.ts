@@ -147,7 +147,8 @@ const nothingLeft: Refusal[] = [
 ]
 
 for (const [who, status, body] of nothingLeft)
-  test(`${status} from ${who}: the account has no credit left`, () => assert.is(told(status, body).class, 'credentials'))
+  test(`${status} from ${who}: the account has no credit left`, () =>
+    assert.is(told(status, body).class, 'credentials'))
 
 test("a 400 that quotes such words from a request stays the client's error", () =>
   assert.is(told(400, openai(`Invalid value: ${afford(5)}`)).class, 'client'))

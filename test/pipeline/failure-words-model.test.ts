@@ -187,7 +187,8 @@ const denied: Refusal[] = [
 ]
 
 for (const [who, status, body] of [...noModel, ...denied])
-  test(`${status} from ${who}: the model does not exist or is not accessible`, () => assert.is(told(status, body).class, 'model-not-found'))
+  test(`${status} from ${who}: the model does not exist or is not accessible`, () =>
+    assert.is(told(status, body).class, 'model-not-found'))
 
 const ofAddress: Refusal[] = [
   ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],

@@ -245,7 +245,8 @@ for (const words of [
   'Sensitive content was found in your messages',
   'Rejected by the safety system',
 ])
-  test(`a 403 that only says "${words}" is the client's error`, () => assert.is(told(403, openai(words)).class, 'client'))
+  test(`a 403 that only says "${words}" is the client's error`, () =>
+    assert.is(told(403, openai(words)).class, 'client'))
 
 test('a 402 from OpenRouter about in-flight requests counts as a rate limit, and one about an expensive request concerns only that request', () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }

@@ -146,46 +146,46 @@ test('audio, videos, and documents by URL stay URLs if the target accepts those'
 })
 
 for (const [what, kind, model, uri, why] of [
-  ['a sound as Ogg', 'google', 'plain/m', at('a.ogg'), /only accepts audio as WAV or MP3 data\.$/],
+  ['Ogg audio', 'google', 'plain/m', at('a.ogg'), /only accepts audio as WAV or MP3 data\.$/],
   [
-    'a page for a sound',
+    'a web page in place of audio',
     'google',
     'plain/m',
     at('page.mp3'),
     /this audio from "media\.example\.com": its media type is not supported\. Send it as base64\.$/,
   ],
-  ['what nobody says to be a video', 'video', 'google/g', at('data.bin'), /it is not a video\. Send it as base64\.$/],
+  ['a video without a type', 'video', 'google/g', at('data.bin'), /it is not a video\. Send it as base64\.$/],
   [
-    'a sound for a document',
+    'audio in place of a document',
     'document',
     'google/g',
     at('a.mp3'),
     /it is not a PDF, an Office document, or a text file\. Send it as base64\.$/,
   ],
-  ['a video that is not there', 'video', 'google/g', at('none.mp4'), /returned status 404\. Send it as base64\.$/],
+  ['a missing video', 'video', 'google/g', at('none.mp4'), /returned status 404\. Send it as base64\.$/],
   [
-    'a video for a model that takes none',
+    'a video for a model without video input',
     'video',
     'claude/c',
     at('a.mp4'),
     /does not support video\. Remove it, or use a model that supports it\.$/,
   ],
   [
-    'a video by http',
+    'a video at an http URL',
     'video',
     'google/g',
     'http://media.example.com/a.mp4',
     /only https URLs are fetched\. Send it as base64\.$/,
   ],
   [
-    'a video inside',
+    'a video on a private network',
     'video',
     'google/g',
     'https://10.0.0.1/a.mp4',
     /only URLs with a public host name are fetched\. Send it as base64\.$/,
   ],
 ] as const)
-  test(`${what} is rejected with what to do`, async () => {
+  test(`${what} is rejected with advice`, async () => {
     const mimeType = kind === 'google' ? (uri.endsWith('.ogg') ? 'audio/ogg' : 'audio/mpeg') : ''
     const { status, message, sent, up } = await ask(kind, model, uri, { mimeType })
     assert.equal([status, sent()], [400, null], message)

@@ -54,12 +54,12 @@ test('a host that cannot be reached is reported without its error', async () => 
 
 const wrong: Record<string, Response> = {
   'a page': media('<html>', 'text/html'),
-  'a drawing that is a program': media('<svg/>', 'image/svg+xml'),
+  'an SVG': media('<svg/>', 'image/svg+xml'),
   JSON: media('{}', 'application/json'),
-  'a page that says it is an image': media('<html>', 'image/png'),
-  'nothing that says what it is': media('<html>', ''),
-  'a PDF where an image should be': media(PDF, 'application/pdf'),
-  'text where an image should be': media('Hi', 'text/plain'),
+  'an HTML page with an image type': media('<html>', 'image/png'),
+  'an HTML page without a type': media('<html>', ''),
+  'a PDF': media(PDF, 'application/pdf'),
+  'plain text': media('Hi', 'text/plain'),
 }
 for (const [what, answer] of Object.entries(wrong)) {
   test(`${what} is not an image`, async () => {

@@ -102,7 +102,7 @@ const headerValue = fc.oneof(
 const headers = fc.dictionary(headerName, headerValue, { maxKeys: 4 })
 
 for (const path of routes) {
-  test(`to ${path}: bodies and headers, ${RUNS} times`, { timeoutMs: 90_000 }, async () => {
+  test(`arbitrary bodies and headers to ${path} get a sane response, ${RUNS} times`, { timeoutMs: 90_000 }, async () => {
     const world = await open()
     await fc.assert(
       fc.asyncProperty(body, headers, async (sent, more) => {
@@ -156,7 +156,7 @@ const area = fc.constantFrom(
 const path = fc.tuple(area, fc.array(segment, { maxLength: 5 })).map(([start, rest]) => [start, ...rest].join('/'))
 const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'get')
 
-test(`paths, methods and credentials, ${RUNS} times`, { timeoutMs: 90_000 }, async () => {
+test(`arbitrary paths, methods, and credentials get a sane response, ${RUNS} times`, { timeoutMs: 90_000 }, async () => {
   const world = await open()
   const authorization = `Bearer ${token}`
   await fc.assert(
@@ -180,7 +180,7 @@ test(`paths, methods and credentials, ${RUNS} times`, { timeoutMs: 90_000 }, asy
   )
 })
 
-test('queries change nothing', async () => {
+test('arbitrary queries change nothing', async () => {
   const world = await open()
   await fc.assert(
     fc.asyncProperty(fc.string(), async (query) => {

@@ -26,7 +26,7 @@ const lateBy = ({ url }: UpstreamCall) => (url.includes('one.test') ? 1 : 3)
 const turnEnd = () => new Promise((resolve) => setImmediate(resolve))
 
 for (const stream of [false, true])
-  test(`two attempts whose calls end late are both reported before the request when the client disconnects: ${stream ? 'streams' : 'whole answers'}`, async () => {
+  test(`two attempts whose calls end late are both reported before the request when the client disconnects: ${stream ? 'streams' : 'whole responses'}`, async () => {
     const { up, world, ask, untilBoth } = await hedging({}, { stream, wrap: endingLate })
     const abort = new AbortController()
     const asked = ask({ signal: abort.signal })

@@ -8,7 +8,7 @@ import { json } from './support/upstream.ts'
 const test = suite('hedging a slow attempt')
 
 for (const stream of [false, true]) {
-  const what = stream ? 'a stream' : 'a whole answer'
+  const what = stream ? 'a stream' : 'a whole response'
   test(`both attempts end when the client disconnects: ${what}`, async () => {
     const { up, world, clock, ask, untilBoth } = await hedging({}, { stream })
     const abort = new AbortController()

@@ -94,7 +94,7 @@ const places: Record<string, Place> = {
     provider: 'claude',
     address: { ...everyKind('http://claude.test/v1/messages'), count: 'http://claude.test/v1/messages/count_tokens' },
   },
-  'anthropic-messages at the whole address': {
+  'anthropic-messages with a full URL': {
     provider: 'claude',
     settings: { baseUrl: 'http://claude.test/v2/messages', format: 'anthropic-messages' },
     address: { ...everyKind('http://claude.test/v2/messages'), count: 'http://claude.test/v2/messages/count_tokens' },
@@ -112,7 +112,7 @@ const places: Record<string, Place> = {
     settings: { resource: 'mine', apiVersion: 'preview' },
     address: everyKind('https://mine.openai.azure.com/openai/v1/chat/completions?api-version=preview'),
   },
-  'Azure OpenAI by deployments': {
+  'Azure OpenAI with deployments': {
     provider: 'azure',
     settings: { resource: 'mine', apiVersion: '2024-10-21' },
     address: {
@@ -217,7 +217,7 @@ function nameIn(url: URL, address: string): string | undefined {
 
 for (const [title, place] of Object.entries(places)) {
   for (const format of wireFormats) {
-    test(`the URL of a model request of ${title} has the model name as one segment, whatever a client of ${format} sends`, async () => {
+    test(`any model name that a client of ${format} sends is one segment of the URL for ${title}`, async () => {
       const { up, world } = await openPlace(place)
       let calls = 0
       for (const kind of ['whole', 'stream', 'count'] as const) {
@@ -248,7 +248,7 @@ for (const [title, place] of Object.entries(places)) {
 
 for (const [title, place] of Object.entries(places)) {
   if (!place.address.whole.includes('{}') || place.start) continue
-  test(`the URL of a model request of ${title} stays in its folder through an alias, a combo, and a second target`, async () => {
+  test(`the URL for ${title} stays in its folder through an alias, a combo, and a second target`, async () => {
     for (const name of refused) {
       const model = `${place.provider}/${name}`
       const { up, world } = await openPlace(place, { aliases: { short: model } })

@@ -92,7 +92,7 @@ for (const [options, says] of refused) {
 }
 
 for (const [options, oldName, newName] of renamed) {
-  test(`rejects ${oldName} and names ${newName}`, () => {
+  test(`the old option ${oldName} is rejected with the name ${newName}`, () => {
     assert.throws(
       () => make({ storage, ...options }),
       (error: unknown) => error instanceof TypeError && error.message === `${oldName} was renamed. Use ${newName}.`,

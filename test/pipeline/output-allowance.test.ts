@@ -75,7 +75,7 @@ for (const [path, sign] of [
   ['/v1/messages', 'event: error\ndata: {"type":"error"'],
   ['/v1/responses', '"type":"error"'],
 ] as const) {
-  test(`ends with an error event if it may not continue, as ${path} writes it`, async () => {
+  test(`a response that may not continue ends with an error event of ${path}`, async () => {
     const { answer, asked, settled } = await asking(40)
     const said = await answer(path)
     assert.ok(said.includes(sign) && said.includes('Nothing is left.'), said.slice(-400))
@@ -85,7 +85,7 @@ for (const [path, sign] of [
   })
 }
 
-test('is passed on completely if the provider has already sent all of it', async () => {
+test('a response that the provider has already sent in full is passed on completely', async () => {
   const refusing: AttemptStep = (attempt, next) => {
     const refused = gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.' })
     attempt.allowOutput({ tokens: 1, extend: () => Promise.reject(refused) })

@@ -81,7 +81,7 @@ const wordings: Record<string, Refusal> = {
   'a Python server': (field) => ({
     body: { error: { message: `create() got an unexpected keyword argument '${field}'` } },
   }),
-  'a proxy that names the field alone': (field) => ({
+  'a proxy that only names the field': (field) => ({
     body: { error: { message: 'Unsupported parameter', param: field } },
   }),
 }
@@ -209,14 +209,14 @@ const kept: Record<string, [fields: string[], refusal: Refusal, status: number]>
     }),
     400,
   ],
-  'the model that is unknown': [['top_k'], () => ({ body: { error: { message: 'unknown model "m"' } } }), 400],
+  'an unknown model': [['top_k'], () => ({ body: { error: { message: 'unknown model "m"' } } }), 400],
   'a field that was not sent': [['top_k'], () => unknownField('seed'), 400],
-  'the limit of tokens': [['max_tokens'], unknownField, 400],
+  'the token limit': [['max_tokens'], unknownField, 400],
   'the messages': [['messages'], unknownField, 400],
 }
 
 for (const [name, [fields, refusal, status]] of Object.entries(kept)) {
-  test(`the client gets a rejection by ${name}`, async () => {
+  test(`the client gets a rejection of ${name}`, async () => {
     const up = strictServer(fields, refusal)
     const { messages } = await openWorld({ fetch: up, connections: ['one'] })
     const response = await messages(asked)

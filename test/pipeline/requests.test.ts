@@ -15,24 +15,24 @@ const nested = (levels: number) => `{"model":"one/m","a":${'['.repeat(levels - 1
 const refused: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, message: RegExp]> = [
   ['an empty body', '', /empty/],
   ['blanks', ' \n', /empty/],
-  ['no JSON', '{"model":"one/m"', /not valid JSON/],
-  ['JSON with a comma too many', '{"model":"one/m",}', /not valid JSON/],
+  ['invalid JSON', '{"model":"one/m"', /not valid JSON/],
+  ['JSON with a trailing comma', '{"model":"one/m",}', /not valid JSON/],
   ['a list', '["one/m"]', /must be a JSON object/],
   ['text', '"one/m"', /must be a JSON object/],
   ['null', 'null', /must be a JSON object/],
-  ['no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), /not valid UTF-8/],
-  ['65 levels', nested(65), /deeper than 64 levels/],
-  ['a million levels', '['.repeat(1_000_000), /deeper than 64 levels/],
-  ['no model', '{"messages":[]}', /"model" is required/],
+  ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), /not valid UTF-8/],
+  ['JSON of 65 levels', nested(65), /deeper than 64 levels/],
+  ['JSON of a million levels', '['.repeat(1_000_000), /deeper than 64 levels/],
+  ['a body without a model', '{"messages":[]}', /"model" is required/],
   ['a blank model', '{"model":" "}', /"model" is required/],
-  ['a model that is no text', '{"model":{"a":1}}', /"model" is required/],
-  ['a last model that is no text', '{"model":"one/m","model":7}', /"model" is required/],
-  ['a model with half a character', '{"model":"one/\\ud800"}', /"model" contains an unpaired surrogate/],
-  ['a model name of a megabyte', JSON.stringify({ model: `one/${'m'.repeat(1_000_000)}` }), /"model" is longer than/],
+  ['a model that is not a string', '{"model":{"a":1}}', /"model" is required/],
+  ['a repeated model that is not a string', '{"model":"one/m","model":7}', /"model" is required/],
+  ['a model with an unpaired surrogate', '{"model":"one/\\ud800"}', /"model" contains an unpaired surrogate/],
+  ['a model name of one megabyte', JSON.stringify({ model: `one/${'m'.repeat(1_000_000)}` }), /"model" is longer than/],
 ]
 
 for (const [what, body, message] of refused) {
-  test(`${what}: 400 with a message that says so, in the client's format`, async () => {
+  test(`a request with ${what} gets a 400 that says so in the client's format`, async () => {
     const { up, world } = await open()
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
       const response = await world.gateway.fetch(new Request(`http://gateway${path}`, { method: 'POST', body }))

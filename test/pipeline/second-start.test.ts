@@ -79,9 +79,9 @@ const written = (events: readonly JsonObject[]) =>
 
 /** Ways in which the bytes of a stream may come. */
 const cuts: Record<string, (events: string[]) => string[]> = {
-  'an event a chunk': (events) => events,
-  'all at once': (events) => [events.join('')],
-  'a character a chunk': (events) => [...events.join('')],
+  'one event per chunk': (events) => events,
+  'all in one chunk': (events) => [events.join('')],
+  'one character per chunk': (events) => [...events.join('')],
 }
 
 /** Anthropic's helper for a stream that is asked of the gateway. */

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { forms, OTHER, OWN, openQuoting, questions, SHAPE, shown, starts } from './support/quoting.ts'
 import { type End, json } from './support/upstream.ts'
 
-const test = suite('no error shows a key, whatever the formats of the client and the provider')
+const test = suite('keys in errors, for every client and provider format')
 
 const data = (value: unknown, event?: string) =>
   `${event ? `event: ${event}\n` : ''}data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`
@@ -83,7 +83,7 @@ const words = (quoted: string) => `Incorrect API key provided: ${quoted}. Find y
 for (const provider of Object.keys(starts)) {
   if (provider === 'bedrock') continue
   for (const client of wireFormats) {
-    test(`an error body in a stream of ${provider} for a client of ${client}`, async () => {
+    test(`an error body in a stream of ${provider} shows no key to a client of ${client}`, async () => {
       const world = await openQuoting()
       for (const [what, bodyWith] of Object.entries(bodies)) {
         if (contentOf[provider] === what) continue
@@ -103,7 +103,7 @@ for (const provider of Object.keys(starts)) {
 
 for (const client of wireFormats) {
   for (const provider of Object.keys(starts)) {
-    test(`an error of ${provider} by its status or in a 200, for a client of ${client}`, async () => {
+    test(`an error of ${provider}, by its status or in a 200, shows no key to a client of ${client}`, async () => {
       const world = await openQuoting()
       for (const stream of [false, true, 'count'] as const) {
         for (const status of [200, 400]) {
@@ -154,7 +154,7 @@ for (const [name, spelt] of Object.entries(forms)) {
 }
 
 for (const [name, spelt] of Object.entries({ 'its own form': (key: string) => key, ...forms })) {
-  test(`a key in ${name} in the error of a connection that fails`, async () => {
+  test(`a key in ${name} never appears in the error of a failed connection`, async () => {
     const world = await openQuoting()
     for (const key of [OWN, OTHER, SHAPE]) {
       const quoted = spelt(key)

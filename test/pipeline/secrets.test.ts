@@ -4,7 +4,7 @@ import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite("a credential that a provider quotes stays the gateway's")
+const test = suite('credentials that a provider quotes')
 
 const SECRET = 'sk-A/quoted+Secret=='
 const SPELLINGS = [SECRET, `Bearer ${SECRET}`]
@@ -30,7 +30,7 @@ async function open(answer: () => Response) {
 }
 
 for (const status of [400, 401, 404, 429, 500, 503]) {
-  test(`a credential quoted in the body of a ${status}, plain, in JSON, or encoded`, async () => {
+  test(`a credential quoted in the body of a ${status} is removed, whether plain, in JSON, or encoded`, async () => {
     for (const said of SPELLINGS) {
       const bodies = [
         JSON.stringify({ error: { message: `Bad: ${said}` } }),
@@ -49,7 +49,7 @@ for (const status of [400, 401, 404, 429, 500, 503]) {
   })
 }
 
-test("a credential quoted in an error's header", async () => {
+test("a credential quoted in an error's header is removed", async () => {
   const error = { error: { message: 'no' } }
   const { world, assertKept } = await open(() => json(error, 429, { 'x-debug': `Bearer ${SECRET}`, 'x-other': 'kept' }))
   const response = await world.chat({})
@@ -70,7 +70,7 @@ const SHAPES = [
 ]
 
 for (const status of [400, 429, 500]) {
-  test(`a credential quoted in a ${status}: everything that looks like one is redacted, and the rest is unchanged`, async () => {
+  test(`everything in a ${status} that looks like a credential is redacted, and the rest is unchanged`, async () => {
     for (const shape of SHAPES) {
       for (const [said, kept] of [
         [`Key ${shape} is odd`, 'Key [credential] is odd'],
@@ -149,7 +149,7 @@ test('the body of a successful response is passed on unchanged', async () => {
   assert.equal(await (await world.chat({})).json(), answer)
 })
 
-test('a credential quoted in an error mid-stream: everything that looks like one is redacted', async () => {
+test('everything in an error mid-stream that looks like a credential is redacted', async () => {
   const [shape = ''] = SHAPES
   const error = `data: ${JSON.stringify({ error: { message: `Bad: ${shape}` } })}\n\n`
   for (const ask of ['chat', 'messages'] as const) {
@@ -163,7 +163,7 @@ test('a credential quoted in an error mid-stream: everything that looks like one
 const chatError = `data: ${JSON.stringify({ error: { message: `Bad: ${SECRET}` } })}\n\n`
 const messageError = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'api_error', message: `Bad: ${SECRET}` } })}\n\n`
 
-test('a credential quoted in an error mid-stream: another error replaces it', async () => {
+test('an error mid-stream that quotes a credential is replaced by another error', async () => {
   for (const rest of ['', 'data: [DONE]\n\n', 'data: [DONE]']) {
     for (const glued of [false, true]) {
       const events = [...chatEvents().slice(0, 3), chatError + rest]
@@ -185,7 +185,7 @@ test('a credential quoted in an error mid-stream: another error replaces it', as
   )
 })
 
-test('a credential quoted in an error mid-stream that lacks its blank line', async () => {
+test('a credential quoted in an error mid-stream without a blank line is removed', async () => {
   const { world, assertKept } = await open(() => sse([...chatEvents().slice(0, 3), chatError.trimEnd()]))
   assert.match(
     await assertKept(await world.chat({ stream: true }), 'no blank line'),
@@ -193,7 +193,7 @@ test('a credential quoted in an error mid-stream that lacks its blank line', asy
   )
 })
 
-test('a credential quoted in a translated error mid-stream, and in one before the first content', async () => {
+test('a credential quoted in a translated error is removed, mid-stream and before the first content', async () => {
   const begun = await open(() => sse([...chatEvents().slice(0, 3), chatError]))
   const translated = await begun.assertKept(await begun.world.messages({ model: 'one/m', stream: true }), 'translated')
   assert.match(translated, /event: error\ndata: [^\n]*Bad: \[credential\]/)

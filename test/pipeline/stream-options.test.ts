@@ -7,22 +7,22 @@ const message = '"messages" : [{"role":"user","content":"a \\"stream_options\\":
 
 /** Bodies that clients send, and what a provider of their format gets. */
 const table: Record<string, [sent: string, passed: string]> = {
-  'before other members': [
+  'before other fields': [
     `{"stream_options":{"include_usage":true}, "model":"one/m",${message}}`,
     `{"model":"m",${message}}`,
   ],
-  'beside "stream": false': [
+  'next to "stream": false': [
     `{"model":"one/m",${message},"stream":false, "stream_options": {"include_usage":true} }`,
     `{"model":"m",${message},"stream":false }`,
   ],
-  'beside "stream": null': [
+  'next to "stream": null': [
     `{"model":"one/m",${message},"stream":null,"stream_options":{}}`,
     `{"model":"m",${message},"stream":null}`,
   ],
 }
 
 for (const [name, [sent, passed]] of Object.entries(table)) {
-  test(`${name} are not passed on; all other characters are`, async () => {
+  test(`stream_options ${name} are not passed on, and everything else is unchanged`, async () => {
     const { world, up } = await open()
     const response = await world.post('/v1/chat/completions', sent)
     assert.equal([response.status, up.calls[0]?.body], [200, passed])

@@ -26,7 +26,7 @@ const startOf = (input: number) =>
     },
   })
 
-test('is what the providers reported, to the token, over failures, fallbacks, empty responses, and interrupted streams', async () => {
+test("total usage matches the providers' reports to the token across failures, fallbacks, empty responses, and interrupted streams", async () => {
   const random = createRandom()
   const reported = { input: 0, output: 0 }
 
@@ -94,7 +94,7 @@ test('is what the providers reported, to the token, over failures, fallbacks, em
   assert.ok(attempts.filter(({ outcome, usage }) => outcome !== 'answered' && usage).length > ROUNDS / 10, what)
 })
 
-test('includes a summary once, in the attempt that made it, even if another one continues with it', async () => {
+test('total usage includes a summary once, in the attempt that created it, even if another attempt continues with it', async () => {
   let calls = 0
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => {

@@ -22,18 +22,18 @@ function tailOf(pieces: readonly string[]): number[] {
 }
 
 for (const [what, sizes, kept] of [
-  ['of one small event', [100], [0]],
-  ['of one large event', [5_000], [0]],
-  ['of two large events: both', [5_000, 70_000], [0, 1]],
-  ['of large events: the last two', [5_000, 5_000, 5_000, 5_000], [2, 3]],
-  ['of a small event behind large ones: with the last two', [5_000, 5_000, 5_000, 200], [1, 2, 3]],
-  ['of a large event behind small ones: with them', [200, 200, 5_000], [0, 1, 2]],
+  ['the tail of a single small event has that event', [100], [0]],
+  ['the tail of a single large event has that event', [5_000], [0]],
+  ['the tail of two large events has both', [5_000, 70_000], [0, 1]],
+  ['the tail of four large events has the last two', [5_000, 5_000, 5_000, 5_000], [2, 3]],
+  ['the tail of large events and a small one has the last three', [5_000, 5_000, 5_000, 200], [1, 2, 3]],
+  ['the tail of small events and a large one has all three', [200, 200, 5_000], [0, 1, 2]],
   [
-    'of events that fill the blocks to the last byte: the last five',
+    'the tail of events that exactly fill the blocks has the last five',
     [1_024, 1_024, 1_024, 1_024, 1_024, 1_024],
     [1, 2, 3, 4, 5],
   ],
-  ['of one more', [1_024, 1_024, 1_024, 1_024, 1_024, 1_024, 1_024], [3, 4, 5, 6]],
+  ['the tail has the last four after one more event', [1_024, 1_024, 1_024, 1_024, 1_024, 1_024, 1_024], [3, 4, 5, 6]],
 ] as const) {
   test(what, () => {
     assert.equal(tailOf(sizes.map((size, number) => eventOf(number, size))), kept)

@@ -35,7 +35,7 @@ async function open(connections: NewConnection[], status = 200) {
 }
 
 for (const status of [200, 400]) {
-  test(`leads back to the same one of a provider's connections, after a ${status}`, async () => {
+  test(`the target name leads back to the same connection of a provider after a ${status}`, async () => {
     const { ask } = await open([lab('one'), lab('two'), lab('three')], status)
     for (const prefix of ['one', 'two', 'three']) {
       const first = await ask(`${prefix}/vendor/m`)
@@ -45,13 +45,13 @@ for (const status of [200, 400]) {
   })
 }
 
-test("is the provider's id if that leads to one connection, whatever the request called it", async () => {
+test("the target name is the provider's ID if that leads to one connection, regardless of the requested name", async () => {
   const { ask } = await open([{ provider: 'openai' }, lab('one')])
   for (const model of ['openai/gpt-5', 'oa/gpt-5']) assert.is((await ask(model)).name, 'openai/gpt-5')
   assert.is((await ask('one/m')).name, 'openai-compatible/m')
 })
 
-test('is another name of the connection if an alias or a longer prefix uses the first', async () => {
+test('the target name is another name of the connection if an alias or a longer prefix uses the first one', async () => {
   const { api, ask } = await open([{ provider: 'openai' }, lab('one')])
   await api.aliases.set({ alias: 'openai/gpt-5', model: 'one/m' })
   assert.equal(await ask('openai/gpt-5'), { host: 'one.test', name: 'openai-compatible/m' })

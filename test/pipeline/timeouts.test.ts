@@ -42,10 +42,10 @@ test('headers: the attempt fails exactly at the limit, not a millisecond earlier
 const late = (code: string) => new TypeError('terminated', { cause: Object.assign(new Error('late'), { code }) })
 
 for (const [what, where, error] of [
-  ['headers, as undici has one', 'headers', late('UND_ERR_HEADERS_TIMEOUT')],
-  ['bodies, as undici has one', 'body', late('UND_ERR_BODY_TIMEOUT')],
-  ['whole calls, as a signal has', 'headers', new DOMException('The operation timed out.', 'TimeoutError')],
-  ['whole calls, as a signal has, amid a body', 'body', new DOMException('The operation timed out.', 'TimeoutError')],
+  ['headers, as in undici', 'headers', late('UND_ERR_HEADERS_TIMEOUT')],
+  ['bodies, as in undici', 'body', late('UND_ERR_BODY_TIMEOUT')],
+  ['whole calls, as with a signal', 'headers', new DOMException('The operation timed out.', 'TimeoutError')],
+  ['whole calls, as with a signal mid-body', 'body', new DOMException('The operation timed out.', 'TimeoutError')],
 ] as const)
   test(`a timeout of the HTTP client itself for ${what} counts against the model and not its connection`, async () => {
     const cut = new ReadableStream({ start: (controller) => controller.error(error) })
@@ -81,7 +81,7 @@ test('headers: the next target is tried', async () => {
   assert.is(answer()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
 })
 
-test('silence: counts from the last chunk, for whole responses', async () => {
+test('silence: the timeout of a whole response counts from its last chunk', async () => {
   const parts = ['{"id":"c1",', '"choices":', '[]}']
   const { up, world, answer } = await asking((clock) => new Response(bodyOf(slowly(clock, parts, 199), 'hang')), {})
   await world.clock.advance(199 * 3 + 199)
@@ -106,7 +106,7 @@ test("silence: before a stream's first content, the next target is tried", async
   assert.equal(up.providers, ['one', 'two'])
 })
 
-test('silence: mid-stream, it ends the stream with an error, exactly at the limit', async () => {
+test('silence: mid-stream, the stream ends with an error exactly at the limit', async () => {
   const { up, world, asked, answer } = await asking(() => sse(chatEvents().slice(0, 3), 'hang'), { stream: true })
   await asked
   const reader = answer()?.body?.getReader()
@@ -155,7 +155,7 @@ test("silence: a silent error body doesn't hide the status", async () => {
 
 const blanks = Array.from({ length: 100 }, () => ' ')
 for (const stream of [false, true]) {
-  test(`total: limits a response that arrives slowly, ${stream ? 'also when a stream was asked for' : 'from the start of the attempt'}`, async () => {
+  test(`total: limits a response that arrives slowly, ${stream ? 'even if a stream was requested' : 'from the start of the attempt'}`, async () => {
     const { up, world, answer } = await asking(
       (clock) => new Response(bodyOf(slowly(clock, blanks, 100)), { headers: { 'content-type': 'application/json' } }),
       { stream },
@@ -169,7 +169,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('total: includes the time before the headers', async () => {
+test('total: the timeout includes the time before the headers', async () => {
   const { world, answer } = await asking(never, {}, { limits: { headersTimeoutMs: 1_000, totalTimeoutMs: 500 } })
   await world.clock.advance(499)
   assert.is(answer(), undefined)
@@ -177,7 +177,7 @@ test('total: includes the time before the headers', async () => {
   assert.is(answer()?.status, 504)
 })
 
-test('total: a stream may take any time', async () => {
+test('total: a stream may take as long as it needs', async () => {
   const { world, asked, answer } = await asking((clock) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150)), {
     stream: true,
   })

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('a file or a request that is too large for one target')
+const test = suite('files and requests that are too large for one target')
 
 const chat = { messages: [{ role: 'user', content: 'Hi' }] }
 const completion = {
@@ -32,11 +32,11 @@ const all = [
 
 const refusals: Record<string, () => Response> = {
   'a 413': () => json({ error: { message: 'Request Entity Too Large', type: 'invalid_request_error' } }, 413),
-  'a 413 that is a page': () =>
+  'a 413 with an HTML page': () =>
     new Response('<html>413</html>', { status: 413, headers: { 'content-type': 'text/html' } }),
-  'the size of OpenAI': () =>
+  "OpenAI's size error": () =>
     json({ error: { message: 'Maximum content size limit (26214400) exceeded (26345678 bytes read)' } }, 413),
-  'the length of OpenAI': () =>
+  "OpenAI's length error": () =>
     json(
       {
         error: {
@@ -45,7 +45,7 @@ const refusals: Record<string, () => Response> = {
       },
       400,
     ),
-  'the size of Google': () =>
+  "Google's size error": () =>
     json(
       {
         error: {
@@ -56,9 +56,9 @@ const refusals: Record<string, () => Response> = {
       },
       400,
     ),
-  'a list of FastAPI': () =>
+  "FastAPI's list of errors": () =>
     json({ detail: [{ loc: ['body', 'file'], msg: 'File size 30.00 MB exceeds maximum of 25 MB' }] }, 422),
-  'a code alone': () => json({ error: { message: 'Bad request', code: 'FileTooLarge' } }, 400),
+  'only a code': () => json({ error: { message: 'Bad request', code: 'FileTooLarge' } }, 400),
   ...Object.fromEntries(
     [
       'Invalid file size: 30MB. Maximum allowed is 25MB',
@@ -69,7 +69,7 @@ const refusals: Record<string, () => Response> = {
       'The attachment is too big',
     ].map((message) => [message, () => json({ error: { message, type: 'invalid_request_error' } }, 400)]),
   ),
-  'the size of Anthropic': () =>
+  "Anthropic's size error": () =>
     json(
       {
         type: 'error',
@@ -81,7 +81,7 @@ const refusals: Record<string, () => Response> = {
       },
       400,
     ),
-  'the size of ElevenLabs': () => json({ detail: { status: 'file_too_large', message: 'No.' } }, 400),
+  "ElevenLabs' size error": () => json({ detail: { status: 'file_too_large', message: 'No.' } }, 400),
 }
 
 for (const { at, kind, body } of all)

@@ -21,7 +21,7 @@ test.after(async ({ folder }) => {
   if (folder) await rm(folder, { recursive: true })
 })
 
-test('releases only an unchanged clone on main, at the commit of the tag', async ({ folder }) => {
+test('only an unchanged clone on main is released, at the commit of the tag', async ({ folder }) => {
   const origin = join(folder, 'origin')
   const clone = join(folder, 'clone')
   const git = (cwd: string, ...args: string[]) =>
@@ -55,7 +55,7 @@ test('releases only an unchanged clone on main, at the commit of the tag', async
   assert.equal(await sourceFaults(clone, 'v0.3.0'), [notOnMain])
 })
 
-test('ends immediately for a wrong tag, and says what is wrong', async () => {
+test('a wrong tag ends the release immediately with the reason', async () => {
   const program = join(root, 'test/release/check.ts')
   const { code, stdout, stderr } = await execute(process.execPath, [program, '--check', '--tag', 'v99.0.0'], {
     cwd: root,
@@ -91,7 +91,7 @@ const refusal = (folder: string, check: string, files: Readonly<Record<string, s
     (error: Error) => error.message,
   )
 
-test("rejects a file that doesn't belong in the package, and too many bytes", async ({ folder }) => {
+test("a file that doesn't belong in the package is rejected, and so are too many bytes", async ({ folder }) => {
   const check = 'files and bytes'
   assert.match(await checked(folder, check, { 'dist/index.js': 'export {}' }), /^files 2, packed \d+, unpacked 11,/)
   assert.is(await refusal(folder, check, { 'src/index.ts': '' }), 'should not be in the package: src/index.ts')
@@ -99,13 +99,13 @@ test("rejects a file that doesn't belong in the package, and too many bytes", as
   assert.match(await refusal(folder, check, { 'dist/index.js': large }), /^unpacked: \d+, more than \d+$/)
 })
 
-test('rejects a file that contains a path of the build machine', async ({ folder }) => {
+test('a file that contains a path of the build machine is rejected', async ({ folder }) => {
   const check = 'no trace of this machine'
   assert.is(await checked(folder, check, { 'dist/index.js': 'export {}' }), '2 files')
   assert.match(await refusal(folder, check, { 'dist/index.js': `// ${root}src/index.ts` }), /dist\/index\.js has \//)
 })
 
-test('rejects a dependency with an install script', async ({ folder }) => {
+test('a dependency with an install script is rejected', async ({ folder }) => {
   const place = await mkdtemp(join(folder, 'locked-'))
   const packages = { '': {}, 'node_modules/a': {}, 'node_modules/b': { hasInstallScript: true } }
   await writeFile(join(place, 'package-lock.json'), JSON.stringify({ packages }))

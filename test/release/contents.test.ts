@@ -14,9 +14,9 @@ import {
   strangeFiles,
 } from './contents.ts'
 
-const test = suite('the checks of a release')
+const test = suite('the release checks')
 
-test("finds a file that doesn't belong in the package", () => {
+test("a file that doesn't belong in the package is found", () => {
   const good = [
     'package.json',
     'dist/index.js',
@@ -37,14 +37,14 @@ test("finds a file that doesn't belong in the package", () => {
   assert.equal(strangeFiles([...good, ...bad]), bad)
 })
 
-test('finds a size over its budget', () => {
+test('a size over its budget is found', () => {
   assert.equal(overBudget({ ...PACKAGE_BUDGETS }), [])
   assert.equal(overBudget({ packed: PACKAGE_BUDGETS.packed + 1, files: 1 }), [
     `packed: ${PACKAGE_BUDGETS.packed + 1}, more than ${PACKAGE_BUDGETS.packed}`,
   ])
 })
 
-test('finds a wrong size on the front page', () => {
+test('a wrong size on the front page is found', () => {
   const page = 'The package has 1 MB and two dependencies (`a`, `b`), 8 MB\ninstalled.'
   assert.equal(misstated(page, { packed: 971_257, installed: 7_874_075 }), [])
   assert.equal(misstated(page, { packed: 1_600_000, installed: 5_400_000 }), [
@@ -54,7 +54,7 @@ test('finds a wrong size on the front page', () => {
   assert.equal(misstated('', { packed: 1e6, installed: 1e6 }).length, 2)
 })
 
-test('rejects a version without notes or a date, or with another tag', () => {
+test('a version without notes or a date, or with another tag, is rejected', () => {
   const log =
     '# Changelog\n\n## [0.3.0] - unreleased\n\n- New.\n\n## [0.2.0] - 2027-01-31\n\n### Added\n\n- A word.\n\n## [0.1.0] - 2026-12-01\n\nNothing.\n'
   assert.is(readNotes(log, '0.2.0', 'v0.2.0'), '### Added\n\n- A word.')
@@ -109,7 +109,7 @@ test('the SBOM describes the package and everything that is bundled into it', ()
   assert.throws(() => packageSbom(sbomOfNpm(), {}), /package-lock.json has no @hapi\/boom/)
 })
 
-test('rejects an SBOM that lacks a dependency, is for another package, or lists development packages', () => {
+test('an SBOM that lacks a dependency, is for another package, or lists development packages is rejected', () => {
   const good = packageSbom(sbomOfNpm(), lock)
   const [first, ...others] = good.components
   assert.equal(sbomFaults({ ...good, bomFormat: undefined }), ['it is no CycloneDX'])
@@ -122,7 +122,7 @@ test('rejects an SBOM that lacks a dependency, is for another package, or lists 
   assert.ok(sbomFaults(sbomOfNpm()).includes('it is of consumer'))
 })
 
-test('finds a path of the build machine, or a source map, in the files of the package', () => {
+test('a path of the build machine or a source map in the package files is found', () => {
   const text = "import '/home/me/signalbox/src/index.ts'\n//# sourceMappingURL=index.js.map\n"
   assert.equal(machineTraces(text, ['/home/me/signalbox/']), ['/home/me/signalbox/', 'sourceMappingURL='])
   assert.equal(machineTraces("import './index.js'\n", ['/home/me/signalbox/']), [])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { type Budget, createHedgeBudget, createRetryBudget } from '../../src/request/routing/budget.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('budgets, against a model')
+const test = suite('budgets compared with a model')
 
 type Step = 'request' | 'a rush of requests' | 'spend' | 'a rush of spending' | { passMs: number }
 

@@ -18,7 +18,7 @@ const PATIENT = { timeoutMs: 300_000 }
 
 const failures: Array<[what: string, ways: [Behaviour, ...Behaviour[]]]> = [
   ['with 500', [broken(500)]],
-  ['with 503, 429 or a refused connection', [broken(503), broken(429), unreachable]],
+  ['with 503, 429, or a refused connection', [broken(503), broken(429), unreachable]],
 ]
 
 const several = (count: number, behaviour: () => Behaviour) =>
@@ -35,7 +35,7 @@ function assertAtMost(failed: number, limit: number, outcome: Outcome) {
 for (const [what, ways] of failures) {
   for (const [count, limit] of [[2, 1.5], ...(isCi ? [[1, 10.5] as const, [3, 0.3] as const] : [])] as const)
     test(
-      `round-robin over ${count} that fail ${what} in a tenth of the calls fails at most ${limit} % of the requests`,
+      `round-robin over ${count} targets that fail ${what} in a tenth of the calls fails at most ${limit}% of the requests`,
       PATIENT,
       async () => {
         const outcome = await simulate({ providers: several(count, () => failingAtRandom(0.1, ...ways)) })
@@ -50,7 +50,7 @@ for (const [what, dead] of [
 ] as const) {
   for (const strategy of ['fallback', 'round-robin'] as const)
     test(
-      `a dead target that ${what} next to a healthy one fails almost no requests after a second, whenever it fails: ${strategy}`,
+      `a dead target that ${what} next to a healthy one fails almost no requests after its first second: ${strategy}`,
       PATIENT,
       async () => {
         const fromStart = await simulate({ providers: { one: dead, two: fine }, combo: { strategy }, seconds: 6 })

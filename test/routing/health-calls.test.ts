@@ -5,7 +5,7 @@ const test = suite('health and in-flight calls')
 
 for (const [outcome, end] of [
   ['success', 'succeed'],
-  ['error of the client', 'fail'],
+  ['client error', 'fail'],
 ] as const) {
   test(`a late ${outcome} does not end a cooldown that began after its call`, () => {
     for (const what of ['credentials', 'rate-limit', 'model-not-found'] as const) {

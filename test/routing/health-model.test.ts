@@ -7,7 +7,7 @@ import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createModel, type ModelCall } from './support/health-model.ts'
 
-const test = suite('health, against a model')
+const test = suite('health compared with a model')
 
 /** A call to one of the targets begins, one of those that are under way comes to its end, or something else happens. */
 type Step = { begin: number } | { end: number; as: End } | { change: number } | { passMs: number }

@@ -15,7 +15,7 @@ const table: Array<[FailureClass, failures: number, firstMs: number, level: 'mod
   ['model-not-found', 1, 300_000, 'model'],
 ]
 for (const [what, failures, firstMs, level] of table) {
-  test(`${what}: after ${failures} of ${failures} calls the ${level} cools for ${firstMs / 1_000} s`, () => {
+  test(`${what}: after ${failures} failures in ${failures} calls, the ${level} is in cooldown for ${firstMs / 1_000} s`, () => {
     const { fail, waitOf, health } = open()
     for (let at = 1; at < failures; at++) {
       fail(what)
@@ -48,7 +48,7 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
     assert.is(waitOf(), 5_000)
   })
 
-  test(`${what} ends a probe: the target is back`, async () => {
+  test(`${what} ends a probe, and the target is available again`, async () => {
     const { fail, health, waitOf, pass } = open()
     for (const [failed, ms] of [
       ['credentials', 60_000],

@@ -92,10 +92,10 @@ const events = chatEvents()
 const ends: Array<
   [how: string, rest: Answering, end: (response: Response, leave: AbortController) => Promise<unknown>]
 > = [
-  ['is read to its end', () => sse(events), (response) => response.text()],
-  ['is cut', () => sse(events.slice(0, 3), 'error'), (response) => response.text()],
-  ['is left by its client', () => sse(events.slice(0, 3), 'hang'), async (_, leave) => leave.abort()],
-  ['is cancelled by the host', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
+  ['has been read to the end', () => sse(events), (response) => response.text()],
+  ['is cut off', () => sse(events.slice(0, 3), 'error'), (response) => response.text()],
+  ['loses its client', () => sse(events.slice(0, 3), 'hang'), async (_, leave) => leave.abort()],
+  ['is cancelled by your app', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
 ]
 for (const [how, answer, end] of ends) {
   test(`a stream counts until it ${how}`, async () => {

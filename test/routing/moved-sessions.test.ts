@@ -11,13 +11,13 @@ const test = suite('moved sessions')
 const sticky = { models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' as const }
 
 const changes: Record<string, (api: World['api'], id: string) => Promise<unknown>> = {
-  'is written again as it is': (api, id) => api.combos.update(id, { strategy: 'sticky' }),
-  'has its models in another order': (api, id) => api.combos.update(id, { models: [...sticky.models].reverse() }),
-  'is renamed there and back': async (api, id) => {
+  'is saved again unchanged': (api, id) => api.combos.update(id, { strategy: 'sticky' }),
+  'lists its models in another order': (api, id) => api.combos.update(id, { models: [...sticky.models].reverse() }),
+  'is renamed and renamed back': async (api, id) => {
     await api.combos.update(id, { name: 'other' })
     await api.combos.update(id, { name: 'pool' })
   },
-  'is deleted and made anew': async (api, id) => {
+  'is deleted and created again': async (api, id) => {
     await api.combos.delete(id)
     await api.combos.create({ name: 'pool', ...sticky })
   },

@@ -17,10 +17,10 @@ const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> 
   prompt_cache_key: (who) => [{ prompt_cache_key: who }],
   user: (who) => [{ user: who }],
   'metadata.user_id': (who) => [{ metadata: { user_id: who } }],
-  'the system prompt of a message': (who) => [
+  'the system prompt of a Messages request': (who) => [
     { system: `You help ${who}.`, messages: [{ role: 'user', content: 'Hi' }] },
   ],
-  'the system prompt': (who) => [
+  'the system prompt of a chat request': (who) => [
     {
       messages: [
         { role: 'system', content: `You help ${who}.` },
@@ -28,7 +28,7 @@ const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> 
       ],
     },
   ],
-  'the first words of the user': (who) => [
+  "the user's first message": (who) => [
     { messages: [{ role: 'user', content: [{ type: 'text', text: `I am ${who}` }] }] },
   ],
 }

@@ -12,7 +12,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('an unavailable storage')
 
-type Fault = 'refuses' | 'hangs' | 'is slow' | 'loses replies'
+type Fault = 'rejects calls' | 'hangs' | 'is slow' | 'loses replies'
 
 /** A gateway whose storage fails from `fail` until `mend`, and another gateway whose storage never does. */
 async function open({ watched = true } = {}) {
@@ -23,7 +23,7 @@ async function open({ watched = true } = {}) {
   const faulty =
     <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
     async (...args: Args): Promise<T> => {
-      if (fault === 'refuses') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      if (fault === 'rejects calls') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       if (fault === 'hangs') return never()
       if (fault === 'is slow') await clock.sleep(4_000)
       const result = await work(...args)
@@ -82,7 +82,7 @@ async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>):
 }
 
 for (const watched of [true, false])
-  for (const how of ['refuses', 'hangs', 'is slow'] as const)
+  for (const how of ['rejects calls', 'hangs', 'is slow'] as const)
     test(`data that was read stays in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, status, key, fail } = await open({ watched })
       assert.is(await status(key), 200)
@@ -95,8 +95,8 @@ for (const watched of [true, false])
       }
     })
 
-for (const how of ['refuses', 'hangs'] as const) {
-  test(`unavailable storage: a 503 for a key that wasn't seen, and for a gateway that has read nothing, while it ${how}`, async () => {
+for (const how of ['rejects calls', 'hangs'] as const) {
+  test(`unavailable storage: an unseen key and a gateway that has read nothing get a 503 while it ${how}`, async () => {
     const { clock, status, key, elsewhere, fail, mend, open: another } = await open()
     assert.is(await status(key), 200)
     await elsewhere.api.settings.update({ requireApiKey: true })
@@ -109,7 +109,7 @@ for (const how of ['refuses', 'hangs'] as const) {
     assert.equal([await status(unseen), await status(key, empty), await status(undefined, empty)], [200, 200, 401])
   })
 
-  test(`unavailable storage: a 503 for each change within six seconds while it ${how}, and the change isn't made`, async () => {
+  test(`unavailable storage: each change gets a 503 within six seconds while it ${how}, and isn't made`, async () => {
     const { clock, world, id, elsewhere, fail, mend } = await open()
     const manage = async (method: string, path: string, body: object) => {
       const response = await world.gateway.fetch(
@@ -148,7 +148,7 @@ test('unavailable storage: changes made during the outage are visible within a s
   for (const watched of [true, false]) {
     const { clock, status, key, id, elsewhere, fail, mend } = await open({ watched })
     assert.is(await status(key), 200)
-    fail('refuses')
+    fail('rejects calls')
     await elsewhere.api.keys.update(id, { isActive: false })
     await elsewhere.api.combos.create({ name: 'later', models: ['two/m'] })
     await clock.advance(10_000)
@@ -160,7 +160,7 @@ test('unavailable storage: changes made during the outage are visible within a s
 })
 
 for (const watched of [true, false])
-  for (const how of ['refuses', 'hangs', 'is slow'] as const)
+  for (const how of ['rejects calls', 'hangs', 'is slow'] as const)
     test(`a gateway's own changes are in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, world, status, key, id, fail } = await open({ watched })
       const { key: renamed, id: renamedId } = await world.api.keys.create({ name: 'renamed' })
@@ -197,7 +197,7 @@ test('unavailable storage: what was read stays in effect after a change has fail
   const { clock, world, status, key, id, fail } = await open()
   assert.is(await status(key), 200)
   const [pool] = (await world.api.combos.list()).combos
-  fail('refuses')
+  fail('rejects calls')
   for (const change of [
     () => world.api.keys.update(id, { isActive: false }),
     () => world.api.settings.update({ requireApiKey: true }),
@@ -264,7 +264,7 @@ test('unavailable storage: what was read stays in effect if notifications arrive
   assert.is(await status(), 200)
 })
 
-test('unavailable storage: a 503 for each change while the storage is full, and requests continue', async () => {
+test('unavailable storage: each change gets a 503 while the storage is full, and requests continue', async () => {
   const memory = memoryStorage()
   let isFull = false
   const set: Storage['set'] = async (...args) => {

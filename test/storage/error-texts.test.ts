@@ -36,7 +36,7 @@ const answers: Array<[sqlState: string, code: string, says: string]> = [
   ['XX001', 'STORAGE_UNREADABLE', 'Try again, or read its log.'],
 ]
 for (const [sqlState, code, says] of answers)
-  test(`a Postgres error ${sqlState} is ${code}: ${says}`, async () => {
+  test(`a Postgres error ${sqlState} becomes ${code}: ${says}`, async () => {
     assert.is(
       await errorOf(postgres(sqlState).set('key', 'value')),
       `${code}: Postgres rejected the table t (${sqlState}). ${says}`,
@@ -44,7 +44,7 @@ for (const [sqlState, code, says] of answers)
   })
 
 for (const code of ['08006', 'ECONNREFUSED', 'EPIPE', ''])
-  test(`a Postgres failure with "${code}" means that it is unreachable`, async () => {
+  test(`a Postgres failure with "${code}" means that the server is unreachable`, async () => {
     assert.is(
       await errorOf(postgres(code).get('key')),
       `STORAGE_UNREACHABLE: Postgres is unreachable for the table t${code && ` (${code})`}. Check the pool's address and the server.`,

@@ -64,11 +64,11 @@ test(`file storage returns what was written, or names the damage, for ${ON_DISK}
 const harms: Array<[how: string, harm: (path: string) => Promise<unknown> | unknown]> = [
   ['is empty', (path) => writeFile(path, '')],
   ['is cut off', (path) => truncate(path, 20_000)],
-  ['holds something else', (path) => writeFile(path, 'nonsense'.repeat(9_000))],
+  ['contains something else', (path) => writeFile(path, 'nonsense'.repeat(9_000))],
   ['belongs to another program', (path) => rm(path).then(() => changed(path, 'CREATE TABLE t (a)'))],
   ['lacks a record', (path) => changed(path, "DELETE FROM records WHERE key = 'key/7'")],
   [
-    'has a record more',
+    'has an extra record',
     (path) => changed(path, "INSERT INTO records SELECT 'b', version, sum, value FROM records LIMIT 1"),
   ],
   ['has another value', (path) => changed(path, "UPDATE records SET value = 'other' WHERE key = 'key/7'")],

@@ -273,8 +273,8 @@ test('totals in memory stay small, however many requests, users, and hours there
 })
 
 for (const [how, hangs] of [
-  ['refuses', false],
-  ['never answers', true],
+  ['rejects calls', false],
+  ['never responds', true],
 ] as const) {
   test(`a gateway that closes while the storage ${how} stops within 5 s, makes no more calls, and reports lost requests`, async () => {
     const { clock, storage, state } = flaky()

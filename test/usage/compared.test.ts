@@ -34,8 +34,8 @@ for (const [what, query] of [
   ['the last 24 hours', {}],
   ['a filter', { keyId: 'k2' }],
   ['whole days', { from: '2026-01-19', to: '2026-01-20' }],
-  ['a day that is not over', { from: '2026-01-20', to: '2026-01-21' }],
-  ['a part of an hour', { from: '2026-01-20T12:20:00Z', to: '2026-01-20T12:29:00Z' }],
+  ['an unfinished day', { from: '2026-01-20', to: '2026-01-21' }],
+  ['part of an hour', { from: '2026-01-20T12:20:00Z', to: '2026-01-20T12:29:00Z' }],
   ['ten days', { from: '2026-01-10T07:15:00Z' }],
 ] as const satisfies Array<[string, UsageQuery]>)
   test(`the preceding period has the same length and filter: ${what}`, async () => {
@@ -98,7 +98,7 @@ test('rows are limited by cost, requests, or tokens, and the rest become one row
   )
 })
 
-test('the row of the rest has their totals and percentiles', async () => {
+test('the row for the rest has its totals and percentiles', async () => {
   const api = await openWith(many)
   const { rows, totals } = await api.summary({ top: 13, order: 'requests' })
   const alone = (await api.summary({ keyId: 'k1' })).totals
@@ -112,7 +112,7 @@ test('the row of the rest has their totals and percentiles', async () => {
 })
 
 for (const series of ['hour', 'day'] as const)
-  test(`a series has the first ten rows by the ${series}, and totals of the rest`, async () => {
+  test(`a series has the first ten rows by the ${series}, and totals for the rest`, async () => {
     const api = await openWith(many)
     const answer = await api.summary({ series, order: 'requests', names: true })
     const hours = series === 'hour' ? 3 : 1

@@ -8,11 +8,11 @@ const REPORTED = { input: 40, output: 1_200 }
 for (const [provider, speaking] of Object.entries(providers))
   for (const [client, ask] of Object.entries(clients))
     for (const [what, text, stream] of [
-      ['after some words', 'Hello there ', true],
-      ['before a word', '', true],
-      ['in a stream that was not asked for', 'Hello there ', false],
+      ['after some content', 'Hello there ', true],
+      ['before any content', '', true],
+      ['in an unrequested stream', 'Hello there ', false],
     ] as const)
-      test(`${what} is counted: ${client} client, ${provider} provider`, async () => {
+      test(`usage reported with a failure ${what} is counted: ${client} client, ${provider} provider`, async () => {
         for (const end of speaking.failures(speaking.usage(REPORTED))) {
           const { counts, source, usd } = await usageOf(() => speaking.failing(end, text), ask(`${provider}/m`, stream))
           assert.equal([counts, source, usd], [REPORTED, 'counted', (40 + 12_000) / 1e6], end)

@@ -46,24 +46,24 @@ const rows: ReadonlyArray<
   ]
 > = [
   ['a compaction', [compaction, own], [209_000, 4_500, costOfCompaction + costOfOwn, 'counted']],
-  ['the message alone', [own], [23_000, 1_000, costOfOwn, 'counted']],
-  ['nothing', [], [23_000, 1_000, costOfOwn, 'counted']],
+  ['only the message', [own], [23_000, 1_000, costOfOwn, 'counted']],
+  ['an empty list', [], [23_000, 1_000, costOfOwn, 'counted']],
   ['null', null, [23_000, 1_000, costOfOwn, 'counted']],
   ['zeros', [run('message', [0, 0, 0, 0])], [23_000, 1_000, costOfOwn, 'counted']],
-  ['what is no list', { a: 1 }, [23_000, 1_000, costOfOwn, 'counted']],
-  ['less than the usage', [run('message', [3_000, 0, 0, 200])], [23_000, 1_000, costOfOwn, 'counted']],
+  ['an object instead of a list', { a: 1 }, [23_000, 1_000, costOfOwn, 'counted']],
+  ['less than the total usage', [run('message', [3_000, 0, 0, 200])], [23_000, 1_000, costOfOwn, 'counted']],
   [
-    'an advisor of another model',
+    'an advisor with another model',
     [own, run('advisor_message', advice, 'claude-large-4-8')],
     [23_900, 2_200, costOfOwn + costOfAdvice(10), 'counted'],
   ],
   [
-    'an advisor by its dated name',
+    'an advisor under its dated name',
     [own, run('advisor_message', advice, 'claude-large-4-8-20260101')],
     [23_900, 2_200, costOfOwn + costOfAdvice(10), 'counted'],
   ],
   [
-    'the same model by its dated name',
+    'the same model under its dated name',
     [own, run('advisor_message', advice, 'claude-small-4-5-20250929')],
     [23_900, 2_200, costOfOwn + costOfAdvice(1), 'counted'],
   ],

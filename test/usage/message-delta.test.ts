@@ -18,23 +18,23 @@ const rows: ReadonlyArray<readonly [what: string, start: JsonObject, delta: Json
   ['the delta has null', input(100, 20), input(null, null), [120, 20, 0]],
   ['the delta has 0', input(100), input(0), [100, 0, 0]],
   ['the delta has 0 everywhere', input(100, 50, 10), input(0, 0, 0), [160, 50, 10]],
-  ['the delta repeats cached tokens beside 0', input(20, 80), input(0, 80), [100, 80, 0]],
-  ['the delta repeats it', input(20, 80, 5), input(20, 80, 5), [105, 80, 5]],
+  ['the delta repeats cached tokens next to 0', input(20, 80), input(0, 80), [100, 80, 0]],
+  ['the delta repeats the start', input(20, 80, 5), input(20, 80, 5), [105, 80, 5]],
   ['the delta has more', input(20, 80), input(500, 80), [580, 80, 0]],
   ['the delta splits the total', input(100), input(20, 80), [100, 80, 0]],
   ['the delta splits the total in three', input(100), input(20, 50, 30), [100, 50, 30]],
-  ['the delta finds all of the total in the cache', input(100), input(0, 100), [100, 100, 0]],
-  ['the delta finds some of the total in the cache', input(100), input(0, 40), [100, 40, 0]],
-  ['the delta splits otherwise', input(60, 0, 40), input(20, 80), [100, 80, 0]],
+  ['the delta reports all of the total as cached', input(100), input(0, 100), [100, 100, 0]],
+  ['the delta reports part of the total as cached', input(100), input(0, 40), [100, 40, 0]],
+  ['the delta splits the total differently', input(60, 0, 40), input(20, 80), [100, 80, 0]],
   ['the start has 0', input(0), input(40, 60), [100, 60, 0]],
   ['the start has 0 everywhere', input(0, 0, 0), input(40), [40, 0, 0]],
   ['the start has none', {}, input(40, 60), [100, 60, 0]],
-  ['the cache has it all from the start', input(0, 100), {}, [100, 100, 0]],
+  ['the start reports all tokens as cached', input(0, 100), {}, [100, 100, 0]],
 ]
 
 for (const [client, ask] of Object.entries(clients))
   for (const [what, start, delta, [all, read, write]] of rows)
-    test(`${what}: ${client} client`, async () => {
+    test(`input tokens are counted once if ${what}: ${client} client`, async () => {
       const { usage, source } = await usageOf(
         () =>
           providers.claude.stream(

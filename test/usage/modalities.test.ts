@@ -92,13 +92,13 @@ const answers: Record<string, { path: string; body: object; answer: object; kept
     },
     kept: { inputAudio: 90 },
   },
-  'the generateContent of Google': {
+  "Google's generateContent": {
     path: '/v1beta/models/google/g:generateContent',
     body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
     answer: gemini([sound]),
     kept: { ...inputTokens, outputAudio: 40 },
   },
-  'speech of Google': {
+  "Google's speech": {
     path: '/v1/audio/speech',
     body: { model: 'google/speaks', input: 'Hi', voice: 'alloy', response_format: 'pcm' },
     answer: gemini([sound]),
@@ -169,7 +169,7 @@ const requestWith = (spent: object) => ({
   tokens: tokensOf({}),
 })
 
-test('rows of requests and totals include them, and those of earlier versions are readable', () => {
+test('request and total rows include modalities, and rows of earlier versions are readable', () => {
   for (const spent of [
     { tokens: tokensOf({}) },
     { tokens: tokensOf({}), units: { image: 2 } },

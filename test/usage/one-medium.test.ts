@@ -56,7 +56,7 @@ const cases: Array<[what: string, path: string, body: object | File, answer: () 
     32.5,
   ],
   [
-    'images whose tokens are told apart',
+    'images with tokens by modality',
     'images/generations',
     { model: 'one/i', prompt: 'x' },
     () => json({ data, usage: { ...usage, ...own } }),
@@ -127,16 +127,16 @@ const messages = [{ role: 'user', content: 'Hi' }]
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 
 for (const [what, path, mimeType, more, costUsd] of [
-  ['an image model by Chat', 'i', 'image/png', {}, 32.5],
-  ['an image model whose answer is text', 'i', 'image/png', TEXT_DETAILS, 10.5],
+  ['an image model over Chat', 'i', 'image/png', {}, 32.5],
+  ['an image model that responds with text', 'i', 'image/png', TEXT_DETAILS, 10.5],
   [
-    'an image model that thinks',
+    'an image model that reasons',
     'i',
     'image/png',
     { candidatesTokenCount: 500_000, thoughtsTokenCount: 500_000 },
     21.5,
   ],
-  ['a model of speech', 't', 'audio/L16;rate=24000', {}, 20.5],
+  ['a speech model', 't', 'audio/L16;rate=24000', {}, 20.5],
 ] as const)
   test(`output that the provider does not distinguish is of the model's medium: ${what}`, async () => {
     const answer = google(mimeType)

@@ -116,7 +116,7 @@ const places: Record<
     body: { model: 'one/m', messages },
     answer: (told) => whole(told, { ...chatAnswer(), usage: tokens(openai, told.usage), ...told.beside }),
   },
-  'chat for Messages': {
+  'Chat for a Messages client': {
     path: '/v1/messages',
     body: { model: 'one/m', messages, max_tokens: 10 },
     answer: (told) => whole(told, { ...chatAnswer(), usage: tokens(openai, told.usage), ...told.beside }),
@@ -138,7 +138,7 @@ const places: Record<
     body: { model: 'open/r', input: 'Hi' },
     answer: (told) => whole(told, response(told)),
   },
-  'streamed responses for chat': {
+  'streamed Responses for a Chat client': {
     path: '/v1/chat/completions',
     body: { model: 'open/r', messages, stream: true },
     hasNoHeaders: true,

@@ -10,11 +10,11 @@ const thought = { type: 'thinking', thinking: SAID }
 const CHAT: Readonly<Record<string, object>> = {
   'tool calls (LocalAI#9927)': { tool_calls: [call] },
   'reasoning details': { reasoning_details: [{ type: 'reasoning.text', text: SAID }] },
-  'summaries of reasoning': { reasoning_details: [{ type: 'reasoning.summary', summary: SAID }] },
+  'reasoning summaries': { reasoning_details: [{ type: 'reasoning.summary', summary: SAID }] },
   'encrypted reasoning': { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x'.repeat(800) }] },
-  'blocks of thinking': { thinking_blocks: [thought] },
+  'thinking blocks': { thinking_blocks: [thought] },
   thinking: { thinking: SAID },
-  'data URLs of images': { images: [PICTURE] },
+  'image data URLs': { images: [PICTURE] },
   'image parts': { content: [{ type: 'image_url', image_url: PICTURE }] },
   sound: { audio: { id: 'a', transcript: SAID, data: 'QUJD', expires_at: 1 } },
 }
@@ -94,7 +94,7 @@ const given: Given[] = [
 ]
 
 for (const [what, provider, whole, events] of given)
-  test(`${what} is estimated if a provider reports zeros: ${provider}`, async () => {
+  test(`usage of ${what} is estimated if a provider reports zeros: ${provider}`, async () => {
     for (const [client, ask] of Object.entries(clients)) {
       const one = await usageOf(() => json(whole), ask(`${provider}/m`, false))
       assert.is(one.source, 'estimated', client)

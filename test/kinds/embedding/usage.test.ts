@@ -13,7 +13,7 @@ const open = async () => {
   return { up, world: await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['google'] }) }
 }
 
-test('is estimated and marked as an estimate', async () => {
+test('missing usage is estimated and marked as an estimate', async () => {
   const { world } = await open()
   assert.is((await world.post('/v1/embeddings', { model: MODEL, input })).status, 200)
   const [usage] = world.told.usages
@@ -23,7 +23,7 @@ test('is estimated and marked as an estimate', async () => {
   assert.ok((usage?.costUsd ?? 0) > 0)
 })
 
-test('counts toward a dollar limit', async () => {
+test('estimated usage counts toward a dollar limit', async () => {
   const { up, world } = await open()
   const { key } = await world.api.keys.create({ name: 'alice', limits: { usd: { total: 0.001 } } })
   const ask = () =>
@@ -35,7 +35,7 @@ test('counts toward a dollar limit', async () => {
   assert.ok(up.calls.length < 10, String(up.calls.length))
 })
 
-test('is estimated if the count is 0 or negative, and is the largest number if it is infinite', async () => {
+test('usage is estimated if the count is 0 or negative, and is the largest number if it is infinite', async () => {
   for (const tokens of ['0', '-1000000', '1e999']) {
     const answer = `{"object":"list","data":[{"index":0,"embedding":[0.5,1]}],"usage":{"prompt_tokens":${tokens}}}`
     const headers = { 'content-type': 'application/json' }

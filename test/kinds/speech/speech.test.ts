@@ -77,7 +77,7 @@ const eventsIn = (text: string): SpeechEvent[] =>
     .filter(Boolean)
     .map((event) => JSON.parse(event.replace('data: ', '')))
 
-test('rejects a format by name that a vendor does not support, and falls back to a vendor that supports it', async () => {
+test('a format that a vendor does not support is rejected by name, or falls back to a vendor that supports it', async () => {
   const combos = { pair: { models: ['groq/voice-model', 'elevenlabs/voice-model'], kind: 'tts' as const } }
   const { post, up } = await open(answering, { combos })
   const refused = await post(AT, { ...asked, model: 'groq/voice-model', response_format: 'pcm' })
@@ -90,7 +90,7 @@ test('rejects a format by name that a vendor does not support, and falls back to
   assert.is((await post(AT, { ...asked, model: 'groq/voice-model', response_format: 'aac' }, strict)).status, 400)
 })
 
-test('maps voices by the combo entry first, then by the connection', async () => {
+test('voices are mapped by the combo entry first, then by the connection', async () => {
   const connections = [
     'deepgram',
     { provider: 'elevenlabs', providerSpecificData: { voices: { alloy: 'voice-of-connection' } } },
@@ -109,7 +109,7 @@ test('maps voices by the combo entry first, then by the connection', async () =>
   assert.equal(await voiceFor('elevenlabs/voice-model'), ['21m00Tcm4TlvDq8ikWAM', null])
 })
 
-test('warns about a voice that a vendor does not support, and rejects it in strict mode', async () => {
+test('a voice that a vendor does not support causes a warning, and is rejected in strict mode', async () => {
   const cases: ReadonlyArray<readonly [model: string, members: object, sent: string, warning: string | null]> = [
     ['aura-2-thalia-en', { voice: 'orion' }, 'aura-2-thalia-en', 'replaced:voice'],
     ['aura-2-thalia-en', { voice: 'my-own' }, 'aura-2-thalia-en', 'replaced:voice'],
@@ -136,7 +136,7 @@ test('warns about a voice that a vendor does not support, and rejects it in stri
   }
 })
 
-test("uses the model's own voice in place of OpenAI's", async () => {
+test("the model's own voice replaces OpenAI's", async () => {
   const cases = {
     'mistral/voxtral-mini-tts-latest': 'en_paul_neutral',
     'groq/canopylabs/orpheus-v1-english': 'troy',
@@ -155,7 +155,7 @@ test("uses the model's own voice in place of OpenAI's", async () => {
   }
 })
 
-test('falls back to the next target after a rejection of voices, formats, or lengths', async () => {
+test('a rejected voice, format, or length falls back to the next target', async () => {
   const refusals: Record<string, () => Response> = {
     'a voice': () => json({ detail: [{ loc: ['body', 'voice_id'], msg: 'Invalid voice', type: 'value_error' }] }, 422),
     'a voice that is not found': () => json({ detail: { status: 'voice_not_found', message: 'No such voice' } }, 404),
@@ -173,14 +173,14 @@ test('falls back to the next target after a rejection of voices, formats, or len
   }
 })
 
-test('replaces a format that OpenAI does not support', async () => {
+test('a format that OpenAI does not support is replaced', async () => {
   const { post, up } = await open(answering)
   const response = await post(AT, { ...asked, model: 'openai/voice-model', response_format: 'ogg' })
   assert.is(response.headers.get('x-signalbox-warning'), 'replaced:response_format')
   assert.is(JSON.parse(up.calls[0]?.body ?? '').response_format, 'mp3')
 })
 
-test('replaces only the voice in a request that is passed through', async () => {
+test('only the voice is replaced in a request that is passed through', async () => {
   const connections = [{ provider: 'openai', providerSpecificData: { voices: { alloy: 'verse' } } }]
   const { post, up } = await open(answering, { connections })
   await post(AT, '{"input":"Hi", "voice":"alloy","model":"openai/voice-model","speed":1.0}')
@@ -190,7 +190,7 @@ test('replaces only the voice in a request that is passed through', async () => 
 const stream = (chunks: Uint8Array[], end?: 'close' | 'error' | 'hang') =>
   new Response(bodyOf(chunks, end), { headers: { 'content-type': 'audio/mpeg' } })
 
-test('never ends truncated audio normally', async () => {
+test('truncated audio never ends normally', async () => {
   const whole = samples.mp3
   let cut = 1
   const { post, told, clock } = await open(() => stream([whole.subarray(0, cut)], 'error'))
@@ -206,13 +206,13 @@ test('never ends truncated audio normally', async () => {
   assert.equal(told.errors, [])
 })
 
-test('detects audio that is shorter than its declared length', async () => {
+test('audio that is shorter than its declared length is detected', async () => {
   const headers = { 'content-type': 'audio/mpeg', 'content-length': '1000' }
   const { post } = await open(() => new Response(bodyOf([samples.mp3.subarray(0, 100)]), { headers }))
   await rejects((await post(AT, { ...asked, model: 'elevenlabs/voice-model' })).arrayBuffer())
 })
 
-test('never ends truncated events normally, at any byte', async () => {
+test('events that are truncated at any byte never end normally', async () => {
   for (const provider of ['mistral', 'openai', 'google']) {
     const body = { ...asked, model: `${provider}/voice-model`, response_format: 'pcm', stream_format: 'sse' }
     const whole = encodeUtf8(soundVendors[provider]?.events?.(new Uint8Array([1, 2, 3, 4])) ?? '')
@@ -230,7 +230,7 @@ test('never ends truncated events normally, at any byte', async () => {
   }
 })
 
-test('falls back to the next target until the first byte, whatever a vendor sends instead', async () => {
+test('any response other than audio falls back to the next target until the first byte', async () => {
   const failures: Record<string, () => Response | Promise<Response>> = {
     'a status of 500': () => json({ error: { message: 'no' } }, 500),
     'an error in a 200': () => json({ error: { message: 'no' } }),
@@ -248,7 +248,7 @@ test('falls back to the next target until the first byte, whatever a vendor send
   }
 })
 
-test("sends the first bytes immediately, and an abort ends the vendor's call", async () => {
+test("the first bytes are sent immediately, and an abort ends the vendor's call", async () => {
   const { post, up } = await open(() => stream([samples.mp3.subarray(0, 10)], 'hang'))
   const abort = new AbortController()
   const response = await post(AT, { ...asked, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
@@ -268,7 +268,7 @@ test('an abort before the headers ends the call', async () => {
   assert.equal([(await replying).status, up.open], [499, 0])
 })
 
-test('reads no further ahead than a slow client', async () => {
+test('audio is read no further ahead than a slow client reads it', async () => {
   const chunk = new Uint8Array(32 * 1024)
   const { post, up } = await open(() => stream(Array.from({ length: 1_000 }, () => chunk)))
   for (const stream_format of ['audio', 'sse']) {
@@ -280,7 +280,7 @@ test('reads no further ahead than a slow client', async () => {
   }
 })
 
-test('ends audio that contains the credential, even across two chunks', async () => {
+test('audio that contains the credential is ended, even across two chunks', async () => {
   const key = encodeUtf8('..secret-of-elevenlabs..')
   for (const chunks of [[key], [key.subarray(0, 9), key.subarray(9)]])
     for (const stream_format of ['audio', 'sse']) {
@@ -294,8 +294,8 @@ test('ends audio that contains the credential, even across two chunks', async ()
 })
 
 const bad: Record<string, object> = {
-  'no text': { input: '' },
-  'a text of another type': { input: ['Hi'] },
+  'empty text': { input: '' },
+  'text of another type': { input: ['Hi'] },
   'a voice of another type': { voice: 7 },
   'a voice without an id': { voice: {} },
   'a speed out of range': { speed: 5 },
@@ -305,7 +305,7 @@ const bad: Record<string, object> = {
 }
 
 for (const [what, members] of Object.entries(bad))
-  test(`rejects ${what}`, async () => {
+  test(`${what} is rejected`, async () => {
     const { post, up, told } = await open(answering)
     for (const provider of ['elevenlabs', 'openai']) {
       const response = await post(AT, { ...asked, model: `${provider}/voice-model`, ...members })
@@ -325,7 +325,7 @@ for (const provider of Object.keys(soundVendors))
       assert.equal([units, costUsd, costSource], [{ character: 7 }, 3.5, 'counted'])
     })
 
-test('writes and reads audio headers', () => {
+test('audio headers are written and read', () => {
   assert.is(getDuration(concatBytes([writeWavHeader(24_000, 9_600), new Uint8Array(9_600)])), 0.2)
   assert.is(getDuration(concatBytes([writeWavHeader(24_000), new Uint8Array(9_600)])), 0.2)
   assert.is(Math.round((getDuration(samples.mp3) ?? 0) * 1_000), 26)

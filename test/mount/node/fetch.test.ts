@@ -73,7 +73,7 @@ test('a call over undici returns chunks as they arrive, and everything that has 
   body.cancel()
 })
 
-test('never follows a redirect', async () => {
+test('a call over undici never follows a redirect', async () => {
   let requests = 0
   const { url } = await http((_, res) => {
     requests += 1

@@ -65,7 +65,7 @@ test("a Node response sends a stream's headers before its first chunk, and each 
   await dialled.until(/\r\n0\r\n\r\nHTTP\/1\.1 200 /)
 })
 
-test('flushes middleware that holds chunks back', async () => {
+test('a Node response flushes middleware that holds chunks back', async () => {
   const body = source()
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
   let flushes = 0
@@ -76,7 +76,7 @@ test('flushes middleware that holds chunks back', async () => {
   assert.is(flushes, 1)
 })
 
-test('reads no faster than the client does', async () => {
+test('a Node response reads a stream no faster than the client does', async () => {
   const body = source()
   const { port } = await stream(body)
   const dialled = lab.dial(port, GET)
@@ -121,7 +121,7 @@ test('a Node response closes the connection of a stream that fails before its fi
   assert.instance(failed, TypeError)
 })
 
-test('resets the connection of an HTTP/1.0 client, which would otherwise mistake its end for the end of the stream', async () => {
+test('a Node response resets the connection of an HTTP/1.0 client, which would otherwise mistake its end for the end of the stream', async () => {
   const body = source()
   const { port } = await stream(body)
   const dialled = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
@@ -131,7 +131,7 @@ test('resets the connection of an HTTP/1.0 client, which would otherwise mistake
   assert.is((await dialled.closed).isReset, true)
 })
 
-test('streams to an HTTP/1.0 client until the connection ends', async () => {
+test('a Node response streams to an HTTP/1.0 client until the connection ends', async () => {
   const body = source()
   const { port } = await stream(body)
   const dialled = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')

@@ -35,13 +35,13 @@ async function settled(socket: Socket): Promise<Socket> {
 
 const text = async (exchange: Exchange, maxBytes = 1_000) => Buffer.from(await exchange.body(maxBytes)).toString()
 
-test('a Node request as an exchange has a method, path, query, and headers', async () => {
+test('a Node request has a method, path, query, and headers', async () => {
   const { url } = await serve(({ method, path, query, header }: Exchange) => [method, path, query, typeof header])
   const response = await fetch(`${url}/v1/models?limit=1`, { method: 'PATCH' })
   assert.equal(await response.json(), ['PATCH', '/v1/models', '?limit=1', 'function'])
 })
 
-test('a Node request as an exchange joins repeated headers with a comma and cookies with a semicolon, and finds no inherited names', async () => {
+test('repeated headers are joined with a comma and cookies with a semicolon, and inherited names are not found', async () => {
   const names = ['x-many', 'cookie', 'set-cookie', 'authorization', 'absent', 'constructor', '__proto__', 'tostring']
   const { port } = await serve((exchange) => names.map((name) => exchange.header(name) ?? null))
   const dialled = lab.dial(
@@ -54,7 +54,7 @@ test('a Node request as an exchange joins repeated headers with a comma and cook
   assert.ok(dialled.text.includes(JSON.stringify(values)), dialled.text)
 })
 
-test('copies headers by name, with the same values', async () => {
+test('headers are copied by name, with the same values', async () => {
   const { port } = await serve((exchange) => {
     const into = { 'x-many': 'before', via: 'kept' }
     exchange.copyHeaders(new Set(['x-many', 'cookie', 'absent', 'via', 'constructor']), into)
@@ -68,7 +68,7 @@ test('copies headers by name, with the same values', async () => {
   assert.ok(dialled.text.includes(JSON.stringify({ 'x-many': '1, 2', via: 'kept', cookie: 'a=1' })), dialled.text)
 })
 
-test('a Node request as an exchange reads a body in one piece and in chunks', async () => {
+test('a body is read in one piece and in chunks', async () => {
   const { url, port } = await serve((exchange) => text(exchange))
   assert.is(await (await fetch(`${url}/v1`, { method: 'POST', body: 'whole' })).json(), 'whole')
   const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nin \r\n')
@@ -94,7 +94,7 @@ test('a body of exactly the limit is read, and one more byte is rejected', async
   })
 })
 
-test('a Node request as an exchange returns 413 for a declared length without waiting for the body, and closes', async () => {
+test('a declared length over the limit gets a 413 without waiting for the body, and the connection closes', async () => {
   const { port } = await serve((exchange) => text(exchange, 5))
   const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n')
   const head = await dialled.until(/bytes\."\}$/)
@@ -103,7 +103,7 @@ test('a Node request as an exchange returns 413 for a declared length without wa
   await dialled.closed
 })
 
-test('a Node request as an exchange returns 413 while the body arrives, and closes without reading the rest', async () => {
+test('a body that exceeds the limit gets a 413 while it arrives, and the connection closes without reading the rest', async () => {
   const { port } = await serve((exchange) => text(exchange, 100_000))
   const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
   const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
@@ -116,7 +116,7 @@ test('a Node request as an exchange returns 413 while the body arrives, and clos
   await dialled.closed
 })
 
-test('a Node request as an exchange stops reading at the limit, before it responds', async () => {
+test('reading stops at the limit, before the response', async () => {
   const answer = Promise.withResolvers<void>()
   const { port, server } = await serve(async (exchange) => {
     await exchange.body(1_000).catch(() => answer.promise)
@@ -194,7 +194,7 @@ test('a body that violates HTTP rejects', async () => {
   assert.match(dialled.text, /^HTTP\/1\.1 400 /)
 })
 
-test('a Node request as an exchange creates a Fetch request for app functions: same URL, method, and headers, no body, aborted with the client', async () => {
+test("app functions get a Fetch request with the same URL, method, and headers, no body, and the client's abort", async () => {
   const aborted = Promise.withResolvers<string>()
   const { port } = await serve(async (exchange) => {
     const request = exchange.toRequest()
@@ -210,7 +210,7 @@ test('a Node request as an exchange creates a Fetch request for app functions: s
   assert.is(await aborted.promise, JSON.stringify(['POST', 'http://me.example:8080/api?b', '1', 'a=1; b=2', null]))
 })
 
-test('a Node request as an exchange makes a Fetch request that is one for every library, also if its signal is used late', async () => {
+test('every library accepts the Fetch request, even if its signal is used late', async () => {
   const seen = Promise.withResolvers<string>()
   const { port } = await serve(async (exchange) => {
     const request = exchange.toRequest()
@@ -243,13 +243,13 @@ test('a Node request as an exchange makes a Fetch request that is one for every 
   assert.is(await seen.promise, JSON.stringify(expected))
 })
 
-test("a Node request as an exchange passes on a request's content encoding, and its bytes unchanged", async () => {
+test("a request's content encoding and bytes are passed on unchanged", async () => {
   const { url } = await serve(async (exchange) => [exchange.header('content-encoding'), await text(exchange)])
   const response = await fetch(`${url}/v1`, { method: 'POST', body: 'zip', headers: { 'content-encoding': 'gzip' } })
   assert.equal(await response.json(), ['gzip', 'zip'])
 })
 
-test('offers one upstream function for the whole process, another one, or none', async () => {
+test('an exchange offers one upstream function for the whole process, another one, or none', async () => {
   const own = Object.assign(async () => new Response(), {
     raw: () => {
       throw new Error('nobody calls')
@@ -268,7 +268,7 @@ test('offers one upstream function for the whole process, another one, or none',
   assert.is(seen[3], undefined)
 })
 
-test("a Node request as an exchange doesn't load undici before the first call", async () => {
+test("undici isn't loaded before the first call", async () => {
   const entry = new URL('../../../adapters/mount/node.ts', import.meta.url).href
   const script = `import { _cache } from 'node:module'; import { toNodeHandler } from '${entry}'; toNodeHandler({ exchange() {} })
     console.log(Object.keys(_cache).filter((path) => path.includes('undici')).length)`

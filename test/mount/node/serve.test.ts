@@ -18,7 +18,7 @@ async function serve(answer: Parameters<typeof stubGateway>[0], options?: ServeN
 
 const request = (host: string, path = '/v1') => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
 
-test('listens on a free local port and reports it', async () => {
+test('serveNode listens on a free local port and reports it', async () => {
   const { url, port } = await serve(({ path }) => json(path))
   assert.is(url, `http://127.0.0.1:${port}`)
   assert.is(await (await fetch(`${url}/v1`)).json(), '/v1')
@@ -63,7 +63,7 @@ test("serveNode rejects with a clear message if the address isn't local", async 
   )
 })
 
-test("serveNode on a loopback address only accepts hosts that no other site's page can have", async () => {
+test('serveNode on a loopback address only accepts hosts that no page of another site can have', async () => {
   const { port } = await serve(() => json('secret'))
   const status = async (host: string) => {
     const dialled = lab.dial(port, request(host))
