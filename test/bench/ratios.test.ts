@@ -14,7 +14,7 @@ import {
 } from './ratios.ts'
 import { listComparisons, type ServerName, selectSuites } from './suites.ts'
 
-const test = suite('the ratios of the benchmark')
+const test = suite('the benchmark ratios')
 
 const cpu: Comparison = { suite: 'json', row: 'file', floor: 'proxy', figure: 'cpuPerRequest' }
 
@@ -40,12 +40,12 @@ test('a busy moment of the proxy does not hide a regression', () => {
   assert.is(result?.isExceeded, true)
 })
 
-test('another round can only lower a ratio of the gateway that was disturbed', () => {
+test('another round can only lower a disturbed ratio of the gateway', () => {
   assert.is(judge([180], [100], 1.6)[0]?.isExceeded, true)
   assert.is(judge([180, 150], [100, 103], 1.6)[0]?.isExceeded, false)
 })
 
-test('samples of a moment in which the CPU was slow are left out', () => {
+test('samples from a moment in which the CPU was slow are excluded', () => {
   const samples = [10, 14, 11, 52].map((paceMs) => ({ suite: 'json', row: 'file', figures: {}, paceMs }))
   assert.equal(
     keepSteady(samples, 1.3).map(({ paceMs }) => paceMs),
@@ -64,7 +64,7 @@ test('a figure without a budget is shown and exceeds nothing', () => {
   assert.is(result?.isExceeded, false)
 })
 
-test('times of requests take their lowest round, chunks and memory their median, and rates their highest round', () => {
+test('request times use their lowest round, chunks and memory their median, and rates their highest round', () => {
   const read = (figure: Comparison['figure']) => summarize(rounds('file', [3, 1, 2], figure), { ...cpu, figure })
   assert.equal(
     [read('cpuPerRequest'), read('lagP99'), read('cpuPerChunk'), read('memory'), read('rate')],
@@ -79,7 +79,7 @@ test('added latency is measured from the lowest latency without a proxy', () => 
   assert.is(Math.round(second?.figures.added ?? 0), 200)
 })
 
-test('a suggested budget lets a regression of 30% fail, in CPU time one of 20%', () => {
+test('a suggested budget fails a 30% regression, or a 20% regression in CPU time', () => {
   assert.is(suggestBudget('cpuPerRequest', 1.5), 1.68)
   for (const ratio of [0.98, 1.234, 3.4567]) {
     const atMost = suggestBudget('cpuPerRequest', ratio)

@@ -2,7 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { ResponseReader } from './response-reader.ts'
 import { STAMP_LENGTH, STAMP_MARK, StampScanner } from './stamps.ts'
 
-const test = suite('the responses that the load of the benchmark reads')
+const test = suite('responses that the benchmark load reads')
 
 const stamp = (us: number) => STAMP_MARK + String(us).padStart(STAMP_LENGTH, '0')
 const words = `data: ${stamp(7)} word\n\ndata: ${stamp(8)} word\n\n`

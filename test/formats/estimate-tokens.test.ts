@@ -11,7 +11,7 @@ const near = (got: number, expected: number) =>
 test('an estimate is a quarter of the characters', () =>
   near(estimate([{ type: 'text', text: 'some words '.repeat(4_000) }]), 11_000))
 
-test('an image counts the same whatever its size', () => {
+test('an image counts the same regardless of its size', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'x'.repeat(4_000_000) } as const
   near(estimate([{ type: 'image', source }]), 1_600)
 })

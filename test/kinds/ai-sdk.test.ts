@@ -269,7 +269,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     })
   }
 
-  test('a model without times is not asked for them', async () => {
+  test('a request to a model without times does not request them', async () => {
     const { models, up } = await sounds(hearingVendors)
     const { segments } = await ai.transcribe({ model: models.transcription('openai/gpt-transcribe'), audio: wav })
     assert.equal(segments, [])
@@ -341,7 +341,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     )
   })
 
-  test('a budget reserves the price of the most expensive image, whatever unknown fields say', async () => {
+  test('a budget reserves the price of the most expensive image, even with unknown fields', async () => {
     const prices = { i: { images: { low: 0.001, high: 0.02 } } }
     const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
     const { api, post } = await openWorld({ fetch: up, connections: [{ provider: 'one', prices }] })

@@ -40,7 +40,7 @@ for (const { at, body } of asked) {
     assert.equal(told.errors, [])
   })
 
-  test(`${at} sends the key only to the connection, whatever the fields of the body say`, async () => {
+  test(`${at} sends the key only to the connection, for any fields in the body`, async () => {
     const up = answering()
     const { post } = await openWorld({ fetch: up, connections: ['one'] })
     const address = 'http://evil.test/v1'

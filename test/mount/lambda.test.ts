@@ -56,7 +56,7 @@ async function requestFor(event: LambdaUrlEvent): Promise<Request> {
   return request
 }
 
-test('the handler of a function URL converts the event to a request', async () => {
+test('the function URL handler converts the event to a request', async () => {
   const request = await requestFor(
     eventOf('POST', {
       rawPath: '/ai/v1/a%2Fb c',
@@ -76,7 +76,7 @@ test('the handler of a function URL converts the event to a request', async () =
   assert.equal(await request.json(), { name: 'Zoë' })
 })
 
-test('the handler of a function URL uses the path unchanged, including one with two leading slashes or a question mark', async () => {
+test('the function URL handler uses the path unchanged, including one with two leading slashes or a question mark', async () => {
   assert.is(
     (await requestFor(eventOf('GET', { rawPath: '//evil.example/x' }))).url,
     'https://fn.example//evil.example/x',
@@ -84,23 +84,23 @@ test('the handler of a function URL uses the path unchanged, including one with 
   assert.is((await requestFor(eventOf('GET', { rawPath: '/a?b' }))).url, 'https://fn.example/a%3Fb')
 })
 
-test('the handler of a function URL passes headers beyond Latin-1 as the bytes that were sent', async () => {
+test('the function URL handler passes headers beyond Latin-1 as the bytes that were sent', async () => {
   const request = await requestFor(eventOf('GET', { headers: { 'x-city': 'Łódź', 'x-other': 'Zoë' } }))
   assert.is(Buffer.from(request.headers.get('x-city') ?? '', 'latin1').toString(), 'Łódź')
   assert.is(request.headers.get('x-other'), 'Zoë')
 })
 
-test('the handler of a function URL accepts base64 bodies', async () => {
+test('the function URL handler accepts base64 bodies', async () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, at) => at)
   const event = eventOf('POST', { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true })
   assert.equal(new Uint8Array(await (await requestFor(event)).arrayBuffer()), bytes)
 })
 
-test('the handler of a function URL omits the body of a GET, which no request can have', async () => {
+test('the function URL handler omits the body of a GET, which no request can have', async () => {
   assert.is((await requestFor(eventOf('GET', { body: 'x' }))).body, null)
 })
 
-test('the handler of a function URL returns a 400 for an invalid request', async () => {
+test('the function URL handler returns a 400 for an invalid request', async () => {
   for (const event of [
     eventOf('TRACE'),
     eventOf('GET', { headers: { 'x-name': 'a\nb' } }),
@@ -113,7 +113,7 @@ test('the handler of a function URL returns a 400 for an invalid request', async
   }
 })
 
-test('the handler of a function URL gives Lambda the status, headers, and each cookie', async () => {
+test('the function URL handler gives Lambda the status, headers, and each cookie', async () => {
   const headers = new Headers({ 'content-type': 'text/plain', connection: 'close' })
   headers.append('set-cookie', 'a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT')
   headers.append('set-cookie', 'b=2')
@@ -127,12 +127,12 @@ test('the handler of a function URL gives Lambda the status, headers, and each c
   })
 })
 
-test('the handler of a function URL ends a response without a body', async () => {
+test('the function URL handler ends a response without a body', async () => {
   const { statusCode, body, isEnded } = await invoke(async () => new Response(null, { status: 204 }), eventOf('HEAD'))
   assert.equal([statusCode, body, isEnded], [204, '', true])
 })
 
-test('the handler of a function URL passes the event, the context, and waitUntil, as Workers do', async () => {
+test('the function URL handler passes the event, the context, and waitUntil, as Workers do', async () => {
   const event = eventOf('GET')
   let platform: unknown[] = []
   await invoke(async (_, ...given) => {
@@ -163,7 +163,7 @@ function endless() {
   return { seen, body }
 }
 
-test('the handler of a function URL reads no faster than Lambda does, and cancels the rest when Lambda stops', async () => {
+test('the function URL handler reads no faster than Lambda does, and cancels the rest when Lambda stops', async () => {
   const { seen, body } = endless()
   const stream = new PassThrough({ highWaterMark: 10_000 })
   let signal: AbortSignal | undefined
@@ -186,7 +186,7 @@ test('the handler of a function URL reads no faster than Lambda does, and cancel
   assert.ok(signal?.aborted)
 })
 
-test('the handler of a function URL aborts the response when the body breaks off', async () => {
+test('the function URL handler aborts the response when the body breaks off', async () => {
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new Uint8Array(1)),
     pull: (controller) => controller.error(new Error('broken')),
@@ -199,7 +199,7 @@ test('the handler of a function URL aborts the response when the body breaks off
   assert.not(stream.writableEnded)
 })
 
-test('outside Lambda, the handler of a function URL says where it runs', () => {
+test('outside Lambda, the function URL handler says where it runs', () => {
   Reflect.deleteProperty(globalThis, 'awslambda')
   try {
     assert.throws(

@@ -49,7 +49,7 @@ test('a gateway in a service worker leaves form submissions to the network, beca
   assert.ok(form('GET'), 'an address in the address bar')
 })
 
-test('a gateway in a service worker calls providers as pages may, which must ask before they send a header', async () => {
+test("a gateway in a service worker calls providers like a page, without the user-agent header and with Anthropic's opt-in", async () => {
   const own = globalThis.fetch
   const seen: Headers[] = []
   try {

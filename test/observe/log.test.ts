@@ -91,7 +91,7 @@ const hostileNames = [
   'fast',
 ]
 
-test('a line stays within 4 KiB, whatever a client or provider sends', async () => {
+test('a line stays within 4 KiB for any input from clients and providers', async () => {
   const { lines, chat } = await logged(() =>
     json({ error: { message: `\u2028\u202e\x1b[31m${'ß'.repeat(20_000)}` } }, 400),
   )

@@ -286,7 +286,7 @@ test('management, metrics, and health requests create no spans', async () => {
   assert.equal(tree(), [])
 })
 
-test('attributes stay under 1,024 characters, whatever a client, provider, or owner sends', async () => {
+test('attributes stay under 1,024 characters for any input from clients, providers, and owners', async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module)], metered({}, { tokens: 0 }))
   const long = 'x'.repeat(5_000)

@@ -18,11 +18,11 @@ function rowOf(metric: Metric): string {
   return `| \`${name}\` | \`${prometheus}\` | ${kinds[kind]} | ${names.map((label) => `\`${label}\``).join(', ')} | ${help} |`
 }
 
-test('the table lists every metric with its definition', () => {
+test('the documented table lists every metric with its definition', () => {
   for (const metric of Object.values(measures)) assert.ok(page.includes(rowOf(metric)), rowOf(metric))
 })
 
-test('the table lists every label', () => {
+test('the documented table lists every label', () => {
   for (const [name, meaning] of Object.entries(labels))
     assert.ok(page.includes(`| \`${name}\` | ${meaning} |`), `${name}: ${meaning}`)
 })

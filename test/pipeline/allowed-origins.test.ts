@@ -28,7 +28,7 @@ const preflight = (origin: string, path = '/v1/chat/completions') =>
     },
   })
 
-test('pages of allowed origins may send requests to every model path, as their preflight asks', async () => {
+test('pages of allowed origins may send requests to every model path after a preflight', async () => {
   const { gateway } = await open()
   for (const path of ['/v1/chat/completions', '/v1beta/models/one/m:generateContent', '/v1/models', '/v1/nothing']) {
     const response = await gateway.fetch(preflight(APP, path))

@@ -30,7 +30,7 @@ const open = (answer: () => Response, connections = ['google', 'one', 'two']) =>
 
 for (const to of wireFormats)
   for (const type of types)
-    test(`a Google JSON array is a stream for a client of ${to} that requested one, as ${type || 'nothing at all'}`, async () => {
+    test(`a Google JSON array becomes a stream for a client of ${to} that requested one, as ${type || 'nothing at all'}`, async () => {
       for (const pieces of type === '' ? [[whole]] : [[whole], bytesOf(whole)]) {
         const world = await open(() => typed(type, pieces))
         const response = await world.post(...questions[to]('google/g', true))
@@ -43,7 +43,7 @@ for (const to of wireFormats)
 
 for (const to of wireFormats)
   for (const type of types)
-    test(`a Google JSON array is a whole response for a client of ${to} that requested one, as ${type || 'nothing at all'}`, async () => {
+    test(`a Google JSON array becomes a whole response for a client of ${to} that requested one, as ${type || 'nothing at all'}`, async () => {
       const world = await open(() => typed(type, [whole]))
       const response = await world.post(...questions[to]('google/g', false))
       assert.is(response.headers.get('content-type'), 'application/json')
@@ -52,7 +52,7 @@ for (const to of wireFormats)
       assert.equal([inputTokens, outputTokens], [10, 5])
     })
 
-test('a JSON array stays one, chunk by chunk, for a Google client that wants its stream that way', async () => {
+test('a Google client that requests its stream as a JSON array gets one, chunk by chunk', async () => {
   const world = await open(() => typed('application/json', bytesOf(whole)))
   const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents: [] })
   assert.is(response.headers.get('content-type'), 'application/json')
@@ -80,7 +80,7 @@ test('a JSON array with a single element is that element, unchanged', async () =
   assert.equal(await counted.json(), { totalTokens: 7 })
 })
 
-test('a JSON array that ends before its last chunk is a stream that broke off', async () => {
+test('a JSON array that ends before its last chunk counts as a stream that broke off', async () => {
   for (const [pieces, end] of [
     [elements.slice(0, 2), 'close'],
     [[...elements.slice(0, 2), ',{"candidates":[{"fini'], 'close'],
@@ -110,7 +110,7 @@ for (const [status, outcome] of [
   [503, 'server'],
   [400, 'client'],
 ] as const)
-  test(`a JSON array that is an error of ${status} counts as that failure, whoever sent it`, async () => {
+  test(`a JSON array with a ${status} error counts as that failure, regardless of the sender`, async () => {
     const error = { code: status, message: 'It is so.', status: 'SO' }
     const text = JSON.stringify([{ error }], null, 1)
     for (const model of ['google/g', 'one/m'])
@@ -137,7 +137,7 @@ test('the elements of a JSON array in a stream event are read, before or after t
   }
 })
 
-test('a JSON array that ends with an error is a stream that does', async () => {
+test('a JSON array that ends with an error counts as a stream that ends with one', async () => {
   const error = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
   const world = await open(() => json(`${elements.slice(0, 2).join('')},${JSON.stringify({ error })}]`))
   const text = await (await world.post(...questions.gemini('google/g', true))).text()

@@ -27,7 +27,7 @@ const open = (answer: Answering = () => sse(events), more: WorldOptions = {}) =>
 
 const chat = '/v1/chat/completions'
 
-test('the usage of a stream is requested by default', async () => {
+test('stream usage is requested by default', async () => {
   const up = fakeUpstream(() => sse(events))
   const usages: unknown[] = []
   const gateway = createGateway({
@@ -46,14 +46,14 @@ test('the usage of a stream is requested by default', async () => {
   assert.equal(usages, [[7, 3, 'counted']])
 })
 
-test("without the option, the usage of a stream isn't requested, and bytes stay unchanged in both directions", async () => {
+test("without the option, stream usage isn't requested, and bytes stay unchanged in both directions", async () => {
   const { up, world } = await open(undefined, { includeStreamUsage: false })
   const response = await world.post(chat, sent())
   assert.is(await response.text(), events.join(''))
   assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
-test('the usage of a stream is requested, counted, and kept from a client that has not requested it', async () => {
+test('stream usage is requested, counted, and kept from a client that has not requested it', async () => {
   const { up, world } = await open()
   const response = await world.post(chat, sent())
   assert.is(await response.text(), withoutUsage)
@@ -68,7 +68,7 @@ test('the usage of a stream is requested, counted, and kept from a client that h
   assert.is(world.told.requests[0]?.status, 200)
 })
 
-test('the usage of a stream has its price', async () => {
+test('stream usage is priced', async () => {
   const catalog = {
     one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1_000_000, output: 2_000_000 } }] },
   }
@@ -89,7 +89,7 @@ const rewritten: Record<string, string> = {
     '{"include_usage":true}, "stream_options": {"include_usage":true}',
 }
 for (const [given, wanted] of Object.entries(rewritten)) {
-  test(`the usage of a stream is requested instead of ${given}, with every other byte unchanged`, async () => {
+  test(`stream usage is requested instead of ${given}, with every other byte unchanged`, async () => {
     const { up, world } = await open()
     const response = await world.post(chat, sent(`, "stream_options":${given}, "n" : 1`))
     assert.is(await response.text(), withoutUsage)
@@ -99,7 +99,7 @@ for (const [given, wanted] of Object.entries(rewritten)) {
 
 /** What the client has asked for itself, and what no provider takes, which it is the provider's to say. */
 for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
-  test(`the usage of a stream isn't additionally requested if the client's stream_options are ${given}`, async () => {
+  test(`stream usage isn't additionally requested if the client's stream_options are ${given}`, async () => {
     const { up, world } = await open()
     const body = sent(`, "stream_options":${given}`)
     const response = await world.post(chat, body)
@@ -109,14 +109,14 @@ for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"',
   })
 }
 
-test("the usage of a stream isn't requested for a whole response", async () => {
+test("stream usage isn't requested for a whole response", async () => {
   const { up, world } = await open(() => json({ choices: [{ message: { role: 'assistant', content: 'Hi' } }] }))
   const body = sent().replace('true', 'false')
   await (await world.post(chat, body)).text()
   assert.is(up.calls[0]?.body, body.replace('one/m', 'm'))
 })
 
-test('the usage of a stream is requested for legacy completions', async () => {
+test('stream usage is requested for legacy completions', async () => {
   const said = [
     'data: {"choices":[{"index":0,"text":"Hi","finish_reason":"stop"}],"usage":null}\n\n',
     'data: [DONE]\n\n',
@@ -128,7 +128,7 @@ test('the usage of a stream is requested for legacy completions', async () => {
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test("the usage of a stream isn't requested if the provider is known to reject that", async () => {
+test("stream usage isn't requested if the provider is known to reject that", async () => {
   const catalog = { mistral: { baseUrl: 'http://mistral.test/v1', models: [{ id: 'm' }] } }
   const { up, world } = await open(undefined, { catalog, connections: ['mistral'] })
   const response = await world.post(chat, sent().replace('one/m', 'mistral/m'))
@@ -136,7 +136,7 @@ test("the usage of a stream isn't requested if the provider is known to reject t
   assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
-test('the usage of a stream is held back event by event, however they are split and end', async () => {
+test('stream usage is held back event by event, for any split and any line ending', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const told = (text: string) => text.replaceAll('\n', end)
     const bytes = new TextEncoder().encode(told(chatEvents('Hällo wörld 😀').join('')))
@@ -153,7 +153,7 @@ test('the usage of a stream is held back event by event, however they are split 
   }
 })
 
-test('holding back the usage of a stream leaves no gap', async () => {
+test('holding back stream usage leaves no gap', async () => {
   const pieces = async (more: object) => {
     const encoded = events.map((event) => new TextEncoder().encode(event))
     const world = await openWorld({ fetch: rawUpstream(() => chunksOf(encoded, 'close')), includeStreamUsage: true })
@@ -162,7 +162,7 @@ test('holding back the usage of a stream leaves no gap', async () => {
   assert.is(await pieces({}), (await pieces({ stream_options: { include_usage: true } })) - 1)
 })
 
-test('the usage of a stream is only held back if an event contains nothing else', async () => {
+test('stream usage is only held back if an event contains nothing else', async () => {
   const usage = '"usage":{"prompt_tokens":7,"completion_tokens":3}'
   const others = [
     'data: {"choices":[],"prompt_filter_results":[{"x":1}],"usage":null}\n\n',
@@ -177,7 +177,7 @@ test('the usage of a stream is only held back if an event contains nothing else'
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test("the usage of a stream doesn't hide that the stream breaks off after it", async () => {
+test("stream usage doesn't hide that the stream breaks off after it", async () => {
   const { world } = await open(() => sse([...events.slice(0, -1)], 'error'))
   const text = await (await world.post(chat, sent())).text()
   assert.ok(text.startsWith(withoutUsage.replace('data: [DONE]\n\n', '')))
@@ -195,7 +195,7 @@ test('a stream that ends early is an error even if it has reported its usage', a
   assert.match(text, /"code":"upstream_cut"/)
 })
 
-test("the usage of a stream doesn't hide an error in the same event, the same chunk, or the next one", async () => {
+test("stream usage doesn't hide an error in the same event, the same chunk, or the next one", async () => {
   const error = 'data: {"error":{"message":"Overloaded","code":503}}\n\n'
   const both = `data: {"choices":[],"usage":{"prompt_tokens":7},"error":{"message":"Overloaded","code":503}}\n\n`
   const first = chatChunk({ content: 'Hi' })
@@ -208,13 +208,13 @@ test("the usage of a stream doesn't hide an error in the same event, the same ch
   }
 })
 
-test('the usage of a stream is held back if it arrives without a blank line at the very end', async () => {
+test('stream usage is held back if it arrives without a blank line at the very end', async () => {
   const { world } = await open(() => sse([chatChunk({ content: 'Hi' }), FINISH, usageEvent.trimEnd()]))
   assert.is(await (await world.post(chat, sent())).text(), chatChunk({ content: 'Hi' }) + FINISH)
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('the usage of a stream is requested from each target, in its own way', async () => {
+test('stream usage is requested from each target, in its own way', async () => {
   const { up, world } = await open(
     ({ provider }) => {
       if (provider === 'one') return json({ error: { message: 'Down' } }, 500)
@@ -243,7 +243,7 @@ test('the usage of a stream is requested from each target, in its own way', asyn
   )
 })
 
-test('the usage of a stream changes nothing for clients of other formats', async () => {
+test('stream usage changes nothing for clients of other formats', async () => {
   const { up, world } = await open(({ provider }) => sse(provider === 'claude' ? messageEvents() : events))
   const body = { model: 'claude/c', max_tokens: 9, messages: [], stream: true }
   const response = await world.messages(body)
@@ -261,7 +261,7 @@ for (const [status, error] of [
     { detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] },
   ],
 ] as const) {
-  test(`the usage of a stream is not requested again for a day if the request for it is rejected: ${JSON.stringify(error)}`, async () => {
+  test(`stream usage is not requested again for a day if the request for it is rejected: ${JSON.stringify(error)}`, async () => {
     const { up, world } = await open(({ body }) =>
       body.includes('include_usage') ? json(error, status) : sse(chatEvents().filter((event) => !isUsage(event))),
     )

@@ -32,7 +32,7 @@ test('no name can be mistaken for a part of the list', async () => {
 
 const longNames = (count: number) => Array.from({ length: count }, (_, at) => `one/${'long-name-'.repeat(20)}${at}`)
 
-test('the list of attempts has at most 2 kB, and says how many attempts it omits', async () => {
+test('the list of attempts is at most 2 kB, and says how many attempts it omits', async () => {
   const up = fakeUpstream(() => json({ error: { message: 'x'.repeat(500) } }, 500))
   const world = await openWorld({ fetch: up, combos: { chain: longNames(20) }, limits: { maxAttempts: 20 } })
   const response = await world.chat({ model: 'chain' })
@@ -42,7 +42,7 @@ test('the list of attempts has at most 2 kB, and says how many attempts it omits
   assert.ok(list.endsWith(`, left-out=${up.calls.length - shown}, stopped=retry-budget`), list)
 })
 
-test('the list of attempts includes the target that answered, however many were skipped', async () => {
+test('the list of attempts includes the target that responded, even if many were skipped', async () => {
   const up = fakeUpstream(({ provider }) =>
     provider === 'one' ? fault(429, 'full', { 'retry-after': '50' })() : json(chatAnswer()),
   )

@@ -37,7 +37,7 @@ test('fallback starts with the first model each time', async () => {
   assert.is(await limping(3), 'one>two,one>two,one>two')
 })
 
-test('round-robin continues after the one that answered, and falls back to the others in turn', async () => {
+test('round-robin continues after the entry that responded, and falls back to the others in turn', async () => {
   const combos = { turn: round('one/m', 'two/m', 'three/m') }
   assert.is(await (await turning({ combos })).turns(7), 'one,two,three,one,two,three,one')
   assert.is(await (await turning({ combos }, ['two'])).turns(4), 'one,two>three,one,two>three')
@@ -57,7 +57,7 @@ test("each combo has its own turn, which stays if the combo isn't reached", asyn
   assert.is(await turns(2, 'other'), 'one,two')
 })
 
-test('combos can contain combos and aliases; names without a target are skipped', async () => {
+test('combos can contain combos and aliases, and names without a target are skipped', async () => {
   const { turns } = await turning(
     { combos: { inner: ['gone/m', 'two/m'], turn: ['nothing', 'way', 'three/m'] }, aliases: { way: 'inner' } },
     ['two'],
@@ -154,7 +154,7 @@ test('a cycle of combos or aliases, created by two concurrent writers, ends', as
   for (const model of ['lonely', 'x', 'y', 'self']) assert.is((await world.chat({ model })).status, 404, model)
 })
 
-test('combos of a hundred combos, nested ten deep, take time in proportion to the number of combos', async () => {
+test('combos of a hundred combos, nested ten deep, take time proportional to the number of combos', async () => {
   const level = (depth: number) => Array.from({ length: 100 }, () => `level${depth + 1}`)
   const combos = Object.fromEntries(Array.from({ length: 12 }, (_, depth) => [`level${depth}`, level(depth)]))
   const { world } = await written(combos)

@@ -37,7 +37,7 @@ test('a target that has the endpoint is passed through, and its tokens are count
 })
 
 for (const [name, model] of Object.entries(models))
-  test(`${name} is asked for a summary, which becomes a compaction item`, async () => {
+  test(`${name} gets a request for a summary, which becomes a compaction item`, async () => {
     const { world, up, sent } = await open((call) =>
       call.url.pathname.endsWith('/compact') ? json({ detail: 'Not Found' }, 404) : obliging(call, 1),
     )
@@ -124,7 +124,7 @@ const refusals: Readonly<Record<string, () => Response>> = {
 }
 
 for (const [name, refuse] of Object.entries(refusals))
-  test(`${name} makes the gateway ask the same target for a summary, immediately for the next hour`, async () => {
+  test(`${name} makes the gateway request a summary from the same target, and do so directly for the next hour`, async () => {
     const paths: string[] = []
     const { world } = await open((call) => {
       paths.push(call.url.pathname)

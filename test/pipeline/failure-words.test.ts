@@ -191,13 +191,13 @@ const echoes: Refusal[] = [
     },
   ],
   [
-    'an error that quotes a value',
+    'a server that quotes a value',
     400,
     openai("Invalid value: 'maximum context length'. Supported values are: 'a' and 'b'.", { code: 'invalid_value' }),
   ],
-  ['an error that quotes a truncated value', 400, openai(`Invalid value: "${'x'.repeat(600)} prompt is too long"`)],
+  ['a server that quotes a truncated value', 400, openai(`Invalid value: "${'x'.repeat(600)} prompt is too long"`)],
   [
-    'a response with the words next to the error',
+    'a server with such words next to the error',
     400,
     {
       error: { message: 'Bad request', request: { prompt: 'API_KEY_INVALID: API key not valid' } },
@@ -205,13 +205,13 @@ const echoes: Refusal[] = [
     },
   ],
   [
-    'an error that quotes a failed tool call',
+    'a server that quotes a failed tool call',
     400,
     openai('Could not parse arguments', { failed_generation: 'model_not_found, context_length_exceeded' }),
   ],
-  ['an error with the words late in a long message', 400, openai(`Bad input: ${'x'.repeat(600)} prompt is too long`)],
+  ['a server with such words late in a long message', 400, openai(`Bad input: ${'x'.repeat(600)} prompt is too long`)],
   [
-    'an error with the words after the start of the message',
+    'a server with such words after the start of a message',
     400,
     openai('Bad input: API key not valid, Your credit balance is too low, Incorrect API key provided'),
   ],

@@ -153,7 +153,7 @@ test("a provider's rejection of our credentials never becomes the client's own 4
   }
 })
 
-test('a body that quotes the credential is not passed on, whatever its status', async () => {
+test('a body that quotes the credential is not passed on, regardless of its status', async () => {
   for (const status of [400, 429, 500]) {
     const { world } = await chained({ one: fault(status, 'Bad header: Bearer secret-of-one') })
     const response = await world.chat({ model: 'one/m' })
@@ -166,7 +166,7 @@ test('a body that quotes the credential is not passed on, whatever its status', 
   assert.not.match((await response.text()) + JSON.stringify(world.told), /secret-of-one/)
 })
 
-test('every attempt counts, however many targets there are, and the limit is configurable', async () => {
+test('every attempt counts toward the limit, which is configurable', async () => {
   const down = { one: fault(500, 'A'), two: fault(500, 'B'), three: fault(500, 'C') }
   for (const maxAttempts of [1, 2, 4]) {
     const { up, world } = await chained(down, { limits: { maxAttempts } })

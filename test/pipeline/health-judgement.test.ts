@@ -71,7 +71,7 @@ for (const [what, refusal, reason] of [
   })
 }
 
-test('a rejected request of a client does not affect the health of the connection, whatever the status', async () => {
+test("a client's rejected request does not affect the connection's health, regardless of the status", async () => {
   const { down, ask, world } = await failing()
   down.one = () => json({ code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 403)
   assert.is(await ask(), '403 one/m=403:client')
@@ -232,7 +232,7 @@ for (const [code, takes] of [
   ['ERR_HTTP2_STREAM_ERROR', false],
   [undefined, false],
 ] as const)
-  test(`a network failure with ${code ?? 'no code'} ${takes ? 'is that of an address' : 'may be that of one model'}`, async () => {
+  test(`a network failure with ${code ?? 'no code'} ${takes ? 'concerns the whole connection' : 'may concern only one model'}`, async () => {
     const { down, ask, pass } = await failing({
       connections: ['one', 'two'],
       combos: { chain: ['one/m', 'two/m'], others: ['one/other', 'two/m'] },
@@ -250,7 +250,7 @@ for (const [code, takes] of [
 
 const flagged = () => json({ error: { message: 'Your input was flagged as violating our usage policy' } }, 403)
 
-test("a 403 about the prompt is the client's fault and does not affect the key, however it is worded and however often it occurs", async () => {
+test("a 403 about the prompt is the client's fault and does not affect the key, even if it keeps occurring", async () => {
   const { down, ask, world } = await failing()
   down.one = flagged
   for (let times = 0; times < 6; times++) assert.is(await ask(), '403 one/m=403:client')
@@ -332,7 +332,7 @@ for (const [how, answer] of [
   ['a 200', () => json({ error: { message: afford, code: 402 } })],
   ['the code of its error in a 200', () => json({ error: { message: afford, code: 'payment_required' } })],
 ] as const)
-  test(`a request for more credit than is left, reported by ${how}: the next target serves it, and it does not count against this one`, async () => {
+  test(`a request for more credit than is left, reported by ${how}, falls back to the next target and does not count against this one`, async () => {
     const { down, ask, world } = await failing()
     down.one = answer
     for (let times = 0; times < 6; times++) assert.is(await ask(), '200 one/m=402:over-budget, two/m=200')
@@ -344,7 +344,7 @@ for (const [how, answer] of [
     }
   })
 
-test('a request for more credit than is left, reported at the start of a stream', async () => {
+test('a request for more credit than is left, reported at the start of a stream, falls back to the next target', async () => {
   const { down, world } = await failing()
   down.one = () => sse([`data: ${JSON.stringify({ error: { message: afford, code: 402 } })}\n\n`])
   down.two = () => sse(chatEvents())
@@ -358,7 +358,7 @@ for (const [what, status, answer] of [
   ['a 405', 405, () => new Response('', { status: 405 })],
   ['a 405 that names the method', 405, () => json({ detail: 'Method Not Allowed' }, 405)],
   [
-    'an HTML 400 of a proxy',
+    'an HTML 400 from a proxy',
     400,
     () => new Response('<html>Bad Request</html>', { status: 400, headers: { 'content-type': 'text/html' } }),
   ],

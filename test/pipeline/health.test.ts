@@ -22,13 +22,13 @@ test('a target that keeps failing is skipped, and one request notices that it ha
   assert.is(up.calls.length, before + 2)
 })
 
-for (const stop of ['answers', 'fails']) {
-  test(`exactly one of many concurrent requests probes, which ${stop}, and the others continue`, async () => {
+for (const stop of ['succeeds', 'fails']) {
+  test(`exactly one of many concurrent requests sends a probe, which ${stop}, and the others use the next target`, async () => {
     const { down, ask, pass, up } = await failing()
     down.one = refused(503)
     for (let at = 0; at < 5; at++) await ask()
     pass(6_000)
-    if (stop === 'answers') delete down.one
+    if (stop === 'succeeds') delete down.one
     const before = up.calls.length
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask()))
     assert.is(up.providers.slice(before).filter((provider) => provider === 'one').length, 1)
@@ -36,7 +36,7 @@ for (const stop of ['answers', 'fails']) {
   })
 }
 
-test('the next request makes a probe for which there was no retry left', async () => {
+test('the next request sends a probe that the retry budget did not allow', async () => {
   const { down, ask, pass, world } = await failing({
     combos: { spent: ['two/m', 'three/m'], pair: ['two/m', 'one/m'] },
   })
@@ -53,7 +53,7 @@ test('the next request makes a probe for which there was no retry left', async (
   assert.is(await ask('one/m'), '200 one/m=200')
 })
 
-test("the next request makes a probe that couldn't even be written", async () => {
+test("a probe whose request can't be written is left to the next request", async () => {
   const { down, pass, world, ask } = await failing({ connections: ['google'] })
   down.google = refused(429, { 'retry-after': '3' })
   await ask('google/g')
@@ -94,7 +94,7 @@ test('a rejected credential does not affect other accounts of the provider', asy
   assert.is(await ask('one/m'), '200 one/m=skipped:credentials, one/m=200')
 })
 
-test('when all targets are in cooldown, the one that recovers first is tried rather than none', async () => {
+test('when all targets are in cooldown, the first one to recover is tried', async () => {
   const { down, ask } = await failing()
   down.one = refused(429, { 'retry-after': '60' })
   down.two = refused(429, { 'retry-after': '5' })
@@ -117,7 +117,7 @@ test('a target that is being probed comes before those in cooldown', async () =>
   assert.equal(up.providers, ['one', 'two', 'two', 'two'])
 })
 
-test("a connection's health shows its most important records, however many model names clients invent", async () => {
+test("a connection's health shows its most important records even if clients invent many model names", async () => {
   const { down, ask, world } = await failing()
   down.one = () => json({ error: { message: 'x'.repeat(1_000), code: 'model_not_found' } }, 404)
   for (let at = 0; at < 40; at++) await ask(`one/made-up-${at}`)

@@ -208,7 +208,7 @@ test('onError gets a storage failure once, and the client gets no details, even 
   }
 })
 
-test('no secret reaches a hook or a logger, whatever goes wrong', async () => {
+test('no secret reaches a hook or a logger in any failure', async () => {
   const told: Told = { requests: [], attempts: [], usages: [], errors: [] }
   const lines: unknown[] = []
   const log = (...parts: unknown[]) => void lines.push(parts)

@@ -26,7 +26,7 @@ const open = (answer: object) => openWorld({ fetch: fakeUpstream(() => json(answ
 
 const messages = [{ role: 'user', content: 'Hi' }]
 
-test('a whole response instead of a stream is converted to events: words, calls, finish, and end', async () => {
+test('a whole response instead of a stream is converted to events: text, calls, finish reason, and end', async () => {
   const world = await open(calling)
   const response = await world.chat({ messages, stream: true, stream_options: { include_usage: true } })
   assert.is(response.status, 200)

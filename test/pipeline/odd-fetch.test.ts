@@ -69,7 +69,7 @@ test('a custom fetch that returns an object without a readable body is a failure
   assert.is((await world.chat({ model: 'one/m' })).status, 502)
 })
 
-test('a custom fetch that returns more than the limit, whatever the declared length, is a failure of the provider', async () => {
+test('a custom fetch that returns more than the limit is a failure of the provider, regardless of the declared length', async () => {
   const text = JSON.stringify({ ...chatAnswer(), padding: 'x'.repeat(1_000) })
   for (const length of [undefined, String(text.length), '10']) {
     const headers = { 'content-type': 'application/json', ...(length && { 'content-length': length }) }

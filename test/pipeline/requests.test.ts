@@ -120,7 +120,7 @@ test("a body that breaks off is the client's fault", async () => {
   assert.equal(world.told.errors, [])
 })
 
-test('counting tokens never streams, whatever the body says', async () => {
+test('counting tokens never streams, even if the body requests it', async () => {
   const up = fakeUpstream(() => new Response(bodyOf(['{"input_tokens":7}'])))
   const world = await openWorld({ fetch: up })
   const response = await world.post('/v1/messages/count_tokens', { model: 'claude/c', stream: true })

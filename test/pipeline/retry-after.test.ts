@@ -4,7 +4,7 @@ import { fault } from './support/fault.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('the retry-after of the error that remains')
+const test = suite('the retry-after of the final error')
 
 async function chained(answers: Record<string, () => Response>) {
   const fetch = fakeUpstream(({ provider }) => answers[provider]?.() ?? json(chatAnswer()))

@@ -115,7 +115,7 @@ test('the headers list each attempt in order, and the target that answered', asy
   )
 })
 
-test('the first of two connections that share a name goes first, whatever their providers', async () => {
+test('the connection with a priority goes first of two that share a name, even with different providers', async () => {
   const { asked } = await routing({
     connections: [
       { provider: 'two', providerSpecificData: at('two', { prefix: 'shared' }) },

@@ -3,7 +3,7 @@ import { chatAnswer } from './support/answers.ts'
 import { type FakeUpstream, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from './support/world.ts'
 
-const test = suite('the same target again')
+const test = suite('retries of the same target')
 
 type Answers = ReadonlyArray<() => Response>
 

@@ -43,7 +43,7 @@ async function settled(up: { pulled: number }): Promise<number> {
 for (const translated of [false, true]) {
   const how = translated ? 'translated' : 'passed through'
 
-  test(`500 clients that never read take at most 64 KiB each, for any time: ${how}`, async () => {
+  test(`500 clients that never read take at most 64 KiB each, for any length of time: ${how}`, async () => {
     const { up, world, ask } = await openEndless({ translated })
     const abort = new AbortController()
     await Promise.all(Array.from({ length: 500 }, () => ask(abort.signal)))

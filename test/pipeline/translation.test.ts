@@ -89,7 +89,7 @@ test("an error that only the event's name shows reaches the client as an error i
   assert.is(world.told.requests[0]?.status, 502)
 })
 
-test("an attempt is recorded with the provider's status, whatever the client gets", async () => {
+test("an attempt is recorded with the provider's status, even if the client gets another one", async () => {
   const { world } = await open(() => json({ error: { message: 'Overloaded' } }, 503))
   const response = await world.messages({ model: 'one/m', messages: hello })
   assert.is(response.status, 529)
@@ -182,7 +182,7 @@ test('while a provider is silent, the client gets keep-alives in its format', as
   await reader?.cancel()
 })
 
-test('if a provider of another format would have to count tokens, they are estimated, and the response says so', async () => {
+test('tokens are estimated if a provider of another format would have to count them, and the response says so', async () => {
   const { up, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { model: 'one/m', messages: hello })
   assert.is(response.status, 200)

@@ -22,7 +22,7 @@ test('an unrequested stream that is cut off anywhere, by its end or by the netwo
     }
 })
 
-test('an unrequested stream that is cut off after it has started is reported as one that broke off', async () => {
+test('an unrequested stream that is cut off after it has started is reported as interrupted', async () => {
   const { ask } = await openChain(() => sse(chatEvents().slice(0, 3)))
   const response = await ask({ model: 'one/m' })
   assert.is(await textOf(response), '502 The provider "one" ended the stream before the response was complete.')

@@ -51,7 +51,7 @@ async function openAll(answer: (format: ProviderFormat) => Response) {
 
 for (const from of providerFormats)
   for (const to of wireFormats)
-    test(`an unrequested stream of ${from} is a whole response for a client of ${to}`, async () => {
+    test(`an unrequested stream of ${from} becomes a whole response for a client of ${to}`, async () => {
       const { up, world } = await openAll(streamOf)
       const response = await world.post(...questions[to](`${providers[from]}/m`, false))
       assert.is(response.status, 200, await (response.status === 200 ? '' : response.text()))

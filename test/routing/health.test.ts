@@ -75,7 +75,7 @@ test('every failure class is tested, or has no cooldown', () => {
   assert.equal(cooling.sort(), table.map(([what]) => what).sort())
 })
 
-test('a target with a failure rate below the threshold is used, however many calls fail', () => {
+test('a target with a failure rate below the threshold is used, even if many calls fail', () => {
   const { health, fail, waitOf } = open()
   for (let at = 0; at < 100; at++) {
     health.begin(target()).succeed()
@@ -125,7 +125,7 @@ test('a recovered target is judged by its calls since then', () => {
   assert.is(waitOf(), 5_000)
 })
 
-test('a certain failure starts a cooldown immediately, and other failures do when their rate is high enough', () => {
+test('a definitive failure starts a cooldown immediately, and other failures do when their rate is high enough', () => {
   for (const [isCertain, wait] of [
     [true, 5_000],
     [false, undefined],
@@ -151,7 +151,7 @@ test('only a requested wait, a rejected key, and a missing model are mandatory c
   }
 })
 
-test("failures under a combo's own health terms do not affect other requests, except certain ones", () => {
+test("failures under a combo's own health terms do not affect other requests, except definitive ones", () => {
   const { health, waitOf } = open()
   const combo = health.withTerms({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
   combo.begin(target()).fail(failure('server'))

@@ -72,7 +72,7 @@ test('a combo with its own health terms ignores occasional failures of other req
   assert.is(await ask('chain'), passedOver, 'which the answer to the combo does not end')
 })
 
-test('a combo with its own health terms respects certain failures, and its successes end them', async () => {
+test('a combo with its own health terms respects definitive failures, and its successes end them', async () => {
   const { down, ask, pass } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
   for (const [status, reason] of [
     [401, 'credentials'],

@@ -87,14 +87,14 @@ async function allOf(routes: AsyncIterable<Route> | readonly Route[]): Promise<R
 const wayOf = (choice: GroupChoice | undefined): string[] =>
   choice ? [...wayOf(choice.before), choice.group.label] : []
 
-test('the route table caches the routes of the latest names, however many names clients make up', () => {
+test('the route table caches only the latest names, even if clients make up many', () => {
   const { table } = tableOf()
   for (let at = 0; at < 1_500; at++) table.resolveModel(`up/invented-${at}`)
   assert.ok(table.resolveModel('up/m'))
   assert.is(table.resolveModel('up/m'), table.resolveModel('up/m'))
 })
 
-test('routes that are pulled concurrently are different ones, even while a combo is still choosing', async () => {
+test('concurrent pulls return different routes, even while a combo is still choosing', async () => {
   const { table, select } = tableOf({
     combos: [combo('outer', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b', 'up/c')],
   })
@@ -191,7 +191,7 @@ test("a combo's connection strategy overrides the provider's", async () => {
   assert.is(await ways('first'), 'combo/first>a@c combo/first>a@d')
 })
 
-test('forty least-cost combos of forty, four deep, are priced once each', async () => {
+test('forty least-cost combos of forty entries, nested four deep, are each priced once', async () => {
   const inner = (depth: number) => Array.from({ length: 40 }, (_, nth) => `level${depth + 1}-${nth}`)
   const level = (depth: number) =>
     Array.from({ length: 40 }, (_, nth) => combo(`level${depth}-${nth}`, 'least-cost', ...inner(depth)))

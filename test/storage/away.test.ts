@@ -222,7 +222,7 @@ test('unavailable storage: a change is made once if only the reply was lost', as
   assert.is((await world.api.keys.get(id)).key.isActive, (await elsewhere.api.keys.get(id)).key.isActive)
 })
 
-test("a storage whose data can't be read causes a 500, whatever was read before", async () => {
+test("a storage whose data can't be read causes a 500, even if data was read before", async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const world = await openWorld({ storage, clock })

@@ -76,7 +76,7 @@ async function seen({ gateway, api, chat, told }: World, key: string) {
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  test(`a damaged record hides no other record, and is reported, whatever happened to a record of ${prefix}`, async () => {
+  test(`a damaged record of ${prefix} hides no other record, and is reported`, async () => {
     const { storage, key } = await filled()
     const [whole] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
     const look = await looking(storage, key)

@@ -30,7 +30,7 @@ storageConformance('node:sqlite', {
 
 const test = suite('SQLite as a storage')
 
-test('a locked database is waited for, and a write that had to wait is made once', async () => {
+test('a write waits for a locked database, and is made once', async () => {
   const { path, remove } = await temporaryFolder()
   const [one, two] = [new DatabaseSync(`${path}/store.db`), new DatabaseSync(`${path}/store.db`)]
   const storage = sqliteStorage(one)
@@ -116,7 +116,7 @@ test("a write to your app's database is flushed to disk unless it is relaxed", a
   await remove()
 })
 
-test('an open transaction of your app is waited for', async () => {
+test('a write waits for an open transaction of your app', async () => {
   const { path, remove } = await temporaryFolder()
   for (const file of [':memory:', `${path}/store.db`]) {
     const database = new DatabaseSync(file)

@@ -60,7 +60,7 @@ test('a gateway restored from a copy one sync old gets all later changes and los
   assert.equal(await dataOf(cloud), await dataOf(again))
 })
 
-test("changes in a restored copy of the cloud conflict with the gateway's later changes, however many there are", async () => {
+test('changes in a restored copy of the cloud conflict with any number of later changes on the gateway', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })

@@ -87,7 +87,7 @@ async function mirrorOf(storage: Storage): Promise<string | undefined> {
   return state && JSON.parse(state.value).mirror
 }
 
-test('a key that one side resumes and pauses again between two syncs stays paused, whatever the other side does', async () => {
+test('a key that one side resumes and pauses again between two syncs stays paused, even if the other side resumes it', async () => {
   for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]

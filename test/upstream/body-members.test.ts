@@ -21,7 +21,7 @@ const cases: [body: string, expected: string][] = [
 ]
 
 for (const [body, expected] of cases) {
-  test(`fields of a JSON body of ${body}`, () => {
+  test(`fields are added and removed in the JSON body ${body}`, () => {
     assert.is(withMembers(body, { without: ['model', 'other'], added }), expected)
     assert.is(withMembers(encodeUtf8(body), { without: ['model', 'other'], added }), expected)
     JSON.parse(expected)

@@ -252,7 +252,7 @@ test('another instance folds the totals of a killed one', async () => {
   assert.equal(await seen(), [10_703, 700])
 })
 
-test('totals in memory stay small, however many requests, users, and hours there are', () => {
+test('totals in memory stay small for any number of requests, users, and hours', () => {
   const sums = new UnlistedSums()
   const days = 3
   for (let nth = 0; nth < 60_000; nth++) {

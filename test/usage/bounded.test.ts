@@ -49,6 +49,6 @@ for (const [bound, usageRecordLimit] of [
     assert.ok(written <= bytes && requests.length <= records)
   })
 
-test('the memory store has such a limit', () => {
+test('the memory store has a usage record limit', () => {
   assert.equal(memoryStorage().usageRecordLimit, { records: 100_000, bytes: 33_554_432 })
 })

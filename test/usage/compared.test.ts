@@ -5,7 +5,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { noAccounts, openInstance, requestAt } from './support/instances.ts'
 
-const test = suite('dashboard usage in one call')
+const test = suite('dashboard usage in a single call')
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -5,7 +5,7 @@ import { requestAt } from './support/instances.ts'
 
 const test = suite('the requests of one key in a stored value')
 
-test('decoding one key finds the same requests as decoding all, whatever strings there are', () => {
+test('decoding one key finds the same requests as decoding all, for any strings', () => {
   const odd = '],"rows":[["x",1,2,3,4,5],["'
   const target = { provider: 'one', model: odd, connectionId: 'c1' }
   const attempt = { ...target, outcome: 'answered', status: 200, startMs: 0, durationMs: 5, message: '"texts":[]}' }

@@ -24,7 +24,7 @@ const signature = (data: string): OpaqueState => ({
 
 const seal = suite('sealed state')
 
-seal('sealed state is read back unchanged, whatever it contains', () => {
+seal('sealed state with any content is read back unchanged', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1 })
   fc.assert(
     fc.property(text, text, fc.string(), (account, id, data) => {

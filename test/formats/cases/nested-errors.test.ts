@@ -160,7 +160,7 @@ for (const [what, [error, reason]] of Object.entries(nested))
     for (const client of wireFormats) {
       const model = `${providerOf[from]}/m`
 
-      test(`${what} is recognized, whatever the status: ${from} for ${client}`, async () => {
+      test(`${what} is recognized with any status: ${from} for ${client}`, async () => {
         for (const status of [200, 400, 500, 502]) {
           const answer = () => json(envelope[from](error), status)
           const { response, world } = await ask({ client, model, answer })

@@ -56,7 +56,7 @@ test("a request in its provider's own form is passed through, and so is the resp
   assert.is(told.usages[0]?.outputTokens, 0)
 })
 
-test('vectors have the encoding that the client requests, whatever the provider sends', async () => {
+test('vectors have the encoding that the client requests, even if the provider sends another one', async () => {
   for (const [vector, encoding_format, wanted] of [
     [floats, 'base64', base64],
     [floats, 'float', floats],

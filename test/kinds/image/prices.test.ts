@@ -78,7 +78,7 @@ test('the highest possible price of a response is reserved', async () => {
   }
 })
 
-test('no image costs more than was reserved for it, whatever the vendor reports', async () => {
+test("no image costs more than its reservation, regardless of the vendor's report", async () => {
   const tables = [
     images,
     { medium: 0.05, '1536x1024': 0.2 },

@@ -102,7 +102,7 @@ test('a field that Mistral does not know is dropped with a warning, and rejected
   assert.equal([strict.status, up.calls.length], [400, 1])
 })
 
-test('a malformed request returns a 400 that names the field, whatever the target', async () => {
+test('a malformed request returns a 400 that names the field, for any target', async () => {
   const { ask, up } = await open()
   const wrong: Array<[unknown, string]> = [
     [undefined, 'input'],

@@ -129,7 +129,7 @@ for (const { path, service, vendors, body } of kinds) {
   }
 }
 
-test('the query text stays a single value in the URL, whatever it contains', async () => {
+test('query text with any content stays a single value in the URL', async () => {
   const web = await openWeb()
   for (const query of [
     'a&q=b&count=1#c',

@@ -180,7 +180,7 @@ const days: Record<string, object> = {
 }
 
 for (const [provider, expected] of Object.entries(days)) {
-  test(`${provider} gets days, whatever their format in the request`, async () => {
+  test(`${provider} gets dates as days, regardless of their format in the request`, async () => {
     const web = await openWeb()
     const range = { search_after_date_filter: '11/1/2025', search_before_date_filter: '2025-12-24T10:00:00Z' }
     const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'cats', ...range })

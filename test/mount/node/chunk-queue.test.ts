@@ -16,7 +16,7 @@ function queue() {
 const text = async (next: Promise<Uint8Array | undefined>) => Buffer.from((await next) ?? '(end)').toString()
 const KIB_20 = 'x'.repeat(20 * 1024)
 
-test('the queue of a body returns chunks that arrived together as one, to a waiting reader and to a later one', async () => {
+test('the body queue returns chunks that arrived together as one, to a waiting reader and to a later one', async () => {
   const { body, push } = queue()
   const first = body.next()
   push('a')
@@ -31,7 +31,7 @@ test('the queue of a body returns chunks that arrived together as one, to a wait
   assert.is(await text(body.next()), '(end)')
 })
 
-test('a body queue returns everything in one chunk if the body has ended', async () => {
+test('the body queue returns everything in one chunk if the body has ended', async () => {
   const { body, push } = queue()
   push('a')
   assert.is(body.whole(), undefined)
@@ -41,7 +41,7 @@ test('a body queue returns everything in one chunk if the body has ended', async
   assert.is(await text(body.next()), '(end)')
 })
 
-test('a body queue returns no whole body if it was cut off, and an empty one if nothing arrived', async () => {
+test('the body queue returns no whole body if it was cut off, and an empty one if nothing arrived', async () => {
   const cut = queue()
   cut.push('half')
   cut.body.end(new Error('cut'))
@@ -52,7 +52,7 @@ test('a body queue returns no whole body if it was cut off, and an empty one if 
   assert.is((await empty.body.whole())?.length, 0)
 })
 
-test('the queue of a body skips empty chunks', async () => {
+test('the body queue skips empty chunks', async () => {
   const { body, push } = queue()
   push('')
   const next = body.next()
@@ -61,7 +61,7 @@ test('the queue of a body skips empty chunks', async () => {
   assert.is(await text(next), 'a')
 })
 
-test('the queue of a body returns what has arrived before it rejects', async () => {
+test('the body queue returns what has arrived before it rejects', async () => {
   const { body, push } = queue()
   push('half')
   body.end(new Error('cut'))
@@ -70,7 +70,7 @@ test('the queue of a body returns what has arrived before it rejects', async () 
   for (let i = 0; i < 2; i += 1) assert.is((await body.next().catch((error) => error)).message, 'cut')
 })
 
-test('the queue of a body pauses its source once when much is waiting, and resumes it when that is read', async () => {
+test('the body queue pauses its source once when much is waiting, and resumes it when that is read', async () => {
   const { body, seen, push } = queue()
   push('small')
   assert.equal(seen, [])
@@ -81,7 +81,7 @@ test('the queue of a body pauses its source once when much is waiting, and resum
   assert.equal(seen, ['hold', 'release'])
 })
 
-test("the queue of a body doesn't touch a source that has ended, because its connection may serve another call", async () => {
+test("the body queue doesn't touch a source that has ended, because its connection may serve another call", async () => {
   const { body, seen, push } = queue()
   push(KIB_20)
   body.end()
@@ -89,7 +89,7 @@ test("the queue of a body doesn't touch a source that has ended, because its con
   assert.equal(seen, ['hold'])
 })
 
-test('the queue of a body drops what has arrived when it is cancelled', async () => {
+test('the body queue drops what has arrived when it is cancelled', async () => {
   const { body, seen, push } = queue()
   push('a')
   body.cancel('enough')

@@ -146,7 +146,7 @@ test('a body that ends with its connection is complete', async () => {
   assert.is(await textOf((await fetch.raw(call(url)).response).body), 'whole')
 })
 
-test("a call over undici is Node's fetch if it is called as one", async () => {
+test("the function for calls over undici works as Node's fetch if it is called like one", async () => {
   const { url } = await http((req, res) => res.end(req.method))
   const response = await fetch(url, { method: 'PUT' })
   assert.instance(response, Response)

@@ -24,7 +24,7 @@ test('serveNode listens on a free local port and reports it', async () => {
   assert.is(await (await fetch(`${url}/v1`)).json(), '/v1')
 })
 
-test('serveNode reports a reachable URL, whatever it listens on', async () => {
+test('serveNode reports a reachable URL for every address it listens on', async () => {
   for (const [hostname, name] of [
     ['::1', '[::1]'],
     ['0.0.0.0', 'localhost'],

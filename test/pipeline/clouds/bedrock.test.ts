@@ -38,7 +38,7 @@ async function open({ answer = both, apiKey = BEARER, settings = { region: 'eu-w
 const MODEL = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const hello = { model: `bedrock/${MODEL}`, messages: [{ role: 'user', content: 'Hi' }] }
 
-test('AWS Bedrock answers a chat client, called in its region with its key', async () => {
+test('a chat client gets a response from AWS Bedrock, called in its region with its key', async () => {
   const { up, world } = await open()
   const response = await world.chat(hello)
   assert.is(response.status, 200)

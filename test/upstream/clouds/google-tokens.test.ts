@@ -80,7 +80,7 @@ const refusals: [answer: Response, code: string, message: string][] = [
 ]
 
 for (const [answer, code, message] of refusals) {
-  test(`${message} ${code}`, async () => {
+  test(`a token failure is reported: ${message} ${code}`, async () => {
     const { token } = open((_, nth) => (nth === 1 ? answer : json({ access_token: 'later', expires_in: 3_600 })))
     const error = await token().catch((thrown) => thrown)
     assert.equal([error.code, error.message], [code, message])

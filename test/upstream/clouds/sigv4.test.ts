@@ -2,7 +2,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { type Signable, signV4 } from '../../support/sigv4.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('signatures of AWS, version 4')
+const test = suite('AWS signatures, version 4')
 
 /** As in the test suite that AWS publishes (aws-c-auth, aws-signing-test-suite/v4). */
 const scope = {
@@ -89,7 +89,7 @@ for (const [name, [request, names, signature, sessionToken]] of Object.entries(v
   const authorization = `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=${names}, Signature=${signature}`
   const session = sessionToken === undefined ? {} : { sessionToken }
 
-  test(`${name} as in the test suite of AWS`, () => {
+  test(`${name} is signed as in the AWS test suite`, () => {
     const headers = signV4(request, { ...scope, ...session })
     assert.equal(headers, {
       'x-amz-date': '20150830T123600Z',
@@ -98,7 +98,7 @@ for (const [name, [request, names, signature, sessionToken]] of Object.entries(v
     })
   })
 
-  test(`${name} is signed by the library as in the test suite of AWS`, async () => {
+  test(`${name} is signed by the library as in the AWS test suite`, async () => {
     const { method, host, pathname, search, headers, body } = request
     const signer = new AwsV4Signer({
       ...{ ...scope, ...session, method, headers, body: String(body), datetime: '20150830T123600Z' },

@@ -73,7 +73,7 @@ for (const [name, part, expected] of [
     { type: 'image', source: base64('image/png', PNG), detail: 'high' },
   ],
 ] as [string, object, object][])
-  media(`a medium is parsed: ${name}`, () =>
+  media(`a media part is parsed: ${name}`, () =>
     assert.equal(getTurns(user(part))[0], { role: 'user', content: [expected] }),
   )
 

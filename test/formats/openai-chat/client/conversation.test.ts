@@ -141,7 +141,7 @@ history('a legacy function message belongs to the previous call', () => {
 
 const bare = { origin: { format: 'openai-chat', account: '' }, kind: 'text', data: '' } as const
 
-history('reasoning comes first in a turn, whatever its field', () => {
+history('reasoning comes first in a turn, regardless of its field', () => {
   const expected = {
     role: 'assistant',
     content: [

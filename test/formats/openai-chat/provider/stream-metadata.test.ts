@@ -18,7 +18,7 @@ test('the reader finds usage before, with, and after the finish reason, and in G
   assert.equal(read([delta({ content: 'a' }), { ...stop, x_groq: { usage } }]).usage, expected)
 })
 
-test('an error in a chunk ends the response, whatever follows', () => {
+test('an error in a chunk ends the response, even if more chunks follow', () => {
   const error = { code: 429, message: 'slow down' }
   const { events } = read([delta({ content: 'a' }), { error }, '[DONE]'])
   const known = { status: 429, message: 'slow down' }
