@@ -50,7 +50,7 @@ const listMissing = (isThere: (field: string) => boolean) =>
 
 const hasWord = (text: string, word: string) => new RegExp(`\\b${word}\\b`).test(text)
 
-test('the dashboard has a form field for each field that a change may set, unless it is listed here', () => {
+test('the dashboard has a form field for each field that can be changed, unless this test lists it', () => {
   const source = readdirSync(new URL(PAGES, root))
     .map((file) => read(PAGES + file))
     .join('\n')
@@ -58,7 +58,7 @@ test('the dashboard has a form field for each field that a change may set, unles
   assert.equal(missing, withoutForm, `Add each to its form in ${PAGES}, or to \`withoutForm\` in this test.`)
 })
 
-test('the documentation names each field that a change may set', () => {
+test('the documentation names each field that can be changed', () => {
   const text = readPages()
     .filter(({ path }) => path.startsWith('src/'))
     .map((page) => page.text)

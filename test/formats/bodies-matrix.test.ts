@@ -67,7 +67,7 @@ const passed = new Map<string, string>()
 for (const from of wireFormats) {
   let recordings: Promise<Recording[]> | undefined
   for (const to of wireFormats)
-    test(`${from} for ${to}`, async () => {
+    test(`recorded responses of ${from} mean the same for clients of ${to}`, async () => {
       const failures: string[] = []
       recordings ??= Promise.all(
         getAnswers(from).map(async (one) => ({ ...one, expected: await wanted(from, one.answer) })),

@@ -148,7 +148,7 @@ const targets: readonly [provider: string, model: string, format: ProviderFormat
 
 for (const [name, from, path, body] of original)
   for (const [provider, model, format, said, isMoved = false] of targets)
-    test(`${name} from ${from} for ${model} at ${provider} in ${format}`, async () => {
+    test(`${name} from ${from} is converted or rejected for ${model} at ${provider} in ${format}`, async () => {
       const source = await getTranslator(from)
       const translator = await (await loadUpstreamFormat(format)).loadTranslator()
       const traits = getTraits(translator.traits, { provider, model, format }, {})

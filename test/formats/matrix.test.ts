@@ -147,7 +147,7 @@ const passed = new Map<string, string>()
 
 for (const from of wireFormats) {
   for (const to of wireFormats) {
-    test(`${from} for ${to}`, async () => {
+    test(`recorded streams of ${from} mean the same for clients of ${to}`, async () => {
       const failures: string[] = []
       const all = recordedStreams(apis[from])
       assert.ok(all.length > 20)

@@ -49,7 +49,7 @@ const answers = suite('round trips of responses')
 for (const format of wireFormats) {
   const translator = translators[format]
 
-  answers(`${format}, whole`, () => {
+  answers(`a response keeps its meaning: ${format}, whole`, () => {
     fc.assert(
       fc.property(answer, (given) => {
         assert.equal(getMeaning(again(translator, given)), getMeaning(given))
@@ -58,7 +58,7 @@ for (const format of wireFormats) {
     )
   })
 
-  answers(`${format}, streamed in pieces`, () => {
+  answers(`a response keeps its meaning: ${format}, streamed in pieces`, () => {
     fc.assert(
       fc.property(answer, fc.integer({ min: 1, max: 5 }), (given, size) => {
         assert.equal(getMeaning(streamedAgain(translator, given, size)), getMeaning(given))
@@ -70,7 +70,7 @@ for (const format of wireFormats) {
 
 for (const from of wireFormats) {
   for (const through of wireFormats.filter((format) => format !== from)) {
-    answers(`${from} through ${through}`, () => {
+    answers(`a response keeps its meaning: ${from} through ${through}`, () => {
       fc.assert(
         fc.property(answer, (given) => {
           const there = again(translators[through], again(translators[from], given))
@@ -139,7 +139,7 @@ const requests = suite('round trips of requests')
 
 for (const from of wireFormats) {
   for (const through of wireFormats.filter((format) => format !== from)) {
-    requests(`${from} through ${through} keeps everything that format supports`, () => {
+    requests(`a request of ${from} through ${through} keeps everything that the latter supports`, () => {
       fc.assert(
         fc.property(request, (given) => {
           const input = sent(given, from)

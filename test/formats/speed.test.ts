@@ -29,7 +29,7 @@ test.before({ timeoutMs: 300_000 }, async (context) => {
 
 for (const from of wireFormats)
   for (const to of wireFormats)
-    test(`${from} for ${to}: takes at most three times as long as parsing the JSON`, ({ ratios }) => {
+    test(`translation from ${from} to ${to} takes at most three times as long as parsing the JSON`, ({ ratios }) => {
       const ratio = ratios[`${from} ${to}`] ?? Number.POSITIVE_INFINITY
       assert.ok(ratio <= MOST, `it costs ${ratio.toFixed(2)} times as much`)
     })

@@ -92,7 +92,7 @@ test("a combo mixes Google's image models with others and falls back to the next
   assert.equal(told.errors, [])
 })
 
-test('a failure that may have cost something ends the request', async () => {
+test('a failure that might have incurred a cost ends the request', async () => {
   const models = [imageVendors.xai.model, imageVendors.openai.model]
   const { post, up } = await openImages({
     combos: { pictures: { models, kind: 'image' } },

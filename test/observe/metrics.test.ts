@@ -110,7 +110,7 @@ test('targets in cooldown are reported', async () => {
   assert.is(sample(text, 'signalbox_target_state', { ...target, signalbox_state: 'ok' }), 0)
 })
 
-test('the used share of gateway and group limits is reported', async () => {
+test('the used share of each gateway and group limit is reported', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })], metered({ input: 100, output: 50 }, { tokens: 0 }))
   const { id: group } = await world.gateway.api.groups.create({ name: 'team', limits: { tokens: { day: 6_000 } } })
   await world.gateway.api.groups.create({ name: 'free' })

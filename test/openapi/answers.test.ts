@@ -159,7 +159,7 @@ test('each operation resolves to the described result', async () => {
   )
 })
 
-test('the health of failing, cooling, and draining targets matches its description', async () => {
+test('the health of targets that are failing, in cooldown, or draining matches its description', async () => {
   const error = { error: { message: 'Slow down.', type: 'rate_limit_error', code: 'rate_limit_exceeded' } }
   const { call, send, expect } = openDoor({
     fetch: async () => Response.json(error, { status: 429, headers: { 'retry-after': '30' } }),

@@ -165,7 +165,7 @@ test('input schemas have exactly the fields that operations accept', async () =>
   }
 })
 
-test('`action` is one of the known actions', async () => {
+test('the value of `action` is limited to the known actions', async () => {
   const cloud = (await described()).find(({ name }) => name === 'cloud.sync')
   const is = (body: object) => cloud?.request(body)
   assert.equal([{ action: 'check' }, { action: 'none' }, {}, { action: 'sync', force: true }].map(is), [

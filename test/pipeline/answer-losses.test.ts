@@ -93,7 +93,7 @@ test('no losses are reported for a stream that is passed through or for a reques
   assert.not.ok('warnings' in (world.told.requests[0] ?? {}))
 })
 
-test('losses of a stream are counted, and their names are truncated, because a provider may make up any number of them', async () => {
+test('losses of a stream are counted, and their names are truncated, because a provider can make up any number of them', async () => {
   const names = Array.from({ length: 1_000 }, (_, index) => ({ type: `${index} ${'x'.repeat(1_000)}` }))
   const { answer } = message([...names, { type: 'text', text: 'a' }])
   const { world } = await openDoor(() => json(answer))

@@ -109,7 +109,7 @@ for (const stream of [false, true]) {
     assert.is(up.calls.length, 15)
   })
 
-  test(`an empty response counts against its model if another target has answered with content: ${what}`, async () => {
+  test(`an empty response counts against its model if another target has returned content: ${what}`, async () => {
     const { ask, seen, standing, world } = await open({ one: () => blank('a', stream) })
     const more = { model: 'pair' }
     for (let turn = 0; turn < 5; turn++)

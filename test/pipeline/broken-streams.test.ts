@@ -37,7 +37,7 @@ async function healthAfter(world: Awaited<ReturnType<typeof openWorld>>, path: '
 for (const [error, health] of errors) {
   const what = JSON.stringify(error)
 
-  test(`an error in a stream that is passed through counts by its class: ${what}`, async () => {
+  test(`an error in a passed-through stream counts by its class: ${what}`, async () => {
     const fetch = fakeUpstream(() => sse([...chatEvents().slice(0, 3), chatError(error)].join('')))
     const world = await openWorld({ fetch, connections: ['one'] })
     assert.equal(await healthAfter(world, 'chat', 'one/m'), health)

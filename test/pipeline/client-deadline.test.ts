@@ -97,7 +97,7 @@ test('x-signalbox-timeout-ms: its timer ends with the response, or when a stream
   }
 })
 
-test('x-signalbox-timeout-ms: anything but a number of ms fails with a 400 that says so', async () => {
+test('x-signalbox-timeout-ms: any value other than a number of ms fails with a 400 that says so', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   for (const value of ['0', '-1', '1.5', '1e3', '10s', 'soon', '86400001', '99999999999999999999']) {

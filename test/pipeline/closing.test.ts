@@ -136,7 +136,7 @@ test("a request whose body doesn't arrive isn't awaited beyond the grace period"
   await closing
 })
 
-test('close waits for the work of hooks, including those of requests that it had to end', async () => {
+test('close waits for hooks to finish, including those of requests that it had to end', async () => {
   let begun = 0
   let ended = 0
   const work = async () => {

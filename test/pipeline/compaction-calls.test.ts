@@ -16,7 +16,7 @@ const test = suite('the calls of a compaction')
 
 const PATH = '/v1/responses'
 
-test('a conversation is summarized once, even if its first target fails to answer', async () => {
+test('a conversation is summarized once, even if its first target fails to respond', async () => {
   const { world, up } = await open(
     (call, nth) =>
       call.provider === 'chat' && !call.body.includes(ASKS_FOR_SUMMARY)

@@ -38,7 +38,7 @@ for (const [name, model] of Object.entries(models))
       assert.ok(Number(world.told.usages[0]?.inputTokens) > 0)
     })
 
-    test(`context_management compacts before ${name} answers, ${how}`, async () => {
+    test(`context_management compacts before ${name} responds, ${how}`, async () => {
       const { world, up, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...managed(40) }))
       assert.equal(typesOf(output), ['compaction', 'message'])

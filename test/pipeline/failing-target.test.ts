@@ -62,7 +62,7 @@ const mostCalls = (seconds: number) => 1.2 * REQUESTS + 10 * seconds
 
 for (const stream of [false, true]) {
   const how = stream ? 'streamed' : 'whole'
-  test(`a target that always fails under load is soon skipped, and the next one answers: ${how}`, async () => {
+  test(`a target that always fails under load is soon skipped, and the next one is used: ${how}`, async () => {
     const { calls, failed, answered } = await load({ seconds: 5, model: () => 'one/m', stream })
     assert.ok(answered >= REQUESTS - AT_ONCE, `${answered} answered: all but some of the first moment`)
     assert.ok(failed >= 5 && failed <= AT_ONCE + 1, `${failed} calls to the failing one: those under way, then a probe`)

@@ -137,7 +137,7 @@ test('audio, videos, and documents by URL are also downloaded if the model made 
   assert.equal(fetched, [at('drawn'), at('drawn')])
 })
 
-test('audio, videos, and documents by URL stay URLs if the target accepts those', async () => {
+test('audio, videos, and documents by URL stay URLs if the target accepts URLs', async () => {
   const video = await ask('google', 'plain/m', at('a.mp4'), { mimeType: 'video/mp4' })
   assert.equal(video.sent().messages[0].content[1], { type: 'video_url', video_url: { url: at('a.mp4') } })
   const youtube = await ask('video', 'google/g', 'https://youtu.be/a')
@@ -220,7 +220,7 @@ test("Google's own files reach Google from clients of any format", async () => {
     }
 })
 
-test("Google's own files are unusable elsewhere, and the client is told what to send", async () => {
+test("Google's own files are rejected for other targets, and the error says what to send", async () => {
   const params: Record<WireFormat, RegExp> = {
     'openai-chat': /^messages\[0\]\.content\[1\]/,
     'openai-responses': /^input\[0\]\.content\[0\]/,

@@ -44,7 +44,7 @@ test('a failure names only the host, and nothing from the response', async () =>
   assert.not.match(message, /secret|s3cret|path/i)
 })
 
-test('a host that cannot be reached is reported without its error', async () => {
+test('an unreachable host is reported without its error', async () => {
   const { message } = await refusal(() => {
     throw new TypeError('fetch failed: connect 10.1.2.3:443')
   })

@@ -79,7 +79,7 @@ for (const [when, waitMs] of [
   })
 }
 
-test('a request ends immediately when its client disconnects while another one tries the only target, and delays no other', async () => {
+test('a request whose client disconnects while another one tries the only target ends immediately, and delays no other', async () => {
   const { clock, up, ask, release, answers } = await burst(6_000, () => json(chatAnswer()))
   const leaving = new AbortController()
   const waiting = clock.pending()

@@ -4,7 +4,7 @@ import { chatAnswer } from './support/answers.ts'
 import { type Call, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
-const test = suite('when a second attempt is made')
+const test = suite('when a second attempt starts')
 
 /** A combo of three targets; each request takes what `msOf` says, and `fails` decides with which status. */
 async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
@@ -53,7 +53,7 @@ test('there is no second attempt unless the combo enables hedging', async () => 
   assert.equal([(await ask()).called, (await ask('one/m')).called], ['one', 'one'])
 })
 
-test('there is no second attempt before the target has answered twenty times', async () => {
+test('there is no second attempt before the target has responded twenty times', async () => {
   const { told, ask, warm } = await timed()
   await warm(19)
   told.msOf = slowFirst

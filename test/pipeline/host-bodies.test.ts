@@ -30,13 +30,13 @@ for (const [name, length] of [
   ['of known length', { 'content-length': String(body.length) }],
   ['of unknown length', {}],
 ] as const) {
-  test(`the request body ${name} of an app whose request and response inherit bytes() is readable`, async () => {
+  test(`the gateway reads a request body ${name} if the app's request and response inherit bytes()`, async () => {
     const world = await openWorld({ fetch: async () => json(chatAnswer()) })
     const response = await world.gateway.fetch(request({ 'content-type': 'application/json', ...length }))
     assert.is(response.status, 200, await response.text())
   })
 
-  test(`the response body ${name} of an app whose request and response inherit bytes() is readable`, async () => {
+  test(`the gateway reads a response body ${name} if the app's request and response inherit bytes()`, async () => {
     const text = JSON.stringify(chatAnswer('Hello'))
     const headers = {
       'content-type': 'application/json',

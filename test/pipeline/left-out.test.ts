@@ -61,7 +61,7 @@ test('excluded entries are reported if there are no others, and if the others fa
   assert.is(error.message, 'no')
 })
 
-test('excluded entries leave room for the attempts', async () => {
+test('many excluded entries leave room for the attempts in the list', async () => {
   const models = Array.from({ length: 99 }, (_, at) => ({ ...tools, model: `one/${'long-name-'.repeat(9)}${at}` }))
   const combos = { chain: { models: [...models, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(well), combos })

@@ -50,7 +50,7 @@ test('events that start with an error, or contain nothing, go to the next target
   }
 })
 
-test('events have as long to start as those of any stream', async () => {
+test('events with the wrong content type have the same time to start as any stream', async () => {
   const answer = () => labelled('application/json', [': wait\n\n'], 'hang')
   const { clock, world } = await open(answer, { headersTimeoutMs: 2_000, idleTimeoutMs: 5_000 })
   const answering = world.chat({ model: 'chain', messages, stream: true })
@@ -85,7 +85,7 @@ test('a web page is not a response with any content type', async () => {
   }
 })
 
-test('Messages streams are recognized by their events as well', async () => {
+test('Messages streams are also recognized by their events', async () => {
   const up = fakeUpstream(() => labelled('application/json', messageEvents('Hello')))
   const world = await openWorld({ fetch: up })
   const response = await world.messages({ messages, stream: true })

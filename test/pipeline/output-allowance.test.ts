@@ -40,7 +40,7 @@ test('a response continues unchanged while it stays within its allowance', async
   assert.equal(asked, [])
 })
 
-test('a response requests more each time it needs it, and continues if it is granted', async () => {
+test('a response requests more allowance each time it needs it, and continues if it is granted', async () => {
   const { answer, asked } = await asking(Number.POSITIVE_INFINITY)
   assert.is(await answer(chat), chatEvents(text).join(''))
   assert.ok(asked.length > 2, `${asked}`)

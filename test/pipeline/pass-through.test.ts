@@ -119,7 +119,7 @@ test('a JSON response with another content type is sent as JSON', async () => {
   }
 })
 
-test('only client headers that mean something to providers are passed through', async () => {
+test('only client headers that are meaningful to providers are passed through', async () => {
   const passed = {
     accept: 'text/event-stream',
     'anthropic-beta': 'tools-2024',

@@ -60,7 +60,7 @@ test('rejected keys in cooldown and missing models set no retry-after either', a
   }
 })
 
-test('there is no retry-after if another request has just failed with the only key', async () => {
+test('the final error has no retry-after if another request has just failed with the only key', async () => {
   const { world } = await chained({ one: fault(401, 'A') })
   await world.chat({ model: 'one/m' })
   const answers = await Promise.all([world.chat({ model: 'one/m' }), world.chat({ model: 'one/m' })])

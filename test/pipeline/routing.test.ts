@@ -102,7 +102,7 @@ test('very long names are truncated in the headers', async () => {
   assert.ok([...response.headers].join('').length < 8_000)
 })
 
-test('the headers list each attempt in order, and the target that answered', async () => {
+test('the headers list each attempt in order, and the target that responded', async () => {
   const up = fakeUpstream(({ provider }) =>
     provider === 'three' ? json(chatAnswer()) : json({}, provider === 'one' ? 503 : 401),
   )

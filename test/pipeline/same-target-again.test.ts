@@ -172,7 +172,7 @@ test('the wait for a retry of the same target ends when the client disconnects',
   assert.is(world.told.requests.at(-1)?.status, 499)
 })
 
-test('the same target is retried after all other targets, and only if none of them answers', async () => {
+test('the same target is retried after all other targets, and only if none of them succeeds', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
   const other = await lone([unsent('ECONNREFUSED'), well], { combos })
   assert.is(
@@ -206,7 +206,7 @@ test('retries of the same target use the retry budget', async () => {
   assert.match(await last.text(), /No further attempt was made because the gateway's retry budget/)
 })
 
-test('the same target is retried once if a combo names it twice', async () => {
+test('a target that a combo names twice is retried once', async () => {
   const { up, world } = await lone([refused(500, {})], {
     combos: { chain: ['one/m', 'inner', 'one/m'], inner: ['one/m', 'two/m'] },
   })

@@ -188,7 +188,7 @@ for (const [name, events] of Object.entries({
   'of another message, directly after the first': [start(), start({}, 'm2'), ...text(0, 'again'), ...finish],
   'after the start of an empty block': [start(), begin(0), start(), ...text(0, 'again'), ...finish],
 }))
-  test(`${name}: the next target serves the request, because no content has been sent`, async () => {
+  test(`${name}: the request falls back to the next target, because no content has been sent`, async () => {
     const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
     const { messages, chat } = await openWorld({
       fetch: up,
@@ -204,7 +204,7 @@ for (const [name, events] of Object.entries({
     }
   })
 
-test('if a response restarts before its first content, the next target serves the request', async () => {
+test('a response that restarts before its first content falls back to the next target', async () => {
   const created = (id: string) => ({ type: 'response.created', response: { id, output: [] } })
   const events = [
     ...[created('r1'), { type: 'response.output_item.added', output_index: 0, item: { type: 'message', content: [] } }],

@@ -22,7 +22,7 @@ const native: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(native))
-  test(`${name} in its own format`, () => hold(traitsOf(name), expected))
+  test(`${name} has the expected traits in its own format`, () => hold(traitsOf(name), expected))
 
 const asChat: Record<string, Expected> = {
   'google/gemini-3.8-flash': {
@@ -34,7 +34,7 @@ const asChat: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(asChat))
-  test(`${name} behind an OpenAI-compatible API`, () => hold(traitsOf(name, 'openai-chat'), expected))
+  test(`${name} has the expected traits behind an OpenAI-compatible API`, () => hold(traitsOf(name, 'openai-chat'), expected))
 
 test('an unknown provider gets everything that its format accepts', () => {
   const traits = traitsOf('anthropic-compatible-x/claude-of-tomorrow')

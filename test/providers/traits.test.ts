@@ -226,7 +226,8 @@ const table: Record<string, Expected> = {
   'perplexity-agent/openai/gpt-5.5': { webSearch: true, lacks: ['store', 'verbosity'], freeFormTools: false },
 }
 
-for (const [name, expected] of Object.entries(table)) test(name, () => hold(traitsOf(name), expected))
+for (const [name, expected] of Object.entries(table))
+  test(`${name} has the expected traits`, () => hold(traitsOf(name), expected))
 
 test('exactly the catalog providers are treated as vendors', () => {
   const answering = Object.entries(defaultCatalog).filter(([, { serviceKinds = ['llm'] }]) =>

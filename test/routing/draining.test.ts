@@ -74,7 +74,7 @@ test('in-flight requests on a draining connection continue', async () => {
   assert.match(await stream.text(), 'DONE')
 })
 
-test('a draining connection keeps the sessions that it has answered, and other sessions move', async () => {
+test('a draining connection keeps the sessions that it has served, and other sessions move', async () => {
   const { asks, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
   const users = Array.from({ length: 12 }, (_, nth) => `user-${nth}`)
   const known = users.slice(0, 6)
@@ -187,7 +187,7 @@ test('/api/health shows the state, the failure rate, and the reason and end of t
   assert.equal((await response.json()).targets, await targets())
 })
 
-test('a target shows the cooldown of its connection, and none of an inactive one', async () => {
+test('a target shows the cooldown of its connection, unless the connection is inactive', async () => {
   const { world } = await openPool([], { connections: ['one'], fetch: fakeUpstream(refused(401)) })
   await world.chat({ model: 'one/m' })
   const [target] = (await world.api.health.list()).targets

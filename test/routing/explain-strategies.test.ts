@@ -89,7 +89,7 @@ test('least-busy: the reason is the number of in-flight requests', async () => {
   ])
 })
 
-test("sticky: the reason is the session's own entry, or the one that it was moved to", async () => {
+test("sticky: the reason is the session's own entry, or the entry that it was moved to", async () => {
   const pool = await open('sticky')
   assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st; the request has no session',

@@ -80,7 +80,7 @@ test('the last attempt is reserved for another model, as when the keys of the fi
   )
 })
 
-test('a target that is named twice is listed once, as it is tried once', async () => {
+test('a target that is named twice is listed once, because it is tried once', async () => {
   const pool = await openPool(['one/m', 'two/m', 'one/m'])
   assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st',
@@ -123,7 +123,7 @@ test('each target has its path through combos and providers, and the reason for 
   )
 })
 
-test('a target whose format does not support the request is skipped, as the request does', async () => {
+test('a target whose format does not support the request is skipped, as it is by the request', async () => {
   const connections = ['claude', 'one']
   const pool = await openPool(['claude/c', 'one/m'], { connections, catalog: worldCatalog })
   const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }

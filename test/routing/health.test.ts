@@ -207,7 +207,7 @@ test('a wait of zero does not start a cooldown that needs several failures', asy
   assert.is(waitOf(), 5_000)
 })
 
-test('after a cooldown one request probes, and its outcome decides for all', () => {
+test('after a cooldown, one request sends a probe, and its outcome decides for all', () => {
   const { health, fail, waitOf, pass } = open()
   fail('rate-limit')
   pass(1_000)

@@ -19,7 +19,7 @@ test('the other two get equal shares even before the failing target is in cooldo
   assert.is(await asks(11), 'one>two three one>two three one>two three one>two three one>two three two')
 })
 
-test('the turn does not move if no target answers', async () => {
+test('the turn does not move if no target succeeds', async () => {
   const { down, asks } = await openPool(turns)
   assert.is(await asks(1), 'one')
   for (const provider of ['one', 'two', 'three']) down.set(provider, 500)
@@ -28,7 +28,7 @@ test('the turn does not move if no target answers', async () => {
   assert.is(await asks(2), 'two three')
 })
 
-test('the turn of an inner combo does not move if the next entry of the outer combo answers', async () => {
+test('the turn of an inner combo does not move if the next entry of the outer combo serves the request', async () => {
   const { down, asks } = await openPool(
     { models: ['inner', 'three/m'] },
     { combos: { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' } } },
@@ -46,7 +46,7 @@ test('a client error moves the turn like a response', async () => {
   assert.is(await asks(2), 'one>two three')
 })
 
-test('an entry that no attempt was left for has the next turn', async () => {
+test('an entry for which no attempt was left has the next turn', async () => {
   const { down, asks } = await openPool(turns, { limits: { maxAttempts: 2 } })
   down.set('one', 500).set('two', 500)
   assert.is(await asks(2), 'one>two two>three')
@@ -66,7 +66,7 @@ test('"stickyLimit" is the number of requests in a row that each entry gets', as
   assert.is(await asks(10), 'one one one two two two three three three one')
 })
 
-test('"stickyLimit" starts over for an entry that answered instead of another', async () => {
+test('"stickyLimit" starts over for an entry that served a request instead of another', async () => {
   const { down, asks } = await openPool({ ...turns, stickyLimit: 3 })
   assert.is(await asks(1), 'one')
   down.set('one', 401)

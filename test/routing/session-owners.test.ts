@@ -16,7 +16,7 @@ async function createKeys({ world }: Pick<Pool, 'world'>) {
   }
 }
 
-test('a session that moves takes no session with the same name along that another caller has', async () => {
+test("a session that moves does not move another caller's session of the same name", async () => {
   const storage = memoryStorage()
   const pool = await openPool(sticky, { storage })
   const { asks, down } = pool
@@ -35,7 +35,7 @@ test('a session that moves takes no session with the same name along that anothe
   assert.is(await second.asks(1, body, bob), home)
 })
 
-test('a draining connection keeps only the sessions of the caller that it has answered', async () => {
+test('a draining connection keeps only the sessions of the caller that it has served', async () => {
   const pool = await openPool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
   const { asks, world } = pool
   const { alice, bob } = await createKeys(pool)

@@ -109,7 +109,7 @@ test('the load of a killed instance counts for a minute', async () => {
   assert.is(await second.asks(1), 'one')
 })
 
-test('an instance without measurements uses those of the others', async () => {
+test('an instance without measurements uses those of other instances', async () => {
   const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 900, two: 200, three: 500 } })
   assert.is(new Set(await race(first, 12)).size, 3)
   await clock.advance(NEWS)

@@ -101,7 +101,7 @@ test('least-cost: prices follow a change of an alias', async () => {
   assert.equal(await calls(), ['free/m'])
 })
 
-test('least-cost: reading the price of a round-robin combo takes none of its turns', async () => {
+test('least-cost: reading the price of a round-robin combo does not take a turn', async () => {
   const inner = combo('round-robin', 'one/m', 'three/m')
   const { calls } = await open({ combos: { inner, pool: combo('least-cost', 'inner', 'two/m') } })
   for (let turn = 0; turn < 3; turn++) assert.equal(await calls(), ['two/m'])

@@ -78,7 +78,7 @@ test('file storage lists many rows without blocking other work', () =>
     await storage.close?.()
   }))
 
-test("a write of file storage resolves once it is on disk, and a relaxed one doesn't wait for that", () =>
+test("a file storage write resolves once it is on disk, and a relaxed write doesn't wait for that", () =>
   inFolder(async (path) => {
     const any = await fs.open(path)
     const handle = Object.getPrototypeOf(any)
@@ -193,7 +193,7 @@ test('file storage restores the secret it has in memory if the file is gone', ()
     for (const one of [storage, later]) await one.close?.()
   }))
 
-test('file storage reports an error if it may not read or write', ({ program }) =>
+test('file storage reports an error if it lacks permission to read or write', ({ program }) =>
   inFolder(async (parent) => {
     await chmod(parent, 0o755)
     const path = join(parent, 'store')
@@ -229,7 +229,7 @@ test('file storage reports an error if its path is a file', () =>
     }
   }))
 
-test('file storage removes the files of ended processes, and none of running ones', () =>
+test('file storage removes only the files of processes that have ended', () =>
   inFolder(async (path) => {
     const mine = newToken()
     const gone = mine.replace(/^\d+/, '999999999')

@@ -317,7 +317,7 @@ test('a killed gateway loses at most its last batch, and another one reads and f
   assert.is((await second.api.usage.summary()).totals.requests, 4)
 })
 
-test('gateways on one store read the usage of all', async () => {
+test('gateways on one store read the usage of all gateways', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const worlds = [
@@ -336,7 +336,7 @@ test('gateways on one store read the usage of all', async () => {
   }
 })
 
-test('a storage that opts out of usage stores none unless the app asks for it', async () => {
+test('a storage that opts out of usage stores none unless your app enables it', async () => {
   const clock = fakeClock()
   for (const [usage, kept] of [
     [undefined, false],

@@ -36,7 +36,7 @@ test('exceptions and errors are parsed by their names', () => {
   ])
 })
 
-test('a frame may have headers of every type', () => {
+test('a frame can have headers of every type', () => {
   const name = [1, 0x61]
   const values = [[0], [1], [2, 9], [3, 0, 9], [4, 0, 0, 0, 9], [5, ...Array(8).fill(9)], [6, 0, 2, 9, 9]]
   const more = [

@@ -28,7 +28,7 @@ const ofTheAnswer = (warnings: readonly string[] = []) => warnings.filter((one) 
 for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
   for (const client of wireFormats.filter((format) => format !== from)) {
     const warnings = (names[client] ?? []).map((name) => `dropped:answer.${name}`)
-    const outcome = warnings.length > 0 ? 'is named' : 'is carried'
+    const outcome = warnings.length > 0 ? 'is named in a warning' : 'is kept'
 
     test(`${what} ${outcome}: ${client}`, async () => {
       const { response, warned, world } = await ask({ ...getQuestion(client, from), answer: () => json(answer) })

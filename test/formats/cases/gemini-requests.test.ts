@@ -93,7 +93,7 @@ test('a newer Gemini model gets the search and the functions', async () => {
   assert.equal(warned, [])
 })
 
-test('an older Gemini model searches if there are no functions, or if none may be called', async () => {
+test('an older Gemini model searches if there are no functions, or if calls are disabled', async () => {
   const { sent, warned } = await sentTo('gemini/gemini-2.5-pro', { ...both, tools: [] }, 'openai-chat')
   assert.equal([sent.tools, warned], [[{ googleSearch: {} }], []])
 })

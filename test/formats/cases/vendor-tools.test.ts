@@ -176,7 +176,7 @@ for (const [what, [client, body]] of Object.entries(forced))
     assert.equal([response.status, up.calls.length], [400, 0])
   })
 
-test('a tool that may not be called is dropped without a warning', async () => {
+test('a tool that the tool choice disables is dropped without a warning', async () => {
   const client = 'openai-responses'
   const body = { tools: [{ type: 'web_search' }, { type: 'image_generation' }], tool_choice: 'none' }
   const { response, sent, warned } = await ask({ client, model: 'chat/m', body, answer: answered('chat/m') })

@@ -89,7 +89,7 @@ test('the request target reaches the gateway over a real connection as the same 
   }
 })
 
-test('a target in absolute form or one that looks like a host gets a 400 in JSON', async () => {
+test('a target in absolute form, or one that looks like a host, gets a 400 in JSON', async () => {
   for (const target of ['http://localhost/v1/models', '//evil/v1/models', '*']) {
     const text = await ask(target)
     assert.match(text, /^HTTP\/1\.1 400 /, target)

@@ -116,7 +116,7 @@ test('a response without a count is a failure', async () => {
   assert.is(response.status, 502)
 })
 
-test('the model in an inference profile is the one that is called', async () => {
+test('the model in the inference profile is called', async () => {
   const account = 'arn:aws:bedrock:us-east-1:123456789012'
   for (const [model, asked] of [
     ['anthropic.claude-haiku-4-5-20251001-v1:0', 'anthropic.claude-haiku-4-5-20251001-v1:0'],

@@ -37,7 +37,7 @@ const blocks: Readonly<Record<string, [whole: object, start: object | undefined,
 }
 
 for (const [what, [whole, start, delta, names]] of Object.entries(blocks))
-  test(`${what}: ${names.join() || 'nothing'}`, () => {
+  test(`${what} is reported as dropped: ${names.join() || 'nothing'}`, () => {
     const expected = names.map((name) => `dropped:answer.${name}`)
     const one = contexts(converseTranslator, { format: 'bedrock-converse' })
     converseTranslator.parseAnswer({ output: { message: { content: [whole] } }, stopReason: 'end_turn' }, one.read)

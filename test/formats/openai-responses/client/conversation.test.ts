@@ -209,7 +209,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
 }
 
 for (const [name, [items, turns]] of Object.entries(conversations))
-  test(name, () => assert.equal(turnsOf(...items), turns))
+  test(`the input is parsed: ${name}`, () => assert.equal(turnsOf(...items), turns))
 
 test('reasoning of other formats comes back whole, and state goes back to its part', () => {
   const thought = { origin: { format: 'anthropic-messages', account: 'a/1' }, kind: 'signature', data: 's:1' } as const

@@ -100,7 +100,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
 }
 
 for (const [name, [events, content]] of Object.entries(table))
-  test(name, () => {
+  test(`events match their items: ${name}`, () => {
     const told = read(...events)
     assert.equal(told.content, content)
     assert.is(told.events.filter(({ type }) => type === 'part-end').length, content.length)

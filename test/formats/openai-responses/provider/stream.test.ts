@@ -204,7 +204,7 @@ const table: Record<
 }
 
 for (const [name, [events, content, finish = 'stop', responseWarnings = []]] of Object.entries(table))
-  test(name, () => {
+  test(`the reader understands ${name}`, () => {
     const told = read(...events)
     assert.equal(told.content, content)
     assert.is(told.finish?.reason, finish)
