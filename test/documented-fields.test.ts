@@ -9,7 +9,7 @@ import { settingsFields } from '../src/types/records/settings-fields.ts'
 import { readPages } from './docs/pages.ts'
 import { assert, suite } from './support/suite.ts'
 
-const test = suite('fields of records in the documentation and the dashboard')
+const test = suite('record fields in the documentation and the dashboard')
 
 const root = new URL('../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')

@@ -5,14 +5,14 @@ import { assert, suite } from './support/suite.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-const test = suite('the matrix of storage adapters and runtimes')
+const test = suite('the storage adapter matrix')
 
-test('the matrix of storage adapters and runtimes matches the table on the storage page', () => {
+test('the storage adapter matrix matches the table on the storage page', () => {
   const [table] = /^\| Store [\s\S]*?(?=\n\n)/m.exec(read('adapters/storage/README.md')) ?? []
   assert.is(table, matrixTable())
 })
 
-test("the matrix of storage adapters and runtimes has a row for each of the package's adapters, with a link to its documentation", () => {
+test("the storage adapter matrix has a row for each of the package's adapters, with a link to its documentation", () => {
   const names = Object.keys(entries).flatMap((name) => /^storage\/(.+)/.exec(name)?.[1] ?? [])
   assert.equal(Object.keys(STORES).sort(), names.sort())
   const headings = read('adapters/storage/README.md').match(/(?<=^#+ ).+/gm) ?? []
@@ -30,7 +30,7 @@ test("the matrix of storage adapters and runtimes has a row for each of the pack
 })
 
 /** That test declares one test for each test of the suite and each store that the matrix has in its runtime; in CI none may be skipped. */
-test('the matrix of storage adapters and runtimes has a test of all adapters for each runtime', () => {
+test('the storage adapter matrix has a test of all adapters for each runtime', () => {
   for (const [runtime, path] of Object.entries(RUNTIMES)) {
     assert.ok(existsSync(new URL(`../${path}`, import.meta.url)), path)
     assert.match(read(path), `'${runtime}'`)

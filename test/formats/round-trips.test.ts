@@ -44,7 +44,7 @@ const defined = ({
   ...{ inputTokens, outputTokens, cacheReadTokens, reasoningTokens },
 })
 
-const answers = suite('round trips of responses')
+const answers = suite('response round trips')
 
 for (const format of wireFormats) {
   const translator = translators[format]
@@ -135,7 +135,7 @@ function joined(events: readonly StreamEvent[]): Answer {
   return { choices: [{ content, finish }], ...(end.usage && { usage: end.usage }) }
 }
 
-const requests = suite('round trips of requests')
+const requests = suite('request round trips')
 
 for (const from of wireFormats) {
   for (const through of wireFormats.filter((format) => format !== from)) {

@@ -3,7 +3,7 @@ import { isObject } from '../../src/lib/json.ts'
 import { vendorForms } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the forms of vendors')
+const test = suite('vendor forms')
 
 const kinds = new URL('../../src/protocols/kinds/', import.meta.url)
 
@@ -34,7 +34,7 @@ async function loadKinds() {
   )
 }
 
-test('each form of a vendor is used by its kind', async () => {
+test('each vendor form is used by its kind', async () => {
   const loaded = await loadKinds()
   assert.ok(loaded.length > 6)
   for (const { kind, forms, used } of loaded)
@@ -45,7 +45,7 @@ test('each form of a vendor is used by its kind', async () => {
       )
 })
 
-test('each form of a vendor can be reached by a provider, or by the format of a connection', async () => {
+test("each vendor form can be reached through a provider or a connection's format", async () => {
   for (const { kind, forms, used } of await loadKinds())
     for (const { name, providers, matches } of forms) {
       const isFallback = name === used.at(-1)

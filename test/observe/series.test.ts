@@ -5,7 +5,7 @@ import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openObserved, read } from './world.ts'
 
-const test = suite('series of metrics')
+const test = suite('metric series')
 
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 const REQUESTS = process.env.CI ? 40_000 : 1_500

@@ -12,7 +12,7 @@ import { assert, suite } from '../support/suite.ts'
 import { sdk } from './sdk.ts'
 import { ADMIN, type ObservedWorld, openObserved, read } from './world.ts'
 
-const test = suite('spans and metrics of OpenTelemetry')
+const test = suite('OpenTelemetry spans and metrics')
 
 const observedRequest: ObservedRequest = {
   ...{ id: 'r', method: 'POST', route: '/v1/chat/completions', path: '/v1/chat/completions', startedAt: 1 },

@@ -7,7 +7,7 @@ import { damaged, filled } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
 import { checkAnswer } from './answers.ts'
 
-const test = suite('results of the management API')
+const test = suite('management API results')
 
 test('each operation resolves to the described result', async () => {
   const { storage } = await filled()

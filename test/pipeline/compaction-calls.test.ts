@@ -12,7 +12,7 @@ import {
 } from './support/compaction.ts'
 import { bodyOf, json, never, sse } from './support/upstream.ts'
 
-const test = suite('the calls of a compaction')
+const test = suite('compaction calls')
 
 const PATH = '/v1/responses'
 

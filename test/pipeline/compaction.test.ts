@@ -17,7 +17,7 @@ import {
   typesOf,
 } from './support/compaction.ts'
 
-const test = suite('compaction in a request for a response')
+const test = suite('compaction in a Responses request')
 
 const PATH = '/v1/responses'
 

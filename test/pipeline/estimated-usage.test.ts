@@ -3,7 +3,7 @@ import { chatAnswer, chatChunk, chatEvents, messageEvents, textDelta } from './s
 import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld, type World } from './support/world.ts'
 
-const test = suite('the usage that no provider reports')
+const test = suite('usage that no provider reports')
 
 const said = 'The quick brown fox jumps over the lazy dog. '.repeat(20) // about 200 tokens
 const question = 'How many animals are there in this sentence, and which of them is the faster one?' // about 17

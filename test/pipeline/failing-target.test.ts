@@ -6,7 +6,7 @@ import { askRaw } from './support/raw.ts'
 import { type Call, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('a target that always fails, under load')
+const test = suite('a failing target under load')
 
 const REQUESTS = 1_000
 /** As many are under way at a time, unless their order matters. */

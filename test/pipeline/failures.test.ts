@@ -22,7 +22,7 @@ const answers = async (world: World, up: FakeUpstream, body: object) => {
 }
 
 for (const status of [400, 404, 405, 409, 413, 415, 422]) {
-  test(`${status} is the client's error: returned immediately and unchanged`, async () => {
+  test(`a ${status} is the client's error and is returned immediately, unchanged`, async () => {
     const text = `{ "error":{"message":"no: \\u00e4 ${status}", "type":"invalid_request_error"}, "big": 12345678901234567890 }`
     const { up, world } = await failing(() => json(text, status, { 'x-request-id': 'r1' }))
     for (const stream of [false, true]) {
@@ -39,7 +39,7 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
 }
 
 for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503, 504, 520, 529]) {
-  test(`${status} falls back to the next target`, async () => {
+  test(`a ${status} falls back to the next target`, async () => {
     const { up, world } = await failing(() => json({ error: { message: 'no' } }, status))
     assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
     await world.api.health.reset()

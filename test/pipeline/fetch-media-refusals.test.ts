@@ -62,7 +62,7 @@ const wrong: Record<string, Response> = {
   'plain text': media('Hi', 'text/plain'),
 }
 for (const [what, answer] of Object.entries(wrong)) {
-  test(`${what} is not an image`, async () => {
+  test(`${what} is not accepted as an image`, async () => {
     const { message } = await refusal(() => answer)
     assert.match(message, /it is not an image|its media type is not supported/)
     assert.not.match(message, /html|svg|json|Hi/)

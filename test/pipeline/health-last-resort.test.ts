@@ -5,7 +5,7 @@ import { refused } from './support/failing.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('an unhealthy target that is the only one')
+const test = suite('a single unhealthy target')
 
 /** One target that is not well, and ten requests for it at once; what it answers waits for `release`. */
 async function burst(waitMs: number, answer: () => Response) {

@@ -4,9 +4,9 @@ import { chatAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('the limits of an operation')
+const test = suite('operation limits')
 
-test("an operation has its own limits instead of the defaults, and your app's take precedence", async () => {
+test("an operation has its own limits instead of the defaults, and your app's limits take precedence", async () => {
   const prompt = 'x'.repeat(2_000)
   const ask = async (path: string, limits = {}) => {
     const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits })

@@ -4,7 +4,7 @@ import { fault } from './support/fault.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('the error of a prompt that is too long')
+const test = suite('the error for a prompt that is too long')
 
 const sized = (contextWindows: Record<string, number>) =>
   Object.fromEntries(

@@ -3,7 +3,7 @@ import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/
 import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('requests for responses')
+const test = suite('Responses requests')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 

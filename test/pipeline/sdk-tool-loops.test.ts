@@ -4,7 +4,7 @@ import { clients } from './support/sdk/clients/clients.ts'
 import { EXPECTED, SIGNATURE } from './support/sdk/conversation.ts'
 import { MODEL, openToolLoop } from './support/sdk/gateway.ts'
 
-const test = suite('tool loops of the SDKs')
+const test = suite('SDK tool loops')
 
 for (const [name, { create, format: own, refers }] of Object.entries(clients)) {
   for (const format of wireFormats) {

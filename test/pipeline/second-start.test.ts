@@ -132,7 +132,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
 
 for (const [name, [events, expected]] of Object.entries(cutTable)) {
   for (const [how, cut] of Object.entries(cuts)) {
-    test(`${name}, ${how}: a passed-through stream ends with an error there`, async () => {
+    test(`${name}, ${how}: a passed-through stream ends with an error at that point`, async () => {
       const { messages, told } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -164,7 +164,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
 
     for (const format of wireFormats) {
       if (format === 'anthropic-messages') continue
-      test(`${name}, ${how}: a client of ${format} gets an error there and no incomplete tool call`, async () => {
+      test(`${name}, ${how}: a client of ${format} gets an error at that point and no incomplete tool call`, async () => {
         const world = await openWorld({
           fetch: fakeUpstream(() => sse(cut(written(events)))),
           catalog: streamCatalog,

@@ -8,7 +8,7 @@ import { openWorld } from './support/world.ts'
 
 const EVENTS_A_READ = 12
 
-const test = suite('the chunks of a translated stream')
+const test = suite('translated stream chunks')
 
 for (const provider of wireFormats)
   for (const client of wireFormats.filter((format) => format !== provider))

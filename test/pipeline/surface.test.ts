@@ -9,7 +9,7 @@ import { chatAnswer, messageAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
-const test = suite('the surface')
+const test = suite('the HTTP surface')
 
 async function open(options = {}) {
   const up = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))

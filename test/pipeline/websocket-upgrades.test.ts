@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a request to upgrade to a WebSocket')
+const test = suite('WebSocket upgrade requests')
 
 const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
 
@@ -13,7 +13,7 @@ const get = (gateway: ReturnType<typeof openGateway>, path: string, headers: Rec
   gateway.fetch(new Request(`http://gateway${path}`, { headers }))
 
 for (const path of ['/v1/responses', '/v1/realtime', '/v1/realtime?model=gpt-realtime']) {
-  test(`a request to upgrade to a WebSocket of ${path} gets a 426 that points to HTTP`, async () => {
+  test(`a WebSocket upgrade request to ${path} gets a 426 that points to HTTP`, async () => {
     const response = await get(openGateway(), path)
     assert.is(response.status, 426)
     assert.is(response.headers.get('upgrade'), 'HTTP/1.1')
@@ -25,13 +25,13 @@ for (const path of ['/v1/responses', '/v1/realtime', '/v1/realtime?model=gpt-rea
   })
 }
 
-test('a request to upgrade to a WebSocket gets a 426 below the base path', async () => {
+test('a WebSocket upgrade request gets a 426 below the base path', async () => {
   const gateway = openGateway('/ai')
   assert.is((await get(gateway, '/ai/v1/responses')).status, 426)
   assert.is((await get(gateway, '/v1/responses')).status, 404)
 })
 
-test('a request to upgrade to a WebSocket needs a key first, if keys are required', async () => {
+test('a WebSocket upgrade request needs a key first if keys are required', async () => {
   const gateway = openGateway()
   await gateway.api.settings.update({ requireApiKey: true })
   const { key } = await gateway.api.keys.create({ name: 'me' })
@@ -39,7 +39,7 @@ test('a request to upgrade to a WebSocket needs a key first, if keys are require
   assert.is((await get(gateway, '/v1/responses', { ...upgrade, authorization: `Bearer ${key}` })).status, 426)
 })
 
-test("a request to upgrade to a WebSocket isn't mistaken for a plain GET, an upgrade to another protocol, or a POST that offers an upgrade", async () => {
+test("plain GETs, upgrades to another protocol, and POSTs that offer an upgrade aren't mistaken for a WebSocket upgrade request", async () => {
   const gateway = openGateway()
   assert.is((await get(gateway, '/v1/responses', {})).status, 405)
   assert.is((await get(gateway, '/v1/realtime', {})).status, 404)

@@ -34,7 +34,8 @@ const asChat: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(asChat))
-  test(`${name} has the expected traits behind an OpenAI-compatible API`, () => hold(traitsOf(name, 'openai-chat'), expected))
+  test(`${name} has the expected traits behind an OpenAI-compatible API`, () =>
+    hold(traitsOf(name, 'openai-chat'), expected))
 
 test('an unknown provider gets everything that its format accepts', () => {
   const traits = traitsOf('anthropic-compatible-x/claude-of-tomorrow')

@@ -3,7 +3,7 @@ import { catalogProviders } from '../../src/protocols/providers/traits/openai-co
 import { assert, suite } from '../support/suite.ts'
 import { type Expected, hold, SAMPLING, traitsOf } from './expected-traits.ts'
 
-const test = suite('traits of vendors and models')
+const test = suite('vendor and model traits')
 
 const UP_TO_MAX = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 

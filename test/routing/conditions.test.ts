@@ -6,7 +6,7 @@ import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openPool } from './support/pool.ts'
 
-const test = suite('conditions of combos')
+const test = suite('combo conditions')
 
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
 const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })

@@ -5,7 +5,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { linesOf, open } from './support/explain.ts'
 
-const test = suite('explanations of strategies')
+const test = suite('strategy explanations')
 
 test('fallback: each target is in its listed position', async () => {
   const pool = await open('fallback')

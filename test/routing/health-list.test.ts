@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { connection, open, target } from './support/health.ts'
 
-const test = suite('health that operators see')
+const test = suite('the health list for operators')
 
 test('operators can list and reset unhealthy targets', async () => {
   const { fail, health, pass } = open()

@@ -34,7 +34,7 @@ for (const [what, failures, firstMs, level] of table) {
 }
 
 for (const what of ['client', 'context-overflow', 'format'] as const) {
-  test(`${what} does not affect a target's health`, () => {
+  test(`a ${what} failure does not affect a target's health`, () => {
     const { fail, waitOf } = open()
     for (let at = 0; at < 10; at++) fail(what)
     assert.is(waitOf(), undefined)
@@ -48,7 +48,7 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
     assert.is(waitOf(), 5_000)
   })
 
-  test(`${what} ends a probe, and the target is available again`, async () => {
+  test(`a ${what} failure ends a probe, and the target is available again`, async () => {
     const { fail, health, waitOf, pass } = open()
     for (const [failed, ms] of [
       ['credentials', 60_000],

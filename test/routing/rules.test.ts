@@ -5,7 +5,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('rules for requests')
+const test = suite('request rules')
 
 const models = ['one/m', 'two/m']
 const called = '200 one/m=503:server, two/m=200'

@@ -6,7 +6,7 @@ import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { countOf, joinPool, openPool, type Pool } from './support/pool.ts'
 
-const test = suite('load and latency of several instances')
+const test = suite('load and latency shared by several instances')
 
 const busy = { models: ['one/m', 'two/m'], strategy: 'least-busy' as const }
 const fastest = { models: ['one/m', 'two/m', 'three/m'], strategy: 'least-latency' as const }

@@ -7,7 +7,7 @@ import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { countOf, joinPool, openPool, type Pool } from './support/pool.ts'
 
-const test = suite('turns of several instances')
+const test = suite('turns shared by several instances')
 
 const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' as const }
 

@@ -4,7 +4,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('strategies of requests')
+const test = suite('strategies applied to requests')
 
 const price = (input?: number, output?: number) => ({
   ...(input !== undefined && { input }),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { fromOrdered, getUpperBound, toOrdered } from '../../adapters/storage/lib/ordered-text.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('keys in the order of a database')
+const test = suite('keys in database order')
 
 const char = fc.oneof(
   fc.constantFrom(

@@ -12,7 +12,7 @@ import {
 } from '../../src/features/cloud-sync/cryptography.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the cryptography of the cloud protocol')
+const test = suite('cloud protocol cryptography')
 
 test('a signature is only valid for its text and key, in one encoding', async () => {
   const kept = await createIdentity()

@@ -4,7 +4,7 @@ import { suite } from '../support/suite.ts'
 import { type History, histories, run } from './support/history.ts'
 import { withQuickCrypto } from './support/quick-crypto.ts'
 
-const test = suite('random histories of a replica')
+const test = suite('random replica histories')
 
 /*
  * Edits through the management operations, messages that are lost, duplicated, or replayed, clocks an hour apart, and processes that restart or die

@@ -4,7 +4,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { dataOf, openHome, openPair, openProxy } from './support/pair.ts'
 
-const test = suite('the rules of sync')
+const test = suite('sync rules')
 
 const kept = (conflicts: readonly { collection: string; id: string; kept: string }[]) =>
   conflicts.map(({ collection, id, kept }) => ({ collection, id, kept }))

@@ -2,7 +2,7 @@ import { encodeUtf8 } from '../../src/lib/bytes.ts'
 import { withMembers } from '../../src/lib/json-scan.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('fields of a JSON body')
+const test = suite('JSON body fields')
 
 const added = { v: 'x' }
 

@@ -11,7 +11,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the cost of a response')
+const test = suite('response costs')
 
 const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }
 

@@ -7,7 +7,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
 
-const test = suite('percentiles of durations')
+const test = suite('duration percentiles')
 
 const HOUR = 3_600_000
 const now = Date.parse('2026-01-20T12:30:00Z')

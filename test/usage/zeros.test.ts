@@ -11,7 +11,7 @@ import {
   usageOf,
 } from './support/reporting.ts'
 
-const test = suite('usage reports of zeros')
+const test = suite('usage reported as zero')
 
 const ZERO: Counts = { input: 0, output: 0 }
 const REAL: Counts = { input: 30, output: 150 }

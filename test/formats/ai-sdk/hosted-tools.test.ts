@@ -16,7 +16,7 @@ import { vendors } from './support/vendors.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-const test = suite('tools of the AI SDK that run at a vendor')
+const test = suite('AI SDK tools that run at a vendor')
 
 /** Creates a response in which Anthropic calls its own tool. */
 const ran = (name: string, input: JsonObject, type: string, content: unknown): JsonObject[] => [

@@ -8,7 +8,7 @@ import { assert, suite } from '../../support/suite.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-const test = suite('options of AI SDK’s providers')
+const test = suite('AI SDK provider options')
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const PDF = btoa('%PDF-1.4')

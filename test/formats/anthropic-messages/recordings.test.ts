@@ -10,7 +10,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { type Heard, recordedExchanges, recordedStreams } from '../support/recordings.ts'
 
-const test = suite('recorded Messages')
+const test = suite('recorded Messages exchanges')
 
 /** Translates a stream to the canonical format and back, cut into pieces. */
 function translated(bytes: Uint8Array, cuts: readonly number[]): string[] {

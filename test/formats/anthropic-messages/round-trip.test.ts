@@ -12,7 +12,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { finish, list, plainReply, reply, request, usage } from './support/arbitraries.ts'
 
-const test = suite('round trips of Messages')
+const test = suite('Messages round trips')
 
 const runs = { numRuns: 25 }
 

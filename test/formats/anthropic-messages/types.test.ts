@@ -22,6 +22,6 @@ const fits: [
   Fits<WireCountRequest, Anthropic.MessageCountTokensParams>,
 ] = [true, true, true, true]
 
-const test = suite('the types of Messages')
+const test = suite('Messages types')
 
-test("the types of Messages match Anthropic's own client", () => assert.ok(fits.every(Boolean)))
+test("the Messages types match Anthropic's own client", () => assert.ok(fits.every(Boolean)))

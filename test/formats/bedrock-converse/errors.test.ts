@@ -4,7 +4,7 @@ import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('errors of Converse')
+const test = suite('Converse errors')
 
 const parsed = (status: number, body: unknown, type?: string) =>
   converseTranslator.parseError({

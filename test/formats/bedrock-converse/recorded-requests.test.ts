@@ -11,7 +11,7 @@ import { contexts } from '../support/contexts.ts'
 import { recordedExchanges } from '../support/recordings.ts'
 import { brokenRules } from './support/converse-rules.ts'
 
-const test = suite('recorded requests for Converse')
+const test = suite('recorded Converse requests')
 
 /** The folders with requests of a format, and the minimum number that Converse supports. */
 const sources: [format: WireFormat, folders: string[], least: number][] = [

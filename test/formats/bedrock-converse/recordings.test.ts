@@ -11,7 +11,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { getPayloads, merged, plainly, recorded } from './support/recorded.ts'
 
-const test = suite('recorded exchanges with Converse')
+const test = suite('recorded Converse exchanges')
 
 const { read } = contexts(converseTranslator)
 

@@ -10,7 +10,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { eventFrame } from '../support/event-stream.ts'
 
-const test = suite('round trips of Converse responses')
+const test = suite('Converse response round trips')
 
 const textArbitrary = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() === text)
 const base64 = fc.base64String({ minLength: 4 })

@@ -3,7 +3,7 @@ import { createBase64Source, parseMediaUrl } from '../../../src/protocols/format
 import { createWarnings } from '../../../src/protocols/formats/canonical/canonical-warnings.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('fields of a request')
+const test = suite('request fields')
 
 test('fields are read by type, and null counts as absent', () => {
   const fields = readFields({ a: 'x', b: null, c: { d: 1 } }, '', createWarnings({ isStrict: false }))

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { flattenSchema } from '../../../src/protocols/formats/canonical/canonical-schema.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('schemas of tools without alternatives at their root')
+const test = suite('tool schemas without alternatives at the root')
 
 const text = { type: 'string' }
 const id = { properties: { id: text }, required: ['id'] }

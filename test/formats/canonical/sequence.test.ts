@@ -26,7 +26,7 @@ function run(events: readonly ReaderEvent[]): StreamEvent[] {
 
 const last = (events: readonly ReaderEvent[]) => run(events).at(-1)
 
-const test = suite('the sequence of a stream')
+const test = suite('the event sequence of a stream')
 
 test('candidates beyond the requested number are dropped', () => {
   const result: StreamEvent[] = []

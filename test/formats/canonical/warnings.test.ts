@@ -3,7 +3,7 @@ import { createWarnings } from '../../../src/protocols/formats/canonical/canonic
 import { assert, suite } from '../../support/suite.ts'
 
 const names = { maxOutputTokens: 'max_tokens' }
-const test = suite('warnings of a translation')
+const test = suite('translation warnings')
 
 test("each warning is reported once, with the client's field names", () => {
   const warnings = createWarnings({ isStrict: false, names })
@@ -40,7 +40,7 @@ test('warnings contain the path of a part', () => {
   assert.is(warnings.getPath({}, 'messages'), 'messages')
 })
 
-const calls = suite('arguments of a call')
+const calls = suite('call arguments')
 
 calls('arguments become an object without losses', () => {
   assert.equal(parseArguments(' '), {})

@@ -1,7 +1,7 @@
 import { readWaitMs } from '../../../src/protocols/formats/errors/retry-after.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('the wait that a provider requests')
+const test = suite('the retry delay that a provider requests')
 
 const NOW = Date.UTC(2026, 0, 1)
 const inAMinute = new Date(NOW + 60_000)

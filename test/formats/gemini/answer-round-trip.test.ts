@@ -8,7 +8,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { calls, optional, plain, saidPart, words } from './support/arbitraries.ts'
 
-const test = suite('round trips of Gemini responses')
+const test = suite('Gemini response round trips')
 
 const usage = fc
   .record({

@@ -87,7 +87,7 @@ whole('the translator is loaded on demand', async () => {
   assert.is(await gemini.loadTranslator(), geminiTranslator)
 })
 
-const counting = suite('counting tokens of a Gemini request')
+const counting = suite('Gemini token count requests')
 
 const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
 const system_instruction = { parts: [{ text: 's' }] }

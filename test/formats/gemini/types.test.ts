@@ -51,6 +51,6 @@ const fits: [
   Fits<WireAnswer, Plain<Answer>>,
 ] = [true, true, true, true, true, true, true, true, true, true, true, true]
 
-const test = suite('the types of Gemini')
+const test = suite('Gemini types')
 
-test("the types of Gemini match Google's own client", () => assert.ok(fits.every(Boolean)))
+test("the Gemini types match Google's own client", () => assert.ok(fits.every(Boolean)))

@@ -13,7 +13,7 @@ const text = (words: string) => ({ type: 'text', text: words }) as const
 
 const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":12345678901234567890}' }
 
-const trip = suite('round trips of Chat Completions requests')
+const trip = suite('Chat Completions request round trips')
 
 /** Converts a value to plain JSON objects, as it arrives. */
 const plain = (value: object) => JSON.parse(JSON.stringify(value))

@@ -37,6 +37,6 @@ const fits: [
   Fits<WireToolChoice, OpenAI.ChatCompletionToolChoiceOption>,
 ] = [true, true, true, true, true, true, true, true, true, true]
 
-const test = suite('the types of Chat Completions')
+const test = suite('Chat Completions types')
 
-test("the types of Chat Completions match OpenAI's own client", () => assert.ok(fits.every(Boolean)))
+test("the Chat Completions types match OpenAI's own client", () => assert.ok(fits.every(Boolean)))

@@ -9,7 +9,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { ours } from './support/streams.ts'
 
-const test = suite('round trips of Responses requests')
+const test = suite('Responses request round trips')
 
 const said = fc.string({ minLength: 1, unit: 'grapheme' })
 const name = fc.stringMatching(/^[a-z_]{1,12}$/)

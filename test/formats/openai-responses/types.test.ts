@@ -53,6 +53,6 @@ const fits: [
   Fits<Outcome, Pick<Responses.Response, keyof Outcome>>,
 ] = [true, true, true, true, true, true, true, true, true, true, true]
 
-const test = suite('the types of Responses')
+const test = suite('Responses types')
 
-test("the types of Responses match OpenAI's own client", () => assert.ok(fits.every(Boolean)))
+test("the Responses types match OpenAI's own client", () => assert.ok(fits.every(Boolean)))

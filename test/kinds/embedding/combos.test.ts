@@ -4,7 +4,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { embedding } from './sample.ts'
 
-const test = suite('combos of embedding models')
+const test = suite('embedding model combos')
 
 async function open(options: Parameters<typeof openWorld>[0] = {}) {
   const up = fakeUpstream(() => json(embedding.answer))

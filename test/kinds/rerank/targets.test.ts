@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { answerOf, rerankVendors } from '../support/rerank-vendors.ts'
 import { modelOf, openVendors } from './support.ts'
 
-const test = suite('the targets of rerank requests')
+const test = suite('rerank targets')
 
 const body = { query: 'red fruit', documents: ['a tree', 'a red fruit'] }
 const models = [modelOf('voyage'), modelOf('cohere')]

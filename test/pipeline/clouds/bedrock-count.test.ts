@@ -148,7 +148,7 @@ test("the response format isn't counted, and that is reported", async () => {
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /^dropped:output/)
 })
 
-test('the request to AWS Bedrock to count tokens is signed with access keys', async () => {
+test('the token count request to AWS Bedrock is signed with access keys', async () => {
   const { up, world } = await open(undefined, ACCESS)
   await world.post('/v1/messages/count_tokens', { model: `bedrock/${MODEL}`, messages })
   const [call] = up.calls

@@ -168,7 +168,7 @@ const errors: [model: string, status: number, body: object, expected: [status: n
 ]
 
 for (const [model, status, body, [expected, words]] of errors) {
-  test(`${status} ${JSON.stringify(body)} is reported`, async () => {
+  test(`an error is reported: ${status} ${JSON.stringify(body)}`, async () => {
     const { world } = await open({ answer: () => json(body, status) })
     const response = await world.chat({ ...hello, model })
     assert.is(response.status, expected)

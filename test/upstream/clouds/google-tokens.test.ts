@@ -5,7 +5,7 @@ import { type Answering, fakeUpstream, json } from '../../pipeline/support/upstr
 import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('tokens of service accounts')
+const test = suite('service account tokens')
 
 const RS256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 const { privateKey, publicKey } = await crypto.subtle.generateKey(
@@ -30,7 +30,7 @@ function open(answer: Answering = (_, nth) => json({ access_token: `ya29.${nth}`
 const decoded = (part = '') => new TextDecoder().decode(bytesOf(part))
 const bytesOf = (part: string) => fromBase64(part.replaceAll('-', '+').replaceAll('_', '/'))
 
-test("tokens of service accounts are requested with an assertion signed with the account's key", async () => {
+test("service account tokens are requested with an assertion signed with the account's key", async () => {
   const { up, clock, token } = open()
   assert.is(await token(), 'ya29.1')
   const [call] = up.calls
@@ -52,7 +52,7 @@ test("tokens of service accounts are requested with an assertion signed with the
   assert.ok(await crypto.subtle.verify(RS256.name, publicKey, bytesOf(signature), text))
 })
 
-test('tokens of service accounts are requested once, and cached until a minute before they expire', async () => {
+test('service account tokens are requested once, and cached until a minute before they expire', async () => {
   const { up, clock, token } = open()
   assert.equal(await Promise.all([token(), token(), token()]), ['ya29.1', 'ya29.1', 'ya29.1'])
   await clock.advance(3_539_000)

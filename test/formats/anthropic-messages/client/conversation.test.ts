@@ -10,7 +10,7 @@ function parse(body: JsonObject) {
   return { ...messagesTranslator.parseRequest({ model: 'claude', ...body }, { warnings }), warnings: warnings.list() }
 }
 
-const turns = suite('turns of a Messages request')
+const turns = suite('Messages request turns')
 
 const user = (...content: UserPart[]): Turn => ({ role: 'user', content })
 const text = (said: string) => ({ type: 'text', text: said }) as const
@@ -124,7 +124,7 @@ const said: Record<string, [block: JsonObject, part: UserPart]> = {
   ],
 }
 
-const parts = suite('content of users and tools in a Messages request')
+const parts = suite('user and tool content in a Messages request')
 
 for (const [name, [block, part]] of Object.entries(said)) {
   parts(`the parser reads a block: ${name}`, () => {

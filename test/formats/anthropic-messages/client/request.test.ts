@@ -28,7 +28,7 @@ const text = (said: string) => ({ type: 'text', text: said }) as const
 const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
 const cache = { ttl: '1h' } as const
 
-const tools = suite('tools of a Messages request')
+const tools = suite('Messages request tools')
 
 const schema = { type: 'object', properties: {} }
 const declared: Record<string, [tool: JsonObject, tool: Tool | undefined]> = {
@@ -77,7 +77,7 @@ tools('the parser reads the tool choice, which can disable parallel calls', () =
   assert.is(parse({ tool_choice: { type: 'auto', disable_parallel_tool_use: true } }).options.parallelToolCalls, false)
 })
 
-const options = suite('options of a Messages request')
+const options = suite('Messages request options')
 
 const wishes: Record<string, [body: JsonObject, options: RequestOptions]> = {
   sampling: [
@@ -147,7 +147,7 @@ const refusals: Record<string, [body: JsonObject, param: string, version?: strin
 }
 
 for (const [name, [body, param, version]] of Object.entries(refusals)) {
-  refused(name, () => assert.is(refusal(body, version), param))
+  refused(`an error names the field ${name}`, () => assert.is(refusal(body, version), param))
 }
 
 refused('sampling options are accepted in the older API version', () => {

@@ -210,7 +210,7 @@ const loops: Record<string, [turns: Turn[], thinking: object]> = {
 }
 
 for (const [name, [given, thinking]] of Object.entries(loops)) {
-  budgets(name, () => {
+  budgets(`a model with a reasoning budget ${name}`, () => {
     const { body, warnings } = write({ turns: given, options: asked }, { reasoning })
     assert.equal(body.thinking, thinking)
     assert.equal(warnings, thinking === off ? ['dropped:thinking'] : [])

@@ -6,7 +6,7 @@ import { getTraits } from '../../../../src/protocols/providers/provider-traits.t
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const test = suite('requests to Converse')
+const test = suite('Converse requests')
 
 const CLAUDE = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const NEW_CLAUDE = 'anthropic.claude-opus-4-7'

@@ -6,7 +6,7 @@ import { getTraits } from '../../../../src/protocols/providers/provider-traits.t
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const test = suite('schemas for Converse')
+const test = suite('Converse schemas')
 
 /** A chat client's request as sent to a model on Bedrock. */
 function written(model: string, request: JsonObject) {

@@ -8,7 +8,7 @@ const getTurns = (...contents: object[]): Turn[] => parse({ contents }).turns
 const user = (...parts: object[]) => ({ role: 'user', parts })
 const model = (...parts: object[]) => ({ role: 'model', parts })
 
-const turns = suite('contents of a Gemini request')
+const turns = suite('Gemini request contents')
 
 turns('system instructions are a turn with one text for each part', () => {
   const expected = [
@@ -181,7 +181,7 @@ results('a function result has media in separate parts', () => {
 
 const PNG = 'iVBORw0KGgoAAAAN'
 
-const signatures = suite('thought signatures of a Gemini client')
+const signatures = suite('Gemini client thought signatures')
 
 const sealed = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'ünï+/=' } as const
 

@@ -7,7 +7,7 @@ const user = (...parts: object[]) => ({ role: 'user', parts })
 
 const config = (generationConfig: object) => parse({ generationConfig })
 
-const options = suite('options of a Gemini request')
+const options = suite('Gemini request options')
 
 const table: Record<string, [body: JsonObject, expected: CanonicalRequest['options']]> = {
   'sampling and limits': [

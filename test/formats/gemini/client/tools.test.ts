@@ -2,7 +2,7 @@ import type { CanonicalRequest } from '../../../../src/protocols/formats/canonic
 import { assert, suite } from '../../../support/suite.ts'
 import { parse } from '../support/parse-request.ts'
 
-const tools = suite('tools of a Gemini request')
+const tools = suite('Gemini request tools')
 
 tools('the functions of all entries become tools, in either schema language', () => {
   const { tools: told, warnings } = parse({

@@ -8,7 +8,7 @@ import { EMPTY, send } from '../support/write-request.ts'
 
 const getConfig = (options: RequestOptions, traits?: Partial<Traits>) => send({ options }, traits).body.generationConfig
 
-const path = suite('paths of Gemini requests')
+const path = suite('Gemini request paths')
 
 path('the path contains model and method, and requests events', () => {
   assert.is(send({}).path, '/models/m:generateContent')

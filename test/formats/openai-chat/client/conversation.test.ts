@@ -4,7 +4,7 @@ import { MESSAGES, parse } from '../support/parse-request.ts'
 const said = (content: unknown) => parse({ messages: [{ role: 'user', content }] }).turns[0]
 const assistant = (message: object) => parse({ messages: [...MESSAGES, { role: 'assistant', ...message }] }).turns[1]
 
-const content = suite('content of a Chat Completions request')
+const content = suite('Chat Completions request content')
 const PNG = 'iVBORw0KGgoAAAANSUhEUg=='
 const png = { type: 'base64', mediaType: 'image/png', data: PNG } as const
 
@@ -73,7 +73,7 @@ content('content of an unknown type is rejected, never passed on as text', () =>
   assert.throws(() => said([{ type: 'text', text: 'a' }, { type: 'hologram' }]), /"messages\[0\]\.content\[1\]\.type"/)
 })
 
-const history = suite('history of a Chat Completions request')
+const history = suite('Chat Completions request history')
 const fn = (name: string, args: unknown) => ({ type: 'function', function: { name, arguments: args } })
 
 history('arguments of calls stay unchanged', () => {

@@ -3,7 +3,7 @@ import type { CanonicalRequest } from '../../../../src/protocols/formats/canonic
 import { assert, suite } from '../../../support/suite.ts'
 import { parse } from '../support/parse-request.ts'
 
-const options = suite('options of a Chat Completions request')
+const options = suite('Chat Completions request options')
 
 const table: Record<string, [body: JsonObject, expected: CanonicalRequest['options']]> = {
   'the new limit, which wins over the old one': [{ max_completion_tokens: 5, max_tokens: 9 }, { maxOutputTokens: 5 }],
@@ -69,7 +69,7 @@ options('stream_options without a stream have no effect', () => {
   assert.is(parse({ ...asked, stream: true }).streamUsage, true)
 })
 
-const tools = suite('tools of a Chat Completions request')
+const tools = suite('Chat Completions request tools')
 
 tools('the parser reads functions, free-form tools, and web search', () => {
   const schema = { type: 'object', properties: {} }

@@ -1,7 +1,7 @@
 import { assert, suite } from '../../../support/suite.ts'
 import { call, delta, fn, read, stop } from '../support/read-stream.ts'
 
-const test = suite('metadata in a Chat Completions stream')
+const test = suite('Chat Completions stream metadata')
 
 const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
 

@@ -1,7 +1,7 @@
 import { assert, suite } from '../../../support/suite.ts'
 import { completed, created, read } from '../support/read-stream.ts'
 
-const test = suite('errors in a Responses stream')
+const test = suite('Responses stream errors')
 
 const at = { output_index: 0, content_index: 0, item_id: 'i' }
 
