@@ -58,7 +58,7 @@ test('src/OPTIONS.md has a row for each option, limit, and hook, and none for an
   assert.equal(missing(rows, [...options, ...limits, ...accounts, ...others]), [])
 })
 
-test('src/protocols/providers/README.md names the prefixes of each provider of the catalog', () => {
+test('src/protocols/providers/README.md names the prefixes of each catalog provider', () => {
   const named = [...read('src/protocols/providers/README.md').matchAll(/^\| (`[^|]+`) +\|/gm)].map(
     ([, cell = '']) => cell,
   )
@@ -75,7 +75,7 @@ test('examples/README.md names the paths of the gateway outside /v1, /v1beta, an
     assert.match(page, `\`${path}\``)
 })
 
-test('each call of the management API in the documentation exists', () => {
+test('every management API call in the documentation exists', () => {
   const known = callsOf(operations)
     .flatMap((call) => [call, call.replace(/\/:\w+\?$/, '')]) // an optional id
     .map((call) => call.replace(/:\w+[+?]?/g, '*'))
@@ -116,7 +116,7 @@ test('src/cli/README.md names each command', () => {
   )
 })
 
-test('src/pricing/README.md has what each family of models adds to a request', () => {
+test('src/pricing/README.md lists what each model family adds to a request', () => {
   const rows = [...read('src/pricing/README.md').matchAll(/^ +\| (?!Models|-)[\w .-]+?[^|]*\| ([\d,]+) +\|/gm)]
   const named = rows.map(([, tokens = '']) => Number(tokens.replaceAll(',', '')))
   const all = [...additions, unknownAdditions].map(({ base }) => base)

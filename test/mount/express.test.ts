@@ -129,7 +129,7 @@ for (const name of ['express', 'express4']) {
     assert.match(await post(`${url}/ai/v1`, '{}'), /Mount the gateway before any body parser\. In Fastify/)
   })
 
-  test("a path that isn't the gateway's goes to the next handler, with its body unread", async () => {
+  test('a path outside the gateway goes to the next handler, with its body unread', async () => {
     const app = express()
     app.use(toExpressHandler(echo))
     app.use(express.text({ type: '*/*' }))

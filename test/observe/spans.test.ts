@@ -84,7 +84,7 @@ test('a client disconnect is not an error', async () => {
   assert.equal(tree(), ['SERVER POST /v1/chat/completions', '  CLIENT chat m'])
 })
 
-test('a rejection is a span with its code, and not a server error', async () => {
+test('a rejection has a span with its code, and is not a server error', async () => {
   const { module, tree } = sdk()
   const world = await openObserved([otel(module)])
   await world.gateway.api.settings.update({ requireApiKey: true })

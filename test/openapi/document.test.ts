@@ -62,7 +62,7 @@ test('each operation has a unique id, a summary, and a declared tag', async () =
   assert.ok(ids.includes('keysList') && ids.includes('cloudSessionsRevoke') && ids.includes('chatCompletions'))
 })
 
-test('descriptions of fields only exist for fields of schemas', async () => {
+test('field descriptions exist only for schema fields', async () => {
   const { components } = await describe()
   const described = new Set<string>()
   for (const [name, { properties }] of Object.entries(components.schemas ?? {}))
@@ -93,7 +93,7 @@ test('the document is protected like the rest of /api, and is the same in proces
   assert.equal([status, headers.get('content-type')], [200, 'application/json'])
 })
 
-test('the document has the base path as its server and the version of the package', async () => {
+test('the document has the base path as its server and the package version', async () => {
   const at = async (basePath: string) => (await openDoor({ basePath }).gateway.api.openapi()).servers
   assert.equal(await at(''), [{ url: '/' }])
   assert.equal(await at('/ai/'), [{ url: '/ai' }])

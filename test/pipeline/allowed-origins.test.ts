@@ -61,7 +61,7 @@ test('pages of allowed origins can read responses, streams, and errors, and all 
   assert.equal(corsOf(list), READABLE)
 })
 
-test("an allowed origin may be a browser extension's", async () => {
+test('a browser extension can be an allowed origin', async () => {
   const response = await (await open()).chat({}, { headers: { origin: 'chrome-extension://abcdefgh' } })
   assert.is(response.headers.get('access-control-allow-origin'), 'chrome-extension://abcdefgh')
 })
@@ -75,7 +75,7 @@ test('origins that differ slightly from allowed ones are rejected', async () => 
   assert.equal(corsOf(await chat({})), {}, 'no page at all')
 })
 
-test('pages of allowed origins may not manage the gateway', async () => {
+test('pages of allowed origins cannot manage the gateway', async () => {
   const { gateway } = await open()
   const response = await gateway.fetch(preflight(APP, '/api/keys'))
   assert.is(response.status, 401)

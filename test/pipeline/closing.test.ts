@@ -115,7 +115,7 @@ for (const reading of ['is waiting', 'is elsewhere']) {
   })
 }
 
-test('a request that arrives in the same turn as close is not served after it', async () => {
+test('a request that arrives in the same turn as close is not served afterward', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   const asked = world.chat({})

@@ -135,7 +135,7 @@ test('a client error as the first event is returned immediately', async () => {
   assert.equal(up.providers, ['one'])
 })
 
-test('the header with the attempts shows the status of an unusable response', async () => {
+test('the attempts header shows the status of an unusable response', async () => {
   for (const [answer, told] of [
     [html(200), '200:content'],
     [html(404), '404:content'],
@@ -149,7 +149,7 @@ test('the header with the attempts shows the status of an unusable response', as
   }
 })
 
-test('a redirect is never followed and says what to check', async () => {
+test('a redirect is never followed, and the error says what to check', async () => {
   const { up, world } = await failing(unusable['a redirect'] ?? never)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.status, 502)

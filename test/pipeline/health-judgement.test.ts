@@ -312,7 +312,7 @@ for (const [what, headers, metadata, waitMs] of [
     assert.is(await ask(), '200 one/m=200')
   })
 
-test('a request that alone exceeds the budget of the account falls back to the next target, without a failure for this one', async () => {
+test("a request that exceeds the account's budget by itself falls back to the next target, without a failure for this one", async () => {
   const { down, ask, world } = await failing()
   const metadata = { reason: 'weight_exceeds_budget', limit_source: 'openrouter_credits' }
   const body = { error: { message: 'This request is too dear', code: 402, metadata } }

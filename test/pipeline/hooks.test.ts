@@ -15,7 +15,7 @@ const failingFirst = () =>
 
 const chain = { chain: ['one/m', 'two/m'] }
 
-test('hooks get the losses of a translation, as the headers of the response name them', async () => {
+test('hooks get the losses of a translation under the names in the response headers', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })
   const asked = { model: 'claude/c', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
   for (const body of [{ seed: 7 }, {}]) await (await world.chat({ ...asked, ...body })).text()
@@ -25,7 +25,7 @@ test('hooks get the losses of a translation, as the headers of the response name
   )
 })
 
-test('hooks get each attempt, usage record, and request once, with its facts', async () => {
+test('hooks get each attempt, usage record, and request once, with its details', async () => {
   const catalog = {
     one: { baseUrl: 'http://one.test/v1' },
     two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', price: { input: 2, output: 10 } }] },
@@ -95,7 +95,7 @@ test('hooks get each attempt, usage record, and request once, with its facts', a
   }
 })
 
-test('hooks get the skipped targets of a request, and why it stopped', async () => {
+test("hooks get a request's skipped targets, and why it stopped", async () => {
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => json({ error: { message: 'no' } }, provider === 'one' ? 401 : 500)),
     combos: { chain: { models: [{ model: 'two/m', when: { tools: true } }, 'none/m', 'one/m', 'two/m', 'three/m'] } },

@@ -92,7 +92,7 @@ test('items of a request with store: false are not remembered', async () => {
   assert.match((await refusal(await respond({ model: 'chat/m', input }))).message, String(call?.id))
 })
 
-test("an item isn't found with another client's key", async () => {
+test("an item can't be found with another client's key", async () => {
   const { respond, world } = await open()
   const [mine, other] = await Promise.all(['mine', 'other'].map((name) => keyOf(world, name)))
   const items = await outputOf(await respond({ model: 'chat/m', input: [question] }, { 'x-api-key': mine ?? '' }))

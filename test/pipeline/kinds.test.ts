@@ -77,7 +77,7 @@ for (const [model, purpose, endpoint] of [
     }
   })
 
-test('a model at the endpoint of another kind is rejected with the name of the right one, and no provider is called', async () => {
+test("a model at another kind's endpoint is rejected with the right endpoint, and no provider is called", async () => {
   const { ask, asked, api } = await open(200)
   await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'embedding' })
   for (const model of ['text-embedding-3-small', 'own'])
@@ -93,7 +93,7 @@ test('a model at the endpoint of another kind is rejected with the name of the r
   assert.equal(asked, [])
 })
 
-test('a combo of another kind is rejected with the name of the right endpoint', async () => {
+test('a combo of another kind is rejected with the right endpoint', async () => {
   const { ask, asked, api } = await open(200)
   await api.combos.create({ name: 'vectors', models: ['openai/text-embedding-3-small'], kind: 'embedding' })
   await api.combos.create({ name: 'talk', models: ['openai/gpt-5'] })

@@ -100,7 +100,7 @@ async function ask(name: Name, chunks: readonly string[], how: 'end' | 'stall' |
 }
 
 for (const [name, sent, isKnown, status] of errors) {
-  test(`an error mid-stream ends it, and no normal end follows: ${name}, ${sent.trim()}`, async () => {
+  test(`an error mid-stream ends the stream, and no normal end follows: ${name}, ${sent.trim()}`, async () => {
     const { begin, end, told } = formats[name]
     const isArray = name === 'gemini'
     for (const [how, ...chunks] of [

@@ -113,7 +113,7 @@ test('a streaming request is also sent again without the rejected option', async
   assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
 })
 
-test('a Gemini client gets its own name of the field', async () => {
+test('a Gemini client gets its own name for the field', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { post } = await openWorld({ fetch: up, connections: ['one'] })
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: { topK: 5 } }

@@ -3,7 +3,7 @@ import { chatAnswer, chatEvents } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('request records')
+const test = suite('model request records')
 
 const answering = () =>
   fakeUpstream(({ body, provider }) => {

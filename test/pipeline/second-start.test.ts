@@ -152,7 +152,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
       assert.is(told.requests[0]?.status, 500)
     })
 
-    test(`${name}, ${how}: Anthropic's helper rejects`, async () => {
+    test(`${name}, ${how}: Anthropic's helper rejects the stream`, async () => {
       const { gateway } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],

@@ -84,7 +84,7 @@ test('a step around attempts reserves before each one, and settles after its las
   assert.is(events.at(-1), 'two answered 3')
 })
 
-test('an attempt settles once if its stream breaks off, and if its client disconnects during the stream or before it', async () => {
+test('an attempt settles once if its stream breaks off, or if its client disconnects during or before the stream', async () => {
   const events: string[] = []
   const { chat, requests } = await openWith(settling(events), chatEvents().slice(0, 3))
   await (await chat({ model: 'two/m', stream: true })).text()
@@ -161,7 +161,7 @@ test('a bug in a step is reported, rejects its target before the attempt, and ch
   }
 })
 
-test('a step learns when a request is completely over, which for a stream is after its last byte', async () => {
+test('a step learns when a request has completely ended, which for a stream is after its last byte', async () => {
   const ended: string[] = []
   const { chat } = await openWith({
     aroundRequest: [

@@ -73,7 +73,7 @@ test('an incomplete event at the end is replaced by an error', async () => {
   assert.is(text, finished, 'a name without data would be an event that no client can read')
 })
 
-test('an event that lacks only its blank line is complete: it is sent before the error', async () => {
+test('an event that lacks only its blank line is complete, and is sent before the error', async () => {
   const said = chatEvents().slice(0, 3).join('')
   for (const end of ['close', 'error'] as const) {
     const { text } = await relayed('chat', [said.trimEnd()], end)
@@ -81,7 +81,7 @@ test('an event that lacks only its blank line is complete: it is sent before the
   }
 })
 
-test('an error mid-stream is the end: it is passed on once, and nothing else is tried', async () => {
+test('an error mid-stream ends the stream, is passed on once, and nothing else is tried', async () => {
   const error = 'data: {"error":{"code":400,"message":"Token limit reached"}}\n\n'
   for (const rest of ['', 'data: [DONE]\n\n']) {
     const sent = chatEvents().slice(0, 3).join('') + error

@@ -25,7 +25,7 @@ async function asking(
   return { up, world, asked, answer: () => response }
 }
 
-test('headers: the attempt fails exactly at the limit, not a millisecond earlier', async () => {
+test('headers: the attempt fails exactly at the limit and not a millisecond earlier', async () => {
   for (const stream of [false, true]) {
     const { up, world, answer } = await asking(never, { stream })
     await world.clock.advance(999)

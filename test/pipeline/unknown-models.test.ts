@@ -27,7 +27,7 @@ test("an unknown model returns 404 with similar names, in the client's format", 
   assert.equal([messages.type, messages.error.type], ['error', 'not_found_error'])
 })
 
-test("without any connection, the catalog's models are suggested, and then what they lack", async () => {
+test('without any connection, catalog models are suggested, followed by what they are missing', async () => {
   const { asked, world } = await routing({
     connections: [],
     catalog: { ...catalog, one: { alias: 'uno', models: [{ id: 'mega' }, { id: 'picture', type: 'image' }] } },
@@ -124,7 +124,7 @@ test('the errors for model names give the URLs of a gateway that is mounted belo
   )
 })
 
-test("a catalog model whose provider isn't connected gets the call that connects it", async () => {
+test("the error for a catalog model whose provider isn't connected shows the call that connects it", async () => {
   const world = await routing({
     connections: [],
     aliases: { short: 'one/m' },
@@ -146,7 +146,7 @@ test("a catalog model whose provider isn't connected gets the call that connects
 const ONLY_CATALOG =
   'No provider is connected yet, so GET /v1/models lists the whole catalog. You can call a model once its provider is connected.'
 
-test("a self-hosted server that isn't connected gets the call that connects it and queries its models", async () => {
+test("the error for a self-hosted server that isn't connected shows the call that connects it and queries its models", async () => {
   const local = { baseUrl: 'http://localhost:11434/v1', models: [{ id: 'm' }] }
   const { asked } = await routing({ connections: [], catalog: { ...catalog, local } })
   assert.match(await asked('local/m'), ' (POST {"provider":"local","discover":true}).')
@@ -180,7 +180,7 @@ test('the error for a combo or an alias without a target names the providers tha
 
 const wide = () => ['a/m', 'b/m', 'c/m', 'd/m']
 
-test("a misspelled provider that isn't connected is suggested with what it lacks, even if others are connected", async () => {
+test("a misspelled provider that isn't connected is suggested with what it is missing, even if others are connected", async () => {
   const { asked } = await routing({
     connections: ['one'],
     catalog: { ...catalog, anthropic: at('claude', { models: [{ id: 'opus' }] }) },
@@ -193,7 +193,7 @@ test("a misspelled provider that isn't connected is suggested with what it lacks
   assert.not.match(await asked('something/else'), /Did you mean/)
 })
 
-test('a catalog model without its provider is suggested with what it lacks, even if others are connected', async () => {
+test('a catalog model without its provider is suggested with what it is missing, even if others are connected', async () => {
   const world = { ...catalog, anthropic: at('claude', { alias: 'ant', models: [{ id: 'opus' }, { id: 'x/opus' }] }) }
   const { asked } = await routing({ connections: ['two'], catalog: world })
   for (const name of ['opus', 'x/opus'])
@@ -221,7 +221,7 @@ test('a compatible provider that was never connected is named as it was requeste
   assert.match(await asked('openai-compatible-lba/m'), /Did you mean "openai-compatible-lab\/m"\? GET/)
 })
 
-test('an alias of an unknown model says so, with similar names', async () => {
+test('the error for an alias of an unknown model says so and suggests similar names', async () => {
   const { asked } = await routing({ aliases: { quick: 'oter', quicker: 'quick', lost: 'lost-as-well' } })
   for (const name of ['quick', 'quicker'])
     assert.is(
@@ -234,7 +234,7 @@ test('an alias of an unknown model says so, with similar names', async () => {
   )
 })
 
-test('a combo without models says so, also through an alias', async () => {
+test('the error for a combo without models says so, even through an alias', async () => {
   const { asked } = await routing({ combos: { none: [] }, aliases: { short: 'none' } })
   for (const name of ['none', 'short'])
     assert.is(
@@ -243,7 +243,7 @@ test('a combo without models says so, also through an alias', async () => {
     )
 })
 
-test('a long unknown name takes little longer among 3,000 models than a short one', async () => {
+test('a long unknown name takes little longer than a short one among 3,000 models', async () => {
   const stem = 'an-internal-model-of-a-team-'.repeat(6)
   const enabledModels = Array.from({ length: 3_000 }, (_, at) => `${stem}${at + 10_000}`)
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1', enabledModels }

@@ -112,7 +112,7 @@ test("sessions on a provider's sticky connections stay on the draining one", asy
   for (let nth = 0; nth < 8; nth++) assert.is(await keyFor(`new-${nth}`), 'b')
 })
 
-test('an explanation shows which targets are draining', async () => {
+test('the explanation shows which targets are draining', async () => {
   const { drain, world } = await pool(['one/m', 'two/m'])
   await drain('one')
   const { targets } = await world.api.explain({ model: 'pool' })

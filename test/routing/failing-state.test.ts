@@ -39,7 +39,7 @@ const throws = (method: string) => {
 
 for (const [way, how] of Object.entries({ rejects, throws })) {
   for (const methods of [['get'], ['set'], ['get', 'set', 'delete']] as const) {
-    test(`${way} at "${methods.join('", "')}": each instance takes turns on its own, and onError gets the failure`, async () => {
+    test(`${way} for "${methods.join('", "')}": each instance takes turns on its own, and onError gets the failure`, async () => {
       const { storage, clock, broken, calls } = failingStorage(how)
       const { world, asks } = await openPool(turns, { storage, clock })
       for (const method of methods) broken.add(method)

@@ -93,7 +93,7 @@ test('a fetch that throws synchronously makes the call fail', async () => {
   assert.match(String(await rejection(call.answer)), /is unreachable/)
 })
 
-test('a call waits for the end of the turn before it reads the response', async () => {
+test('a call waits for the end of the event loop turn before it reads the response', async () => {
   const steps: string[] = []
   const fetch = async () => {
     steps.push('fetched')
@@ -135,7 +135,7 @@ test("a call through the host app's fetch that never settles ends when it is can
   assert.is(await rejection(stream.next()), REASON)
 })
 
-test('a call does not keep a chunk in memory that it has returned', async () => {
+test('a call does not keep a returned chunk in memory', async () => {
   let left = 1
   const next = () => (left-- > 0 ? Promise.resolve(new Uint8Array(1_000)) : new Promise<undefined>(() => {}))
   const answer = { status: 200, header: () => undefined, headers: () => [], body: { next, cancel() {} } }

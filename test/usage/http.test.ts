@@ -250,7 +250,7 @@ test('finished requests are streamed, with comments while idle, until the gatewa
   assert.is(await events.next(), 'end')
 })
 
-test('a slow reader of the stream learns how many requests it missed', async () => {
+test('a client that reads the stream slowly learns how many requests it missed', async () => {
   const { chat, get } = await open()
   const events = eventsOf(await get('/api/usage/live'))
   assert.is(await events.next(), ': live')

@@ -72,7 +72,7 @@ test('a request is stored with its key, target, tokens, and cost, and is readabl
   assert.equal(totals, sums)
 })
 
-test('a request reads the same while it waits, after it is written, and after it is folded', async () => {
+test('a request record is the same while it waits, after it is written, and after it is folded', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const world = await open({ clock, storage })

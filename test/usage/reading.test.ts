@@ -164,7 +164,7 @@ test('pages return each request once, newest first, while new ones arrive', asyn
   )
 })
 
-test('a request is found by its ID, wherever it is', async () => {
+test('a request is found by its ID, wherever it is stored', async () => {
   const now = at('2026-01-20T12:30:00Z')
   const all = Array.from({ length: 300 }, (_, nth) => requestAt(now - nth * 13 * 60_000, { keyId: `k${nth % 5}` }))
   const { api } = await openWith(all)

@@ -89,7 +89,7 @@ const cases: Record<string, [given: JsonObject, expected: JsonObject, looser?: '
 }
 
 for (const [name, [given, expected, looser]] of Object.entries(cases))
-  test(`${name}`, () => {
+  test(`the schema becomes a single object: ${name}`, () => {
     const before = JSON.stringify(given)
     assert.equal(flattenSchema(given), { schema: expected, isBroader: looser !== undefined })
     assert.is(JSON.stringify(given), before)

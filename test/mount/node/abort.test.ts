@@ -54,7 +54,7 @@ test('a client disconnect is reported, and cancels the stream, before the first 
   }
 })
 
-test("a client disconnect is reported while it doesn't read", async () => {
+test("a client disconnect is reported while the client isn't reading", async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
   const dialled = lab.dial(port, POST)

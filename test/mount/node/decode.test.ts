@@ -69,7 +69,7 @@ test('decompressed responses drop the headers that describe the compressed body'
   assert.is(await textOf(answer.body), TEXT)
 })
 
-test('each event of a compressed stream is returned as soon as it arrives', async () => {
+test('each event in a compressed stream is returned as soon as it arrives', async () => {
   const gzip = createGzip()
   const upstream = await httpUpstream((_, res) => {
     res.writeHead(200, { 'content-encoding': 'gzip' })

@@ -120,7 +120,7 @@ test('cancelling a body drops what has arrived', async () => {
   await rejection(body.next())
 })
 
-test("cancelling a finished call does nothing, and doesn't affect its connection", async () => {
+test("cancelling a finished call does nothing and doesn't affect its connection", async () => {
   const { url, sockets } = await http((_, res) => res.end('ok'))
   const pending = fetch.raw(call(url))
   const { body } = await pending.response
@@ -143,7 +143,7 @@ test("an unread body doesn't block its connection for the next call", async () =
   assert.is(sockets.size, 1)
 })
 
-test("the response of a cancelled call needn't be handled", async () => {
+test("the response of a cancelled call doesn't have to be handled", async () => {
   const { url } = await raw(() => {})
   const fresh = createNodeFetch()
   closers.push(fresh.close)

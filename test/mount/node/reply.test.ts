@@ -207,7 +207,7 @@ test('a stream is cancelled if the host app is already responding', async () => 
   assert.is(await (await fetch(url)).text(), 'the host')
 })
 
-test("a path that isn't the gateway's gets its reply, or goes to the next handler", async () => {
+test('a path outside the gateway gets a reply from the gateway, or goes to the next handler', async () => {
   const handle = toNodeHandler(stubGateway(() => json('ours')))
   const alone = await lab.listen((req, res) => handle(req, res))
   assert.is((await fetch(`${alone.url}/host`)).status, 404)

@@ -37,7 +37,7 @@ test('serveNode reports a reachable URL for every address it listens on', async 
   }
 })
 
-test("serveNode responds to paths that aren't the gateway's with the gateway's reply", async () => {
+test("serveNode returns the gateway's reply for paths outside the gateway", async () => {
   const { url } = await serve(() => json('ours'))
   assert.is((await fetch(`${url}/host`)).status, 404)
 })
