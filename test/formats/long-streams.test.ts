@@ -60,7 +60,7 @@ test('a stream for a Responses client buffers little more than the text that the
   assert.is(response.output[0].content[0].text.length, Math.ceil((4 * MIB) / WORD.length) * WORD.length)
 })
 
-test('a stream for a Chat client buffers 1 MiB of reasoning for its detail, and drops a longer one by name', async () => {
+test('a stream for a Chat client buffers 1 MiB of reasoning for its detail, and drops longer reasoning by name', async () => {
   const kept = await heldBy(chatTranslator, 'reasoning', MIB / 2)
   for (const event of [signed, close]) kept.writer.push(event)
   kept.writer.push(end)

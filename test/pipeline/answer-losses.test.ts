@@ -44,7 +44,7 @@ for (const [client, ending] of endings) {
     assert.equal(world.told.requests[0]?.warnings, WARNINGS)
   })
 
-  test(`losses of a stream are reported before the error of a stream that breaks off: ${client}`, async () => {
+  test(`losses of a stream that breaks off are reported before its error: ${client}`, async () => {
     const from = otherThan(client)
     const { world } = await openDoor(() => sse(eventsFrom(from).slice(0, -2)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
@@ -86,7 +86,7 @@ test('losses of a response that is otherwise empty are reported', async () => {
     }
 })
 
-test('no losses are reported for a stream that is passed through or for a request that lost nothing', async () => {
+test('no losses are reported for a passed-through stream, or for a request that lost nothing', async () => {
   const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
   const told = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
   assert.is(await told.text(), eventsFrom('anthropic-messages').join(''))

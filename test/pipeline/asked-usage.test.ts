@@ -53,7 +53,7 @@ test("without the option, stream usage isn't requested, and bytes stay unchanged
   assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
-test('stream usage is requested, counted, and kept from a client that has not requested it', async () => {
+test('stream usage is requested, counted, and hidden from a client that has not requested it', async () => {
   const { up, world } = await open()
   const response = await world.post(chat, sent())
   assert.is(await response.text(), withoutUsage)
@@ -99,7 +99,7 @@ for (const [given, wanted] of Object.entries(rewritten)) {
 
 /** What the client has asked for itself, and what no provider takes, which it is the provider's to say. */
 for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
-  test(`stream usage isn't additionally requested if the client's stream_options are ${given}`, async () => {
+  test(`stream usage isn't requested again if the client's stream_options are ${given}`, async () => {
     const { up, world } = await open()
     const body = sent(`, "stream_options":${given}`)
     const response = await world.post(chat, body)
@@ -298,7 +298,7 @@ test('a stream whose usage is requested ends immediately when the client disconn
   assert.is(world.told.requests[0]?.end, 'aborted')
 })
 
-test('the usage is held back from the last of several empty responses, which the client gets', async () => {
+test('stream usage is removed from the last of several empty responses, which the client gets', async () => {
   const empty = [chatChunk({ role: 'assistant', content: '' }), FINISH]
   const { world } = await open(() => sse([...empty, usageEvent, 'data: [DONE]\n\n']), { connections: ['one'] })
   const response = await world.post(chat, sent())

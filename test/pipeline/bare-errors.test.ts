@@ -171,7 +171,7 @@ for (const name of translatable)
     assert.is(late.told.requests[0]?.status, 429)
   })
 
-test("an error as bare JSON in a stream doesn't show the credential, and JSON without an error is not an error", async () => {
+test("an error as bare JSON in a stream doesn't show the credential, and JSON without an error doesn't count as one", async () => {
   const { opening, content, end } = formats.chat
   const spelt = JSON.stringify({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await ask('chat', [opening, content, spelt])

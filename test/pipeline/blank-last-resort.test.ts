@@ -88,7 +88,7 @@ for (const stream of [false, true]) {
     ['before', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
     ['behind', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
   ] satisfies [string, Behaviour][])
-    test(`an empty response is a failure if another target has failed ${order} it: ${what}`, async () => {
+    test(`an empty response counts as a failure if another target has failed ${order} it: ${what}`, async () => {
       const { ask, world, standing } = await open(behaviour)
       const response = await ask('pair', stream)
       assert.is(response.status, 502)
@@ -176,7 +176,7 @@ test('an empty response follows the keep-alives of a stream that had to start be
   assert.equal([world.told.usages[0]?.inputTokens, world.told.requests[0]?.status], [7, 200])
 })
 
-test('an empty response is an array for a client that reads arrays', async () => {
+test('an empty response is sent as an array to a client that reads arrays', async () => {
   const chunk = { candidates: [{ content: { role: 'model' }, finishReason: 'STOP' }] }
   const up = fakeUpstream(() => sse([`data: ${JSON.stringify(chunk)}\n\n`]))
   const world = await openWorld({ fetch: up, connections: ['google'] })
@@ -192,7 +192,7 @@ test("an empty response has a header that names the targets that weren't tried",
   assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content, stopped=max-attempts'])
 })
 
-test("an empty response doesn't move the turn of a round-robin", async () => {
+test("an empty response doesn't advance the round-robin turn", async () => {
   const one = () => blank('a')
   const turns = { strategy: 'round-robin' as const, models: ['one/m', 'two/m'] }
   const { ask, up } = await open({ one, two: one }, { combos: { turns } })

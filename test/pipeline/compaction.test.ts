@@ -172,7 +172,7 @@ test('the last message of the user is kept, however large, and earlier ones up t
   assert.equal(await kept(10_000), ['fourth', 'fifth'])
 })
 
-test('the threshold counts only the conversation since the last compaction', async () => {
+test('the threshold applies only to the conversation since the last compaction', async () => {
   const { world, up } = await open()
   const { encrypted_content } = compactionIn(
     await outputOf(await world.post(PATH, { model: models.chat, ...triggered })),
@@ -184,7 +184,7 @@ test('the threshold counts only the conversation since the last compaction', asy
   assert.is(up.calls.length, 2)
 })
 
-test('without a threshold, a conversation is compacted at 80% of the context window, if that is known', async () => {
+test('without a threshold, a conversation is compacted at 80% of the context window if its size is known', async () => {
   const { world, up } = await open()
   const ask = async (model: string, tokens: number) => {
     const input = [{ role: 'user', content: 'quack '.repeat((tokens * 4) / 6) }]

@@ -57,7 +57,7 @@ for (const [said, answer] of Object.entries(answers)) {
   }
 }
 
-test('JSON of 800,000 levels alone is not a response, and takes little time', async () => {
+test('JSON of 800,000 levels is not a response by itself, and takes little time', async () => {
   const deep = deepest.slice(5, -1)
   const world = await openWorld({ fetch: fakeUpstream(() => json(deep)), catalog, connections })
   for (const model of ['chat/m', 'responses/m', 'claude/m', 'bedrock/m']) {

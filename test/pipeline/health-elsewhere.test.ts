@@ -40,7 +40,7 @@ test('a connection that another instance has changed no longer has failures, eve
   assert.is(await tried(), 'one/m=200')
 })
 
-test('the provider of a connection that another instance has changed is tried again', async () => {
+test('a provider is tried again after another instance has changed its connection', async () => {
   const { api, world, ids, tried } = await pair(({ provider }) => {
     if (provider === 'mended') return json(chatAnswer())
     throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ENOTFOUND' }) })

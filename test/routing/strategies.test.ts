@@ -146,7 +146,7 @@ test('"weighted" puts entries with weight 0 last, as listed', () => {
   fc.assert(property)
 })
 
-test('"random" makes all orders equally likely, regardless of the weights', () => {
+test('"random" makes every order equally likely, regardless of the weights', () => {
   const counts = tally('random', listed('a', 'b:0', 'c:9'))
   assert.equal([...counts.keys()].sort(), ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'])
   for (const count of counts.values()) isNear(count / 40_000, 1 / 6)

@@ -87,7 +87,7 @@ async function allOf(routes: AsyncIterable<Route> | readonly Route[]): Promise<R
 const wayOf = (choice: GroupChoice | undefined): string[] =>
   choice ? [...wayOf(choice.before), choice.group.label] : []
 
-test('the route table caches only the latest names, even if clients make up many', () => {
+test('the route table caches only the latest names, even if clients invent many', () => {
   const { table } = tableOf()
   for (let at = 0; at < 1_500; at++) table.resolveModel(`up/invented-${at}`)
   assert.ok(table.resolveModel('up/m'))

@@ -17,7 +17,7 @@ test('a failing object causes a named error that says what to check', async () =
   assert.match(error.message ?? '', /Check that the Worker exports SignalboxStore/)
 })
 
-test('an invalid namespace is rejected with what to pass', () => {
+test('an invalid namespace is rejected with advice on what to pass', () => {
   assert.throws(
     () => Reflect.apply(durableObjectStorage, undefined, []),
     /durableObjectStorage takes a Durable Object namespace/,

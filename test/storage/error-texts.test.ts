@@ -64,7 +64,7 @@ test("an unreachable libSQL server is reported with the network's reason", async
   )
 })
 
-test("a string that a storage can't store, or one that is too long, is reported with a solution", async () => {
+test("a string that is too long or that a storage can't store is reported with a solution", async () => {
   const storage = postgres('')
   for (const text of ['\ud800', '\u0000'])
     assert.is(
@@ -77,7 +77,7 @@ test("a string that a storage can't store, or one that is too long, is reported 
   )
 })
 
-test('a failing unstorage driver is reported with its own message and what to check', async () => {
+test('a failing unstorage driver is reported with its own message and advice on what to check', async () => {
   const fail = async () => Promise.reject(new Error('ENOENT: no such folder'))
   const storage = unstorageStorage({ getItem: fail, setItem: fail, removeItem: fail, getKeys: fail })
   assert.is(

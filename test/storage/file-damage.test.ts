@@ -75,7 +75,7 @@ const harms: Array<[how: string, harm: (path: string) => Promise<unknown> | unkn
   ['has other tables', (path) => changed(path, 'DROP TABLE changes')],
 ]
 for (const [how, harm] of harms)
-  test(`file storage doesn't start, and says so, if its database ${how}`, () =>
+  test(`file storage doesn't start, and reports why, if its database ${how}`, () =>
     inFolder(async (path) => {
       await filledStore(path)
       await harm(join(path, 'store.db'))

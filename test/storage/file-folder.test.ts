@@ -246,7 +246,7 @@ test('file storage removes only the files of processes that have ended', () =>
     assert.equal((await readdir(path)).sort(), [`lock.${mine}`, `lock.${elsewhere}`, 'store', 'store.db'].sort())
   }))
 
-test("file storage takes an ended process's lock immediately, and says so", () =>
+test("file storage takes an ended process's lock immediately, and reports it", () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })

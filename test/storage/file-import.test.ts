@@ -187,7 +187,7 @@ test('file storage keeps the first secret if its setup is killed before any step
   )
 })
 
-test('file storage imports the previous version of a store that is damaged or missing, and says so', async () => {
+test('file storage imports the previous version of a store that is damaged or missing, and reports it', async () => {
   const previous = formerStore(6, new Map([['a', { value: '1', version: 'v' }]]))
   const damaged = Buffer.from(formerStore(7, new Map([['a', { value: '2', version: 'w' }]])))
   damaged.writeUInt8(damaged.readUInt8(120) ^ 4, 120)

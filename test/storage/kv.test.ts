@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('Workers KV as a storage')
 
-test('a failing namespace causes a named error that says what may help', async () => {
+test('a failing namespace causes a named error that says what might help', async () => {
   const fail = () => Promise.reject(new Error('KV GET failed: 429'))
   const failing: KvNamespace = { getWithMetadata: fail, put: fail, delete: fail, list: fail }
   const error: { code?: string; message?: string } = await kvStorage(failing)
@@ -18,6 +18,6 @@ test('a failing namespace causes a named error that says what may help', async (
   assert.match(error.message ?? '', /one write per second/)
 })
 
-test('an invalid namespace is rejected with what to pass', () => {
+test('an invalid namespace is rejected with advice on what to pass', () => {
   assert.throws(() => Reflect.apply(kvStorage, undefined, []), /kvStorage takes a KV namespace/)
 })

@@ -173,7 +173,7 @@ test('removing expired rows never rolls back a transaction of your app', async (
   database.close()
 })
 
-test('invalid options are rejected with what to pass', () => {
+test('invalid options are rejected with advice on what to pass', () => {
   const makes =
     (...args: unknown[]) =>
     () =>

@@ -44,7 +44,7 @@ test('equally many later changes do not undo a pause and a deletion in a restore
   assert.equal(await dataOf(cloud), await dataOf(again))
 })
 
-test('a gateway restored from a copy one sync old gets all later changes and loses nothing', async () => {
+test('a gateway restored from a copy that is one sync old gets all later changes and loses nothing', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })

@@ -197,7 +197,7 @@ test('swapped combo names are swapped on the other side, in both directions', as
   assert.equal((await home.api.combos.get(b.id)).name, 'b')
 })
 
-test('requiring keys wins, and a change on only one side is not a conflict', async () => {
+test('requiring keys wins a conflict, and a change on only one side is not a conflict', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   await home.api.settings.update({ requireApiKey: true })
   assert.equal((await sync()).conflicts, [])
@@ -317,7 +317,7 @@ test('a restored copy of the cloud removes nothing from the gateway', async () =
   assert.equal(await dataOf(again), before)
 })
 
-test('a restored copy of the gateway gets later changes and keeps its own changes since', async () => {
+test('a restored copy of the gateway gets later changes and keeps the changes it has made since', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })

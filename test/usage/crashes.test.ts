@@ -179,7 +179,7 @@ for (const atomic of [true, false])
     )
   })
 
-test('a suspended instance continues after another one has folded some of its batches', async () => {
+test('a suspended instance continues after another instance has folded some of its batches', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const errors: unknown[] = []

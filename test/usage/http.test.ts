@@ -174,7 +174,7 @@ test('an export has more requests than one page', async () => {
   assert.equal(ids, [...ids].sort().reverse())
 })
 
-test('a client reads usage with the same arguments and results as in process', async () => {
+test('a client reads usage with the same arguments and results as in-process code', async () => {
   const { chat, gateway, api } = await open()
   for (let times = 0; times < 3; times++) await chat({})
   const client = createClient({ baseUrl: 'http://gateway', token, fetch: gateway.fetch })
@@ -186,7 +186,7 @@ test('a client reads usage with the same arguments and results as in process', a
   assert.equal(await client.usage.request(id), await api.usage.request(id))
 })
 
-test("one call returns the dashboard's rows, names, series, and preceding period", async () => {
+test("a single call returns the dashboard's rows, names, series, and preceding period", async () => {
   const { chat, gateway, api, read } = await open()
   const { id, key } = await api.keys.create({ name: 'a' })
   await chat({}, { headers: { authorization: `Bearer ${key}` } })

@@ -39,7 +39,7 @@ test('interleaved parts are emitted one after the other, in the order of their s
   ])
 })
 
-test('events of the open part, or of no part, pass immediately', () => {
+test('events of the open part, or of no part, are passed on immediately', () => {
   const error: StreamEvent = { type: 'error', error: { kind: 'server', status: 500, message: '' } }
   assert.equal(run([{ type: 'start' }, start(0), start(1), delta(0, 'a'), error]), [
     { type: 'start' },

@@ -108,7 +108,7 @@ test('a call is identified by its call ID, never by its item ID', async () => {
   assert.is(output?.tool_call_id, repaired?.tool_calls?.[0]?.id)
 })
 
-test('IDs are adapted consistently in call and result, and differ between calls', async () => {
+test('IDs are adapted consistently in calls and results, and differ between calls', async () => {
   const long = ['toolu_01ABCdefGHI', `call.${'x'.repeat(60)}.1`, `call.${'x'.repeat(60)}.2`]
   const body = { messages: [user('go'), calling(long), ...long.map((id) => result(id)), user('and?')] }
   const mistral = getMessages(await sentTo('mistral/m', 'anthropic-messages', { messages: toBlocks(body.messages) }))

@@ -31,7 +31,7 @@ test('probes get a response without a provider call', async () => {
   assert.is(up.calls.length, 0)
 })
 
-test('fifty concurrent counts are estimated locally if the provider cannot count', async () => {
+test('fifty concurrent token counts are estimated locally if the provider cannot count', async () => {
   const { world, up } = await open()
   const body = { model: 'chat/m', messages: [{ role: 'user', content: 'Hi' }] }
   const paths = Array.from({ length: 50 }, (_, at) => `/v1/messages/count_tokens${at % 2 ? '?beta=true' : ''}`)
@@ -133,7 +133,7 @@ test("Google's client can stream with both versions of its path", async () => {
   }
 })
 
-test("a stream that Google's client does not request as events is one JSON array", async () => {
+test("a stream that Google's client does not request as events is sent as a single JSON array", async () => {
   const { world } = await open()
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
   for (const format of wireFormats) {

@@ -120,7 +120,7 @@ for (const client of ['openai-chat', 'openai-responses'] as const)
         assert.equal(signatures(again.parts), client === 'openai-chat' ? wanted.sort(byText) : wanted)
       })
 
-test('an image model gets text and images from elsewhere with the placeholder for a missing signature', async () => {
+test('an image model gets text and images from other models with the placeholder for a missing signature', async () => {
   const skip = 'skip_thought_signature_validator'
   for (const [model, first, other] of [
     [DRAWS, skip, skip],

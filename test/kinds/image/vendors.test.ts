@@ -154,7 +154,7 @@ test('a mask is never dropped', async () => {
   assert.equal([image, mask], [bytesOf(png).length, bytesOf(png).length])
 })
 
-test('a form names the Azure deployment, as JSON does', async () => {
+test('a form names the Azure deployment, just like JSON', async () => {
   const up = fakeUpstream(() => json({ data: [{ b64_json: png }] }))
   const { gateway, post } = await openWorld({
     fetch: up,

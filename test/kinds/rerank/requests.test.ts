@@ -153,7 +153,7 @@ test("Bedrock's URL and ARN use the connection's region, even with a separate UR
   assert.is((await at({ region: 'us-east-1', baseUrl: 'http://proxy.test/aws' }))[0], 'http://proxy.test/aws/rerank')
 })
 
-test('a request for more results than documents returns all of them', async () => {
+test('a request for more results than documents returns all documents', async () => {
   for (const [name, wanted] of [
     ['voyage', 'top_k'],
     ['cohere', 'top_n'],

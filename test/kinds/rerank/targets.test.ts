@@ -129,7 +129,7 @@ test('a model or combo of another kind fails with a 400 that names its endpoint'
   }
 })
 
-test('explain names the targets of a rerank request, and those that cannot handle it', async () => {
+test('an explanation names the targets of a rerank request, including those that cannot handle it', async () => {
   const { world } = await openVendors({ combos: { rank: comboOf('fallback') } })
   const request = { model: 'rank', path: '/v2/rerank', body: { ...body, max_tokens_per_doc: 9 } }
   const usesOf = async (headers: Record<string, string>) => {

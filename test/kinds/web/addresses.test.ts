@@ -141,7 +141,7 @@ const outside: Array<[given: string, sent: string]> = [
   ['https://www.iana.org/domains?next=http://127.0.0.1/', 'https://www.iana.org/domains?next=http://127.0.0.1/'],
 ]
 
-test('all other URLs reach the vendor normalized, only in the body', async () => {
+test('all other URLs reach the vendor normalized, and only in the body', async () => {
   const web = await openWeb()
   for (const [given, sent] of outside) {
     for (const model of ['jina', 'firecrawl', 'tavily', 'exa']) {

@@ -112,7 +112,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     for (const [name, value] of Object.entries(expected.told)) assert.equal(told[name], value, name)
   })
 
-  test(`${provider} gets a plain request without additions, also by its name alone and in strict mode`, async () => {
+  test(`${provider} gets a plain request without additions, even by its name alone and in strict mode`, async () => {
     const web = await openWeb()
     const headers = { 'x-signalbox-strict': 'true' }
     const format = provider === 'exa' ? 'text' : 'markdown'

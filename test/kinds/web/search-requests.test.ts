@@ -144,7 +144,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     assert.equal(web.up.calls, [])
   })
 
-  test(`${provider} gets a plain request without additions, also in strict mode`, async () => {
+  test(`${provider} gets a plain request without additions, even in strict mode`, async () => {
     const web = await openWeb()
     const headers = { 'x-signalbox-strict': 'true' }
     const response = await web.post('/v1/search', { model: provider, query: 'cats' }, { headers })
