@@ -183,7 +183,9 @@ test('two first starts succeed if their builds end simultaneously', async ({ fol
   )
 })
 
-test("the setup prints build progress to stderr, so that stdout contains only the command's output", async ({ folder }) => {
+test("the setup prints build progress to stderr, so that stdout contains only the command's output", async ({
+  folder,
+}) => {
   const place = await project(await mkdtemp(join(folder, 'json-')), {
     ...BUILDS,
     'src/cli/catalog/check.ts': "console.log('checked')",

@@ -102,7 +102,9 @@ const headerValue = fc.oneof(
 const headers = fc.dictionary(headerName, headerValue, { maxKeys: 4 })
 
 for (const path of routes) {
-  test(`arbitrary bodies and headers to ${path} get a sane response, ${RUNS} times`, { timeoutMs: 90_000 }, async () => {
+  test(`arbitrary bodies and headers to ${path} get a sane response, ${RUNS} times`, {
+    timeoutMs: 90_000,
+  }, async () => {
     const world = await open()
     await fc.assert(
       fc.asyncProperty(body, headers, async (sent, more) => {
@@ -156,7 +158,9 @@ const area = fc.constantFrom(
 const path = fc.tuple(area, fc.array(segment, { maxLength: 5 })).map(([start, rest]) => [start, ...rest].join('/'))
 const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'get')
 
-test(`arbitrary paths, methods, and credentials get a sane response, ${RUNS} times`, { timeoutMs: 90_000 }, async () => {
+test(`arbitrary paths, methods, and credentials get a sane response, ${RUNS} times`, {
+  timeoutMs: 90_000,
+}, async () => {
   const world = await open()
   const authorization = `Bearer ${token}`
   await fc.assert(

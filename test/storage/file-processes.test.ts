@@ -40,7 +40,9 @@ test(`file storage keeps all of ${PROCESSES} x ${TIMES} read-modify-writes`, asy
 test("file storage reports another process's changes in time", ({ program }) =>
   tellsInTime(program, { pollMs: 60_000 }))
 
-test("file storage reports another process's changes in time even if the system reports nothing", async ({ program }) => {
+test("file storage reports another process's changes in time even if the system reports nothing", async ({
+  program,
+}) => {
   const { watch } = fs
   Reflect.set(fs, 'watch', () => {
     throw new Error('ENOSPC: System limit for number of file watchers reached')

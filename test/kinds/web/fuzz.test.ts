@@ -158,7 +158,9 @@ const junk = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 })).any
 
-test('arbitrary requests never return a 500 or anything other than JSON, and cause no gateway error', { timeoutMs: 300_000 }, async () => {
+test('arbitrary requests never return a 500 or anything other than JSON, and cause no gateway error', {
+  timeoutMs: 300_000,
+}, async () => {
   let sent: unknown
   let status = 200
   const web = await openWeb({
