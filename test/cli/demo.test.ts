@@ -14,7 +14,7 @@ demo.before(async (context) => {
 
 demo.after(cleanUp)
 
-demo('signalbox --demo streams an answer after a failed target', async ({ baseUrl }) => {
+demo('signalbox --demo streams a response after a failed target', async ({ baseUrl }) => {
   const startedAt = performance.now()
   const response = await chat(baseUrl, 'demo')
   assert.is(response.status, 200)
@@ -36,7 +36,7 @@ demo('signalbox --demo streams an answer after a failed target', async ({ baseUr
   assert.ok((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > 1_000, 'word by word')
 })
 
-demo('signalbox --demo answers a search after a failed target', async ({ baseUrl }) => {
+demo('signalbox --demo returns search results after a failed target', async ({ baseUrl }) => {
   const response = await fetch(`${baseUrl}/v1/search`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -55,7 +55,7 @@ demo('signalbox --demo answers a search after a failed target', async ({ baseUrl
   )
 })
 
-demo('signalbox --demo embeds texts, in which the same letters make vectors that are alike', async ({ baseUrl }) => {
+demo('signalbox --demo embeds texts, and strings with the same letters get equal vectors', async ({ baseUrl }) => {
   const response = await fetch(`${baseUrl}/v1/embeddings`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -68,7 +68,7 @@ demo('signalbox --demo embeds texts, in which the same letters make vectors that
   assert.not.equal(one, other)
 })
 
-demo('signalbox --demo answers whole, and speaks to clients of every format', async ({ baseUrl }) => {
+demo('signalbox --demo returns whole responses and serves clients of several formats', async ({ baseUrl }) => {
   const ask = async (path: string, model: string, more: object = {}) => {
     const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more })
     const response = await fetch(baseUrl + path, {
@@ -98,7 +98,7 @@ demo('signalbox --demo answers whole, and speaks to clients of every format', as
   )
 })
 
-demo('signalbox --demo has keys, a budget that is used up, and requests of some days', async ({ baseUrl, token }) => {
+demo('signalbox --demo has keys, a nearly exhausted budget, and days of past requests', async ({ baseUrl, token }) => {
   const { body } = await manage(`${baseUrl}/api/keys?values=none`, token)
   const keys = body.keys as Array<{ id: string; name: string; error?: string; metadata?: object }>
   assert.ok(keys.length >= 5)
@@ -121,7 +121,7 @@ demo('signalbox --demo has keys, a budget that is used up, and requests of some 
   assert.ok((failed.requests as unknown[]).length > 0)
 })
 
-demo('signalbox --demo lists its combos and says what else it has', async ({ baseUrl }) => {
+demo('signalbox --demo lists its models, and the error for an unknown model names them', async ({ baseUrl }) => {
   const { data } = (await (await fetch(`${baseUrl}/v1/models`)).json()) as { data: Array<{ id: string }> }
   const ids = data.map(({ id }) => id)
   for (const id of ['demo', 'demo-messages', 'demo/broken', 'demo/storyteller']) assert.ok(ids.includes(id), id)
@@ -131,7 +131,7 @@ demo('signalbox --demo lists its combos and says what else it has', async ({ bas
 })
 
 demo(
-  'signalbox --demo adds its records to those of the user, and writes none to the data folder',
+  "signalbox --demo shows its records next to the user's, and writes none of them to the data folder",
   async ({ data, baseUrl, token, command }) => {
     const api = `${baseUrl}/api`
     await manage(`${api}/connections`, token, { body: { provider: 'openai', apiKey: 'sk-0123456789' } })
@@ -162,7 +162,7 @@ demo(
   },
 )
 
-demo('signalbox --demo hides a combo of the same name, says so, and shows it again without --demo', async () => {
+demo('signalbox --demo overrides a combo with the same name and warns; without --demo, the combo is back', async () => {
   const data = await temporaryFolder()
   const before = signalbox(['--data', data])
   const token = await before.baseUrl().then(() => findToken(before))

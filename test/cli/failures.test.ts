@@ -43,12 +43,12 @@ async function expectFailure({ args, env = {}, code, says }: Failure): Promise<v
   assert.is(command.stdout, '', what)
 }
 
-failures('signalbox that cannot start says which option is wrong, with exit code 2', () =>
+failures('signalbox names an unknown option and exits with 2', () =>
   expectFailure({ args: ['--prot', '1'], code: 2, says: /Unknown option "--prot"\. Did you mean "--port"\?/ }),
 )
 
 failures(
-  'signalbox that cannot start says what to do about an address that is not available',
+  'signalbox says what to do if the port is in use, or the host is not an address of this machine',
   async ({ used, port }) => {
     const on = (...args: string[]) => ['--data', used, ...args]
     const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is already in use\\. .* --port ${port + 1}`)
@@ -69,7 +69,7 @@ failures(
 )
 
 failures(
-  'signalbox that cannot start names both ways out when it would open a gateway that asks for no key to the network',
+  'signalbox refuses to open a gateway without required keys to the network, and names both ways to allow it',
   async ({ used }) => {
     const says =
       /--host 0\.0\.0\.0 opens this gateway to the network, but clients need no API key.* signalbox settings update --require-api-key.* --config file.* add --open\.$/m
@@ -86,7 +86,7 @@ failures(
 )
 
 failures(
-  'signalbox that cannot start says what is wrong with the file of --config, and makes no data folder',
+  'signalbox reports what is wrong with the file passed to --config, and creates no data folder when it fails',
   async () => {
     const folder = await temporaryFolder()
     const config = join(folder, 'signalbox.yaml')
@@ -106,7 +106,7 @@ failures(
 )
 
 failures(
-  'signalbox that cannot start leaves nothing behind when the port is taken on the first start, so that the next one shows the token',
+  'signalbox leaves nothing behind if the port is in use on the first start, so the next start prints the token',
   async ({ port }) => {
     const data = join(await temporaryFolder(), 'data')
     await expectFailure({ args: ['--data', data, '--port', String(port)], code: 1, says: /is already in use/ })
@@ -118,7 +118,7 @@ failures(
   },
 )
 
-failures('signalbox that cannot start says what is wrong with the environment', async ({ used }) => {
+failures('signalbox reports an invalid token or secret in the environment', async ({ used }) => {
   const on = (env: Record<string, string>, says: RegExp) =>
     expectFailure({ args: ['--data', used], env, code: 1, says })
   await Promise.all([
@@ -128,7 +128,7 @@ failures('signalbox that cannot start says what is wrong with the environment', 
   ])
 })
 
-failures('signalbox never starts on data that it cannot read, and changes none of it', async ({ used }) => {
+failures('signalbox never starts with data that it cannot read, and leaves the data unchanged', async ({ used }) => {
   const store = await readFile(join(used, 'store.db'))
   const cut = await dataFolder(used, { 'store.db': store.subarray(0, 3_000) })
   const newer = await dataFolder(used, { store: formerStore(9, new Map(), { schema: 3 }) })
@@ -162,7 +162,7 @@ failures('signalbox never starts on data that it cannot read, and changes none o
 })
 
 failures(
-  'signalbox that cannot start asks for the secret when the data was sealed with one of the environment',
+  'signalbox asks for SIGNALBOX_SECRET if the data was encrypted with it, and creates no other secret instead',
   async () => {
     const data = await temporaryFolder()
     const sealed = signalbox(['--data', data], { env: { SIGNALBOX_SECRET: 'a secret that is long enough for this' } })

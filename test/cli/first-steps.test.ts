@@ -19,7 +19,7 @@ steps.before(async () => {
 
 steps.after(cleanUp)
 
-steps('the first steps lead from a fresh start to a streamed answer, pasted unchanged', async () => {
+steps('pasting the first steps unchanged leads from a fresh start to a streamed response', async () => {
   const provider = createServer((request, response) => {
     assert.is(request.headers.authorization, 'Bearer sk-canary-0123456789')
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -53,12 +53,12 @@ steps('the first steps lead from a fresh start to a streamed answer, pasted unch
   provider.close()
 })
 
-steps('the first steps name a model of the catalog', () => {
+steps('the first steps use a model from the catalog', () => {
   const [provider = '', model = ''] = FIRST_MODEL.split('/')
   assert.ok(defaultCatalog[provider]?.models?.some(({ id }) => id === model))
 })
 
-steps('the first steps show the demo at once, and on later starts the available models', async () => {
+steps('the first steps call the demo first, and list the available models on later starts', async () => {
   const data = await temporaryFolder()
   const demo = signalbox(['--demo', '--data', data])
   const baseUrl = await demo.baseUrl()

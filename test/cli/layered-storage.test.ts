@@ -6,7 +6,7 @@ const layers = suite('a layered storage', { ...layered() })
 
 layers.before.each((context) => void Object.assign(context, layered()))
 
-layers('a layered storage reads the top where it has something, else the base', async ({ both, top, base }) => {
+layers('a layered storage reads from the top, and falls back to the base', async ({ both, top, base }) => {
   await top.set('a', 'top')
   await base.set('a', 'base')
   await base.set('b', 'base')
@@ -16,7 +16,7 @@ layers('a layered storage reads the top where it has something, else the base', 
 })
 
 layers(
-  'a layered storage changes and deletes each record where it lies, and makes new ones in the base',
+  'a layered storage changes and deletes a record in its own layer, and creates new records in the base',
   async ({ both, top, base }) => {
     const version = await top.set('a', '1')
     assert.is(await both.set('a', '2', { ifVersion: null }), false)
@@ -32,7 +32,7 @@ layers(
   },
 )
 
-layers('a layered storage lists both in the order of keys, page by page', async ({ both, top, base }) => {
+layers('a layered storage lists both layers in key order, page by page', async ({ both, top, base }) => {
   for (const key of ['p/a', 'p/c', 'p/e', 'x']) await base.set(key, 'base')
   for (const key of ['p/b', 'p/c', 'p/f', 'y']) await top.set(key, 'top')
   const rows = (await both.list('p/')).map(({ key, value }) => `${key}=${value}`)

@@ -9,7 +9,7 @@ import { cleanUp, signalbox, temporaryFolder } from './command.ts'
 const options = suite('the CLI options')
 
 for (const version of ['16.20.2', '18.20.8', '20.20.2', '22.12.0']) {
-  options(`the options of signalbox are not even read by Node ${version}`, () =>
+  options(`signalbox rejects Node ${version} as too old`, () =>
     throwsProblem(() => requireNode(version), {
       exitCode: 1,
       says: /^Node\.js [\d.]+ is too old\. Install 22\.13\.0 or later: https:\/\/nodejs\.org$/,
@@ -18,7 +18,7 @@ for (const version of ['16.20.2', '18.20.8', '20.20.2', '22.12.0']) {
 }
 
 options(
-  'the options of signalbox are read by the oldest Node that the package admits, and by all later ones',
+  'signalbox accepts the oldest Node version allowed by "engines" in package.json, and several newer versions',
   async () => {
     const { engines }: { engines: { node: string } } = JSON.parse(
       await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
@@ -27,7 +27,7 @@ options(
   },
 )
 
-options('the options of signalbox have defaults: this machine, port 4000, ./data', () => {
+options('the options default to the local machine, port 4000, and ./data', () => {
   assert.equal(parseOptions([]), {
     port: 4000,
     host: '127.0.0.1',
@@ -47,7 +47,7 @@ options('the options of signalbox have defaults: this machine, port 4000, ./data
   })
 })
 
-options('the options of signalbox are read in both forms', () => {
+options('options accept their value after a space or an equals sign', () => {
   const read = parseOptions(['--port=0', '--host', '[::1]', '--data=-odd', '--demo', '--log', '--new-token'])
   assert.equal(
     { ...read },
@@ -56,7 +56,7 @@ options('the options of signalbox are read in both forms', () => {
 })
 
 options(
-  'the options of signalbox say where the records are, that the gateway is open, and that no variables count',
+  'the options --config, --open, and --no-env are parsed, and may be repeated as long as their values are equal',
   () => {
     const { config, open, env } = parseOptions([
       '--config',
@@ -70,18 +70,18 @@ options(
   },
 )
 
-options('the options of signalbox have a log of lines or of JSON, and the word may follow after a blank', () => {
+options('--log logs text by default, and JSON with the value json after a space or an equals sign', () => {
   assert.is(parseOptions(['--log', '--demo']).log, 'text')
   for (const args of [['--log', 'json'], ['--log=json'], ['--log', 'json', '--log=json', '--demo']])
     assert.is(parseOptions(args).log, 'json', args.join(' '))
 })
 
-options('name the allowed hosts one by one or with commas, as clients send them', () => {
+options('--allowed-host can be repeated or contain commas, and hostnames are normalized', () => {
   const args = ['--allowed-host', 'Gateway.Example', '--allowed-host=a.test., b.test,münchen.example', '--port', '1']
   assert.equal(parseOptions(args).allowedHosts, ['gateway.example', 'a.test', 'b.test', 'xn--mnchen-3ya.example'])
 })
 
-options('name the allowed origins likewise', () => {
+options('--allowed-origin can be repeated or contain commas', () => {
   const args = ['--allowed-origin', 'https://app.example', '--allowed-origin=http://localhost:5173, https://b.test']
   assert.equal(parseOptions(args).allowedOrigins, ['https://app.example', 'http://localhost:5173', 'https://b.test'])
 })
@@ -121,12 +121,12 @@ const refused: Array<[args: string[], says: RegExp]> = [
 ]
 
 for (const [args, says] of refused) {
-  options(`the options of signalbox refuse ${args.join(' ')}`, () =>
+  options(`signalbox rejects the arguments ${args.join(' ')}`, () =>
     throwsProblem(() => parseOptions(args), { exitCode: 2, says }),
   )
 }
 
-options('--help lists all options of signalbox, and starts nothing', async () => {
+options('--help lists all options and starts nothing', async () => {
   const help = signalbox(['--help', '--data', '/dev/null/x'])
   const version = signalbox(['-v'])
   assert.equal(await help.ended, { code: 0, signal: null })
@@ -173,12 +173,12 @@ const unusable: Array<[env: Record<string, string>, newToken: boolean, says: Reg
 
 for (const [env, newToken, says] of unusable) {
   environment(
-    `the environment of signalbox is refused as ${JSON.stringify(env)}${newToken ? ' with --new-token' : ''}`,
+    `signalbox rejects the environment variables ${JSON.stringify(env)}${newToken ? ' with --new-token' : ''}`,
     () => throwsProblem(() => readEnvironment(env, { newToken }), { exitCode: 1, says }),
   )
 }
 
-environment('the environment of signalbox may be empty, or give both', () => {
+environment('the environment can be empty, or set both the token and the secret', () => {
   assert.equal(readEnvironment({}, { newToken: true }), { adminToken: undefined, secret: undefined })
   const env = { SIGNALBOX_ADMIN_TOKEN: token, SIGNALBOX_SECRET: 's'.repeat(32) }
   assert.equal(readEnvironment(env, { newToken: false }), { adminToken: token, secret: 's'.repeat(32) })
@@ -198,7 +198,7 @@ function throwsProblem(run: () => unknown, { exitCode, says }: { exitCode: numbe
 
 const addresses = suite('the address that the CLI listens on')
 
-addresses('the address that signalbox listens on counts as open to others unless it is loopback for certain', () => {
+addresses('a listening address counts as open to the network unless it is certainly loopback', () => {
   for (const host of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) assert.ok(isLoopback(host), host)
   for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.evil.example', '::ffff:10.0.0.1'])
     assert.not.ok(isLoopback(host), host)
@@ -217,7 +217,7 @@ lines('an unexpected error is printed in one line without credentials', () => {
   assert.is(describeError(`key ${'a1'.repeat(16)}`), 'key …')
 })
 
-options('signalbox start takes the options of signalbox', async () => {
+options('signalbox start accepts the same options as signalbox', async () => {
   const help = signalbox(['start', '--help'])
   assert.is((await help.ended).code, 0)
   assert.match(help.stdout, /^ {2}--port <number>/m)

@@ -12,7 +12,7 @@ const start = suite('signalbox')
 start.after(cleanUp)
 
 start(
-  'signalbox prints the base URLs, the admin token and the dashboard with it on the first start, and the token never again',
+  'signalbox prints the base URLs, the admin token, and the dashboard URL with it on the first start, and never prints the token again',
   async () => {
     const data = await temporaryFolder()
     const first = signalbox(['--data', data])
@@ -46,7 +46,7 @@ start(
   },
 )
 
-start('signalbox stores the digest of the token, and nothing from which the token could be derived', async () => {
+start('signalbox stores a digest of the admin token, and never the token itself', async () => {
   const data = await temporaryFolder()
   const command = signalbox(['--data', data])
   await command.baseUrl()
@@ -64,7 +64,7 @@ start('signalbox stores the digest of the token, and nothing from which the toke
   }
 })
 
-start('signalbox cannot be managed without the token', async () => {
+start('signalbox rejects management requests without the admin token', async () => {
   const command = signalbox(['--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
   const token = findToken(command)
@@ -79,7 +79,7 @@ start('signalbox cannot be managed without the token', async () => {
   await command.stop()
 })
 
-start('signalbox on loopback answers to the names of its options', async () => {
+start('signalbox on loopback accepts only local hostnames and those in --allowed-host', async () => {
   const command = signalbox(['--data', await temporaryFolder(), '--allowed-host', 'gateway.example'])
   const { port } = new URL(await command.baseUrl())
   const askAs = (host: string) =>
@@ -99,7 +99,7 @@ for (const [args, status] of [
   [['--dashboard'], 200],
 ] as const) {
   start(
-    `signalbox that others can reach answers ${status} at /admin/ ${args.length > 0 ? 'with' : 'without'} --dashboard`,
+    `signalbox on a network address returns ${status} for /admin/ ${args.length > 0 ? 'with' : 'without'} --dashboard`,
     async () => {
       const data = await temporaryFolder()
       const command = signalbox(['--data', data, '--host', '0.0.0.0', '--open', ...args])
@@ -113,7 +113,7 @@ for (const [args, status] of [
 }
 
 start(
-  'signalbox with --log json has a line of JSON for each request on standard output, and nothing else',
+  'signalbox with --log json writes one line of JSON per request to standard output, and writes nothing else there',
   async () => {
     const command = signalbox(['--data', await temporaryFolder(), '--demo', '--log', 'json'])
     const [, baseUrl = ''] = await command.printed(/OpenAI clients +(\S+)\/v1/)
@@ -137,7 +137,7 @@ start(
   },
 )
 
-start('signalbox replaces the token with --new-token, also for a running gateway', async () => {
+start('signalbox --new-token replaces the admin token, even for a running gateway', async () => {
   const data = await temporaryFolder()
   const first = signalbox(['--data', data])
   const baseUrl = await first.baseUrl()
@@ -152,7 +152,7 @@ start('signalbox replaces the token with --new-token, also for a running gateway
   await Promise.all([first.stop(), second.stop()])
 })
 
-start('signalbox takes the token of the environment and never prints it', async () => {
+start('signalbox uses the admin token from the environment and never prints it', async () => {
   const data = await temporaryFolder()
   const token = 'a-token-of-the-operator-0123456789'
   const command = signalbox(['--data', data], { env: { SIGNALBOX_ADMIN_TOKEN: token } })
@@ -165,7 +165,7 @@ start('signalbox takes the token of the environment and never prints it', async 
   await command.stop()
 })
 
-start('signalbox has everything again after a restart, sealed with the secret of the environment', async () => {
+start('signalbox restores its data after a restart, encrypted with the secret from the environment', async () => {
   const data = await temporaryFolder()
   const env = { SIGNALBOX_SECRET: 'a secret of the operator, long enough' }
   const first = signalbox(['--data', data], { env })
@@ -186,7 +186,7 @@ start('signalbox has everything again after a restart, sealed with the secret of
   for (const { stdout, stderr } of [first, second]) assert.not.match(stdout + stderr, /canary|of the operator/)
 })
 
-start('signalbox reports a key that cannot be opened, and starts', async () => {
+start('signalbox starts even if a key cannot be decrypted, and reports it', async () => {
   const data = await temporaryFolder()
   const first = signalbox(['--data', data])
   const baseUrl = await first.baseUrl()
@@ -206,7 +206,7 @@ start('signalbox reports a key that cannot be opened, and starts', async () => {
   await second.stop()
 })
 
-start('signalbox has the records of its file at each start, and may then listen for other machines', async () => {
+start('signalbox applies its config file at each start, and listens on the network if it requires keys', async () => {
   const folder = await temporaryFolder()
   const config = join(folder, 'signalbox.yaml')
   const key = `sbx_${'c'.repeat(40)}`
@@ -234,14 +234,14 @@ start('signalbox has the records of its file at each start, and may then listen 
   }
 })
 
-start('signalbox opens a gateway without keys to other machines when --open is given, and warns', async () => {
+start('signalbox opens a gateway without required keys to the network with --open, and warns', async () => {
   const command = signalbox(['--data', await temporaryFolder(), '--host', '0.0.0.0', '--open'])
   await command.baseUrl()
   assert.match(command.stdout, /WARNING: 0\.0\.0\.0 is open to the network, and clients need no API key\./)
   await command.stop()
 })
 
-start('connects the providers of the usual variables, shows them, and forgets those that are gone', async () => {
+start('signalbox connects providers from standard variables, and removes them when the variable is gone', async () => {
   const data = await temporaryFolder()
   const env = { OPENAI_API_KEY: 'sk-canary-0123456789', ANTHROPIC_API_KEY: 'sk-ant-canary-0123456789' }
   const first = signalbox(['--data', data], { env })
@@ -265,7 +265,7 @@ start('connects the providers of the usual variables, shows them, and forgets th
 })
 
 start(
-  'signalbox says on loopback that no key is required, and lists what can be called only with a connection',
+  'signalbox on loopback says that clients need no key, and that /v1/models lists the catalog until a provider is connected',
   async () => {
     const command = signalbox(['--data', await temporaryFolder()])
     await command.baseUrl()
@@ -279,7 +279,7 @@ start(
   },
 )
 
-start('signalbox says after a demo where the admin token was printed', async () => {
+start('after a demo, signalbox says where the admin token was printed', async () => {
   const data = await temporaryFolder()
   const demo = signalbox(['--demo', '--data', data])
   await demo.baseUrl()

@@ -7,7 +7,7 @@ const stop = suite('stopping the CLI')
 
 stop.after(cleanUp)
 
-stop('signalbox that is told to stop lets a stream finish, accepts nothing new, and exits with 0', async () => {
+stop('signalbox finishes open streams after a signal, rejects new requests, and exits with 0', async () => {
   await Promise.all((['SIGTERM', 'SIGINT'] as const).map(drainsAfter))
 })
 
@@ -35,7 +35,7 @@ async function drainsAfter(signal: NodeJS.Signals): Promise<void> {
   assert.is(command.stderr, '')
 }
 
-stop('signalbox that is told to stop ends at once when nothing is under way', async () => {
+stop('signalbox exits immediately after a signal if no requests are in flight', async () => {
   const command = signalbox(['--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
   await (await fetch(`${baseUrl}/v1/models`)).arrayBuffer() // leaves a connection open
@@ -44,7 +44,7 @@ stop('signalbox that is told to stop ends at once when nothing is under way', as
   assert.ok(performance.now() - toldAt < 5_000, `it took ${performance.now() - toldAt} ms`)
 })
 
-stop('signalbox ends at once when the signal to stop comes again a second later', async () => {
+stop('signalbox exits immediately if the signal is repeated a second later', async () => {
   const silent = createServer(
     (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),
   )
@@ -69,7 +69,7 @@ stop('signalbox ends at once when the signal to stop comes again a second later'
   silent.close()
 })
 
-stop('signalbox logs an uncaught error in one line, without anything like a secret, and exits with 1', async () => {
+stop('signalbox logs an uncaught error in one line without possible secrets, and exits with 1', async () => {
   const message = `bad header\\nBearer sk-canary-012345 for sbx_admin_${'x'.repeat(43)}`
   const crash = `process.once('SIGUSR2', () => Promise.reject(new Error('${message}')))`
   const command = signalbox(['--data', await temporaryFolder()], {

@@ -25,7 +25,7 @@ const done = (...ids: string[]) => ({ success: true, conflicts: ids.map(conflict
 
 const actions = suite('cloud sync in the client')
 
-actions('each operation is sent with its route and its body', async () => {
+actions('each operation sends the right method, path, and body', async () => {
   const { client, sent } = open({ disable: done(), sync: done(), enable: { ...done(), verified: true } })
   const { cloud } = client
   await cloud.get()
@@ -46,7 +46,7 @@ actions('each operation is sent with its route and its body', async () => {
   ])
 })
 
-actions('disable sends sync first, and reports the conflicts of both', async () => {
+actions('disable sends a sync first, and reports the conflicts of both', async () => {
   const { client, sent } = open({ sync: done('one'), disable: done('two') })
   assert.equal(await client.cloud.disable({ force: true }), done('one', 'two'))
   assert.equal(sent, [
@@ -55,13 +55,13 @@ actions('disable sends sync first, and reports the conflicts of both', async () 
   ])
 })
 
-actions('disable is sent although the sync before has failed, and its result has the reason', async () => {
+actions('disable is sent even if the sync before it failed, and its result contains the reason', async () => {
   const { client, sent } = open({ sync: { error: 'The cloud is away.' }, disable: done('two') })
   assert.equal(await client.cloud.disable(), { ...done('two'), syncError: 'The cloud is away.' })
   assert.is(sent.length, 2)
 })
 
-actions('disable rejects with its own failure, whatever the sync did', async () => {
+actions('disable rejects with its own error, whether or not the sync failed', async () => {
   for (const sync of [done(), { error: 'The cloud is away.' }]) {
     const { client } = open({ sync, disable: { error: 'Give force to disable without it.' } })
     const error = await client.cloud.disable().catch((thrown: unknown) => thrown)
@@ -70,7 +70,7 @@ actions('disable rejects with its own failure, whatever the sync did', async () 
   }
 })
 
-actions('disable bears answers without conflicts', async () => {
+actions('disable accepts responses without conflicts', async () => {
   for (const [sync, disable] of [
     [{ success: true }, done('two')],
     [done('two'), { success: true }],
@@ -81,7 +81,7 @@ actions('disable bears answers without conflicts', async () => {
 })
 
 actions(
-  'disable by force of a gateway whose proxy is silent ends within 15 s, and cloud sync is off then',
+  'disable with force finishes within 15 s and turns cloud sync off, even if the proxy of the gateway never responds',
   async () => {
     const proxy = fakeProxy()
     const { gateway, clock } = openDoor({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN } })
@@ -126,7 +126,7 @@ const addresses: Array<[written: string, sent: string]> = [
 ]
 
 for (const [written, expected] of addresses) {
-  settings(`the cloudUrl that a client saves is ${expected} for ${JSON.stringify(written)}`, async () => {
+  settings(`the client sends the cloudUrl ${JSON.stringify(written)} as ${expected}`, async () => {
     const { client, sent } = open()
     await client.settings.update({ cloudUrl: written, requireApiKey: true })
     assert.equal(sent, [`PATCH /api/settings {"requireApiKey":true,"cloudUrl":"${expected}"}`])
@@ -136,7 +136,7 @@ for (const [written, expected] of addresses) {
 }
 
 for (const empty of ['', ' ', '/', '/v1', '/v1/', '//']) {
-  settings(`the cloudUrl that a client saves is not saved when it is ${JSON.stringify(empty)}`, async () => {
+  settings(`the client does not save the cloudUrl ${JSON.stringify(empty)}`, async () => {
     const { gateway } = openDoor()
     await gateway.api.settings.update({ cloudUrl: 'https://cloud.test' })
     const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
@@ -147,7 +147,7 @@ for (const empty of ['', ' ', '/', '/v1', '/v1/', '//']) {
 }
 
 settings(
-  'the cloudUrl that a client saves is asked for, and nothing is changed, when it is empty and all that was given',
+  'an update that contains only an empty cloudUrl changes nothing, and reads the current settings instead',
   async () => {
     const { client, sent } = open()
     await client.settings.update({ cloudUrl: '/v1/' })
@@ -155,7 +155,7 @@ settings(
   },
 )
 
-settings('the cloudUrl that a client saves is left to the gateway when it is no text', async () => {
+settings('the client sends a cloudUrl that is not a string unchanged', async () => {
   const { client, sent } = open()
   await client.settings.update({ cloudUrl: 7 as unknown as string })
   await client.settings.update({})

@@ -29,7 +29,7 @@ async function failure(call: Promise<unknown>) {
 
 const refusals = suite('errors of a gateway')
 
-refusals('refusals of a gateway reject with their status and text, and without a code', async () => {
+refusals('errors from the gateway reject with their status and message, and without a code', async () => {
   const { gateway } = openDoor()
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
   assert.equal(await failure(client.combos.get('missing')), [404, undefined, 'Combo not found'])
@@ -44,7 +44,7 @@ refusals('refusals of a gateway reject with their status and text, and without a
   assert.not.ok('code' in error)
 })
 
-refusals('the refusals of a gateway of its models are read as well, as of a base URL with /v1', async () => {
+refusals('errors from the model routes are parsed too, for example if the base URL ends in /v1', async () => {
   const { gateway } = openDoor()
   const [status, code, message] = await failure(
     createClient({ baseUrl: 'http://gateway.test/v1', token: TOKEN, fetch: gateway.fetch }).keys.list(),
@@ -59,17 +59,17 @@ const page = (status: number, body: string, type = 'text/html; charset=utf-8') =
   new Response(body, { status, headers: { 'content-type': type } })
 
 const strange: Array<[name: string, answer: () => Response, says: string]> = [
-  ['a page of a proxy', () => page(502, '<h1>Bad Gateway</h1>'), '502 with text/html instead of JSON'],
-  ['a page in place of an answer', () => page(200, '<!doctype html>'), '200 with text/html instead of JSON'],
+  ['an error page from a proxy', () => page(502, '<h1>Bad Gateway</h1>'), '502 with text/html instead of JSON'],
+  ['a web page with status 200', () => page(200, '<!doctype html>'), '200 with text/html instead of JSON'],
   ['a JSON list', () => Response.json([1]), '200 with application/json instead of JSON'],
-  ['cut JSON', () => page(200, '{"keys":[', 'application/json'), '200 with application/json instead of JSON'],
-  ['nothing', () => new Response(null, { status: 204 }), '204 with no body instead of JSON'],
-  ['an error without text', () => Response.json({ ok: false }, { status: 500 }), '500 without an error message'],
+  ['truncated JSON', () => page(200, '{"keys":[', 'application/json'), '200 with application/json instead of JSON'],
+  ['an empty response', () => new Response(null, { status: 204 }), '204 with no body instead of JSON'],
+  ['an error without a message', () => Response.json({ ok: false }, { status: 500 }), '500 without an error message'],
   ['an error with an empty text', () => Response.json({ error: '' }, { status: 500 }), '500 without an error message'],
 ]
 
 for (const [name, answer, says] of strange) {
-  answers(`${name} is an error that names the address`, async () => {
+  answers(`${name} causes an error that names the base URL`, async () => {
     const [status, code, message] = await failure(createTestClient(async () => answer()).keys.list())
     assert.equal([status, code], [answer().status, 'UNEXPECTED_ANSWER'])
     assert.is(message, `http://gateway.test/ai returned ${says}. Check that it is the URL of a gateway.`)
@@ -78,7 +78,7 @@ for (const [name, answer, says] of strange) {
 
 const redirects = suite('a redirect')
 
-redirects('a redirect is not followed, and the error names where it leads to without its query', async () => {
+redirects('a redirect is not followed, and the error names its target without the query', async () => {
   plant(TOKEN)
   let followed = 0
   const server = createServer((request, response) => {
@@ -100,7 +100,7 @@ redirects('a redirect is not followed, and the error names where it leads to wit
   }
 })
 
-redirects('a redirect is an error also as pages see it', async () => {
+redirects('an opaque redirect, as browsers report it, is an error', async () => {
   const opaque = Object.defineProperties(new Response(null), {
     type: { value: 'opaqueredirect' },
     status: { value: 0 },
@@ -112,7 +112,7 @@ redirects('a redirect is an error also as pages see it', async () => {
 
 const network = suite('an unreachable gateway')
 
-network('a gateway that cannot be reached is an error of status 0 with the reason, and without the token', async () => {
+network('an unreachable gateway causes an error with status 0 and the reason, and without the token', async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -125,7 +125,7 @@ network('a gateway that cannot be reached is an error of status 0 with the reaso
   )
 })
 
-network('a connection that ends within the response is an error of status 0', async () => {
+network('a connection that closes mid-response causes an error with status 0', async () => {
   const cut = () => {
     const body = new ReadableStream({
       pull(controller) {
@@ -142,7 +142,7 @@ network('a connection that ends within the response is an error of status 0', as
   ])
 })
 
-network('a fetch that throws at once is an error of status 0', async () => {
+network('a fetch that throws synchronously causes an error with status 0', async () => {
   const call = createTestClient(() => {
     throw new TypeError('Failed to fetch')
   }).keys.list()
@@ -164,7 +164,7 @@ const times: Array<[name: string, ms: number, call: (client: ReturnType<typeof c
 ]
 
 for (const [name, ms, call] of times) {
-  timeouts(`${name} ends after ${ms / 1000} s as status 408`, async () => {
+  timeouts(`${name} times out after ${ms / 1000} s with status 408`, async () => {
     const clock = fakeClock()
     let end: unknown
     const running = failure(call(createTestClient(hangs, { clock }))).then((found) => {
@@ -184,7 +184,7 @@ for (const [name, ms, call] of times) {
   })
 }
 
-timeouts('cloud.disable ends after 15 s, its sync included, of which that has 6 s', async () => {
+timeouts('cloud.disable times out after 15 s, of which its sync can take 6 s', async () => {
   const clock = fakeClock()
   const call = failure(createTestClient(hangs, { clock }).cloud.disable())
   await clock.untilPending()
@@ -197,7 +197,7 @@ timeouts('cloud.disable ends after 15 s, its sync included, of which that has 6 
   assert.is(clock.now(), fakeClock().now() + 15_000)
 })
 
-timeouts('the time-outs of a client hold for the body as well, and end the request', async () => {
+timeouts("a client's timeout also covers the body, and aborts the request", async () => {
   const clock = fakeClock()
   let signal: AbortSignal | null | undefined
   const call = failure(
@@ -215,7 +215,7 @@ timeouts('the time-outs of a client hold for the body as well, and end the reque
   assert.ok(signal?.aborted)
 })
 
-timeouts('the time-outs of a client end with the response, and use the timers of a clock that has them', async () => {
+timeouts("a client's timeout ends with the response, and uses the clock's own timers if it has them", async () => {
   const clock = fakeClock()
   await createTestClient(async () => Response.json({ keys: [] }), { clock }).keys.list()
   assert.is(clock.pending(), 0)
@@ -236,7 +236,7 @@ const never: ClientOptions['fetch'] = async () => {
 }
 
 for (const id of ['', '.', '..', '\ud800', undefined, null, 7]) {
-  inputs(`an id of ${JSON.stringify(id)}`, async () => {
+  inputs(`a client rejects the id ${JSON.stringify(id)}`, async () => {
     const { keys, health, customModels } = createTestClient(never)
     const untyped = id as string // callers need not have types
     const calls = [keys.delete(untyped), customModels.delete('a', untyped), customModels.delete(untyped, 'a')]
@@ -249,7 +249,7 @@ for (const id of ['', '.', '..', '\ud800', undefined, null, 7]) {
   })
 }
 
-inputs('an input that is no JSON', async () => {
+inputs('a client rejects input that cannot be serialized as JSON', async () => {
   const input: Record<string, unknown> = { name: 'x' }
   input.self = input
   const call = createTestClient(never).keys.create(input as { name: string })
@@ -270,7 +270,7 @@ const options: Array<[options: object, says: RegExp]> = [
 ]
 
 for (const [given, says] of options) {
-  inputs(`the options ${JSON.stringify(given)}`, () => {
+  inputs(`a client rejects the options ${JSON.stringify(given)}`, () => {
     assert.throws(
       () => createClient(given as ClientOptions),
       (error: unknown) => error instanceof TypeError && says.test(error.message) && !error.message.includes('secret'),

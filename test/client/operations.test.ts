@@ -37,14 +37,14 @@ function listFunctions(tree: object, prefix = ''): Map<string, Call> {
   return found
 }
 
-table('the operations of a client are those that a gateway serves, and no others', () => {
+table('a client has exactly the operations that a gateway serves', () => {
   const { client } = open()
   const served = servedOperations().map(({ names }) => names.join('.'))
   const { live: _, ...operations } = client // which is no operation, as it has no answer that ends
   assert.equal([...listFunctions(operations).keys()].sort(), served.sort())
 })
 
-table('the operations of a client go out by the method and the path of the gateway', async () => {
+table("a client's operations use the gateway's methods and paths", async () => {
   const { client, requests } = recordingClient()
   const calls = listFunctions(client)
   for (const row of servedOperations()) {
@@ -66,7 +66,7 @@ table('the operations of a client go out by the method and the path of the gatew
   }
 })
 
-table('the operations of a client have the types of gateway.api', () => {
+table("a client's operations have the same types as gateway.api", () => {
   const { api, client } = open()
   const likeApi: Omit<Client, 'live' | 'keys'> & { keys: Omit<Client['keys'], 'list'> } = api // neither line compiles when an argument or a result differs
   const ofClient: { keys: Omit<Management['keys'], 'list'> } & Pick<
@@ -258,7 +258,7 @@ const ids = [
   '…',
 ]
 
-gateways('an id may hold any character', async () => {
+gateways('an id can contain any character', async () => {
   const { client } = open()
   for (const id of ids) {
     const providerAlias = id.replaceAll('/', '|')
@@ -271,7 +271,7 @@ gateways('an id may hold any character', async () => {
   }
 })
 
-gateways('the functions of a client work without their object, and its token is sent to the gateway only', async () => {
+gateways("a client's functions work when destructured, and send the token without following redirects", async () => {
   const requests: Request[] = []
   const { keys } = createClient({
     baseUrl: 'https://app.example/ai',
@@ -307,7 +307,7 @@ gateways('a client without a token sends no authorization header', async () => {
   assert.not.ok(headers.has('authorization'))
 })
 
-gateways('the fetch of the platform is called when none is given', async () => {
+gateways("a client uses the platform's fetch by default", async () => {
   const own = globalThis.fetch
   const client = createClient({ baseUrl: 'http://gateway.test' }) // before it is replaced
   globalThis.fetch = async () => Response.json({ keys: [] })
@@ -327,7 +327,7 @@ type InTable = {
 }
 type NamesIn<Rows> = { [Name in keyof Rows]: Rows[Name] extends { ifMatch: true } ? Name : never }[keyof Rows]
 
-guarded('the types of the client name the operations of the table', () => {
+guarded("the client's types list exactly the operations in the table that accept ifMatch", () => {
   const names = <T extends IfMatchOperations>(table?: T) => table
   const table: InTable | undefined = names<InTable>() // neither line compiles when one of them lacks an operation
   const listed: IfMatchOperations | undefined = table
@@ -335,7 +335,7 @@ guarded('the types of the client name the operations of the table', () => {
   assert.is(back, undefined)
 })
 
-guarded('every operation that changes one record sends its revision, and no other does', async () => {
+guarded('only operations that change a single record send its revision', async () => {
   const { client, requests } = recordingClient()
   const calls = listFunctions(client)
   const record = { id: 'x', name: 'as it was', hint: 'not part of it' }
@@ -350,7 +350,7 @@ guarded('every operation that changes one record sends its revision, and no othe
   }
 })
 
-guarded('it is refused with the record as it is, when somebody has changed that', async () => {
+guarded('the error contains the current record if someone else has changed it', async () => {
   const { api, client } = open()
   await api.settings.update({ maxAttempts: 3 })
   const key = await api.keys.create({ name: 'a' })

@@ -167,7 +167,7 @@ test("a stream isn't read event by event if nothing is limited", async () => {
   assert.match(await (await chat({ stream: true, max_tokens: 50 })).text(), 'word2999')
 })
 
-const away = suite('a storage that is away')
+const away = suite('limits while the storage is unavailable')
 
 /** A storage whose counters of limits cannot be reached while `isAway`. */
 function unreachable() {
@@ -189,7 +189,7 @@ for (const [limits, isRefused] of [
 ] as const)
   for (const isReversed of [false, true])
     away(
-      `requests with a limit of ${Object.keys(limits)} ${isRefused !== isReversed ? 'are refused' : 'pass'}${isReversed ? ' if the settings say so' : ''}`,
+      `requests with a limit on ${Object.keys(limits)} ${isRefused !== isReversed ? 'get a 503' : 'are served'}${isReversed ? ' if the settings say so' : ''}`,
       async () => {
         const { state, storage } = unreachable()
         const verdict = isRefused ? 'allow' : 'refuse'

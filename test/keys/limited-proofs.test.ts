@@ -38,24 +38,24 @@ async function change(storage: Storage, prefix: string, how: (record: Record<str
 
 const changes: Record<string, (record: Record<string, unknown>) => void> = {
   'without its limits': (record) => delete record.limits,
-  'with limits that cannot be read': (record) => Object.assign(record, { limits: 5 }),
+  'with unreadable limits': (record) => Object.assign(record, { limits: 5 }),
   'with a higher limit': (record) => Object.assign(record, { limits: { usd: { day: 50 } } }),
-  'with a limit that cannot be read': (record) => Object.assign(record, { limits: { usd: { day: 'much' } } }),
-  'with another limit less': (record) => Object.assign(record, { limits: {} }),
+  'with an unreadable limit': (record) => Object.assign(record, { limits: { usd: { day: 'much' } } }),
+  'with one limit fewer': (record) => Object.assign(record, { limits: {} }),
   'without its models': (record) => delete record.models,
-  'with another model': (record) => Object.assign(record, { models: ['one/*', 'two/*'] }),
+  'with an added model': (record) => Object.assign(record, { models: ['one/*', 'two/*'] }),
   'without its kinds': (record) => delete record.kinds,
-  'with a later end': (record) => Object.assign(record, { expiresAt: '2050-01-01T00:00:00Z' }),
-  'without its end': (record) => delete record.expiresAt,
+  'with a later expiry': (record) => Object.assign(record, { expiresAt: '2050-01-01T00:00:00Z' }),
+  'without its expiry': (record) => delete record.expiresAt,
   'in another group': (record) => Object.assign(record, { group: 'other' }),
-  'without all of it and with a proof of the first version': (record) => {
+  'without any permissions and with a first-version signature': (record) => {
     for (const name of Object.keys(fields)) delete record[name]
     record.mac = String(record.mac).slice('2:'.length)
   },
 }
 
 for (const [title, how] of Object.entries(changes))
-  test(`the signature of a key's permissions rejects a key ${title}, until it is confirmed`, async () => {
+  test(`a key stored ${title} is rejected until it is confirmed`, async () => {
     const storage = memoryStorage()
     const first = await open(storage)
     const { key, id } = await first.api.keys.create({ name: 'a', ...fields })
@@ -84,10 +84,10 @@ const settings = suite('the signature of the limits in the settings')
 
 for (const [title, how] of Object.entries({
   'a higher limit': (record: Record<string, unknown>) => Object.assign(record, { limits: { usd: { day: 50 } } }),
-  'no limit': (record: Record<string, unknown>) => delete record.limits,
+  'no limits': (record: Record<string, unknown>) => delete record.limits,
   'another price rule': (record: Record<string, unknown>) => Object.assign(record, { whenPriceUnknown: 'allow' }),
 }))
-  settings(`the proof of the limits in the settings lets no request pass after others wrote ${title}`, async () => {
+  settings(`requests are rejected after another program wrote ${title} to the settings`, async () => {
     const storage = memoryStorage()
     const first = await open(storage)
     await first.api.settings.update({ limits: { usd: { day: 5 } } })
@@ -101,7 +101,7 @@ for (const [title, how] of Object.entries({
     assert.equal((await second.api.settings.get()).limits, { usd: { day: 6 } })
   })
 
-settings('the proof of the limits in the settings is not part of settings without them', async () => {
+settings('settings without limits keep the signature that earlier releases accept', async () => {
   const storage = memoryStorage()
   const { api } = await open(storage)
   await api.settings.update({ requireApiKey: true, usage: { keepRequestsDays: 3 } })
@@ -110,7 +110,7 @@ settings('the proof of the limits in the settings is not part of settings withou
 })
 
 settings(
-  'reads settings that an earlier build stored under names since changed, and stores them under the new ones',
+  'settings that an earlier build stored under old names are read, and stored again under the new names',
   async () => {
     const storage = memoryStorage()
     const renamed = {

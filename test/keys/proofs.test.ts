@@ -56,16 +56,16 @@ const keys = suite('the signature of a key')
 const keyChanges: Record<string, Change> = {
   'whose isActive was set to true': (record) => Object.assign(record, { isActive: true }),
   'whose isActive was removed': (record) => delete record.isActive,
-  'whose proof was removed with it': (record) => {
+  'whose isActive and signature were removed': (record) => {
     delete record.isActive
     delete record.mac
   },
-  'whose proof is no text': (record) => Object.assign(record, { isActive: true, mac: 5 }),
-  'whose proof is that of nothing': (record) => Object.assign(record, { isActive: true, mac: `${'A'.repeat(43)}=` }),
+  'whose signature is not a string': (record) => Object.assign(record, { isActive: true, mac: 5 }),
+  'whose signature is all zeros': (record) => Object.assign(record, { isActive: true, mac: `${'A'.repeat(43)}=` }),
 }
 
 for (const [how, changing] of Object.entries(keyChanges)) {
-  keys(`the proof of a key keeps a paused key ${how} from being used, and no other key`, async () => {
+  keys(`a paused key ${how} stays unusable, and other keys still work`, async () => {
     const { storage, status, api, active, paused, told } = await filled()
     assert.is(await status(paused.key), 403)
     await change(storage, 'keys/', 'paused', changing)
@@ -85,7 +85,7 @@ for (const [how, changing] of Object.entries(keyChanges)) {
   })
 }
 
-keys('the proof of a key is made anew by a change that gives isActive, and by no other change', async () => {
+keys('only a change that sets isActive signs a key again', async () => {
   const { storage, status, api, paused } = await filled()
   await change(storage, 'keys/', 'paused', (record) => delete record.isActive)
   assert.match(
@@ -100,7 +100,7 @@ keys('the proof of a key is made anew by a change that gives isActive, and by no
 })
 
 keys(
-  'the proof of a key refuses a known key whose proof was removed at every request, in a storage without watch',
+  'a known key whose signature was removed is rejected on every request, even if the storage has no watch function',
   async () => {
     const clock = fakeClock()
     const { watch: _, ...storage } = memoryStorage({ clock })
@@ -120,7 +120,7 @@ keys(
   },
 )
 
-keys('the proof of a key does not fit another key', async () => {
+keys("a key's signature is not valid for another key", async () => {
   const { storage, status, active, paused } = await filled()
   const records = (await storage.list('keys/')).map(({ key, value }) => ({ key, stored: JSON.parse(value) }))
   const [one, two] = records.map(({ stored }) => stored.record)
@@ -132,17 +132,17 @@ keys('the proof of a key does not fit another key', async () => {
 const settings = suite('the signature of the settings')
 
 const settingsChanges: Record<string, Change> = {
-  'say that no key is required': (record) => Object.assign(record, { requireApiKey: false }),
-  'have lost requireApiKey': (record) => delete record.requireApiKey,
-  'have lost their proof': (record) => {
+  'were changed to require no key': (record) => Object.assign(record, { requireApiKey: false }),
+  'lost requireApiKey': (record) => delete record.requireApiKey,
+  'lost requireApiKey and their signature': (record) => {
     delete record.requireApiKey
     delete record.mac
   },
-  'name another cloud': (record) => Object.assign(record, { cloudUrl: 'https://elsewhere.example' }),
+  'were changed to another cloudUrl': (record) => Object.assign(record, { cloudUrl: 'https://elsewhere.example' }),
 }
 
 for (const [how, changing] of Object.entries(settingsChanges)) {
-  settings(`requires a key, and turns cloud sync off, when settings ${how}, until they are set again`, async () => {
+  settings(`a key is required and cloud sync is off if settings ${how}, until they are set again`, async () => {
     const { storage, status, api, active, told } = await filled()
     await api.settings.update({ maxAttempts: 2 })
     assert.is(await status(active.key), 200)
@@ -169,14 +169,14 @@ for (const [how, changing] of Object.entries(settingsChanges)) {
   })
 }
 
-settings('the gate is shut when the settings were removed', async () => {
+settings('requests are rejected if the settings were removed', async () => {
   const { storage, status, active } = await filled()
   await storage.delete('settings')
   for (const view of [status, (await open(storage)).status])
     assert.equal([await view(), await view(active.key)], [500, 500])
 })
 
-settings('the proof of the settings keeps members that this release does not know', async () => {
+settings('signed settings keep fields that this release does not know', async () => {
   const { storage, api } = await filled()
   await change(storage, 'settings', undefined, (record) => Object.assign(record, { fromALaterRelease: [1] }))
   await api.settings.update({ requireApiKey: false })
@@ -187,13 +187,13 @@ const credentials = suite('an encrypted credential')
 
 const destinations: Record<string, Change> = {
   'another provider': (record) => Object.assign(record, { provider: 'two' }),
-  'another address': (record) => Object.assign(record, { providerSpecificData: { baseUrl: 'http://thief.test' } }),
+  'another base URL': (record) => Object.assign(record, { providerSpecificData: { baseUrl: 'http://thief.test' } }),
   'another format': (record) => Object.assign(record, { providerSpecificData: { format: 'anthropic-messages' } }),
   'another resource': (record) => Object.assign(record, { providerSpecificData: { resource: 'thief' } }),
 }
 
 for (const [where, changing] of Object.entries(destinations)) {
-  credentials(`a sealed credential is not sent to ${where} than it was sealed for`, async () => {
+  credentials(`an encrypted credential is not sent to ${where} than it was encrypted for`, async () => {
     const { storage, active, up, chat } = await filled()
     await change(storage, 'connections/', undefined, changing)
     for (const model of ['one/m', 'two/m'])
@@ -203,7 +203,7 @@ for (const [where, changing] of Object.entries(destinations)) {
 }
 
 credentials(
-  'a sealed credential is asked for again when the address changes, and sealed anew when the format does',
+  'a credential must be sent again when the base URL changes, and is encrypted again when the format changes',
   async () => {
     const { status, api, active, up } = await filled()
     const [{ id = '' } = {}] = (await api.connections.list()).connections
@@ -228,13 +228,13 @@ credentials(
 
 for (const [how, changing] of Object.entries<Change>({
   'was changed': (record) => Object.assign(record, { providerSpecificData: { baseUrl: 'http://thief.test' } }),
-  'was changed and the sealed key removed': (record) => {
+  'was changed after its encrypted key was removed': (record) => {
     Object.assign(record, { providerSpecificData: { baseUrl: 'http://thief.test' } })
     delete record.sealedApiKey
   },
 })) {
   credentials(
-    `a sealed credential is not sealed by put for an address that ${how} in the storage, unless put names the address`,
+    `put does not encrypt a credential for a base URL that ${how} in the storage, unless put contains the base URL`,
     async () => {
       const { storage, status, active, up, api } = await filled()
       const seed = { id: 'seeded', provider: 'one', apiKey: 'key-of-the-host' }
@@ -258,7 +258,7 @@ for (const [how, changing] of Object.entries<Change>({
 
 const vault = suite('a storage without its keyring')
 
-vault('a storage whose vault is gone does not get a new one', async () => {
+vault('a storage whose keyring is missing does not get a new one', async () => {
   const { storage, active } = await filled()
   await storage.delete('vault')
   const { status, told } = await open(storage)

@@ -7,7 +7,7 @@ const rename = (text: string) => replaceSpans(text, scanTopLevel(text, ['model']
 
 const scan = suite('json scan')
 
-scan('the JSON scan replaces the value of a top-level member and leaves every other character', () => {
+scan('the JSON scan replaces the value of a top-level field and leaves every other character unchanged', () => {
   assert.is(
     rename('{ "model" : "old" , "n": 12345678901234567890 }'),
     '{ "model" : "new" , "n": 12345678901234567890 }',
@@ -16,31 +16,31 @@ scan('the JSON scan replaces the value of a top-level member and leaves every ot
   assert.is(rename('{"a":"model","model":"old"\n}'), '{"a":"model","model":"new"\n}')
 })
 
-scan('the JSON scan is not misled by quotes, escapes and braces in strings', () => {
+scan('the JSON scan is not misled by quotes, escapes, and braces in strings', () => {
   assert.is(rename('{"a":"\\"model\\":\\"x\\"}{","model":"o\\"ld"}'), '{"a":"\\"model\\":\\"x\\"}{","model":"new"}')
   assert.is(rename('{"a":"\\\\","model":"old"}'), '{"a":"\\\\","model":"new"}')
   assert.is(rename('{"mod\\u0065l":"old"}'), '{"mod\\u0065l":"new"}')
   assert.is(rename('{"\\u006dod\\u0065\\u006c":"old"}'), '{"\\u006dod\\u0065\\u006c":"new"}')
 })
 
-scan('the JSON scan takes no other key for the name', () => {
+scan('the JSON scan ignores keys that only resemble the name', () => {
   for (const key of ['model_x', 'mode', 'nodel', 'Model', 'xmodel', 'models\\u0065', '\\"odel', ''])
     assert.is(rename(`{"${key}":"old"}`), `{"${key}":"old"}`)
 })
 
-scan('the JSON scan replaces each of several members of the name, since parsers disagree on which one counts', () => {
+scan('the JSON scan replaces every field with the name, because parsers disagree on which one counts', () => {
   assert.is(
     rename('{"model":"a","x":[1,{"y":2}],"model":{"b":[1,2]}}'),
     '{"model":"new","x":[1,{"y":2}],"model":"new"}',
   )
 })
 
-scan('the JSON scan says how deep a text nests', () => {
+scan('the JSON scan returns the nesting depth of a text', () => {
   assert.is(scanTopLevel('[[{"a":[]}],[]]', []).depth, 4)
   assert.is(scanTopLevel('"[[["', []).depth, 0)
 })
 
-scan('agrees with JSON.parse on random objects', () => {
+scan('the JSON scan agrees with JSON.parse on random objects', () => {
   const spaces = fc.constantFrom(undefined, 1, '\t')
   fc.assert(
     fc.property(fc.dictionary(fc.oneof(fc.constant('model'), fc.string()), fc.jsonValue()), spaces, (object, space) => {
@@ -52,7 +52,7 @@ scan('agrees with JSON.parse on random objects', () => {
   )
 })
 
-scan('ends on any text, in time linear in its length', () => {
+scan('the JSON scan terminates on any text, in linear time', () => {
   fc.assert(fc.property(fc.string(), (text) => void scanTopLevel(text, ['model'])))
   const before = busyMs()
   scanTopLevel(`{"a":"${'\\\\'.repeat(500_000)}${'\\"'.repeat(500_000)}"}`, ['model'])

@@ -17,24 +17,24 @@ const data = (...texts: string[]) => texts.map((text) => ({ event: undefined, da
 
 const parser = suite('sse parser')
 
-parser('the SSE parser reads events, comments, several data lines and names', () => {
+parser('the SSE parser reads events with names, several data lines, and comments', () => {
   assert.equal(parse('data: a\n\n: note\ndata:b\ndata: c\n\nevent: x\ndata: d\n\n'), [
     ...data('a', 'b\nc'),
     { event: 'x', data: 'd' },
   ])
 })
 
-parser('the SSE parser accepts every line ending, also split over two pieces', () => {
+parser('the SSE parser accepts every line ending, even split between two chunks', () => {
   assert.equal(parse('data: a\r\n\r\ndata: b\r\rdata: c\n\n'), data('a', 'b', 'c'))
   assert.equal(parse('data: a\r', '\n\r', '\ndata: b\r', '\r'), data('a', 'b'))
 })
 
-parser('the SSE parser drops a byte order mark and takes a last event without its blank line', () => {
+parser('the SSE parser drops a byte order mark and accepts a last event without a blank line', () => {
   assert.equal(parse('\ufeffdata: a\n\ndata: [DONE]'), data('a', '[DONE]'))
 })
 
 parser(
-  'the SSE parser reads JSON without a field name after the first event as an event, with the option bareJson',
+  'with the option bareJson, the SSE parser treats JSON without a field name after the first event as an event',
   () => {
     const read = (text: string, options?: { bareJson: boolean }) => {
       const events: SseEvent[] = []
@@ -52,14 +52,14 @@ parser(
   },
 )
 
-parser('the SSE parser reads the same events however the text is cut', () => {
+parser('the SSE parser reads the same events wherever the text is split', () => {
   const line = fc.constantFrom('data: x', 'data:y', 'event: e', ': c', '', '', 'id: 1')
   const ending = fc.constantFrom('\n', '\r\n', '\r')
   const text = fc.tuple(fc.array(line), ending).map(([lines, end]) => lines.join(end))
   fc.assert(fc.property(text, (whole) => assert.equal(parse(...whole), parse(whole))))
 })
 
-parser('the SSE parser takes a line of several megabytes in linear time and refuses one over 16 MiB', () => {
+parser('the SSE parser parses a line of several megabytes in linear time and rejects one over 16 MiB', () => {
   const piece = 'x'.repeat(1024)
   const before = busyMs()
   const pieces = ['data: ', ...Array.from({ length: 8_000 }, () => piece), '\n\n']
@@ -68,7 +68,7 @@ parser('the SSE parser takes a line of several megabytes in linear time and refu
   assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => piece)), /16 MiB/)
 })
 
-parser('the SSE parser refuses many lines of an event that never ends', () => {
+parser('the SSE parser rejects an event over 16 MiB that consists of many lines', () => {
   const line = `data: ${'x'.repeat(1024)}\n`
   assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => line)), /16 MiB/)
 })
@@ -76,7 +76,7 @@ parser('the SSE parser refuses many lines of an event that never ends', () => {
 const framing = suite('framing of server-sent events')
 
 framing(
-  'the framing of server-sent events reads the same events wherever the bytes are cut, byte order marks included',
+  'the SSE framing reads the same events wherever the bytes are split, and preserves byte order marks in the data',
   () => {
     const bytes = encodeUtf8('\ufeffdata: a\n\ndata: \ufeff\n\ndata: ä€😀\ufeff\n\n')
     for (let at = 0; at <= bytes.length; at++) {
@@ -98,12 +98,12 @@ function split(chunks: Uint8Array[]): string[] {
   return [...wholes, events.rest()].map((bytes) => decodeUtf8(bytes))
 }
 
-splitter('the SSE splitter passes a chunk that ends with an event on as it is', () => {
+splitter('the SSE splitter returns the same chunk if it ends with an event', () => {
   const chunk = encodeUtf8('data: a\n\ndata: b\r\n\r\n')
   assert.is(createEventSplitter().take(chunk), chunk)
 })
 
-splitter('the SSE splitter holds an incomplete event back until its rest arrives', () => {
+splitter('the SSE splitter holds back an incomplete event until the rest arrives', () => {
   assert.equal(split(['data: a\n\nda', 'ta: b', '\n', '\ndata: c'].map(encodeUtf8)), [
     'data: a\n\n',
     'data: b\n\n',
@@ -116,7 +116,7 @@ splitter('the SSE splitter holds an incomplete event back until its rest arrives
   ])
 })
 
-splitter('the SSE splitter loses no byte and ends each piece with an event, wherever the stream is cut', () => {
+splitter('the SSE splitter loses no bytes and ends each piece with an event, wherever the stream is split', () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const whole = encodeUtf8(`data: ä€😀${end}${end}: c${end}${end}event: e${end}data: 2${end}data: 3${end}${end}`)
     for (let at = 0; at <= whole.length; at++) {

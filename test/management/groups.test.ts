@@ -153,7 +153,7 @@ async function used(storage: Storage = memoryStorage()) {
   return { ...world, storage, send, status: async (key: string) => (await send(key)).status }
 }
 
-use('the keys of a group are refused while it is paused, and their streams under way end', async () => {
+use('keys are rejected while their group is paused, and their in-flight streams end', async () => {
   const { api, status, send } = await used()
   const { id } = await api.groups.create({ name: 'a' })
   const { key } = await api.keys.create({ name: 'k', group: id })
@@ -170,7 +170,7 @@ use('the keys of a group are refused while it is paused, and their streams under
   assert.is(await status(key), 200)
 })
 
-use('the keys of a group follow what another gateway on the storage changes', async () => {
+use('keys follow changes to their group by another gateway on the storage', async () => {
   const storage = memoryStorage()
   const [first, second] = [await used(storage), await used(storage)]
   const { id } = await first.api.groups.create({ name: 'a' })
@@ -184,7 +184,7 @@ use('the keys of a group follow what another gateway on the storage changes', as
   assert.is(await second.status(key), 200)
 })
 
-use('the keys of a group are refused when it is gone, or was changed by others', async () => {
+use('keys are rejected if their group is missing or was changed by another program', async () => {
   const { api, status, storage, told } = await used()
   const { id } = await api.groups.create({ name: 'a', limits: { parallel: 4 } })
   const { key } = await api.keys.create({ name: 'k', group: id })

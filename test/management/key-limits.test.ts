@@ -117,7 +117,7 @@ test('rejects permissions and limits with the name of the invalid field, and cha
 const settings = suite('the limits in the settings')
 
 settings(
-  'the limits in the settings are set as a whole, the rest member by member, and null removes each',
+  'limits in the settings are replaced as a whole, other settings field by field, and null removes either',
   async () => {
     const { expect } = openDoor()
     const plain = await expect(200, 'GET', '/api/settings')
@@ -148,7 +148,7 @@ settings(
   },
 )
 
-settings('the limits in the settings are refused by the name of the field', async () => {
+settings('invalid settings are rejected with the name of the field', async () => {
   const { refuses } = openDoor()
   for (const [given, error] of [
     [{ whenPriceUnknown: 'maybe' }, '"whenPriceUnknown" must be one of "skip", "allow"'],
