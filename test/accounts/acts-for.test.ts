@@ -8,7 +8,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { outcomeOf } from './support/app.ts'
 
-const test = suite('keys of remote hosts, which act for accounts')
+const test = suite('keys that act for accounts')
 
 async function open(options: Partial<GatewayOptions> = {}) {
   const clock = fakeClock()
@@ -33,7 +33,7 @@ async function open(options: Partial<GatewayOptions> = {}) {
 
 const naming = (quotaEntityId: string) => ({ providerOptions: { gateway: { quotaEntityId } } })
 
-test('check 4: such a key names the account in a header, and each account has the limits of the plan', async () => {
+test("check 4: a key that acts for accounts names one in a header, and each account gets the plan's limits", async () => {
   const { api, ask } = await open()
   const { id: plan } = await api.groups.create({ name: 'pro', each: { requests: { day: 1 } } })
   const { key } = await api.keys.create({ name: 'host', actsFor: { plan } })
@@ -80,7 +80,7 @@ test('check 4 (bug B3): any other key that names an account is rejected', async 
   assert.is(await ask(own.key, 'alice'), '200')
 })
 
-test('check 3: the options of the AI SDK may only name the own account', async () => {
+test("check 3: AI SDK options can only name the request's own account", async () => {
   const { api, ask } = await open()
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
   assert.is(await ask(key, 'bob', naming('alice')), '403 account_not_allowed')
@@ -88,20 +88,20 @@ test('check 3: the options of the AI SDK may only name the own account', async (
   assert.is(await ask(key, 'bob', naming('bob')), '200')
 })
 
-test('an account id that is invalid is an error of your app', async () => {
+test('an invalid account id returns a 400', async () => {
   const { api, ask } = await open()
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
   for (const id of ['x'.repeat(201), 'a_aaaaaaaaaaaaaaaaaaaaaaaaaa']) assert.match(await ask(key, id), /^400/)
 })
 
-test('with "identify", a request that the app leaves to its key works the same', async () => {
+test('a key also acts for accounts when "identify" returns nothing', async () => {
   const { api, ask } = await open({ identify: () => undefined })
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
   assert.is(await ask(key, 'bob'), '200')
   assert.is((await api.usage.requests({ account: 'bob' })).requests.length, 1)
 })
 
-test('a key belongs to an account or acts for others', async () => {
+test("a key can't both belong to an account and act for others", async () => {
   const { api } = await open()
   const message = await api.keys
     .create({ name: 'both', account: 'alice', actsFor: {} })

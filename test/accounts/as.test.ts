@@ -26,7 +26,7 @@ test('as() serves requests of one account through fetch, handle, and exchange, w
   assert.is((await app.gateway.fetch('http://app.test/v1/chat/completions', init)).status, 401, 'others are asked')
 })
 
-test('as() works on a gateway without identify, and its other requests need the same as before', async () => {
+test('as() works on a gateway without identify', async () => {
   const app = await openApp({ identify: undefined })
   assert.is((await app.as({ account: 'alice' }).fetch('http://app.test/v1/chat/completions', init)).status, 200)
 })
@@ -94,7 +94,7 @@ test('a Node handler serves one account', async () => {
   )
 })
 
-test("a Node handler identifies callers by the framework's request, and gets its platform", async () => {
+test("a Node handler's identify function gets the framework's request, also as the platform", async () => {
   const app = await openApp({ identify: () => null })
   const users: Array<string | undefined> = ['alice', undefined, 'bob']
   const platforms: unknown[] = []
@@ -119,7 +119,7 @@ test('a Node handler rejects a second way to identify callers', async () => {
   assert.throws(() => toNodeHandler(app.gateway, { identify: 'alice' as unknown as () => null }), /function/)
 })
 
-test('check 16: in-process models run as their account, without the rules for browsers', async () => {
+test('check 16: in-process models run as their account, and skip the checks for browsers', async () => {
   const app = await openApp({ identify: () => null })
   const signalbox = createSignalbox(app.gateway, { account: 'alice' })
   const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }

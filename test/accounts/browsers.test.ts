@@ -61,7 +61,7 @@ test("check 22: the app's own pages and clients other than browsers are served",
   assert.not.ok([403, 415].includes(form.status), `${form.status}`)
 })
 
-test('check 22: behind a proxy, publicOrigin decides in place of Host', async () => {
+test('check 22: behind a proxy, publicOrigin replaces Host in the origin check', async () => {
   const app = await openApp({ publicOrigin: 'https://shop.example' })
   const host = 'internal:8080'
   const ask = (headers: Record<string, string>) => app.chat({ as: 'alice', headers: { host, ...headers } })
@@ -74,7 +74,7 @@ test('check 22: behind a proxy, publicOrigin decides in place of Host', async ()
   )
 })
 
-test('check 23: an allowed origin is served without cookies, unless it may have credentials', async () => {
+test('check 23: requests from an allowed origin lose their cookies, unless it is allowed credentials', async () => {
   const app = await openApp({
     allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],
     identify: ({ headers }) => ({ account: headers.get('cookie') ?? 'nobody' }),
@@ -115,7 +115,7 @@ test('check 23: an allowed origin is served without cookies, unless it may have 
   assert.is((await preflight(SIBLING)).headers.get('access-control-allow-credentials'), 'true')
 })
 
-test("check 23: the platform's own request, which has the cookie, is hidden as well", async () => {
+test("check 23: identify doesn't get the platform's request either, because it contains the cookie", async () => {
   const platforms: unknown[] = []
   const app = await openApp({
     allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],
@@ -140,7 +140,7 @@ test("check 23: the platform's own request, which has the cookie, is hidden as w
   assert.equal(platforms, [event, env, undefined, env, event, env])
 })
 
-test('check 23: an app that has read the cookie itself rejects an allowed origin that may have none', async () => {
+test('check 23: as() rejects a cookie from an allowed origin without credentials', async () => {
   const app = await openApp({ allowedOrigins: [PARTNER] })
   const { fetch } = app.as({ account: 'alice' })
   const ask = (cookie?: string) =>
@@ -160,7 +160,7 @@ test("the app's own origin keeps its cookies even if it is listed", async () => 
   assert.is((await app.chat({ as: 'alice', headers: { origin: APP } })).status, 200)
 })
 
-test("check 24: responses for a user are not cached, and other pages can't read them", async () => {
+test("check 24: responses to a user are not cached, and other sites can't read them", async () => {
   const app = await openApp()
   for (const path of ['/v1/account', '/v1/models']) {
     const foreign = await app.send(path, { as: 'alice', headers: { origin: PARTNER, 'sec-fetch-site': 'cross-site' } })

@@ -8,7 +8,7 @@ const test = suite('caching identities')
 const cacheBy = ({ headers }: Request) => headers.get('cookie') ?? undefined
 const open = (resolve: Identify = byCookie, ttlMs = 30_000) => openApp({ identify: { resolve, cacheBy, ttlMs } })
 
-test('check 17 (bug B6): without a cache, a user who signs out is unknown on the next request', async () => {
+test('check 17 (bug B6): without a cache, a user who signs out is rejected on the next request', async () => {
   const signedIn = new Set(['alice'])
   const app = await openApp({
     identify: async (request, about) => {
@@ -33,7 +33,7 @@ test('check 18: an identity is resolved again after its TTL', async () => {
   assert.is((await app.chat({ as: 'alice' })).status, 401)
 })
 
-test('check 18: a change of the account drops its cached identity, even one that is being resolved', async () => {
+test('check 18: changing an account drops its cached identity, even one that is being resolved', async () => {
   const asking: Array<(identity: { account: string }) => void> = []
   let hangs = false
   const app = await open((request, about) =>
@@ -89,7 +89,7 @@ test('requests without a cache key are identified every time', async () => {
   }
 })
 
-test('a cacheBy that throws causes a 503, and one that returns something other than a string a 500', async () => {
+test("a cacheBy that throws causes a 503, and one that doesn't return a string causes a 500", async () => {
   const throwing = await openApp({
     identify: {
       resolve: byCookie,

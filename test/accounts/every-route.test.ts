@@ -46,7 +46,7 @@ function watchedBody() {
   return { stream, wasRead: () => isRead }
 }
 
-test('the API description has no client route that these tests lack', async () => {
+test('these tests cover every client route in the OpenAPI document', async () => {
   const app = await openApp({ extend: [hello] })
   const { paths } = (await app.api.openapi()) as { paths: Record<string, object> }
   const tested = new Set(routes.map(([, path]) => path))
@@ -59,7 +59,7 @@ test('the API description has no client route that these tests lack', async () =
 })
 
 for (const [method, path] of routes)
-  test(`check 12: ${method} ${path} asks who it is once, before the body, and serves nobody else`, async () => {
+  test(`check 12: ${method} ${path} calls identify once, before reading the body, and rejects unidentified callers`, async () => {
     const app = await openApp({ extend: [hello] })
     for (const as of [undefined, 'alice']) {
       app.asked.length = 0

@@ -7,9 +7,9 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the ref of an account as the end user')
+const test = suite("an account's ref as the end user")
 
-test('providers get the ref instead of the user that the client names, only for accounts', async () => {
+test("providers get an account's ref instead of the user named by the client", async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const gateway = createGateway({
     storage: memoryStorage(),
@@ -36,7 +36,7 @@ test('providers get the ref instead of the user that the client names, only for 
   assert.equal(await ask(gateway, { user: 'x' }), { user: 'x', safety_identifier: undefined })
 })
 
-test("each format except Gemini's has a field for it", () => {
+test("every format except Gemini's has a field for the ref", () => {
   const replaced = (format: ClientFormat, body: Parameters<typeof withEndUser>[1]) => withEndUser(format, body, 'r')
   assert.equal(replaced('anthropic-messages', { metadata: { user_id: 'x', a: 1 } }), {
     metadata: { user_id: 'r', a: 1 },

@@ -25,7 +25,7 @@ test('an identity may have all fields, some, or fields that are undefined', () =
 test('an empty result is neither an identity nor a rejection', () =>
   assert.is(readIdentifyResult(undefined), undefined))
 
-test('null and a refusal reject a request, and clients only retry if there is a retry time', () => {
+test('null and a refusal reject the request, and clients only retry if there is a retry time', () => {
   const read = (answer: unknown) => {
     const found = readIdentifyResult(answer)
     assert.ok(found && 'refusal' in found)
@@ -84,7 +84,7 @@ const INVALID: ReadonlyArray<[answer: unknown, member: string]> = [
 ]
 
 for (const [answer, member] of INVALID)
-  test(`rejects ${JSON.stringify(answer)?.slice(0, 60)} with the name of what is wrong, not its value`, () => {
+  test(`rejects ${JSON.stringify(answer)?.slice(0, 60)} with an error that names the invalid field, not its value`, () => {
     assert.throws(
       () => readIdentifyResult(answer),
       (error: unknown) => {
@@ -119,13 +119,13 @@ test('an identity that would lose fields is rejected: a class instance, or one w
   assert.equal(readIdentifyResult(bare), { identity: { account: 'a' } })
 })
 
-test('every item of a list is checked, whatever methods the list has', () => {
+test('every list item is checked, even if the list has its own methods or holes', () => {
   const tags = Object.assign([{}], { every: () => true })
   for (const answer of [{ tags }, { tags: new Array(2) }, { models: new Array(2) }])
     assert.throws(() => readIdentifyResult({ account: 'a', ...answer }), /"(?:tags|models)" is not valid/)
 })
 
-test('check 14: account ids are 1 to 200 visible composed characters', () => {
+test('check 14: account ids must consist of 1 to 200 visible characters in composed form', () => {
   for (const account of ['x'.repeat(200), 'a b', 'é', '__proto__', '../x', '%2e'])
     assert.ok(readIdentifyResult({ account }))
   const bad = [

@@ -92,7 +92,7 @@ test('models must be allowed by the key, the account, and the plan', async () =>
   assert.equal([await ask(key, { model: 'one/m' }), await ask(key, { model: 'one/other' })], [200, 403])
 })
 
-test('check 5 (bug B4): labels of users in a body make no accounts, and all of them share the budget of the key', async () => {
+test("check 5 (bug B4): user labels in a body create no accounts, and all of them share the key's budget", async () => {
   const { api, ask, gateway } = await open()
   const { key } = await api.keys.create({ name: 'claude-code', limits: { requests: { day: 100 } } })
   for (let at = 0; at < 100; at++)
@@ -122,7 +122,7 @@ test("a key has either a group or an account, and an account with keys can't be 
   assert.equal(await api.accounts.list(), { accounts: [] })
 })
 
-test('check 34: while the storage is unavailable, keys of an account in memory are served, and those of one that was never read get a 503', async () => {
+test('check 34: while the storage is unavailable, keys of a cached account work, and keys of an account that was never read get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   let isAway = false

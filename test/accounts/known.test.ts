@@ -10,7 +10,7 @@ const test = suite('accounts')
 const DAY_MS = 24 * 60 * 60 * 1_000
 const HOSTILE_IDS = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a']
 
-test('check 13: each id is a separate account, whatever characters it contains', async () => {
+test('check 13: each id is a separate account, even if it contains special characters', async () => {
   const { use, refsOf } = openAccounts()
   const refs = []
   for (const account of HOSTILE_IDS) refs.push((await use({ account })).ref)
@@ -18,7 +18,7 @@ test('check 13: each id is a separate account, whatever characters it contains',
   assert.equal(await refsOf(), refs.map((ref) => `accounts/${ref}`).sort())
 })
 
-test('an account is stored with its first attempt, not before, and at most once a day', async () => {
+test('an account is stored at its first attempt, not earlier, and then at most once a day', async () => {
   const { accounts, use, refsOf, storage, clock } = openAccounts()
   await accounts.getAccount({ account: 'alice' })
   assert.equal(await refsOf(), [])
@@ -62,7 +62,7 @@ test("check 27: rejected ids don't change the storage", async () => {
   assert.is(await dump(), before)
 })
 
-test('check 28: the 1,001st new account of a minute gets a 503, and known ones are served', async () => {
+test('check 28: the 1,001st new account within a minute gets a 503, and known accounts are still served', async () => {
   const { accounts, use, tell, errors, clock } = openAccounts()
   await use({ account: 'known' })
   await clock.advance(60_000)
@@ -127,7 +127,7 @@ test("limits of the identity replace the plan's, and equal limits are the same o
   assert.is(one.limits, other.limits)
 })
 
-test("a plan that the app names is stored for the account's keys, and so is a new one", async () => {
+test("the plan that the app names also applies to the account's keys, as does a later change", async () => {
   const { accounts, use, putPlan, clock } = openAccounts()
   await putPlan({ id: 'free' })
   await putPlan({ id: 'pro' })
@@ -139,7 +139,7 @@ test("a plan that the app names is stored for the account's keys, and so is a ne
   assert.equal([(await byKey()).plan?.id, (await byKey()).name], ['pro', 'Alice'])
 })
 
-test("a record that another program changed is rejected, and so is another account's record", async () => {
+test('a record that another program changed or copied from another account is rejected', async () => {
   const storage = memoryStorage()
   const { use, tell } = openAccounts({ storage })
   const { ref } = await use({ account: 'alice' })
@@ -174,7 +174,7 @@ test('check 34: while the storage is unavailable, known accounts are served and 
   assert.is(await tell({ account: 'bob' }), 'ok')
 })
 
-test('a storage that gets its first secret keeps its accounts', async () => {
+test('accounts are kept when a storage gets its first secret', async () => {
   const { ownSecret: _, ...storage } = memoryStorage()
   const before = openAccounts({ storage, secret: undefined })
   const { ref } = await before.use({ account: 'alice', name: 'Alice' })

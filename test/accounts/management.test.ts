@@ -18,7 +18,7 @@ const message = async (work: Promise<unknown>) =>
     (error: Error) => error.message,
   )
 
-test('an account is named by its id or its ref', async () => {
+test("operations accept an account's id or ref", async () => {
   const { api } = await open()
   const { ref, isManaged, ...made } = await api.accounts.put({ id: 'a/b', name: 'Alice', metadata: { tier: 'x' } })
   assert.equal(
@@ -80,7 +80,7 @@ test('an account that was never seen can be paused', async () => {
   assert.is(await message(api.accounts.resume('a_aaaaaaaaaaaaaaaaaaaaaaaaaa')), 'Account not found')
 })
 
-test('check 32: after delete with erase, the storage has no trace of the id; with keep, only the sealed id', async () => {
+test('check 32: deleting with erase leaves no trace of the id in the storage; with keep, only the encrypted id', async () => {
   const { api, dump, storage, chat } = await open()
   for (const usage of ['keep', 'erase'] as const) {
     await api.accounts.put({ id: 'alice', name: 'Alice', limits: { requests: { day: 5 } } })
@@ -96,7 +96,7 @@ test('check 32: after delete with erase, the storage has no trace of the id; wit
   }
 })
 
-test('a later delete can erase what a delete with keep has left', async () => {
+test('a later delete can erase the data left by a delete with keep', async () => {
   const { api, storage } = await open()
   await api.accounts.put({ id: 'alice', name: 'Alice' })
   await api.accounts.delete('alice')
@@ -107,7 +107,7 @@ test('a later delete can erase what a delete with keep has left', async () => {
   assert.is(await message(api.accounts.delete('alice', { usage: 'erase' })), 'Account not found')
 })
 
-test('an account whose record was changed elsewhere shows its problem, and pausing confirms it', async () => {
+test('an account whose record another program changed shows an error, and pausing confirms the record', async () => {
   const { api, storage } = await open()
   const { ref } = await api.accounts.put({ id: 'alice' })
   const stored = await storage.get(`accounts/${ref}`)

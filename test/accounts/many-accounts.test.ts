@@ -36,7 +36,7 @@ interface Filled {
 }
 
 test(
-  `check 30: a process for a million accounts stays within ${MAX_MIB} MiB, and starts as fast as with none`,
+  `check 30: a process with a million accounts stays within ${MAX_MIB} MiB, and starts as fast as one with none`,
   slowly,
   ({ program }) =>
     inFolder((full) =>

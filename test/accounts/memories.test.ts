@@ -51,7 +51,7 @@ async function openCallers(gateway: Gateway) {
   }
 }
 
-test('check 51 (bug B8): a session belongs to its account, even if another account uses its name', async () => {
+test('check 51 (bug B8): a session belongs to its account, even if another account uses the same name', async () => {
   const { gateway, up, down } = await open()
   const { alice, ...others } = await openCallers(gateway)
   const pick = async (ask: Send) => {
@@ -75,7 +75,7 @@ test('check 51 (bug B8): a session belongs to its account, even if another accou
   assert.equal(second.up.providers, [moved, home])
 })
 
-test("check 80: an account can't refer to an item of a response that another account got", async () => {
+test("check 80: an account can't reference an item from another account's response", async () => {
   const { gateway } = await open()
   const { alice, ...others } = await openCallers(gateway)
   const question = { role: 'user', content: 'Hi' }

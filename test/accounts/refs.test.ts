@@ -10,7 +10,7 @@ const createRefs = async (fill: number) => {
   return createAccountRefs(async () => keyring)
 }
 
-test('a ref is the same for the same id and keyring, and different for any other', async () => {
+test('a ref is the same for the same id and keyring, and differs for any other id or keyring', async () => {
   const refs = await createRefs(1)
   const found = await Promise.all(HOSTILE_IDS.map((id) => refs.find(id)))
   assert.is(new Set(found).size, HOSTILE_IDS.length)

@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 import { byCookie } from './support/app.ts'
 import { SECRET } from './support/token-world.ts'
 
-const test = suite('errors about accounts and tokens in the hands of the SDKs')
+const test = suite('errors about accounts and tokens in the official SDKs')
 
 const MODEL = 'the-model'
 

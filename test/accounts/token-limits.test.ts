@@ -25,7 +25,7 @@ test("a caller has its token's limits, models, and kinds", () => {
   assert.not.ok(access.allowsName('b/b') || access.allowsKind('tts'))
 })
 
-test('check 74: a token for one request passes once, on two instances with 50 concurrent requests each', async () => {
+test('check 74: a single-request token is accepted once, on two instances with 50 concurrent requests each', async () => {
   const { one, other } = open()
   const outcomes = await Promise.all(
     Array.from({ length: 100 }, (_, at) => (at % 2 ? one : other).reserve([token('t')], { fixed: { requests: 1 } })),
@@ -44,7 +44,7 @@ test('check 74: a token for one request passes once, on two instances with 50 co
   reserved(await one.reserve([token('u')], { fixed: { requests: 1 } }))
 })
 
-test('counters of tokens are neither sent to a mirror nor listed as near their limits', async () => {
+test('token counters are neither sent to a mirror nor listed as near their limits', async () => {
   const { world, one } = open()
   for (let at = 0; at < 30; at++)
     reserved(await one.reserve([token(`t${at}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })

@@ -88,7 +88,7 @@ test('a token works at model endpoints in each of the four key headers, and nowh
   assert.is(up.calls.length, headers.length)
 })
 
-test('check 73: a token never opens the management API, and mints no tokens', async () => {
+test("check 73: a token gives no access to the management API, and can't mint tokens", async () => {
   const { send, mint, api } = await openGateway()
   const { token } = await mint()
   const body = JSON.stringify({ account: 'bob' })
@@ -105,7 +105,7 @@ test('check 73: a token never opens the management API, and mints no tokens', as
   assert.equal((await api.keys.list()).keys, [])
 })
 
-test('check 71: a token of another base path, audience, or secret is rejected', async () => {
+test('check 71: a token with another base path, audience, or secret is rejected', async () => {
   const storage = memoryStorage()
   const { token } = await (await openGateway({ storage })).mint()
   for (const options of [{ basePath: '/ai' }, { tokens: { audience: 'other' } }, { secret: `${SECRET} of staging` }]) {
@@ -115,7 +115,7 @@ test('check 71: a token of another base path, audience, or secret is rejected', 
   }
 })
 
-test("check 71: a page of another origin can't use a token", async () => {
+test("check 71: a page from another origin can't use a token", async () => {
   const { chat, mint } = await openGateway()
   const { token } = await mint({ origins: [ORIGIN] })
   assert.is(await chat(token, { origin: ORIGIN }), '200')
@@ -123,7 +123,7 @@ test("check 71: a page of another origin can't use a token", async () => {
   assert.is(await chat(token), '403 token_not_allowed')
 })
 
-test('check 72: errors tell the client in its format, and say not to retry', async () => {
+test("check 72: errors use the client's format, and tell it not to retry", async () => {
   const { send, mint, clock } = await openGateway()
   const { token } = await mint({ expiresIn: 30 })
   await clock.advance(40_000)
@@ -146,7 +146,7 @@ test('an invalid token is rejected even if no key is required', async () => {
   assert.is(await chat('sbt_x'), '401 token_invalid')
 })
 
-test('check 7: a token and a key of no account, or of another one, are rejected together', async () => {
+test('check 7: a token is rejected together with a key that has no account or a different one', async () => {
   const { api, send, mint, up } = await openGateway()
   const { token } = await mint()
   const { key } = await api.keys.create({ name: 'plain' })
@@ -160,7 +160,7 @@ test('check 7: a token and a key of no account, or of another one, are rejected 
   assert.is(up.calls.length, 0)
 })
 
-test('a token allows no more than its plan, and its own models', async () => {
+test('a token only allows models that both the plan and the token list', async () => {
   const { api, send, chat, mint, up } = await openGateway()
   await api.groups.put({ id: 'pro', name: 'Pro', models: ['one/m', 'one/n'] })
   const { token } = await mint({ plan: 'Pro', models: ['one/n', 'one/o'] })
@@ -203,7 +203,7 @@ test('check 75: pausing, revoking, and deleting an account reject its tokens at 
   assert.is(await other.chat(untouched.token), '200')
 })
 
-test('check 74: a token for one request passes once in 100 concurrent requests to two gateways', async () => {
+test('check 74: a single-request token is accepted once in 100 concurrent requests to two gateways', async () => {
   const one = await openGateway()
   const { clock, storage } = one
   const other = await openGateway({ clock, storage })
@@ -215,7 +215,7 @@ test('check 74: a token for one request passes once in 100 concurrent requests t
   assert.is(await one.chat((await one.mint({ limits: { requests: { total: 1 } } })).token), '200')
 })
 
-test("check 77: neither the token nor its claims are in records, logs, errors, and the provider's request", async () => {
+test('check 77: records, logs, errors, and provider requests contain neither the token nor its claims', async () => {
   const { chat, mint, told, up, storage, clock, gateway, send } = await openGateway()
   const { token, id } = await mint({ account: 'alice-in-the-token', origins: [ORIGIN], expiresIn: 60 })
   const [header = '', payload = '', signature = ''] = token.slice(4).split('.')
@@ -234,7 +234,7 @@ test("check 77: neither the token nor its claims are in records, logs, errors, a
   assert.ok(id.length === 24)
 })
 
-test('invalid options for tokens are rejected', () => {
+test('invalid token options are rejected', () => {
   for (const tokens of [7, { audience: '' }, { audience: 7 }, { audiences: 'a' }])
     assert.throws(() => createGateway({ storage: memoryStorage(), tokens: tokens as never }), /^tokens|"tokens/)
 })

@@ -62,7 +62,7 @@ test('an identity and a token of the same account work together, and the limits 
   ])
 })
 
-test('check 7: an identity and a token of two accounts are rejected', async () => {
+test('check 7: an identity and a token of different accounts are rejected', async () => {
   const { api, chat, up } = await openApp()
   const { token } = await api.tokens.mint({ account: 'bob' })
   assert.is(await chat({ cookie: 's=alice', 'x-api-key': token }), '400 identity_conflict')
@@ -80,7 +80,7 @@ test('a token and a key of the same account work together', async () => {
   assert.equal(seen, [['alice', id]])
 })
 
-test('keys or tokens of two accounts are rejected together, in whatever headers', async () => {
+test('keys or tokens of different accounts are rejected together, in any headers', async () => {
   const { api, chat, seen } = await openApp(() => undefined)
   const [alice, bob, none] = await Promise.all([
     api.keys.create({ name: 'of-alice', account: 'alice' }),
@@ -108,7 +108,7 @@ test('keys or tokens of two accounts are rejected together, in whatever headers'
   assert.is(await chat({ 'x-api-key': alice.key, 'api-key': `${bob.key}x` }), '200')
 })
 
-test('if the app returns nothing, the token counts; if it rejects, no token helps', async () => {
+test('the token applies if identify returns nothing, but not if it rejects the request', async () => {
   const silent = await openApp(() => undefined)
   const { token } = await silent.api.tokens.mint({ account: 'alice' })
   assert.is(await silent.chat({ 'x-api-key': token }), '200')

@@ -43,7 +43,7 @@ test('check 75: tokens minted after a revocation work immediately', async () => 
   await verify((await mint({ account: 'alice' })).token)
 })
 
-test('check 75: another instance rejects them within a second, or immediately if the storage is watched', async () => {
+test('check 75: another instance rejects revoked tokens within a second, or immediately if the storage is watched', async () => {
   for (const isWatched of [true, false]) {
     const { storage } = countedStorage({ isWatched })
     const one = tokenWorld({ storage })
@@ -67,7 +67,7 @@ test('check 75: minting and verifying tokens reads the storage only once', async
   assert.is(unwatched.reads(), 1)
 })
 
-test('a revocation covers tokens of an instance whose clock is 5 seconds ahead', async () => {
+test('a revocation covers tokens minted by an instance whose clock is 5 seconds ahead', async () => {
   const { storage, clock, revoke } = tokenWorld()
   const ahead = tokenWorld({ storage, clock: { ...clock, now: () => clock.now() + 5_000 } })
   const { token } = await ahead.mint({ account: 'alice' })
@@ -84,7 +84,7 @@ test('concurrent revocations are all stored', async () => {
   assert.is(Object.keys(refs).length, 20)
 })
 
-test('entries last for a day, and the revocation time for all accounts then moves to the latest of them', async () => {
+test('entries are removed after a day, and the revocation time for all accounts moves to the latest removed one', async () => {
   const { storage, clock, revoke } = tokenWorld()
   await revoke('alice')
   await clock.advance(60_000)
@@ -99,7 +99,7 @@ test('entries last for a day, and the revocation time for all accounts then move
   assert.equal(Object.keys(refs), ['ref of bob', 'ref of carol', 'ref of dave'])
 })
 
-test("beyond 10,000 entries, or the storage's limit, the older half moves the revocation time for all accounts", async () => {
+test("beyond 10,000 entries, or the storage's limit, the older half is merged into the revocation time for all accounts", async () => {
   for (const [largestValueBytes, most] of [
     [undefined, 10_000],
     [4_800, 100],
@@ -121,7 +121,7 @@ test("beyond 10,000 entries, or the storage's limit, the older half moves the re
   }
 })
 
-test('while the storage is unavailable, known revocations stay; with a damaged record, no token is accepted', async () => {
+test('while the storage is unavailable, known revocations still apply; with a damaged record, no token is accepted', async () => {
   const memory = memoryStorage()
   let isAway = false
   const storage: Storage = {

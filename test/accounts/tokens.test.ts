@@ -8,7 +8,7 @@ const test = suite('tokens')
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-test('a token has the claims of its input, an id, and an expiry, and verifies', async () => {
+test('a minted token contains the given claims, an id, and an expiry, and is accepted', async () => {
   const { mint, verify } = tokenWorld({ allowedOrigins: ['https://app.example'] })
   const input: NewToken = {
     account: 'alice',
@@ -51,7 +51,7 @@ test('a token has the claims of its input, an id, and an expiry, and verifies', 
   assert.is(await verify(token, { origin: 'https://app.example' }), verified)
 })
 
-test('a token lasts 15 minutes by default, and 30 seconds to a day otherwise', async () => {
+test('a token expires after 15 minutes by default, or after 30 seconds to a day if configured', async () => {
   const { mint } = tokenWorld()
   const lives: [NewToken['expiresIn'], number][] = [
     [undefined, 900],
@@ -67,7 +67,7 @@ test('a token lasts 15 minutes by default, and 30 seconds to a day otherwise', a
   }
 })
 
-test('bad input is rejected with advice', async () => {
+test('invalid input is rejected with advice', async () => {
   const { mint } = tokenWorld({ publicOrigin: 'https://own.example', allowedOrigins: ['https://app.example'] })
   const rejected: [unknown, RegExp][] = [
     [undefined, /^Send an object with "account"/],
@@ -100,7 +100,7 @@ test('bad input is rejected with advice', async () => {
   await mint({ account: 'a', origins: ['https://own.example', 'https://app.example'] })
 })
 
-test("if the gateway's own origin is unknown, one of the origins can be its own", async () => {
+test("if the gateway's own origin is unknown, one unlisted origin is accepted as its own", async () => {
   const { mint } = tokenWorld({ allowedOrigins: ['https://app.example'] })
   await mint({ account: 'a', origins: ['https://app.example', 'https://own.example'] })
   assert.is(
@@ -137,7 +137,7 @@ test('a gateway without a secret mints no tokens, and accepts none', async () =>
   assert.is(await codeOf(verify(token)), 'TOKEN_INVALID')
 })
 
-test("without the option, the storage's own secret signs, whether it is a string or a key", async () => {
+test("without the option, tokens are signed with the storage's own secret, whether it is a string or a key", async () => {
   const material = crypto.getRandomValues(new Uint8Array(32))
   const ownKey = await crypto.subtle.importKey('raw', material, 'HKDF', false, ['deriveKey'])
   const { storage } = tokenWorld()
@@ -208,7 +208,7 @@ test('check 71: a token is only valid for its audience and with its secret', asy
   assert.is(await codeOf(tokenWorld({ secret: `${SECRET} of staging` }).verify(token)), 'TOKEN_INVALID')
 })
 
-test('check 71: a token with origins only works on their pages', async () => {
+test('check 71: a token with origins only works on pages from those origins', async () => {
   const { mint, verify } = tokenWorld({ allowedOrigins: ['https://app.example', 'https://b.example'] })
   const { token } = await mint({ account: 'alice', origins: ['https://app.example', 'https://b.example'] })
   const isAllowed = async (headers: Record<string, string>, method = 'POST') => {
@@ -250,7 +250,7 @@ test('check 72: a token is accepted up to 5 seconds after it expires and 60 seco
   await slow.verify(ahead.token)
 })
 
-test('check 72: a clock that goes back an hour ends tokens that were accepted before', async () => {
+test('check 72: a token is rejected if the clock goes back an hour after the token was accepted', async () => {
   let behindMs = 0
   const { mint, verify } = tokenWorld({
     clock: { ...tokenWorld().clock, now: () => (START_S + 3_600) * 1_000 - behindMs },
@@ -265,7 +265,7 @@ test('check 72: a clock that goes back an hour ends tokens that were accepted be
   await verify(token)
 })
 
-test('check 76: after a rotation, the first secret signs, and old tokens verify until their secret is removed', async () => {
+test('check 76: after a rotation, the first secret signs tokens, and old tokens work until their secret is removed', async () => {
   const old = await tokenWorld().mint({ account: 'alice' })
   const rotated = [
     { version: 2, value: 'another secret of many characters' },
@@ -281,7 +281,7 @@ test('check 76: after a rotation, the first secret signs, and old tokens verify 
   await last.verify(token)
 })
 
-test('check 76: an old secret that is too short to sign accepts no tokens', async () => {
+test('check 76: an old secret that is too short for signing is not used to verify tokens', async () => {
   const short = tokenWorld({
     secret: [
       { version: 'first', value: SECRET },
@@ -293,7 +293,7 @@ test('check 76: an old secret that is too short to sign accepts no tokens', asyn
   assert.is(await short.keys.find('short'), undefined)
 })
 
-test('check 77: errors of tokens have their id, and neither the token nor its claims', async () => {
+test("check 77: token errors contain the token's id, but neither the token nor its claims", async () => {
   const world = tokenWorld({ allowedOrigins: ['https://app.example'] })
   const { token, id } = await world.mint({ account: 'alice@example.com', origins: ['https://app.example'] })
   const errors: unknown[] = []

@@ -41,7 +41,7 @@ async function open(hooks: Hooks = {}) {
   return { api, ask, clock, requests, storage }
 }
 
-test('records and totals have the account, and filters take its id or its ref', async () => {
+test('records and totals include the account, and filters accept its id or ref', async () => {
   const { api, ask, requests } = await open()
   const { ref } = await api.accounts.put({ id: 'alice', name: 'Alice' })
   await api.accounts.put({ id: 'bob' })
@@ -64,7 +64,7 @@ test('records and totals have the account, and filters take its id or its ref', 
   assert.is((await api.usage.summary({ account: 'bob' })).totals.requests, 1)
 })
 
-test('check 31: what the storage has of them survives folding and a restart, without an id', async () => {
+test("check 31: stored usage contains the account's ref, never its id", async () => {
   const { api, ask, clock, requests, storage } = await open()
   await ask({ account: 'alice@example.com', tags: ['a', 'b'] })
   await clock.advance(10 * 60_000)
@@ -87,7 +87,7 @@ test('a request with a key counts for both the key and its account', async () =>
   assert.is((await api.keys.list({ account: 'bob', values: 'none' })).keys.length, 0)
 })
 
-test('check 77: a record has the id of a token, and nothing else of it', async () => {
+test('check 77: a record contains the id of a token, and no other part of it', async () => {
   const { api, ask, requests, storage } = await open()
   const { token, id } = await api.tokens.mint({ account: 'alice' })
   await ask(undefined, { authorization: `Bearer ${token}` })
@@ -126,7 +126,7 @@ test('filtering by an unknown account returns a warning', async () => {
   assert.equal(warnings, ['There is no account with the ID or ref "nobody".'])
 })
 
-test('an explanation uses the account of a key, or an account', async () => {
+test("an explanation applies the rules of a key's account or a given account", async () => {
   const { api } = await open()
   await api.accounts.put({ id: 'alice', models: ['one/allowed'] })
   const key = await api.keys.create({ name: 'app', account: 'alice' })

@@ -40,7 +40,7 @@ const withLimit = (minute: number) => ({
   }) satisfies Identify,
 })
 
-test('check 25: each user has separate limits, from the first request on', async () => {
+test('check 25: each user has separate limits from the first request', async () => {
   const { ask } = await open(withLimit(2))
   assert.equal(
     [(await ask('alice')).status, (await ask('alice')).status, (await ask('alice')).status, (await ask('bob')).status],
@@ -64,7 +64,7 @@ test('the models and limits of an identity and of its plan apply', async () => {
   assert.equal([await ask('one/m'), await ask('one/m'), await ask('one/m')], [200, 200, 429])
 })
 
-test('an unknown plan is an error of the app', async () => {
+test('an unknown plan returns a 500 and is reported to onError', async () => {
   const errors: unknown[] = []
   const { gateway, fetch } = await open({ hooks: { onError: (error) => void errors.push(error) } })
   const response = await gateway.as({ account: 'alice', plan: 'platinum' }).fetch('http://app.test/v1/models')
@@ -128,7 +128,7 @@ test("check 6: a user's cookie and a key of the same account can be combined, an
   assert.equal([fetch.calls.length, await readUsed('keys', id)], [calls, ['key 2', 'account 3']])
 })
 
-test('check 16: models in process have the limits of their account', async () => {
+test("check 16: in-process models are subject to their account's limits", async () => {
   const { gateway, ask } = await openWithPlan(2)
   const model = createSignalbox(gateway, { account: 'alice' })('one/m')
   const generate = () =>
@@ -140,7 +140,7 @@ test('check 16: models in process have the limits of their account', async () =>
   assert.is((await ask('alice')).status, 429)
 })
 
-test('check 25 (bugs B2 and B6): the default plan limits a new user on every endpoint, also with the token of an administrator', async () => {
+test('check 25 (bugs B2 and B6): the default plan limits a new user on every endpoint, even with an admin token', async () => {
   const token = 'admin-token-of-thirty-two-characters'
   const { gateway, fetch } = await openWithPlan(3, { management: { token } })
   const ask = async (path: string, user: string, body: object, headers: Record<string, string> = {}) =>
@@ -172,7 +172,7 @@ test('check 25 (bugs B2 and B6): the default plan limits a new user on every end
   assert.is(concurrent.filter(({ status }) => status === 200).length, 3)
 })
 
-test('check 79: a clock that goes back a day gives a user nothing back, and one that goes ahead a month does', async () => {
+test("check 79: a user's limit doesn't reset if the clock goes back a day, but does if it goes ahead a month", async () => {
   const fake = fakeClock(Date.UTC(2026, 4, 20))
   let movedMs = 0
   const { ask } = await openWithPlan(1, { clock: { ...fake, now: () => fake.now() + movedMs } })

@@ -3,7 +3,7 @@ import type { Identify } from '../../src/request/identity.ts'
 import { assert, suite } from '../support/suite.ts'
 import { getSession, openApp, outcomeOf } from './support/app.ts'
 
-const test = suite('who is asking')
+const test = suite('identifying callers')
 
 test('check 1 (bug B3): a header cannot name another account', async () => {
   const app = await openApp()
@@ -47,7 +47,7 @@ test('check 2 (bug B3): other headers and fields that look like user names have 
   assert.is(seen.length, names.length + 2)
 })
 
-test("check 3: the AI SDK's quota entity must be the own account", async () => {
+test("check 3: the AI SDK's quota entity must be the caller's own account", async () => {
   const app = await openApp()
   const withEntity = (quotaEntityId: unknown) =>
     app.chat({ as: 'alice', body: { providerOptions: { gateway: { quotaEntityId } } } })
@@ -91,7 +91,7 @@ test('check 8: without an identity, a request needs a known key even if keys are
   assert.is((await app.chat({ headers: { authorization: `Bearer ${key}` } })).status, 200)
 })
 
-test('check 9: returning null rejects a request, whatever its key', async () => {
+test('check 9: returning null rejects a request, even with a valid key', async () => {
   const app = await openApp({ identify: () => null })
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ headers: { authorization: `Bearer ${key}` } })
@@ -205,7 +205,7 @@ test('check 11: an invalid identity returns a bare 500, and onError gets the fie
   }
 })
 
-test('check 13: hostile ids are accounts like any other', async () => {
+test('check 13: hostile ids work like any other account id', async () => {
   const ids = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a', 'toString', 'null', 'undefined']
   const seen = new Set<string>()
   const app = await openApp({

@@ -5,11 +5,11 @@ import { messages, openGate, refusal } from './support/world.ts'
 const test = suite('fields that lead some providers to other models or paid services')
 
 const detours: Record<string, [param: string, fields: object]> = {
-  'a list of further models': ['models', { models: ['two/m'] }],
+  'a list of additional models': ['models', { models: ['two/m'] }],
   plugins: ['plugins', { plugins: [{ id: 'web' }] }],
   'a preset': ['preset', { preset: 'dear' }],
-  'fallbacks of a proxy': ['fallbacks', { fallbacks: ['two/m'] }],
-  'options with further models': [
+  'proxy fallbacks': ['fallbacks', { fallbacks: ['two/m'] }],
+  'options with additional models': [
     'providerOptions.gateway.models',
     { providerOptions: { gateway: { models: ['two/m'] } } },
   ],
@@ -34,7 +34,7 @@ for (const [title, [param, fields]] of Object.entries(detours))
     }
   })
 
-test('a key with only a request limit may send them, and one with a token limit may send those that are empty', async () => {
+test('a key with only a request limit can send these fields, and one with a token limit can send empty ones', async () => {
   const { chat, up } = await openGate({ limits: REQUESTS })
   assert.is((await chat({ model: 'one/m', models: ['two/m'] })).status, 200)
   assert.equal(JSON.parse(up.calls[0]?.body ?? '').models, ['two/m'])
@@ -46,11 +46,11 @@ test('a key with only a request limit may send them, and one with a token limit 
 const ambiguous: Record<string, [param: string, members: string]> = {
   'another model in capitals': ['Model', '"Model":"dear"'],
   'a maximum in capitals': ['MAX_TOKENS', '"max_tokens":5,"MAX_TOKENS":4000'],
-  'a maximum with a letter that folds to another': ['max_to\u212aens', '"max_tokens":5,"max_to\u212aens":4000'],
+  'a maximum with a letter that case-folds to another': ['max_to\u212aens', '"max_tokens":5,"max_to\u212aens":4000'],
   'two maxima, the last one low': ['max_tokens', '"max_tokens":4000,"max_tokens":5'],
   'two maxima, one of them with an escape': ['max_tokens', '"max\\u005ftokens":4000,"max_tokens":5'],
-  'two numbers of answers': ['n', '"n":50,"n":1'],
-  'two conversations': ['messages', '"messages":[]'],
+  'two choice counts': ['n', '"n":50,"n":1'],
+  'two message lists': ['messages', '"messages":[]'],
 }
 
 for (const [title, [param, members]] of Object.entries(ambiguous))

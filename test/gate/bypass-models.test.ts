@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { type GateOptions, messages, openGate, refusal } from './support/world.ts'
 
-const test = suite('ways around the models that a key may use')
+const test = suite("ways around a key's allowed models")
 
 const combos = { mixed: ['two/m', 'one/m'], others: ['two/m', 'claude/c'], outer: ['others'], listed: ['two/m'] }
 const aliases = { nick: 'two/m', good: 'one/m' }
@@ -15,27 +15,27 @@ const ways: Record<string, [path: string, body: unknown, status?: number]> = {
   'by its own name': ['/v1/chat/completions', { ...chat, model: 'two/m' }],
   'by an alias': ['/v1/chat/completions', { ...chat, model: 'nick' }],
   'by a combo': ['/v1/chat/completions', { ...chat, model: 'others' }],
-  'by a combo in a combo': ['/v1/chat/completions', { ...chat, model: 'outer' }],
-  'by capital letters': ['/v1/chat/completions', { ...chat, model: 'TWO/m' }, 404],
+  'by a nested combo': ['/v1/chat/completions', { ...chat, model: 'outer' }],
+  'with capital letters': ['/v1/chat/completions', { ...chat, model: 'TWO/m' }, 404],
   'by a name without its provider': ['/v1/chat/completions', { ...chat, model: 'm' }, 404],
-  'by two names, the allowed one first': [
+  'with two model names, the allowed one first': [
     '/v1/chat/completions',
     `{"model":"one/m","model":"two/m","messages":${JSON.stringify(messages)}}`,
   ],
   'in a stream': ['/v1/chat/completions', { ...chat, model: 'two/m', stream: true }],
   'in another format': ['/v1/messages', { model: 'claude/c', messages, max_tokens: 9 }],
-  'by a count of tokens': ['/v1/messages/count_tokens', { model: 'claude/c', messages }],
-  'by a count of tokens by the gateway itself': ['/v1/messages/count_tokens', { model: 'two/m', messages }],
-  'by a completion': ['/v1/completions', { model: 'two/m', prompt: 'Hi' }],
-  'by a response': ['/v1/responses', { model: 'open/r', input: 'Hi' }],
-  'by a compaction': ['/v1/responses/compact', { model: 'open/r', input: 'Hi' }],
-  'by a path of Gemini': ['/v1beta/models/google/g:generateContent', { contents }],
-  'by an encoded path of Gemini': ['/v1beta/models/google%2Fg:generateContent', { contents }],
-  'by a path of Gemini and another model in the body': [
+  'with a token count': ['/v1/messages/count_tokens', { model: 'claude/c', messages }],
+  'with a token count by the gateway itself': ['/v1/messages/count_tokens', { model: 'two/m', messages }],
+  'with a completion': ['/v1/completions', { model: 'two/m', prompt: 'Hi' }],
+  'with a Responses request': ['/v1/responses', { model: 'open/r', input: 'Hi' }],
+  'with a compaction': ['/v1/responses/compact', { model: 'open/r', input: 'Hi' }],
+  'with a Gemini path': ['/v1beta/models/google/g:generateContent', { contents }],
+  'with an encoded Gemini path': ['/v1beta/models/google%2Fg:generateContent', { contents }],
+  'with a Gemini path and another model in the body': [
     '/v1beta/models/google/g:generateContent',
     { contents, model: 'one/m' },
   ],
-  'by a count of Gemini that names an allowed model': [
+  'with a Gemini token count that names an allowed model': [
     '/v1beta/models/google/g:countTokens',
     { generateContentRequest: { model: 'models/one/m', contents } },
   ],
@@ -65,13 +65,13 @@ test('a key can use what its list names: models, a combo with everything in it, 
   assert.is(up.calls.length, 4)
 })
 
-test('a name that starts like an allowed one stays at that provider', async () => {
+test('a name that starts with an allowed provider is sent to that provider', async () => {
   const { chat: ask, up } = await open()
   for (const model of ['one/../two/m', 'one/*', 'one/two/m']) assert.is((await ask({ model })).status, 200)
   assert.equal(up.providers, ['one', 'one', 'one'])
 })
 
-test("a fallback doesn't lead to a model that the key may not use", async () => {
+test('a fallback never calls a model that the key may not use', async () => {
   const { chat: ask, up } = await open({
     answer: () => Response.json({ error: { message: 'Down' } }, { status: 503 }),
     combos: { chain: ['one/m', 'two/m', 'claude/c'] },
@@ -95,7 +95,7 @@ test("a group's models also restrict its keys", async () => {
   assert.is(up.calls.length, 1)
 })
 
-test("a key for another kind of models can't request chat responses", async () => {
+test("a key restricted to another model kind can't request chat responses", async () => {
   const { gateway, up } = await openGate()
   const { key } = await gateway.api.keys.create({ name: 'bob', kinds: ['embedding'] })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

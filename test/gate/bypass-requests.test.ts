@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { messages, openGate } from './support/world.ts'
 
-const test = suite('ways around a limit on requests')
+const test = suite('ways around a request limit')
 
 /** A request by a key that may make no more. */
 interface Way {
@@ -20,55 +20,55 @@ const ways: Record<string, Way | ((keys: { limited: string; other: string }) => 
   'an alias': { body: { ...chat, model: 'nick' } },
   'an alias of an alias': { body: { ...chat, model: 'nicknick' } },
   'a combo': { body: { ...chat, model: 'both' } },
-  'a combo in a combo': { body: { ...chat, model: 'outer' } },
+  'a nested combo': { body: { ...chat, model: 'outer' } },
   'a model without its provider': { body: { ...chat, model: 'm' }, status: 404 },
-  'capital letters in the name of the model': { body: { ...chat, model: 'ONE/M' }, status: 404 },
-  'spaces around the name of the model': { body: { ...chat, model: ' one/m ' }, status: 404 },
+  'capital letters in the model name': { body: { ...chat, model: 'ONE/M' }, status: 404 },
+  'spaces around the model name': { body: { ...chat, model: ' one/m ' }, status: 404 },
   'capital letters in the path': { path: '/v1/Chat/Completions', status: 404 },
   'an encoded letter in the path': { path: '/v1/%63hat/completions', status: 404 },
   'an encoded slash in the path': { path: '/v1/chat%2Fcompletions', status: 404 },
   'a path through another folder': { path: '/v1/models/../chat/completions' },
   'a doubled slash': { path: '/v1//chat/completions', status: 404 },
   'a trailing slash': { path: '/v1/chat/completions/' },
-  'the version twice': { path: '/v1/v1/messages', status: 404 },
-  'a query': { path: '/v1/chat/completions?limit=0&beta=true' },
+  'a duplicate version in the path': { path: '/v1/v1/messages', status: 404 },
+  'a query string': { path: '/v1/chat/completions?limit=0&beta=true' },
   'a key in the query': { path: '/v1/chat/completions?key=sbx_none' },
-  'the method HEAD': { method: 'HEAD', status: 204 },
-  'the method PUT': { method: 'PUT', status: 405 },
-  'a header that names another method': { headers: { 'x-http-method-override': 'GET' } },
+  'the HEAD method': { method: 'HEAD', status: 204 },
+  'the PUT method': { method: 'PUT', status: 405 },
+  'a method override header': { headers: { 'x-http-method-override': 'GET' } },
   'a stream': { body: { ...chat, stream: true } },
-  'a request for usage': { body: { ...chat, stream: true, stream_options: { include_usage: true } } },
+  'a request for streamed usage': { body: { ...chat, stream: true, stream_options: { include_usage: true } } },
   'another endpoint: completions': { path: '/v1/completions', body: { model: 'one/m', prompt: 'Hi' } },
   'another format: messages': { path: '/v1/messages', body: { ...chat, max_tokens: 9 } },
   'another format: responses': { path: '/v1/responses', body: { model: 'open/r', input: 'Hi' } },
   'a compaction': { path: '/v1/responses/compact', body: { model: 'open/r', input: 'Hi' } },
-  'a count of tokens': { path: '/v1/messages/count_tokens', body: { model: 'claude/c', messages } },
-  'a count of tokens by the gateway itself': { path: '/v1/messages/count_tokens', body: { model: 'one/m', messages } },
-  'a count of the input of a response': { path: '/v1/responses/input_tokens', body: { model: 'open/r', input: 'Hi' } },
-  'a path of Gemini': { path: '/v1beta/models/google/g:generateContent', body: { contents } },
-  'a path of Gemini without its folder': { path: '/v1beta/google/g:generateContent', body: { contents } },
-  'a path of Gemini in the other version': { path: '/v1/models/google/g:generateContent', body: { contents } },
-  'a path of Gemini with an encoded slash': { path: '/v1beta/models/google%2Fg:generateContent', body: { contents } },
-  'a path of Gemini with an encoded colon': { path: '/v1beta/models/google/g%3AgenerateContent', body: { contents } },
-  'a stream of Gemini': { path: '/v1beta/models/google/g:streamGenerateContent', body: { contents } },
-  'a stream of Gemini as events': { path: '/v1beta/models/google/g:streamGenerateContent?alt=sse', body: { contents } },
-  'a count of Gemini': { path: '/v1beta/models/google/g:countTokens', body: { contents } },
-  'the key in the header of Anthropic': ({ limited }) => ({ headers: { authorization: '', 'x-api-key': limited } }),
-  'the key in the header of Google': ({ limited }) => ({ headers: { authorization: '', 'x-goog-api-key': limited } }),
-  'the key in the header of Azure': ({ limited }) => ({ headers: { authorization: '', 'api-key': limited } }),
-  'another key beside the first': ({ other }) => ({ headers: { 'x-api-key': other, 'x-goog-api-key': other } }),
+  'a token count': { path: '/v1/messages/count_tokens', body: { model: 'claude/c', messages } },
+  'a token count by the gateway itself': { path: '/v1/messages/count_tokens', body: { model: 'one/m', messages } },
+  'a token count for Responses input': { path: '/v1/responses/input_tokens', body: { model: 'open/r', input: 'Hi' } },
+  'a Gemini path': { path: '/v1beta/models/google/g:generateContent', body: { contents } },
+  'a Gemini path without its folder': { path: '/v1beta/google/g:generateContent', body: { contents } },
+  'a Gemini path in the other version': { path: '/v1/models/google/g:generateContent', body: { contents } },
+  'a Gemini path with an encoded slash': { path: '/v1beta/models/google%2Fg:generateContent', body: { contents } },
+  'a Gemini path with an encoded colon': { path: '/v1beta/models/google/g%3AgenerateContent', body: { contents } },
+  'a Gemini stream': { path: '/v1beta/models/google/g:streamGenerateContent', body: { contents } },
+  'a Gemini stream as SSE': { path: '/v1beta/models/google/g:streamGenerateContent?alt=sse', body: { contents } },
+  'a Gemini token count': { path: '/v1beta/models/google/g:countTokens', body: { contents } },
+  "the key in Anthropic's header": ({ limited }) => ({ headers: { authorization: '', 'x-api-key': limited } }),
+  "the key in Google's header": ({ limited }) => ({ headers: { authorization: '', 'x-goog-api-key': limited } }),
+  "the key in Azure's header": ({ limited }) => ({ headers: { authorization: '', 'api-key': limited } }),
+  'another key in other headers': ({ other }) => ({ headers: { 'x-api-key': other, 'x-goog-api-key': other } }),
   'an unknown key before the known one': ({ limited }) => ({
     headers: { authorization: 'Bearer sbx_unknown', 'x-api-key': limited },
   }),
-  'the name of the model twice': { body: `{"model":"one/m","model":"two/m","messages":${JSON.stringify(messages)}}` },
+  'a duplicate model field': { body: `{"model":"one/m","model":"two/m","messages":${JSON.stringify(messages)}}` },
   'an idempotency key': { headers: { 'idempotency-key': 'the-first' } },
-  'headers of the gateway itself': {
+  "the gateway's own headers": {
     headers: { 'x-signalbox-request-id': 'x', 'x-signalbox-cost': '0', 'x-ratelimit-remaining-requests': '9' },
   },
 }
 
 for (const [title, way] of Object.entries(ways))
-  test(`a key that has used up its requests doesn't get around its limit by ${title}`, async () => {
+  test(`a key that has used up its requests can't get around its limit with ${title}`, async () => {
     const world = await openGate({
       limits: { requests: { total: 1 } },
       combos: { both: ['one/m', 'two/m'], outer: ['both', 'claude/c'] },
@@ -95,7 +95,7 @@ for (const [title, way] of Object.entries(ways))
     assert.equal([up.calls.length, await used('requests')], [1, 1])
   })
 
-test("concurrent requests don't exceed a limit together", async () => {
+test("concurrent requests together can't exceed a limit", async () => {
   const { chat, up, used } = await openGate({ limits: { requests: { total: 7 } } })
   const replies = await Promise.all(Array.from({ length: 40 }, () => chat()))
   assert.is(replies.filter(({ status }) => status === 200).length, 7)

@@ -2,7 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { greedy } from './support/greedy.ts'
 import { messages, openGate } from './support/world.ts'
 
-const test = suite('ways around a budget of tokens')
+const test = suite('ways around a token budget')
 
 const LIMIT = 11_000
 
@@ -16,40 +16,40 @@ const ways: Record<string, [path: string, body: object]> = {
   'a maximum that is null': ['/v1/chat/completions', { ...chat, max_tokens: null }],
   'a maximum of 0': ['/v1/chat/completions', { ...chat, max_tokens: 0 }],
   'a negative maximum': ['/v1/chat/completions', { ...chat, max_tokens: -1 }],
-  'a maximum of less than one': ['/v1/chat/completions', { ...chat, max_tokens: 0.001 }],
-  'a maximum as text': ['/v1/chat/completions', { ...chat, max_tokens: '3900' }],
-  'a maximum as text that is no number': ['/v1/chat/completions', { ...chat, max_tokens: 'all' }],
+  'a maximum below one': ['/v1/chat/completions', { ...chat, max_tokens: 0.001 }],
+  'a maximum as a string': ['/v1/chat/completions', { ...chat, max_tokens: '3900' }],
+  'a maximum as a string that is not a number': ['/v1/chat/completions', { ...chat, max_tokens: 'all' }],
   'a maximum that is an object': ['/v1/chat/completions', { ...chat, max_tokens: { value: 1 } }],
   'a maximum of a billion': ['/v1/chat/completions', { ...chat, max_tokens: 1e9 }],
   'two maxima, the first one low': ['/v1/chat/completions', { ...chat, max_completion_tokens: 1, max_tokens: 3_900 }],
   'two maxima, the second one low': ['/v1/chat/completions', { ...chat, max_completion_tokens: 3_900, max_tokens: 1 }],
   'two maxima, one of them null': ['/v1/chat/completions', { ...chat, max_completion_tokens: null, max_tokens: 3_900 }],
-  'a maximum of another format': ['/v1/chat/completions', { ...chat, max_output_tokens: 1 }],
-  'many answers': ['/v1/chat/completions', { ...chat, max_tokens: 1_000, n: 20 }],
-  'many answers as text': ['/v1/chat/completions', { ...chat, max_tokens: 1_000, n: '20' }],
-  'many answers without a maximum': ['/v1/chat/completions', { ...chat, n: 5 }],
-  'half an answer more': ['/v1/chat/completions', { ...chat, max_tokens: 3_000, n: 2.5 }],
-  'a negative number of answers': ['/v1/chat/completions', { ...chat, max_tokens: 3_000, n: -5 }],
+  'a maximum from another format': ['/v1/chat/completions', { ...chat, max_output_tokens: 1 }],
+  'many choices': ['/v1/chat/completions', { ...chat, max_tokens: 1_000, n: 20 }],
+  'many choices as a string': ['/v1/chat/completions', { ...chat, max_tokens: 1_000, n: '20' }],
+  'many choices without a maximum': ['/v1/chat/completions', { ...chat, n: 5 }],
+  'a fractional number of choices': ['/v1/chat/completions', { ...chat, max_tokens: 3_000, n: 2.5 }],
+  'a negative number of choices': ['/v1/chat/completions', { ...chat, max_tokens: 3_000, n: -5 }],
   'the best of many chats': ['/v1/chat/completions', { ...chat, max_tokens: 2_000, best_of: 9 }],
   'the best of many completions': ['/v1/completions', { model: 'one/m', prompt: 'Hi', max_tokens: 2_000, best_of: 9 }],
   'many prompts': ['/v1/completions', { model: 'one/m', prompt: Array(20).fill('Hi'), max_tokens: 1_000 }],
-  'a prompt of numbers': ['/v1/completions', { model: 'one/m', prompt: Array(50).fill(7), max_tokens: 3_000 }],
+  'a prompt of token IDs': ['/v1/completions', { model: 'one/m', prompt: Array(50).fill(7), max_tokens: 3_000 }],
   'a stream': ['/v1/chat/completions', { ...chat, stream: true, max_tokens: 3_000 }],
-  'a stream that is not to report its usage': [
+  'a stream without usage reporting': [
     '/v1/chat/completions',
     { ...chat, stream: true, max_tokens: 3_000, stream_options: { include_usage: false } },
   ],
-  'messages with a low maximum that is text': ['/v1/messages', { model: 'claude/c', messages, max_tokens: '1' }],
-  'messages to a provider of chat': ['/v1/messages', { model: 'one/m', messages, max_tokens: 3_000 }],
+  'messages with a low maximum as a string': ['/v1/messages', { model: 'claude/c', messages, max_tokens: '1' }],
+  'messages to a chat provider': ['/v1/messages', { model: 'one/m', messages, max_tokens: 3_000 }],
   'messages without a maximum': ['/v1/messages', { model: 'claude/c', messages }],
   'a response without a maximum': ['/v1/responses', { model: 'open/r', input: 'Hi' }],
   'a response with a maximum of 0': ['/v1/responses', { model: 'open/r', input: 'Hi', max_output_tokens: 0 }],
-  'a response of a provider of messages': [
+  'a response from a Messages provider': [
     '/v1/responses',
     { model: 'claude/c', input: 'Hi', max_output_tokens: 3_900 },
   ],
   'a compaction': ['/v1/responses/compact', { model: 'open/r', input: 'Hi' }],
-  'a chat with a provider of responses': ['/v1/chat/completions', { ...chat, model: 'open/r', max_tokens: 3_000 }],
+  'a chat with a Responses provider': ['/v1/chat/completions', { ...chat, model: 'open/r', max_tokens: 3_000 }],
   'Gemini without a maximum': [gemini, { contents }],
   'Gemini with both spellings': [
     gemini,
@@ -68,7 +68,7 @@ const ways: Record<string, [path: string, body: object]> = {
 }
 
 for (const [title, [path, body]] of Object.entries(ways))
-  test(`a provider that returns as much as it may stays within the budget of a request with ${title}`, async () => {
+  test(`a request with ${title} stays within its budget, even if the provider returns as much as possible`, async () => {
     const reported = { tokens: 0 }
     const { post, used, reserved } = await openGate({
       limits: { tokens: { total: LIMIT } },
@@ -86,7 +86,7 @@ for (const [title, [path, body]] of Object.entries(ways))
     assert.equal([await used('tokens'), await reserved()], [reported.tokens, 0])
   })
 
-test("concurrent requests don't exceed a budget together", async () => {
+test("concurrent requests together can't exceed a budget", async () => {
   const reported = { tokens: 0 }
   const {
     chat: ask,

@@ -4,7 +4,7 @@ import { json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { messages, openGate, refusal } from './support/world.ts'
 
-const test = suite('tiers that cost more than the price of the model')
+const test = suite("tiers that cost more than the model's price")
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
@@ -111,7 +111,7 @@ for (const [where, more] of dearer)
     for (const { costSource } of records) assert.is(costSource, 'estimated')
   })
 
-test('a tier that is given twice is rejected, because providers differ in which one they read', async () => {
+test('a duplicate tier is rejected, because providers differ in which one they read', async () => {
   const gate = await openGate({ limits: { usd: { day: 10 } } })
   const body = JSON.stringify({ model: 'one/m', messages }).slice(0, -1)
   const { status } = await refusal(
@@ -154,7 +154,7 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
   ['chat at the default', 'chat', {}, () => json({ ...chatAnswer(), usage, service_tier: 'default' }), 'counted'],
   ['Groq', 'chat', {}, () => json({ ...chatAnswer(), usage, service_tier: 'on_demand' }), 'counted'],
   ...['chat', 'messages to chat'].map((where): (typeof served)[number] => [
-    'a stream that names it early',
+    'a stream that reports the tier early',
     where,
     { stream: true, ...(where === 'chat' && { stream_options: { include_usage: true } }) },
     () =>
@@ -180,19 +180,19 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
     'estimated',
   ],
   ['Messages', 'messages', {}, () => json(messageOf({ service_tier: 'priority' })), 'estimated'],
-  ['Messages, by its speed', 'messages', {}, () => json(messageOf({ speed: 'fast' })), 'estimated'],
-  ['Messages, by its place', 'messages', {}, () => json(messageOf({ inference_geo: 'us' })), 'estimated'],
+  ['Messages, by speed', 'messages', {}, () => json(messageOf({ speed: 'fast' })), 'estimated'],
+  ['Messages, by region', 'messages', {}, () => json(messageOf({ inference_geo: 'us' })), 'estimated'],
   [
-    'Messages at the plain price',
+    'Messages at the regular price',
     'messages',
     {},
     () => json(messageOf({ service_tier: 'standard', speed: null, inference_geo: 'not_available' })),
     'counted',
   ],
   ['Gemini', 'gemini', {}, () => json(geminiOf({ serviceTier: 'priority' })), 'estimated'],
-  ['Gemini by another spelling', 'gemini', {}, () => json(geminiOf({ service_tier: 'priority' })), 'estimated'],
+  ['Gemini with another spelling', 'gemini', {}, () => json(geminiOf({ service_tier: 'priority' })), 'estimated'],
   ['Vertex', 'chat to Gemini', {}, () => json(geminiOf({ trafficType: 'ON_DEMAND_PRIORITY' })), 'estimated'],
-  ['Vertex at the plain price', 'gemini', {}, () => json(geminiOf({ trafficType: 'ON_DEMAND' })), 'counted'],
+  ['Vertex at the regular price', 'gemini', {}, () => json(geminiOf({ trafficType: 'ON_DEMAND' })), 'counted'],
   [
     'embeddings',
     'embeddings',
@@ -207,7 +207,7 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
 ]
 
 for (const [what, where, more, answer, source] of served)
-  test(`${what}: the cost of a response to ${where} is ${source} by the tier that it names`, async () => {
+  test(`${what}: the cost of a ${where} response is ${source} based on the tier that it reports`, async () => {
     const records: RequestRecord[] = []
     const gate = await openGate({ answer, onRequest: (record) => void records.push(record) })
     const reply = await send(gate, where, more)

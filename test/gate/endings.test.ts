@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered.ts'
 import { type GateWorld, messages, openGate } from './support/world.ts'
 
-const test = suite('reservations are released however a request ends')
+const test = suite('releasing reservations at the end of a request')
 
 const LIMITS = { requests: { total: 50 }, tokens: { total: 100_000 }, usd: { total: 10 }, parallel: 1 }
 
@@ -34,7 +34,7 @@ test('the client disconnects before the headers', async () => {
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test('the client disconnects mid-stream, and pays for what was streamed', async () => {
+test('a client that disconnects mid-stream pays for the streamed output', async () => {
   for (const end of ['hang', 'close'] as const) {
     const world = await openGate({ limits: LIMITS, answer: () => sse(begun, end) })
     const reader = (await world.chat(stream)).body?.getReader()
@@ -46,7 +46,7 @@ test('the client disconnects mid-stream, and pays for what was streamed', async 
   }
 })
 
-test('the usage of a provider that reports none is estimated from its output', async () => {
+test('if a provider reports no usage, it is estimated from the output', async () => {
   const text = words.join('')
   const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }]
   const world = await openGate({ limits: LIMITS, answer: () => json({ id: 'c', object: 'chat.completion', choices }) })
@@ -76,7 +76,7 @@ test("the client doesn't read what it was sent, and disconnects", async () => {
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test('the client disconnects while its reservation is being written, and counts nowhere', async () => {
+test("a client that disconnects while its reservation is being written isn't charged", async () => {
   const storage = memoryStorage()
   const writing = Promise.withResolvers<void>()
   const begunWriting = Promise.withResolvers<void>()
@@ -111,18 +111,18 @@ const failures: Record<string, [answer: Answering, status: number, body?: object
     200,
     stream,
   ],
-  'the provider cannot be reached': [() => Response.error(), 502],
-  'the provider refuses': [() => json({ error: { message: 'No' } }, 400), 400],
+  'the provider is unreachable': [() => Response.error(), 502],
+  'the provider rejects the request': [() => json({ error: { message: 'No' } }, 400), 400],
   'the provider is busy': [() => json({ error: { message: 'Busy' } }, 429, { 'retry-after': '9' }), 429],
-  'the answer of the provider is no JSON': [
+  "the provider's response is not JSON": [
     () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
     502,
   ],
-  'the answer of the provider is empty': [
+  "the provider's response is empty": [
     () => json({ choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] }),
     200,
   ],
-  'the stream of the provider is empty': [() => sse(['data: [DONE]\n\n']), 502, stream],
+  "the provider's stream is empty": [() => sse(['data: [DONE]\n\n']), 502, stream],
 }
 
 for (const [title, [answer, status, body = {}]] of Object.entries(failures))
@@ -134,7 +134,7 @@ for (const [title, [answer, status, body = {}]] of Object.entries(failures))
     assert.is((await usedOf(world)).requests, 1)
   })
 
-test('a provider that exceeds the maximum is paid what it reports, and the next request is rejected', async () => {
+test('if a provider exceeds the maximum, its reported usage is charged, and the next request is rejected', async () => {
   const reported = { tokens: 0 }
   const world = await openGate({
     limits: { tokens: { month: 5_000 } },

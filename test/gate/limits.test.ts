@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered.ts'
 import { messages, openGate, refusal } from './support/world.ts'
 
-const test = suite('limits of a key at the gate')
+const test = suite("enforcing a key's limits")
 
 const limitHeadersOf = (reply: Response) =>
   Object.fromEntries([...reply.headers].filter(([name]) => name.includes('ratelimit')))
@@ -38,7 +38,7 @@ test('a request limit admits that many requests, says when the next may follow, 
   assert.is((await chat()).status, 200)
 })
 
-test("a daily or total request limit doesn't invite clients to retry on their own", async () => {
+test('a daily or total request limit tells clients not to retry automatically', async () => {
   const total = await openGate({ limits: { requests: { total: 1 } } })
   await total.chat()
   const refused = await total.chat()

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { askOf, modelsFor } from './support/asks.ts'
 import { openGate, refusal } from './support/world.ts'
 
-const test = suite('every route of models passes the gate')
+const test = suite('limits on every model route')
 
 /** The endpoints that the routes of the table lead to. */
 const served = modelRoutes(async () => ({ status: 200, headers: {} })).map(({ path }) => ({

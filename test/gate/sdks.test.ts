@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered.ts'
 import { type GateOptions, messages, openGate } from './support/world.ts'
 
-const test = suite('refusals in the hands of the official clients')
+const test = suite('rejected requests in the official clients')
 
 /** The official clients with their default number of retries, before a gateway that counts what they ask. */
 async function openClients(options: GateOptions) {
@@ -82,7 +82,7 @@ const budget = {
 const limits: Record<string, [limits: UsageLimits, Expected]> = {
   'a budget that is used up': [{ tokens: { total: 5_000 } }, { ...budget, code: 'budget_exceeded' }],
   'a request that is too expensive': [{ usd: { day: 0.0001 } }, { ...budget, code: 'request_too_expensive' }],
-  'a limit on requests by the day': [
+  'a daily request limit': [
     { requests: { day: 1 } },
     {
       status: 429,
@@ -92,7 +92,7 @@ const limits: Record<string, [limits: UsageLimits, Expected]> = {
       anthropic: 'rate_limit_error',
     },
   ],
-  'a limit on requests in total': [
+  'a total request limit': [
     { requests: { total: 1 } },
     {
       status: 429,
@@ -107,7 +107,7 @@ const limits: Record<string, [limits: UsageLimits, Expected]> = {
 for (const [title, [held, expected]] of Object.entries(limits))
   for (const client of ['chat', 'responses', 'messages', 'gemini'])
     for (const stream of [false, true])
-      test(`the client of ${client} recognizes ${title} by its class, and doesn't retry${stream ? ', for a stream' : ''}`, async () => {
+      test(`the ${client} client recognizes ${title} by its error class, and doesn't retry${stream ? ', for a stream' : ''}`, async () => {
         const { chat, calls, asked, up } = await openClients({
           limits: held,
           answer: metered({ output: 9_000 }, { tokens: 0 }),
@@ -119,7 +119,7 @@ for (const [title, [held, expected]] of Object.entries(limits))
       })
 
 for (const client of ['chat', 'responses', 'messages', 'gemini'])
-  test(`the client of ${client} recognizes a forbidden model and an expired key by their classes`, async () => {
+  test(`the ${client} client recognizes a forbidden model and an expired key by their error classes`, async () => {
     const { calls, gateway, keyId, clock, asked } = await openClients({ models: ['two/*'] })
     const permission = {
       name: 'PermissionDeniedError',

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered.ts'
 import { type GateWorld, messages, openGate, refusal } from './support/world.ts'
 
-const test = suite('streams that have more than was reserved')
+const test = suite('streams that exceed their reservation')
 
 const words = Array.from({ length: 3_000 }, (_, nth) => `word${nth} `)
 
@@ -43,7 +43,7 @@ const ends: Readonly<Record<keyof typeof asks, RegExp>> = {
 }
 
 for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof asks, readonly [string, object]]>)
-  test(`a stream of ${format} continues while its budget lasts, and otherwise ends with an error in the format`, async () => {
+  test(`a stream in ${format} continues while its budget lasts, and then ends with an error in that format`, async () => {
     const rich = await openGate({
       limits: { tokens: { total: 100_000 } },
       answer: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -64,7 +64,7 @@ for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof
     assert.is(poor.up.open, 0)
   })
 
-test("a stream that keeps to its maximum isn't cut off, however many tokens its text seems to have", async () => {
+test("a stream that stays within its maximum isn't cut off, even if its text seems to have more tokens", async () => {
   const sentence =
     'The establishment of international organizations remains fundamentally important for understanding. '
   const long = sentence.repeat(10).split(/(?<= )/) // 110 tokens
@@ -98,7 +98,7 @@ for (const [unit, limits, most] of inUnits(2_000))
   for (const holder of ['key', 'group', 'gateway'] as const)
     for (const asked of [{ max_tokens: 50 }, { max_tokens: 1_900 }, {}])
       for (const model of ['one/m', 'claude/c'])
-        test(`a stream of ${model} with ${JSON.stringify(asked)} exceeds the ${unit} of a ${holder} by at most one extension`, async () => {
+        test(`a stream of ${model} with ${JSON.stringify(asked)} exceeds the ${unit} limit of a ${holder} by at most one extension`, async () => {
           const world = await openGate({
             ...(holder === 'key' && { limits }),
             ...(holder === 'group' && { groupLimits: limits }),
@@ -113,7 +113,7 @@ for (const [unit, limits, most] of inUnits(2_000))
         })
 
 for (const [unit, limits, most] of inUnits(6_000))
-  test(`concurrent streams exceed the ${unit} of their group by one extension together`, async () => {
+  test(`concurrent streams together exceed their group's ${unit} limit by at most one extension`, async () => {
     const world = await openGate({
       groupLimits: limits,
       answer: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -146,7 +146,7 @@ const others: Readonly<Record<keyof typeof asks, string>> = {
 }
 
 for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof asks, readonly [string, object]]>)
-  test(`a stream of ${format} from a provider of another format ends the same way, and its record says why`, async () => {
+  test(`a stream in ${format} from a provider with another format ends the same way, and its record says why`, async () => {
     const { post, gateway } = await openGate({
       limits: { tokens: { total: 2_000 } },
       answer: metered({ words, output: 4_000 }, { tokens: 0 }),

@@ -2,7 +2,7 @@ import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { messages, openGate } from './support/world.ts'
 
-const test = suite('usage that cannot be read as it stands')
+const test = suite('unreadable usage')
 
 const WORDS = 'Hello there my friend, how are you today'
 
@@ -83,7 +83,7 @@ for (const [format, { path, body, answer }] of Object.entries(answers)) {
   })
 }
 
-test('absurdly large counts and costs stay numbers in records, sums, and headers', async () => {
+test('absurdly large counts and costs are still valid numbers in records, sums, and headers', async () => {
   const { path, body, answer } = answers['openai-chat']
   const counts = '{"prompt_tokens":1e999,"completion_tokens":5,"cost":1e30}'
   const { post, gateway, used } = await openGate({

@@ -33,7 +33,7 @@ async function world() {
   }
 }
 
-test('is the first for records without later fields, in every release', async () => {
+test('records without later fields get a first-version signature in every release', async () => {
   const { prove, isRight } = await world()
   const macs = await Promise.all(['first', 'second', 'third'].map((one) => prove(one as keyof typeof releases, plain)))
   assert.is(new Set(macs).size, 1)
@@ -43,7 +43,7 @@ test('is the first for records without later fields, in every release', async ()
   assert.not.ok(await isRight('third', { ...plain, isActive: false }, macs[0]))
 })
 
-test("is that of the record's latest field", async () => {
+test("a signature has the version of the record's latest field", async () => {
   const { prove, isRight } = await world()
   const mac = await prove('third', expiring)
   assert.match(mac, /^2:/)
@@ -53,7 +53,7 @@ test("is that of the record's latest field", async () => {
   assert.not.ok(await isRight('first', expiring, mac), 'a release that does not know the field lets nobody in by it')
 })
 
-test('protects a later field from being changed, removed, or added', async () => {
+test('a signature protects later fields from being changed, removed, or added', async () => {
   const { prove, isRight } = await world()
   const mac = await prove('third', expiring)
   const code = mac.slice('2:'.length)

@@ -34,7 +34,7 @@ const refusals: Record<string, { status: number; refuse(world: World): Promise<u
 
 for (const [what, { status, refuse }] of Object.entries(refusals))
   for (const lateMs of [0, 1, 20, 500, 999])
-    test(`a key that ${what} elsewhere is still rejected ${lateMs} ms after its stream was ended`, async () => {
+    test(`a key that ${what} on another gateway is still rejected ${lateMs} ms after its stream ended`, async () => {
       const { clock, ask, stream, api, ...others } = await world()
       if (what === 'is deleted') await api.settings.update({ requireApiKey: true })
       await clock.advance(1_985)
@@ -46,7 +46,7 @@ for (const [what, { status, refuse }] of Object.entries(refusals))
       assert.is((await ask()).status, status)
     })
 
-test('a key that is resumed elsewhere is admitted within a second', async () => {
+test('a key that is resumed on another gateway is accepted within a second', async () => {
   const { clock, ask, stream, elsewhere, id } = await world()
   await elsewhere.keys.update(id, { isActive: false })
   await clock.advance(1_000)

@@ -23,7 +23,7 @@ async function open(storage: Storage = memoryStorage(), clock: FakeClock = fakeC
   return { ...world, storage, send, status: async (key: string) => (await send(key)).status }
 }
 
-test('is the same key, and its old value stops working', async () => {
+test('a rotated key keeps its id and settings, and its old value stops working', async () => {
   const { api, status, told } = await open()
   const limits = { requests: { day: 100 } }
   const made = await api.keys.create({ name: 'app', limits, metadata: { team: 'ml' } })
@@ -44,7 +44,7 @@ test('is the same key, and its old value stops working', async () => {
   assert.is((await api.keys.limits.get(made.id)).limits[0]?.used, 2)
 })
 
-test('its old value works until the grace period ends, even after a restart', async () => {
+test('the old value of a rotated key works until the grace period ends, even after a restart', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const first = await open(storage, clock)

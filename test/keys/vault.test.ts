@@ -17,7 +17,7 @@ const codeOf = (work: Promise<unknown>) =>
   )
 const makeKey = (storage: Storage) => createGateway({ storage, logger: false }).api.keys.create({ name: 'team' })
 
-test('an empty list of secrets means none', async () => {
+test('an empty list of secrets counts as no secret', async () => {
   for (const version of ['none', 'default', 0]) {
     const storage = withoutSecret()
     const { key } = await makeKey(storage)
@@ -73,7 +73,7 @@ const starts: Record<string, (storage: Storage) => Promise<unknown>> = {
   'a storage that was used without a secret': makeKey,
 }
 for (const [what, prepare] of Object.entries(starts))
-  test(`if two gateways start on ${what}, the second uses the first one's keyring, whenever that was created`, async () => {
+  test(`if two gateways start on ${what}, the second uses the first one's keyring, even if it was created in the meantime`, async () => {
     const openKeys = (storage: Storage) => createGateway({ storage, logger: false, secret: 's'.repeat(32) }).api.keys
     let isMet = true
     let at = 0
