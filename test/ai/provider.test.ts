@@ -64,7 +64,7 @@ for (const { name, ai, specification } of generations) {
     assert.equal(names(), ['fast', ...ALL])
   })
 
-  test('a custom provider falls back to it', async () => {
+  test('a custom provider falls back to Signalbox', async () => {
     const { signalbox, names } = await opened()
     const languageModels = { careful: signalbox(['one/m', 'one/other']) }
     const provider = ai.customProvider({ languageModels, fallbackProvider: signalbox })
@@ -73,7 +73,7 @@ for (const { name, ai, specification } of generations) {
     assert.equal(names(), ['one/m, one/other', ...ALL])
   })
 
-  test('a middleware wraps its models', async () => {
+  test('a middleware wraps Signalbox models', async () => {
     const { signalbox, names } = await opened()
     const prompts: unknown[] = []
     const middleware: Parameters<typeof ai.wrapProvider>[0]['languageModelMiddleware'] = {
@@ -87,7 +87,7 @@ for (const { name, ai, specification } of generations) {
     assert.equal([names(), prompts.length], [ALL, 1])
   })
 
-  test('the default provider creates models that are only named', async () => {
+  test('the default provider creates models from plain names', async () => {
     const { signalbox, names } = await opened()
     const before = globalThis.AI_SDK_DEFAULT_PROVIDER
     globalThis.AI_SDK_DEFAULT_PROVIDER = signalbox

@@ -28,7 +28,7 @@ test('no two operations have the same action', () => {
 /** Actions of several operations, and of none: a stream of events, and those that work on files. */
 const OTHERS = ['aliases create', 'models update', 'live', 'init', 'import 9router', 'import litellm', 'import portkey']
 
-test('every action calls an operation, except those that are more than one', () => {
+test('every action maps to one operation, except listed actions that combine several or none', () => {
   const operations = servedOperations().map(({ names }) => toWords(names).join(' ').trim())
   const actions = Object.entries(listCommands()).flatMap(([name, command]) =>
     Object.keys(command.actions).map((words) => `${name} ${words}`.trim()),

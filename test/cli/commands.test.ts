@@ -237,7 +237,7 @@ for (const [args, says] of refused) {
   })
 }
 
-test('names the environment variable that is empty or missing', async ({ url }) => {
+test('names an environment variable that is empty or missing', async ({ url }) => {
   const create = ['connections', 'create', 'openai', '--api-key-env', 'OWN_KEY']
   assert.is((await runHere(url, create)).err, 'The environment variable OWN_KEY is not set.\n')
   assert.is((await runHere(url, create, { env: { OWN_KEY: ' ' } })).err, 'The environment variable OWN_KEY is empty.\n')

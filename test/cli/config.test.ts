@@ -217,7 +217,7 @@ for (const [content, says] of refused) {
   })
 }
 
-test('considers existing records when it checks a file', async ({ folder }) => {
+test('takes existing records into account when it checks a file', async ({ folder }) => {
   const { data } = openData()
   await withManagement(data, (api) => api.connections.put({ id: 'main', provider: 'groq' }))
   const config = await readConfigFile(

@@ -44,25 +44,25 @@ const bomb = Array.from({ length: 9 }, (_, at) => `l${at}: &l${at} [${Array(9).f
 
 const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = [
   ['an empty file', '', /is empty\.$/m],
-  ['a file of comments', '# nothing\n', /is empty\.$/m],
+  ['a file with only comments', '# nothing\n', /is empty\.$/m],
   ['a list', '[]', /This is not /],
   ['a number', '42', /This is not /],
-  ['a text', 'sk-canary', /This is not /],
+  ['a plain string', 'sk-canary', /This is not /],
   [
-    'a file that is no YAML',
+    'a file that is not YAML',
     'model_list: [\n  - "sk-canary',
     /is not valid YAML or JSON; see line \d+, column \d+\.$/m,
   ],
-  ['bytes that are no text', Uint8Array.from({ length: 2_000 }, (_, at) => (at * 7) % 256), /is not /],
+  ['bytes that are not text', Uint8Array.from({ length: 2_000 }, (_, at) => (at * 7) % 256), /is not /],
   [
-    'JSON of 10,000 levels',
+    'JSON with 10,000 levels',
     `${'{"targets":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
     /is nested (?:more than 100 levels deep|too deeply)/,
   ],
-  ['YAML of 10,000 levels', `model_list: ${'['.repeat(10_000)}`, /is nested too deeply|is not valid YAML or JSON/],
+  ['YAML with 10,000 levels', `model_list: ${'['.repeat(10_000)}`, /is nested too deeply|is not valid YAML or JSON/],
   ['anchors that multiply', bomb.join('\n'), /has too many YAML aliases/],
   ['an anchor within itself', 'model_list: &a\n  - *a\n', /is nested more than 100 levels deep, or refers to itself/],
-  ['names of prototypes', '{"__proto__": {"model_list": []}, "constructor": {"targets": []}}', /This is not /],
+  ['prototype property names', '{"__proto__": {"model_list": []}, "constructor": {"targets": []}}', /This is not /],
 ]
 for (const [what, content, says] of malformed)
   test(`reports ${what} in one line`, async ({ folder }) => {

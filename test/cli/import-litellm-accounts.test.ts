@@ -136,7 +136,7 @@ const names: [params: object, said: RegExp][] = [
   [{ model: 'm', custom_llm_provider: 'deepseek' }, /model deepseek\/m/],
 ]
 for (const [params, said] of names)
-  test(`says which provider it calls for ${JSON.stringify(params)}`, async ({ folder }) => {
+  test(`reports the provider that it chose for ${JSON.stringify(params)}`, async ({ folder }) => {
     const { code, out, err } = await run(
       'litellm',
       await written(folder, '.json', JSON.stringify(litellmConfig([['m', params]]))),
@@ -145,7 +145,7 @@ for (const [params, said] of names)
     assert.match(out, said)
   })
 
-test('does not take property names of objects for providers', async ({ folder }) => {
+test('does not mistake built-in property names for providers', async ({ folder }) => {
   const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty']
   const path = await written(
     folder,
@@ -157,7 +157,7 @@ test('does not take property names of objects for providers', async ({ folder })
   for (const name of names) assert.ok(out.includes(`Signalbox has no provider "${name}"`), out)
 })
 
-test('replaces each Vertex AI key file by a variable for its JSON', async ({ folder }) => {
+test('replaces each Vertex AI key file with a variable for its JSON', async ({ folder }) => {
   const vertex = (credentials?: string) => ({
     model: 'vertex_ai/gemini-2.5-pro',
     vertex_location: 'us-central1',

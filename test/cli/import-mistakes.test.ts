@@ -57,7 +57,7 @@ const mistyped: [source: string, config: object, unmapped: string[]][] = [
   ['9router', { combos: {}, settings: [] }, ['combos -> Must be a list', 'settings -> Must be an object']],
 ]
 for (const [source, config, unmapped] of mistyped)
-  test(`reports what has the wrong type in an import from ${source}: ${JSON.stringify(config)}`, async ({ folder }) => {
+  test(`reports wrong types in an import from ${source}: ${JSON.stringify(config)}`, async ({ folder }) => {
     const { code, out, err } = await run(source, await written(folder, '.json', JSON.stringify(config)))
     assert.is(code, 0, err)
     for (const line of unmapped) assert.ok(out.includes(line), `${line} in ${out}`)
@@ -94,7 +94,7 @@ test('gives 9router combos and keys with equal names different names', async ({ 
   assert.match(said, /apiKeys\[1\] -> Another key is already named "laptop", so this one is named laptop-2/)
 })
 
-test('adds the name that clients use to what an import from LiteLLM omits', async ({ folder }) => {
+test('adds the names that clients use to the list of omitted LiteLLM models', async ({ folder }) => {
   const of = (name: string, model: string, more = {}) => ({ model_name: name, litellm_params: { model, ...more } })
   const config = {
     model_list: [

@@ -58,7 +58,7 @@ test('imports the attempts and the timeout of a config with one provider', async
   assert.match(said, /Point your clients to .*\/v1\. Use the model "portkey"\.$/m)
 })
 
-test('tries all models below a combo, and sets a timeout if all its targets have one', async ({ folder }) => {
+test('tries all models of nested combos, and sets a timeout if all targets have one', async ({ folder }) => {
   const { said, combos } = await imported(folder, {
     strategy: { mode: 'fallback', other: 1 },
     retry: { use_retry_after_header: true },
@@ -81,24 +81,24 @@ test('tries all models below a combo, and sets a timeout if all its targets have
 })
 
 const conditions: [what: string, query: object, whens: object[] | undefined][] = [
-  ['one text', { 'metadata.plan': 'paid' }, [{ metadata: { plan: 'paid' } }]],
+  ['one metadata string', { 'metadata.plan': 'paid' }, [{ metadata: { plan: 'paid' } }]],
   [
-    'two members',
+    'two fields',
     { 'metadata.a': { $eq: 1 }, 'params.model': { $in: ['x', 'y'] } },
     [{ model: ['x', 'y'], metadata: { a: '1' } }],
   ],
   [
-    'one of two',
+    'either of two fields',
     { $or: [{ 'metadata.a': 'x' }, { 'metadata.b': 'y' }] },
     [{ metadata: { a: 'x' } }, { metadata: { b: 'y' } }],
   ],
   ['a contradiction', { $and: [{ 'metadata.a': 'x' }, { 'metadata.a': { $in: ['y'] } }] }, undefined],
-  ['another test', { 'metadata.a': { $ne: 'x' } }, undefined],
-  ['a path', { 'url.pathname': '/v1/embeddings' }, undefined],
-  ['a star', { 'metadata.a': 'x*' }, undefined],
-  ['none of several', { $or: [] }, undefined],
+  ['an unsupported operator', { 'metadata.a': { $ne: 'x' } }, undefined],
+  ['a URL path', { 'url.pathname': '/v1/embeddings' }, undefined],
+  ['a value with an asterisk', { 'metadata.a': 'x*' }, undefined],
+  ['an empty list of alternatives', { $or: [] }, undefined],
   ['nothing', {}, undefined],
-  ['a name of objects', { 'metadata.__proto__': 'x' }, undefined],
+  ['a built-in property name', { 'metadata.__proto__': 'x' }, undefined],
 ]
 for (const [what, query, whens] of conditions)
   test(`converts or reports a condition on ${what}`, async ({ folder }) => {

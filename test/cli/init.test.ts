@@ -61,7 +61,7 @@ test('creates a config file and secrets with which the gateway starts', async ({
   await command.stop()
 })
 
-test('writes examples into the config file that are valid without their comment marks', async ({ folder }) => {
+test('writes config file examples that are valid when uncommented', async ({ folder }) => {
   await init(folder)
   const whole = (await read(folder, 'signalbox.yaml')).replace(
     /^( *)# ((?: *[\w-]+:|connections|combos|aliases).*)$/gm,
@@ -73,7 +73,7 @@ test('writes examples into the config file that are valid without their comment 
   assert.equal([keys.length, connections.length, combos.length, aliases.length], [2, 2, 1, 1], whole)
 })
 
-test('keeps what is there, and says so', async ({ folder }) => {
+test('keeps existing files, and says so', async ({ folder }) => {
   await init(folder)
   const before = [await read(folder, 'signalbox.yaml'), await read(folder, '.env')]
   const { code, out, err } = await init(folder)
@@ -116,7 +116,7 @@ for (const [line, now] of [
   ['export ADMIN_TOKEN=x', 'SIGNALBOX_ADMIN_TOKEN'],
   ['SCRAPE_TOKEN=x', 'SIGNALBOX_METRICS_TOKEN'],
 ] as const)
-  test(`points out the new name of a variable: ${line}`, async ({ folder }) => {
+  test(`reports the new name of a renamed variable: ${line}`, async ({ folder }) => {
     await writeFile(join(folder, '.env'), `${line}\n`)
     const { code, out, err } = await init(folder)
     const [, former] = /(\w+)=/.exec(line) ?? []
@@ -129,7 +129,7 @@ for (const [line, now] of [
     assert.equal(await readdir(folder), ['.env'])
   })
 
-test('lists .env in .gitignore of a Git repository, unless it is ignored already', async ({ folder }) => {
+test('adds .env to the .gitignore of a Git repository, unless it is already ignored', async ({ folder }) => {
   await mkdir(join(folder, '.git'))
   assert.match((await init(folder, '--env-only')).out, /\nCreated \.gitignore \(added \.env\)\n$/)
   assert.is(await read(folder, '.gitignore'), '.env\n')
@@ -165,7 +165,7 @@ test('prints the outcome as JSON, without secrets', async ({ folder }) => {
   })
 })
 
-test('says what it cannot write', async ({ folder }) => {
+test('names a file that it cannot read', async ({ folder }) => {
   await mkdir(join(folder, '.env'))
   const { code, err } = await init(folder)
   assert.equal([code, err], [1, 'signalbox: Cannot read .env (EISDIR).\n'])

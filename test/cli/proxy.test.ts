@@ -125,7 +125,7 @@ test("never sends local requests, or a command's admin token, to the proxy", asy
   assert.equal(proxied, [])
 })
 
-test("keeps prompts and a command's admin token from the proxy by networks and wildcards in NO_PROXY", async ({
+test("bypasses the proxy for prompts and a command's admin token if NO_PROXY has a matching network or wildcard", async ({
   port,
   proxied,
 }) => {

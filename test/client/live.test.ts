@@ -6,7 +6,7 @@ import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('follows live events')
+const test = suite('following live events')
 
 const catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm' }] } }
 
@@ -118,7 +118,7 @@ test("throws the gateway's error, and one for an invalid parameter", async () =>
   }
 })
 
-test('ends the request when the loop is left', async () => {
+test('ends the request when the loop exits', async () => {
   const { gateway } = await openGateway()
   const { client, state } = connected(gateway)
   for await (const { type } of client.live()) {

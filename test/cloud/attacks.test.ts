@@ -74,16 +74,16 @@ const attacks: Readonly<Record<string, Attack>> = {
     ]
   },
 
-  'a token of an administrator, or the enrollment token': async (_, route) =>
+  'an admin token or the enrollment token': async (_, route) =>
     ['sbx_admin_0123456789012345678901234567890123456789', ENROLLMENT_TOKEN].flatMap((token) => [
       { method: route.method, path: route.path, headers: { authorization: `Bearer ${token}` } },
       { method: route.method, path: route.path, headers: { [headers.session]: token, [headers.signature]: token } },
     ]),
 
-  "the session of another gateway, signed with one's own key": async ({ right, client, stranger }, route) =>
+  "another gateway's session, signed with the attacker's key": async ({ right, client, stranger }, route) =>
     right(route, client.session(), stranger),
 
-  "one's own session with the session of another gateway in its place": async ({ right, client, stranger }, route) =>
+  "the attacker's message with another gateway's session": async ({ right, client, stranger }, route) =>
     withHeaders(await right(route, stranger.session(), stranger), { [headers.session]: client.session().session }),
 
   'an expired session': async ({ right, clock, client }, route) => {
@@ -100,13 +100,13 @@ const attacks: Readonly<Record<string, Attack>> = {
     return right(route, session)
   },
 
-  'a counter that goes back, or stands still': async ({ right, client }, route) => {
+  'a counter that goes back or repeats': async ({ right, client }, route) => {
     const by = client.session()
     const counter = by.counter
     return Promise.all([0, 1, counter - 1].map((before) => right(route, { ...by, counter: before })))
   },
 
-  'a counter that is no number': async ({ right }, route) =>
+  'a counter that is not a number': async ({ right }, route) =>
     Promise.all(
       ['', '0', '-1', '1e9', '01', ' ', '99999999999999999999', 'NaN', '0x99', '٣'].map(async (counter) =>
         withHeaders(await right(route), { [headers.counter]: encodeURI(counter) }),

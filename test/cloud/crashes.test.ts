@@ -51,7 +51,7 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
 
-  'while a mirror is made': {
+  'while a replica is created': {
     before: ({ home }) => home.open(),
     work: ({ home, states }) => home.enable(states),
     async after({ models, proxy }) {
@@ -83,7 +83,7 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
 
-  'while a mirror is removed': {
+  'while a replica is removed': {
     before: enabled,
     work: ({ home }) => home.disable(),
     async after({ keys, models, proxy, id, home, states }) {
@@ -96,7 +96,7 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
 
-  'while the host makes a key': {
+  'while the operator creates a key': {
     before: enabled,
     work: ({ proxy, id }) => proxy.tenant(id).api.keys.put({ name: 'two', key: BROUGHT }),
     async after({ models, proxy, id }) {
@@ -105,7 +105,7 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
 
-  'while the host replaces the value of a key': {
+  "while the operator replaces a key's value": {
     before: enabled,
     work: ({ proxy, id }) => proxy.tenant(id).api.keys.put({ id: 'one', name: 'one', key: BROUGHT }),
     async after({ models, proxy, id }) {
@@ -114,7 +114,7 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
 
-  'while the host deletes a key': {
+  'while the operator deletes a key': {
     before: enabled,
     work: ({ proxy, id }) => proxy.tenant(id).api.keys.delete('one'),
     async after({ models, home, proxy, id }) {

@@ -100,7 +100,7 @@ test('model requests with a cached key do not read the directory', async () => {
   assert.equal(reads, [])
 })
 
-test('model requests find no data of an old replica once its gateway has a new one', async () => {
+test('model requests see no data from an old replica once its gateway has a new one', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')

@@ -44,7 +44,7 @@ test("the cloud serves clients with the key that enabling created, through the g
   assert.is(await atCloud(createdKey?.key ?? ''), 401)
 })
 
-test('a sync transfers changes of either side, and keys created at the cloud with their values', async () => {
+test('a sync transfers changes from either side, and keys created at the cloud with their values', async () => {
   const { enable, api, tenant, atCloud } = openBothEnds()
   const mine = await api.keys.create({ name: 'mine' })
   await enable()
@@ -59,7 +59,7 @@ test('a sync transfers changes of either side, and keys created at the cloud wit
   assert.is(await atCloud(made.key), 200)
 })
 
-test('an action reports conflicting changes of both sides, even after its last response got lost', async () => {
+test('an action reports conflicting changes on both sides, even after its last response was lost', async () => {
   const { enable, api, tenant, start, expect } = openBothEnds()
   const { id } = await api.combos.create({ name: 'fast', models: ['one/a'] })
   await enable()
@@ -124,7 +124,7 @@ test('the proxy still recognizes the gateway after a secret was set for its stor
 
 for (const action of ['enable', 'sync', 'disable'] as const) {
   for (const when of ['before', 'after'] as const) {
-    test(`"${action}" succeeds when repeated, whichever write of the proxy it was killed ${when}`, async () => {
+    test(`"${action}" succeeds when repeated after the proxy was killed ${when} any of its writes`, async () => {
       let writes = 0
       for (let wasKilled = true; wasKilled; ) {
         const write = ++writes

@@ -36,7 +36,7 @@ test('a gateway that names another replica gets an error', async () => {
   }
 })
 
-test('a replica knows only the last two stamps', async () => {
+test('a replica accepts only the last two stamps', async () => {
   const { send, home, restart } = await openWorld()
   await home.enable([])
   const first = home.memory

@@ -92,7 +92,7 @@ test('a gateway fetches changes from the cloud every 30 s', async () => {
 })
 
 for (const by of ['request', 'call'] as const) {
-  test(`a gateway sends changes a previous process could not send with the first ${by}, which does not wait for the cloud`, async () => {
+  test(`on the first ${by}, a gateway sends changes that a previous process could not send, without waiting for the cloud`, async () => {
     const { enable, api, gateway, after, cut, start, tenant, clock, calls } = openBothEnds()
     await enable()
     await after(2_000)
@@ -118,7 +118,7 @@ for (const by of ['request', 'call'] as const) {
   })
 }
 
-test('a gateway sends changes by another gateway on the same data', async () => {
+test('a gateway sends changes made by another gateway on the same data', async () => {
   const { enable, start, after, tenant, gateway } = openBothEnds()
   await enable()
   await after(2_000)

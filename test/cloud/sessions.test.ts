@@ -246,7 +246,7 @@ test("a session opens after the proxy's clock went back", async () => {
   }
 })
 
-test('a message from before the gateway enrolled opens no session, whatever the clock', async () => {
+test('a message from before the gateway enrolled opens no session, regardless of the clock', async () => {
   const { one, other } = openTwoProxies(60_000)
   const client = await createClient(one.door)
   const { message } = await client.opening()
@@ -258,7 +258,7 @@ test('a message from before the gateway enrolled opens no session, whatever the 
   }
 })
 
-test("another proxy's challenge works a minute longer to allow for clock skew, and only once", async () => {
+test("another proxy's challenge works for one more minute to allow for clock skew, and only once", async () => {
   const { one, other } = openTwoProxies(0)
   const client = await createClient(one.door)
   const [first, second] = [await client.opening(ENROLLMENT_TOKEN), await client.opening(ENROLLMENT_TOKEN)]

@@ -4,7 +4,7 @@ import { CLOUD_URL, chatRequest, type OverMsw, openOverMsw, PROVIDER_KEY } from 
 import { openProxy } from './support/proxy.ts'
 import { keyState } from './support/states.ts'
 
-const test = suite('usage of both sides')
+const test = suite('usage on both sides')
 
 const MODEL = 'openai/gpt-5-mini'
 /** The usage the provider reports for each request. */

@@ -70,7 +70,7 @@ test('serves combos, aliases, and models without a stored record', async () => {
   assert.equal(calls[2], { url: 'http://mine.test/v1/chat/completions', authorization: 'Bearer a-longer-key-of-mine' })
 })
 
-test('lists what is defined in code first, and says so', async () => {
+test('lists records defined in code first, and marks them', async () => {
   const { api } = open()
   await api.combos.create({ name: 'stored', models: ['mine/m'] })
   const { combos } = await api.combos.list()
@@ -96,7 +96,7 @@ test('lists what is defined in code first, and says so', async () => {
   ])
 })
 
-test('takes fields of providerSpecificData from there, too', async () => {
+test('accepts providerSpecificData fields at the top level or nested', async () => {
   const providerSpecificData = { baseUrl: 'http://other.test/v1', prefix: 'other', enabledModels: ['m'] }
   const { api, chat, calls } = open({
     connections: { mine: { provider: 'openai-compatible-mine', providerSpecificData } },
@@ -106,7 +106,7 @@ test('takes fields of providerSpecificData from there, too', async () => {
   assert.equal((await api.connections.get('mine')).providerSpecificData, providerSpecificData)
 })
 
-test('rejects changes with 409, and stores none of it', async () => {
+test('rejects changes to records defined in code with a 409, and stores nothing', async () => {
   const storage = memoryStorage()
   const { api, chat } = open({ storage })
   const taken = '409 DEFINED_IN_CODE'
@@ -131,7 +131,7 @@ test('rejects changes with 409, and stores none of it', async () => {
     assert.not(stored.includes(text), text)
 })
 
-test('returns 409 over HTTP, with what to change', async () => {
+test('the 409 over HTTP says what to change', async () => {
   const { gateway } = open({ management: { token: 'a-token-of-at-least-32-characters' } })
   const response = await gateway.fetch('http://gateway/api/combos/fast', {
     method: 'DELETE',
@@ -141,7 +141,7 @@ test('returns 409 over HTTP, with what to change', async () => {
   assert.match(((await response.json()) as { error: string }).error, /defined in code.*gateway's options/)
 })
 
-test('applies settings, and lets others be changed', async () => {
+test('applies settings defined in code, and allows changes to other settings', async () => {
   const { api } = open()
   assert.is((await api.settings.get()).maxAttempts, 2)
   const after = await api.settings.update({ cloudUrl: 'https://cloud.test', maxAttempts: 2 })
@@ -149,7 +149,7 @@ test('applies settings, and lets others be changed', async () => {
   assert.is((await api.settings.get()).maxAttempts, 2)
 })
 
-test('replaces a stored record with the same name, which is back without the configuration', async () => {
+test('overrides a stored record with the same name until the configuration is removed', async () => {
   const storage = memoryStorage()
   const plain = createGateway({ storage, logger: false })
   await plain.api.combos.create({ name: 'fast', models: ['other/model'] })
@@ -227,7 +227,7 @@ const problems: Array<[GatewayOptions, RegExp]> = [
 ]
 
 for (const [options, message] of problems)
-  test(`reports the problem immediately: ${message.source.slice(1, 50)}`, () => {
+  test(`createGateway rejects an invalid configuration: ${message.source.slice(1, 50)}`, () => {
     assert.throws(
       () => createGateway({ storage: memoryStorage(), logger: false, ...options }),
       (error: Error) => {

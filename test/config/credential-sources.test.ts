@@ -84,7 +84,7 @@ test('check 61: 100 concurrent requests call the function once, and again after 
   assert.is(calls.at(-1)?.authorization, 'Bearer key-number-2')
 })
 
-test('check 61: a 401 renews the credential once, and the client gets the answer', async () => {
+test('check 61: a 401 renews the credential once, and the client gets a response', async () => {
   const reasons: string[] = []
   const { ask, calls } = open(
     ({ reason }) => `a-key-for-${reasons.push(reason)}`,
@@ -109,7 +109,7 @@ test('tries the next target if the renewed credential is rejected, too, or stays
   }
 })
 
-test('skips the connection if the function returns nothing, without a call', async () => {
+test('skips the connection without a provider call if the function returns nothing', async () => {
   const { ask, calls, errors } = open(() => undefined)
   assert.is((await ask('both')).status, 200)
   assert.equal(
@@ -122,7 +122,7 @@ test('skips the connection if the function returns nothing, without a call', asy
   assert.match(await alone.text(), /credential function of the connection \\"first\\" returned nothing/)
 })
 
-test('a function that throws or hangs is a failure of its target, with the cause in onError only', async () => {
+test('a function that throws or hangs fails its target, and only onError gets the cause', async () => {
   const thrown = open(() => {
     throw new Error('vault of acme is sealed')
   })
@@ -170,7 +170,7 @@ test("check 64: one account's rejected credential doesn't cool the target for ot
   assert.equal(calls.at(-1), { host: 'first.test', authorization: 'Bearer the-key-of-alice' })
 })
 
-test('check 65: the credential is in no record, error, header, or log', async () => {
+test('check 65: no record, error, header, or log contains the credential', async () => {
   const secret = 'a-very-secret-credential-of-a-vault'
   const { gateway, ask, errors, storage } = open(
     () => ({ accessToken: secret }),
@@ -188,7 +188,7 @@ test('check 65: the credential is in no record, error, header, or log', async ()
   for (const seen of [text, records, errors.map(String).join()]) assert.not(seen.includes(secret))
 })
 
-test('rejects values that are no credential, without quoting them', async () => {
+test('rejects values that are not credentials, without quoting them', async () => {
   for (const value of [7, {}, { apiKey: '' }, { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }, ['a']]) {
     const { ask, errors } = open((() => value) as never)
     assert.is((await ask()).status, 502)
@@ -196,7 +196,7 @@ test('rejects values that are no credential, without quoting them', async () => 
   }
 })
 
-test('rejects a credential that no header can have, without a call', async () => {
+test('rejects a credential that is invalid in a header, without a provider call', async () => {
   for (const value of ['two words', 'two\nlines', 'schlüssel']) {
     const { ask, calls, errors } = open(() => value)
     assert.is((await ask()).status, 502)
@@ -206,7 +206,7 @@ test('rejects a credential that no header can have, without a call', async () =>
   }
 })
 
-test('rejects an expiresAt that is not a number, and takes null as none', async () => {
+test('rejects an expiresAt that is not a number, and treats null as no expiry', async () => {
   for (const expiresAt of [Number.NaN, '2030-01-01', new Date()]) {
     const { ask, errors } = open((() => ({ apiKey: 'a-key-that-expires', expiresAt })) as never)
     assert.is((await ask()).status, 502)
@@ -293,7 +293,7 @@ test("one key's rejected credential doesn't cool the target for other keys", asy
   assert.is(calls.at(-1), `Bearer the-key-of-${good.id}`)
 })
 
-test("removes the parts of AWS access keys from errors, and leaves the placeholder of a local server's error", async () => {
+test('removes parts of AWS access keys from errors, and leaves errors unchanged if the key is a short placeholder', async () => {
   const credential = {
     accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
     secretAccessKey: 'wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY',
@@ -312,7 +312,7 @@ test("removes the parts of AWS access keys from errors, and leaves the placehold
   assert.match(await (await local.ask()).text(), /there were errors here/)
 })
 
-test('reports no error if the client leaves while the credential is renewed', async () => {
+test('reports no error if the client disconnects while the credential is renewed', async () => {
   const client = new AbortController()
   let times = 0
   const { gateway, calls, errors } = open(

@@ -4,7 +4,7 @@ import { getProviderNames } from '../../src/protocols/providers/provider-names.t
 import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the names that editors complete')
+const test = suite('names that editors complete')
 
 const FILE = new URL('../../src/config/known-names.data.ts', import.meta.url)
 

@@ -35,7 +35,7 @@ for (const basePath of ['', '/ai', '/a/b']) {
   })
 }
 
-test('the policy allows only its own scripts and styles, no strings as code, and no frames', async () => {
+test("the content security policy allows only the page's own scripts and no framing", async () => {
   const { headers } = await gatewayWith().fetch(`${ORIGIN}/admin/`)
   const policy = headers.get('content-security-policy') ?? ''
   for (const rule of [
@@ -77,7 +77,7 @@ test('the page supports only GET and HEAD', async () => {
   assert.is(posted.headers.get('allow'), 'GET, HEAD')
 })
 
-test('the page has no data, anyone can load it, and only on local hostnames if management is open', async () => {
+test('the page loads without a token, but only on local hostnames if management is unauthenticated', async () => {
   assert.is((await gatewayWith().fetch(`${ORIGIN}/admin/`)).status, 200)
   const open = gatewayWith({ management: { dangerouslyAllowUnauthenticated: true } })
   const asBrowser = (url: string) =>
@@ -86,14 +86,14 @@ test('the page has no data, anyone can load it, and only on local hostnames if m
   assert.is((await asBrowser('http://rebound.example/admin/')).status, 403)
 })
 
-test('the path is unknown without the option', async () => {
+test('without the option, the path returns a 404', async () => {
   const gateway = createGateway({ storage: memoryStorage(), logger: false })
   assert.is((await gateway.fetch(`${ORIGIN}/admin/`)).status, 404)
   assert.not.ok(gateway.matches(`${ORIGIN}/admin/`))
   assert.is(await gateway.handle(new Request(`${ORIGIN}/admin/`)), undefined)
 })
 
-test('a page created by something else is rejected', () => {
+test("a dashboard option that dashboard() didn't create is rejected", () => {
   assert.throws(
     () => Reflect.apply(createGateway, undefined, [{ storage: memoryStorage(), dashboard: true }]),
     /dashboard\(\)/,

@@ -23,10 +23,10 @@ test.before(async (context) => {
 })
 
 const same: Record<string, (boom: Boom) => original.Boom> = {
-  'an error of a status': (boom) => new boom.Boom('full', { statusCode: 507, data: { left: 0 } }),
-  'an error of the client': (boom) => new boom.Boom('no name', { statusCode: 400, data: { field: 'name' } }),
+  'an error with a status': (boom) => new boom.Boom('full', { statusCode: 507, data: { left: 0 } }),
+  'a client error': (boom) => new boom.Boom('no name', { statusCode: 400, data: { field: 'name' } }),
   'an error without a message': (boom) => new boom.Boom(undefined, { statusCode: 404 }),
-  'an internal error, its message hidden': (boom) => new boom.Boom('a secret'),
+  'an internal error with a hidden message': (boom) => new boom.Boom('a secret'),
 }
 
 for (const [name, make] of Object.entries(same)) {

@@ -11,7 +11,7 @@ const operation = (path: string, method = 'GET') => ({ method, path, summary: ''
 
 for (const [title, extend, message] of [
   ['a feature without a name', [{}], /extend\[0\] needs its own "name"/],
-  ['two features of one name', [{ name: 'a' }, { name: 'a' }], /extend\[0\] needs its own "name"/],
+  ['two features with one name', [{ name: 'a' }, { name: 'a' }], /extend\[0\] needs its own "name"/],
   ['a misspelled step', [{ name: 'a', aroundCalls() {} }], /aroundCalls/],
   ['an area without a slash', [{ name: 'a', areas: [area('hello')] }], /a path like "\/hello"/],
   ['a route outside its area', [{ name: 'a', areas: [area('/a', route('/b'))] }], /must be below its area/],
@@ -60,12 +60,12 @@ for (const [title, extend, message] of [
     'The features "listing" and "a" both have the route GET /v1/models. Change one of the paths.',
   ],
   [
-    'a route of a model endpoint',
+    'a route that is a model endpoint',
     [{ name: 'a', routes: [route('/v1/chat/completions', 'POST')] }],
     'The features "models" and "a" both have the route POST /v1/chat/completions. Change one of the paths.',
   ],
   [
-    'operations of one name',
+    'operations with one name',
     [
       { name: 'a', operations: { notes: { list: operation('/api/a') } } },
       { name: 'b', operations: { notes: { get: operation('/api/b') } } },
@@ -81,12 +81,12 @@ for (const [title, extend, message] of [
     'The features "a" and "b" both have the operation GET /api/notes/:. Change one of the paths.',
   ],
   [
-    "operations of a gateway's name",
+    'operations with a built-in name',
     [{ name: 'a', operations: { keys: { get: operation('/api/a') } } }],
     'The feature "a" can\'t add operations to gateway.api.keys. Rename them.',
   ],
 ] as const)
-  test(`${title} is rejected when the gateway is created`, async () => {
+  test(`createGateway rejects ${title}`, async () => {
     const thrown = await openExtended(extend as unknown as Feature[]).then(
       () => 'created',
       (error: Error) => error,

@@ -125,7 +125,7 @@ for (const name of Object.keys(clients)) {
     ['in two pieces', ['Open SES', 'AME now']],
     ['letter by letter', [...'Open SESAME now']],
     ['at the end', ['Open SESA', 'ME']],
-    ['begun and not finished', ['Open SE', 'SESAM']],
+    ['started but not finished', ['Open SE', 'SESAM']],
   ] as const)
     test(`a feature can mask a word in a stream, ${title} (${name})`, async () => {
       const events = [
@@ -158,7 +158,7 @@ for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'ge
     }
   })
 
-test('an editor that changes nothing leaves every byte', async () => {
+test('an editor that changes nothing leaves every byte unchanged', async () => {
   const harmless: Feature = {
     name: 'harmless',
     aroundCall: async (call, next) => editText(call, await next(), () => ({ push: (piece) => piece, end: () => '' })),
@@ -172,7 +172,7 @@ test('an editor that changes nothing leaves every byte', async () => {
     assert.is(await edited?.('anthropic-messages', isStream), await plain?.('anthropic-messages', isStream))
 })
 
-test('held text follows a ping, is sent before the end of its block, and the events of Responses stay numbered', async () => {
+test('held text is sent after a ping and before the end of its block, and Responses events stay numbered', async () => {
   const events = messageEvents('')
   events.splice(3, 1, textDelta('Open SES'), ping, textDelta('AM'))
   const format = 'anthropic-messages'
@@ -245,7 +245,7 @@ test('texts of choices, reasoning, and tool calls are edited separately, and nam
   assert.equal(seen, [true, false, false, false])
 })
 
-test('token probabilities, which repeat the text, are removed from what has changed', async () => {
+test('token probabilities, which repeat the text, are removed from edited responses', async () => {
   const answer = chatAnswer('SESAME')
   const logprobs = { content: [{ token: 'SESAME', logprob: -1, top_logprobs: [] }] }
   Object.assign(answer.choices[0] ?? {}, { logprobs })
@@ -258,7 +258,7 @@ test('token probabilities, which repeat the text, are removed from what has chan
 })
 
 for (const name of ['openai-chat', 'anthropic-messages', 'openai-responses'])
-  test(`an editor that rejects ends a stream with an error event, and nothing of the rest is sent (${name})`, async () => {
+  test(`an editor that rejects ends the stream with an error event, and the rest is not sent (${name})`, async () => {
     const rejecting: Feature = {
       name: 'rejecting',
       aroundCall: async (call, next) =>

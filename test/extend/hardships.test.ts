@@ -3,7 +3,7 @@ import type { ByteStream } from '../../src/lib/exchange.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openExtended } from './world.ts'
 
-const test = suite('features that go their own way')
+const test = suite('edge cases of features')
 
 const passing: Feature = { name: 'passing', aroundCall: (_, next) => next() }
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5))

@@ -40,7 +40,7 @@ for (const [rest, status, end] of [
   ['broken', 500, 'cut'],
   ['waiting', 499, 'aborted'],
 ] as const)
-  test(`a step's stream that is ${rest} holds its limits until it ends, and then releases them with its log`, async () => {
+  test(`a step's ${rest} stream holds its limits until it ends, and is then logged`, async () => {
     const { stream, body } = createStream(rest)
     const { chat, records, addKey, gateway } = await openExtended([replying(() => streamed(body))])
     const key = await addKey('one at a time', ONE_AT_A_TIME)
@@ -62,7 +62,7 @@ for (const [rest, status, end] of [
     await next.body?.cancel()
   })
 
-test("a step's stream that waits breaks off when its key is paused", async () => {
+test("a step's waiting stream is cut off when its key is paused", async () => {
   const { stream, body } = createStream('waiting')
   const { gateway, chat, records, addKey } = await openExtended([replying(() => streamed(body))])
   const key = await addKey('to pause')
@@ -94,7 +94,7 @@ test('a step that replies with a Response, whole or streamed, ends its request w
   )
 })
 
-test('a provider stream that a step passes on changed is billed, and its record says how it ended', async () => {
+test('a provider stream that a step modifies is charged, and its record says how it ended', async () => {
   for (const isCut of [false, true]) {
     const passing: Feature = {
       name: 'passing',

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const rename = (text: string) => replaceSpans(text, scanTopLevel(text, ['model']).spans, '"new"')
 
-const scan = suite('json scan')
+const scan = suite('the JSON scan')
 
 scan('the JSON scan replaces the value of a top-level field and leaves every other character unchanged', () => {
   assert.is(

@@ -3,17 +3,17 @@ import * as v from 'valibot'
 import { createJsonSchemaConverter } from '../../src/lib/json-schema.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('schemas as JSON Schema')
+const test = suite('converting schemas to JSON Schema')
 
 const convert = (schema: v.GenericSchema) => createJsonSchemaConverter(new Map(), '#/$defs/').convert(schema)
 
 const cases: Record<string, [schema: v.GenericSchema, expected: object]> = {
-  'a text': [v.string(), { type: 'string' }],
-  'a truth value': [v.boolean(), { type: 'boolean' }],
-  'a value': [v.literal('a'), { const: 'a' }],
-  'one of several texts': [v.picklist(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
+  'a string': [v.string(), { type: 'string' }],
+  'a boolean': [v.boolean(), { type: 'boolean' }],
+  'a literal': [v.literal('a'), { const: 'a' }],
+  'a string enum': [v.picklist(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
   anything: [v.unknown(), {}],
-  'a checked text': [
+  'a validated string': [
     v.pipe(
       v.string(),
       v.trim(),
@@ -24,13 +24,13 @@ const cases: Record<string, [schema: v.GenericSchema, expected: object]> = {
     ),
     { type: 'string', minLength: 1, maxLength: 3, pattern: '^a' },
   ],
-  'a time': [v.pipe(v.string(), v.isoTimestamp()), { type: 'string', format: 'date-time' }],
+  'a timestamp': [v.pipe(v.string(), v.isoTimestamp()), { type: 'string', format: 'date-time' }],
   'a bounded number': [
     v.pipe(v.number(), v.finite(), v.minValue(1), v.maxValue(9)),
     { type: 'number', minimum: 1, maximum: 9 },
   ],
-  'a whole number': [v.pipe(v.number(), v.integer(), v.gtValue(0)), { type: 'integer', exclusiveMinimum: 0 }],
-  'a list': [
+  'an integer': [v.pipe(v.number(), v.integer(), v.gtValue(0)), { type: 'integer', exclusiveMinimum: 0 }],
+  'an array': [
     v.pipe(v.array(v.string()), v.nonEmpty(), v.maxLength(9)),
     { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 9 },
   ],
@@ -46,17 +46,17 @@ const cases: Record<string, [schema: v.GenericSchema, expected: object]> = {
       required: ['a'],
     },
   ],
-  'a closed object without the members that it always refuses': [
+  'a closed object without fields that it always rejects': [
     v.strictObject({ a: v.exactOptional(v.number()), b: v.exactOptional(v.never()) }),
     { type: 'object', properties: { a: { type: 'number' } }, additionalProperties: false },
   ],
-  'a text or null': [v.nullable(v.string()), { type: ['string', 'null'] }],
-  'one of several texts or null': [v.nullable(v.picklist(['a'])), { type: ['string', 'null'], enum: ['a', null] }],
-  'a shape or null': [
+  'a nullable string': [v.nullable(v.string()), { type: ['string', 'null'] }],
+  'a nullable string enum': [v.nullable(v.picklist(['a'])), { type: ['string', 'null'], enum: ['a', null] }],
+  'a nullable union': [
     v.nullable(v.union([v.string(), v.number()])),
     { anyOf: [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, { type: 'null' }] },
   ],
-  'what metadata says of a check': [
+  'a check that metadata describes': [
     v.pipe(v.custom<object>(Boolean), v.metadata({ type: 'object', minProperties: 1 })),
     { type: 'object', minProperties: 1 },
   ],
@@ -64,7 +64,7 @@ const cases: Record<string, [schema: v.GenericSchema, expected: object]> = {
 }
 
 for (const [name, [schema, expected]] of Object.entries(cases)) {
-  test(`JSON Schema conversion has ${name}`, () => {
+  test(`JSON Schema conversion supports ${name}`, () => {
     const converted = convert(schema)
     assert.equal(converted, expected)
     new Ajv2020({ validateFormats: false }).compile(converted)
@@ -84,7 +84,7 @@ test('a named schema is referenced and converted once, with or without checks ar
   assert.equal(converter.definitions, { Name: { type: 'string', minLength: 1 } })
 })
 
-test('schemas may contain themselves', () => {
+test('schemas can contain themselves', () => {
   interface Tree {
     children: Tree[]
   }

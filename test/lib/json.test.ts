@@ -3,7 +3,7 @@ import { escapeJson } from '../../src/lib/json.ts'
 import { anyText } from '../support/any-text.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('json texts')
+const test = suite('JSON strings')
 
 test('escapes every character as JSON.stringify does', () => {
   for (let code = 0; code <= 0xffff; code++) {

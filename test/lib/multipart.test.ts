@@ -73,7 +73,7 @@ test('writes fields before files, with a random boundary, and with names for fil
   ])
 })
 
-test('parses whatever it writes, including bytes that look like boundaries', () => {
+test('parses every form that it writes, including bytes that look like boundaries', () => {
   const random = createRandom(35)
   const pick = random.below
   const signs = [13, 10, 45, 45, 98, 0, 255]
@@ -93,16 +93,16 @@ test('parses whatever it writes, including bytes that look like boundaries', () 
 const part = field('model', 'm')
 const disposition = (text: string) => form('--b', text, '', 'x', ...END)
 const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
-  'no boundary in its type': [form(...part, ...END), 'multipart/form-data'],
+  'a form without a boundary in its type': [form(...part, ...END), 'multipart/form-data'],
   'an empty boundary': [form(...part, ...END), 'multipart/form-data; boundary=""'],
   'a boundary that is too long': [form(...part, ...END), `multipart/form-data; boundary=${'b'.repeat(71)}`],
   'another boundary': [form(...part, ...END), 'multipart/form-data; boundary=c'],
-  'nothing at all': [new Uint8Array(0)],
-  'no part and no end': [form('--b')],
+  'an empty body': [new Uint8Array(0)],
+  'a form without parts or an end': [form('--b')],
   'a part without an end': [form(...part)],
-  'a part that is cut in its headers': [form('--b', 'Content-Disposition: form-da')],
+  'a part that is cut off in its headers': [form('--b', 'Content-Disposition: form-da')],
   'a boundary within a line': [form('--bb', '', '')],
-  'line feeds alone': [
+  'line feeds without carriage returns': [
     encodeUtf8(
       form(...part, ...END)
         .reduce((text, code) => text + String.fromCharCode(code), '')
@@ -111,7 +111,7 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
   ],
   'a part without headers': [form('--b', '', 'x', ...END)],
   'a part without a disposition': [disposition('content-type: text/plain')],
-  'a disposition of another kind': [disposition('content-disposition: attachment; name="a"')],
+  'another disposition type': [disposition('content-disposition: attachment; name="a"')],
   'a part without a name': [disposition('content-disposition: form-data')],
   'an empty name': [disposition('content-disposition: form-data; name=""')],
   'a name that is too long': [disposition(`content-disposition: form-data; name="${'n'.repeat(301)}"`)],
@@ -119,7 +119,7 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
     disposition('content-disposition: form-data; name="a"\r\ncontent-disposition: form-data; name="b"'),
   ],
   'a header without a name': [disposition(': form-data; name="a"')],
-  'a line that is no header': [disposition('content-disposition: form-data; name="a"\r\nhello')],
+  'a line that is not a header': [disposition('content-disposition: form-data; name="a"\r\nhello')],
   'headers without an end': [
     form('--b', `content-disposition: form-data; name="a"; x="${'x'.repeat(10_000)}"`, '', '', ...END),
   ],
@@ -127,19 +127,19 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
   'a part in quoted-printable': [
     disposition('content-disposition: form-data; name="a"\r\ncontent-transfer-encoding: quoted-printable'),
   ],
-  'a field that is no UTF-8': [
+  'a field that is not UTF-8': [
     concatBytes([
       form('--b', 'content-disposition: form-data; name="a"', '', ''),
       new Uint8Array([255, 254]),
       form('', ...END),
     ]),
   ],
-  'a file name that is no UTF-8': [disposition("content-disposition: form-data; name=a; filename*=utf-8''%ff")],
+  'a file name that is not UTF-8': [disposition("content-disposition: form-data; name=a; filename*=utf-8''%ff")],
   'too many parts': [form(...Array.from({ length: 1_001 }, () => part).flat(), ...END)],
 }
 
 for (const [what, [bytes, type = TYPE]] of Object.entries(malformed))
-  test(`rejects ${what}, and says so`, () => {
+  test(`rejects ${what} with a message that says why`, () => {
     try {
       readForm(bytes, type)
     } catch (error) {

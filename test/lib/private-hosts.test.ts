@@ -1,7 +1,7 @@
 import { isPrivateHost } from '../../src/lib/urls.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('hosts of one network or machine')
+const test = suite('private hosts')
 
 const isPrivate = (address: string) => isPrivateHost(new URL(address).hostname)
 

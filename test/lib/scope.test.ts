@@ -1,7 +1,7 @@
 import { Scope, scopeOfClient } from '../../src/lib/scope.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the scope of some work')
+const test = suite('cancellation scopes')
 
 const REASON = new Error('it is over')
 
@@ -33,7 +33,7 @@ test('anything added to a scope that has ended is cancelled immediately', () => 
   assert.is(reasons[0], REASON)
 })
 
-test('a race in a scope has the result or failure of its work, and rejects with the reason if the scope ends first', async () => {
+test('a race in a scope settles like its work, or rejects with the reason if the scope ends first', async () => {
   const scope = new Scope()
   assert.is(await scope.race(Promise.resolve(1)), 1)
   assert.is(await rejection(scope.race(Promise.reject(REASON))), REASON)

@@ -15,7 +15,7 @@ function parse(...pieces: string[]): SseEvent[] {
 
 const data = (...texts: string[]) => texts.map((text) => ({ event: undefined, data: text }))
 
-const parser = suite('sse parser')
+const parser = suite('the SSE parser')
 
 parser('the SSE parser reads events with names, several data lines, and comments', () => {
   assert.equal(parse('data: a\n\n: note\ndata:b\ndata: c\n\nevent: x\ndata: d\n\n'), [
@@ -73,7 +73,7 @@ parser('the SSE parser rejects an event over 16 MiB that consists of many lines'
   assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => line)), /16 MiB/)
 })
 
-const framing = suite('framing of server-sent events')
+const framing = suite('the SSE framing')
 
 framing(
   'the SSE framing reads the same events wherever the bytes are split, and preserves byte order marks in the data',
@@ -90,7 +90,7 @@ framing(
   },
 )
 
-const splitter = suite('sse splitter')
+const splitter = suite('the SSE splitter')
 
 function split(chunks: Uint8Array[]): string[] {
   const events = createEventSplitter()

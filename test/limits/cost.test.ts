@@ -5,7 +5,7 @@ import { withTimeouts } from '../../src/records/storage-access.ts'
 import { busyMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('what a limit costs')
+const test = suite('the cost of enforcing limits')
 
 const CLIENTS = 32
 const REQUESTS = 6_400

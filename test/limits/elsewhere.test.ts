@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { key, reserved, sums, whyOf } from './support/ledgers.ts'
 import { World } from './support/world.ts'
 
-const test = suite('what the other side of a mirror has used')
+const test = suite('usage on the other side of a mirror')
 
 /** A side of a mirror, with a storage of its own. */
 function openSide() {
@@ -40,7 +40,7 @@ async function exchange(one: Side, other: Side) {
   await tell(other, one)
 }
 
-test("each side's usage counts on both, once, however often it is reported", async () => {
+test("each side's usage counts once on both sides, even if it is reported repeatedly", async () => {
   const { home, cloud, scope } = openSides()
   await home.spend(scope, 30)
   await cloud.spend(scope, 45)
@@ -80,7 +80,7 @@ test('a repeated or outdated message changes nothing, even in another process', 
   )
 })
 
-test('usage from the other side ends with its window', async () => {
+test('usage from the other side expires with its window', async () => {
   const { home, cloud, scope } = openSides()
   await cloud.spend(scope, 60)
   await tell(cloud, home)
@@ -145,7 +145,7 @@ test('counters that are reset on one side are reset on the other, and older ones
   )
 })
 
-test('usage of an earlier mirror stays counted, and is reported to the next one', async () => {
+test('usage from an earlier mirror still counts, and is reported to the next one', async () => {
   const { home, cloud, scope } = openSides()
   await cloud.spend(scope, 40)
   await tell(cloud, home)
@@ -166,7 +166,7 @@ test('usage of an earlier mirror stays counted, and is reported to the next one'
   }
 })
 
-test('a record from before mirrors were counted opens, and keeps counting', async () => {
+test('a record stored before mirrors were tracked is readable, and keeps counting', async () => {
   const { home, cloud, scope } = openSides()
   await home.spend(scope, 9)
   const [{ key: name, value } = { key: '', value: '' }] = await home.world.storage.list('limits/')

@@ -3,7 +3,7 @@ import type { LimitState } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
 import { codeOf, gateway, group, key, open, reserved, sums, whyOf } from './support/ledgers.ts'
 
-const test = suite('the counters of limits')
+const test = suite('limit counters')
 
 test('shows what is used, reserved, and remaining, and when the window ends', async () => {
   const { one, other } = open()
@@ -72,7 +72,7 @@ test('distinguishes what is used up, what is too large, and what in-flight reque
   assert.is((await ask(0)).kind, 'reserved')
 })
 
-test('with several limits, the refusal reports requests, then parallel, then the one that lasts longest', async () => {
+test('with several limits, a rejection names requests first, then parallel, then the longest-lasting limit', async () => {
   const { one } = open()
   const limits = { requests: { minute: 1, day: 1 }, tokens: { total: 1 }, parallel: 1 }
   reserved(await one.reserve([key(limits)], { fixed: { requests: 1, parallel: 1 } })).settle({ requests: 1 }, [
@@ -185,7 +185,7 @@ test('counts a settlement in the windows of its reservation, and not in later on
   )
 })
 
-test('check 79: never opens a window again when a clock goes back, and goes on when it comes to a later one', async () => {
+test("check 79: doesn't reopen a window when the clock goes back, and continues when the clock reaches a later one", async () => {
   const { world, a, one } = open()
   const scope = key({ requests: { day: 1 } })
   const ask = () => one.reserve([scope], { fixed: { requests: 1 } })

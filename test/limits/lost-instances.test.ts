@@ -3,7 +3,7 @@ import { key, open, reserved, sums, whyOf } from './support/ledgers.ts'
 
 const test = suite('instances that crash, or seem to')
 
-test('reservations of a crashed instance become unsettled within a minute, free parallel, and can be settled as spent or unspent', async () => {
+test('reservations of a crashed instance become unsettled within a minute, release parallel limits, and can be settled as spent or unspent', async () => {
   for (const as of ['spent', 'unspent'] as const) {
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 }, parallel: 1 })
@@ -27,7 +27,7 @@ test('reservations of a crashed instance become unsettled within a minute, free 
   }
 })
 
-test('what an instance settles after it was considered lost counts once', async () => {
+test('a settlement by an instance that was considered lost counts once', async () => {
   for (const as of [undefined, 'spent', 'unspent'] as const) {
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 } })
@@ -42,7 +42,7 @@ test('what an instance settles after it was considered lost counts once', async 
   }
 })
 
-test("a running instance isn't lost, however long its request takes", async () => {
+test("a running instance isn't considered lost, even if its request takes long", async () => {
   const { world, one, other } = open()
   const scope = key({ parallel: 1 })
   reserved(await one.reserve([scope], { fixed: { parallel: 1 } }))

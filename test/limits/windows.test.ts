@@ -9,7 +9,7 @@ import {
 import type { LimitWindow } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('windows of limits')
+const test = suite('limit windows')
 
 const minute = (text: string) => toMinute(Date.parse(text))
 const text = (at: number | undefined) => (at === undefined ? undefined : new Date(at * 60_000).toISOString())
@@ -34,7 +34,7 @@ test('a week starts on Monday at midnight', () => {
   assert.is(windowAt('week', '2027-01-01T12:00:00.000Z')[0], '2026-12-28T00:00:00.000Z')
 })
 
-test('a month has its own length, also in leap years', () => {
+test('each month has its own length, including in leap years', () => {
   assert.equal(windowAt('month', '2028-02-29T10:00:00Z'), ['2028-02-01T00:00:00.000Z', '2028-03-01T00:00:00.000Z'])
   assert.equal(windowAt('month', '2026-12-31T23:59:59Z'), ['2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'])
 })

@@ -102,7 +102,7 @@ const services: World['catalog'] = {
 }
 const connected: World = { catalog: services, connections: [{ provider: 'acme' }] }
 
-test("voices and embedding models follow the provider's IDs unchanged", async () => {
+test("voices and embedding models are listed after the provider's models, with unchanged IDs", async () => {
   assert.equal(await ids(connected, ['tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept'])
   assert.equal(await ids(connected, ['embedding']), ['ac/vectors'])
   assert.equal(await ids(connected, ['embedding', 'tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept', 'ac/vectors'])

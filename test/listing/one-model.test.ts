@@ -38,11 +38,11 @@ for (const [what, path, id] of [
   ['a plain id', '/v1/models/team', 'team'],
   ['an id with a slash', '/v1/models/ac/chat', 'ac/chat'],
   ['an id with an encoded slash', '/v1/models/ac%2Fchat', 'ac/chat'],
-  ['an id of several slashes', '/v1/models/ac/meta/llama:7b', 'ac/meta/llama:7b'],
-  ['an id that is encoded in part', '/v1/models/ac%2fmeta/llama%3A7b', 'ac/meta/llama:7b'],
+  ['an id with several slashes', '/v1/models/ac/meta/llama:7b', 'ac/meta/llama:7b'],
+  ['a partly encoded id', '/v1/models/ac%2fmeta/llama%3A7b', 'ac/meta/llama:7b'],
   ['a model of another kind', '/v1/models/ac/painter', 'ac/painter'],
   ['web search', '/v1/models/ac/search', 'ac/search'],
-  ['an id as Google’s clients write it', '/v1/models/models/ac/chat', 'ac/chat'],
+  ['an id in the form that Google’s clients use', '/v1/models/models/ac/chat', 'ac/chat'],
 ] as const) {
   test(`/v1/models/{id} returns one entry: ${what}`, async () => {
     const { gateway } = open()
@@ -72,7 +72,7 @@ for (const [what, headers, body] of [
   ],
   ['Google', { 'x-goog-api-client': 'x' }, { error: { code: 404, message: '?', status: 'NOT_FOUND' } }],
 ] as const) {
-  test(`an unknown ID returns a 404 in the shape of ${what} with a similar name`, async () => {
+  test(`an unknown ID returns a 404 in ${what}'s format with a similar name`, async () => {
     const { gateway } = open()
     const response = await get(gateway, '/v1/models/ac/chatt', { headers })
     assert.is(response.status, 404)

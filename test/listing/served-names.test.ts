@@ -41,13 +41,13 @@ async function openServed() {
 
 for (const [what, name, owner] of [
   ['a model of a keyless compatible connection', 'lab/m', 'lab'],
-  ['the same by the id of its provider', 'openai-compatible-lab/m', 'lab'],
+  ['the same model under its provider’s id', 'openai-compatible-lab/m', 'lab'],
   ['the prefix of a second connection to one provider', 'two/chat', 'two'],
   ['the id of a provider that has another prefix', 'acme/chat', 'one'],
   ['the catalog’s alias of a provider that has another prefix', 'ac/chat', 'one'],
   ['a model that the catalog does not know yet', 'one/chat-2', 'one'],
-  ['an alias of a model', 'quick', 'lab'],
-  ['an alias of a combo', 'best', 'combo'],
+  ['an alias for a model', 'quick', 'lab'],
+  ['an alias for a combo', 'best', 'combo'],
 ] as const) {
   test(`${what} is one entry and works`, async () => {
     const { gateway } = await openServed()
@@ -73,7 +73,7 @@ test('a name with Google’s prefix is found without it', async () => {
 })
 
 for (const name of ['nobody/m', 'm', 'lab', 'lab/', 'lost'] as const) {
-  test(`the name "${name}", which does not resolve, returns a 404 for both`, async () => {
+  test(`the name "${name}", which does not resolve, returns a 404 from both endpoints`, async () => {
     const { gateway } = await openServed()
     await gateway.api.aliases.set({ alias: 'lost', model: 'nobody/m' })
     assert.is((await ask(gateway, name)).status, 404)

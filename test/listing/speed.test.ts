@@ -31,7 +31,7 @@ function worldOf(size: number, read: () => void = () => {}): World {
   }
 }
 
-test('the listing reads each record only a few times, however many there are', async () => {
+test('the listing reads each record only a few times, regardless of how many there are', async () => {
   const size = 5_000
   let reads = 0
   const listing = listingOf(worldOf(size, () => reads++))
@@ -41,7 +41,7 @@ test('the listing reads each record only a few times, however many there are', a
   assert.ok(reads < 40 * size, `${reads} reads of ${3 * size} records`)
 })
 
-test('the listing lists 25,000 models within its time limit', async () => {
+test('listing 25,000 models stays within the time limit', async () => {
   const listing = listingOf(worldOf(5_000))
   const before = busyMs()
   await listing.list(['llm'], noNetwork)
@@ -49,7 +49,7 @@ test('the listing lists 25,000 models within its time limit', async () => {
   assert.ok(tookMs < 2_000, `took ${tookMs.toFixed()} ms`) // about 60 on a machine that has nothing else to do
 })
 
-test('an alias of a million slashes takes linear time', async () => {
+test('an alias with a million slashes takes linear time', async () => {
   const world = { ...worldOf(100), aliases: ['/'.repeat(1_000_000), `p1${'/'.repeat(1_000_000)}`] }
   const before = busyMs()
   await listingOf(world).list(['llm'], noNetwork)

@@ -23,7 +23,7 @@ test("the listing without connections lists the catalog in order, under the prov
   )
 })
 
-test('a provider that serves none of the requested kinds is skipped, whatever its models', async () => {
+test('a provider that serves none of the requested kinds is skipped, regardless of its models', async () => {
   const models = [{ id: 'chat' }, { id: 'picture', type: 'image' as const }]
   const catalog: World['catalog'] = {
     silent: { models },

@@ -66,11 +66,11 @@ for (const [baseUrl, bearer, messages] of [
 
 const keyless: World = { connections: [{ provider: 'openai-compatible', providerSpecificData: { baseUrl: BASE } }] }
 const unaskable: Array<[what: string, world: World]> = [
-  ['an address', compatible('openai-compatible', null)],
-  ['an address that is not blank', compatible('openai-compatible', '   ')],
-  ['an address that is text', compatible('openai-compatible', { href: BASE })],
+  ['a base URL', compatible('openai-compatible', null)],
+  ['a nonblank base URL', compatible('openai-compatible', '   ')],
+  ['a base URL that is a string', compatible('openai-compatible', { href: BASE })],
   ['a key', keyless],
-  ['a key that is not empty', compatible('openai-compatible', BASE, '')],
+  ['a nonempty key', compatible('openai-compatible', BASE, '')],
 ]
 for (const [what, world] of unaskable) {
   test(`the upstream is not queried without ${what}`, async () => {
@@ -97,7 +97,7 @@ for (const [provider, asked] of [
   ['openai', false],
   ['my-openai-compatible', false],
 ] as const) {
-  test(`${provider} is ${asked ? '' : 'not '}queried`, async () => {
+  test(`the upstream of ${provider} is ${asked ? '' : 'not '}queried`, async () => {
     const { ids, requests } = await ask(compatible(provider))
     assert.is(requests.length, asked ? 1 : 0)
     assert.equal(ids, asked ? ['lab/m'] : [])
@@ -141,21 +141,21 @@ for (const [what, answer, expected] of [
   ['models', { models: many }, ['lab/a', 'lab/b']],
   ['results', { results: many }, ['lab/a', 'lab/b']],
   ['data before models before results', { results: [model('r')], models: [model('m')], data: [model('d')] }, ['lab/d']],
-  ['models when data is no array', { data: {}, models: [model('m')] }, ['lab/m']],
+  ['models when data is not an array', { data: {}, models: [model('m')] }, ['lab/m']],
   [
     'id before name before model',
     [{ model: 'm', name: 'n', id: 'i' }, { model: 'm', name: 'n' }, { model: 'm' }],
     ['lab/i', 'lab/n', 'lab/m'],
   ],
   [
-    'the next field when one is blank or no string',
+    'the next field when one is blank or not a string',
     [
       { id: ' ', name: 'n' },
       { id: 7, name: null, model: 'm' },
     ],
     ['lab/n', 'lab/m'],
   ],
-  ['elements without any of them', [{}, { title: 'x' }, null, 'text', 7, ['x'], model('a')], ['lab/a']],
+  ['elements without a name', [{}, { title: 'x' }, null, 'text', 7, ['x'], model('a')], ['lab/a']],
   ['an object without a list', { error: 'no' }, []],
   ['text', 'models', []],
   ['null', null, []],
@@ -175,12 +175,12 @@ const failures: Array<[what: string, handler: RequestHandler]> = [
     http.get('*', () => HttpResponse.redirect('http://elsewhere.test/models', 302)),
   ],
   ['a broken connection', http.get('*', () => HttpResponse.error())],
-  ['no JSON', http.get('*', () => HttpResponse.html('<h1>hello</h1>'))],
-  ['no UTF-8', http.get('*', () => HttpResponse.arrayBuffer(Uint8Array.of(0x5b, 0xff, 0x5d).buffer))],
+  ['HTML instead of JSON', http.get('*', () => HttpResponse.html('<h1>hello</h1>'))],
+  ['invalid UTF-8', http.get('*', () => HttpResponse.arrayBuffer(Uint8Array.of(0x5b, 0xff, 0x5d).buffer))],
   ['an empty body', http.get('*', () => HttpResponse.text(''))],
 ]
 for (const [what, handler] of failures) {
-  test(`${what} results in an empty list, and onError gets it without the key`, async () => {
+  test(`${what} results in an empty list, and onError gets the failure without the key`, async () => {
     const fetch = upstream(handler)
     const told: unknown[] = []
     const world: World = {

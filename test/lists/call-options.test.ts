@@ -6,7 +6,7 @@ import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('options of a call of the AI SDK for the gateway')
+const test = suite('gateway options in AI SDK calls')
 
 const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
 const PATH = '/v4/ai/language-model'
@@ -128,10 +128,10 @@ test("with a list in the header, each field of the options wins, the lower limit
 
 for (const [by, options, headers, ms] of [
   ['the option', { timeoutMs: 500 }, {}, 500],
-  ['the option, which is shorter than the header', { timeoutMs: 500 }, { 'x-signalbox-timeout-ms': '900' }, 500],
-  ['the header, which is shorter than the option', { timeoutMs: 900 }, { 'x-signalbox-timeout-ms': '500' }, 500],
+  ['an option that is shorter than the header', { timeoutMs: 500 }, { 'x-signalbox-timeout-ms': '900' }, 500],
+  ['a header that is shorter than the option', { timeoutMs: 900 }, { 'x-signalbox-timeout-ms': '500' }, 500],
 ] as const)
-  test(`the call waits as long as ${by} says`, async () => {
+  test(`the call uses the timeout of ${by}`, async () => {
     const { ask, clock, up } = await open(() => never())
     const asked = ask(options, { headers })
     while (up.calls.length === 0) await clock.advance(0)
@@ -151,7 +151,7 @@ for (const [by, options, headers, ms] of [
     assert.is(up.open, 0)
   })
 
-test('a strict call is rejected if its target lacks a feature, and the header decides for other calls', async () => {
+test('a strict call is rejected if its target lacks a feature, and other calls follow the header', async () => {
   const { ask } = await open()
   const body = { seed: 7 }
   const model = 'claude/c'
@@ -183,7 +183,7 @@ test("the provider and the records get the end user, and the effort is the model
 
 for (const route of routes)
   for (const version of [3, 4])
-    test(`version ${version} of ${route} accepts models, and reports none of the options as dropped`, async () => {
+    test(`version ${version} of ${route} accepts models, and reports no options as dropped`, async () => {
       const { ask, up } = await open(undefined, { connections: ['one', 'two'] })
       const options = { models: ['nowhere/x', 'two/x'], user: 'me', session: 's', strict: false, timeoutMs: 60_000 }
       const response = await ask(options, { path: `/v${version}/ai/${route}`, model: 'said' })
@@ -282,7 +282,7 @@ test("a key must allow every model, and the call's model if it has parameters", 
   assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
 })
 
-test('limits apply to each model', async () => {
+test('limits apply to each model in the call', async () => {
   const { post, up, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
   const signalbox = { models: ['two/m'], params: { maxTokens: 100 } }
   const body = { prompt, maxOutputTokens: 4_000, providerOptions: { signalbox } }

@@ -8,7 +8,7 @@ import { type Answering, bodyOf, type Call, fakeUpstream, json, sse } from '../p
 import { catalog, openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('conditions on answers')
+const test = suite('conditions on responses')
 
 const messages = [{ role: 'user', content: 'Hi' }]
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
@@ -44,11 +44,11 @@ const refusedMessage = { ...messageAnswer('No'), stop_reason: 'refusal' }
 
 /** Answers that a content filter has ended, by the model that gives them. */
 const filtered: Array<[what: string, model: string, body: object, status?: number]> = [
-  ['a chat completion', 'one/m', filteredChat],
+  ['a filtered chat completion', 'one/m', filteredChat],
   ['a refusal', 'one/m', refusingChat],
-  ['a message', 'claude/c', refusedMessage],
-  ['a blocked prompt of Gemini', 'google/g', blockedGemini],
-  ['an error of the filter', 'one/m', { error: { message: 'The response was filtered', code: 'content_filter' } }, 400],
+  ['a refused message', 'claude/c', refusedMessage],
+  ['a blocked Gemini prompt', 'google/g', blockedGemini],
+  ['a content filter error', 'one/m', { error: { message: 'The response was filtered', code: 'content_filter' } }, 400],
 ]
 
 const clients = [
@@ -108,7 +108,7 @@ test(`under "schema", a response that doesn't match the schema falls back, and i
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /schema/)
 })
 
-test('the client gets the last unwanted response unchanged if there is no other, whatever else has failed', async () => {
+test('the client gets the last unwanted response unchanged if there is no other, even after other failures', async () => {
   for (const [stream, last] of [
     [false, 'two'],
     [true, 'two'],
@@ -135,7 +135,7 @@ test('the client gets the last unwanted response unchanged if there is no other,
   }
 })
 
-test('"schema" does nothing without an output format, and a tool call is not a response yet', async () => {
+test('"schema" does nothing without an output format, or for a tool call', async () => {
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
   const calling = {
     ...chatAnswer(),
@@ -150,12 +150,12 @@ test('"schema" does nothing without an output format, and a tool call is not a r
 })
 
 for (const [name, models] of [
-  ['passed through', ['one/m', 'two/m']],
+  ['passed-through', ['one/m', 'two/m']],
   ['translated', ['claude/c', 'two/m']],
 ] as const) {
   const events = (provider: string, text: string) => (provider === 'claude' ? messageEvents(text) : chatEvents(text))
 
-  test(`a stream that is ${name} is held back until it matches the schema`, async () => {
+  test(`a ${name} stream is held back until it matches the schema`, async () => {
     const { ask, told } = await open(({ provider }) =>
       sse(events(provider, provider === 'two' ? good : 'no JSON at all')),
     )
@@ -172,7 +172,7 @@ for (const [name, models] of [
     assert.ok(record?.attempts.every(({ usage }) => (usage?.outputTokens ?? 0) > 0))
   })
 
-  test(`a stream that is ${name} and breaks off while it is held back falls back to the next model`, async () => {
+  test(`a ${name} stream that breaks off while it is held back falls back to the next model`, async () => {
     const { ask, told } = await open(({ provider }) => {
       if (provider === 'two') return sse(chatEvents(good))
       return new Response(
@@ -195,7 +195,7 @@ for (const [name, models] of [
     )
   })
 
-  test(`a stream that is ${name} and breaks off for all models is an error, not an end`, async () => {
+  test(`a ${name} stream that breaks off for all models returns an error`, async () => {
     const { ask, told } = await open(
       ({ provider }) =>
         new Response(
@@ -216,7 +216,7 @@ for (const [name, models] of [
     assert.is(told.requests[0]?.end, 'failed')
   })
 
-  test(`an abort ends the call of a stream that is ${name} and held back`, async () => {
+  test(`aborting a ${name} stream that is held back ends its call`, async () => {
     const leave = new AbortController()
     const { ask, up, told } = await open(({ provider }) => {
       setTimeout(() => leave.abort(), 5)
@@ -301,7 +301,7 @@ for (const [path, body, end] of streaming)
     })
   }
 
-test('the client of a stream that is held back gets keep-alives', async () => {
+test('the client gets keep-alives while a stream is held back', async () => {
   let goOn = () => {}
   const more = new Promise<void>((resolve) => {
     goOn = resolve
@@ -325,7 +325,7 @@ test('the client of a stream that is held back gets keep-alives', async () => {
   assert.match(text, /data: \[DONE\]\n\n$/)
 })
 
-test('a stream that the content filter ends with its first content falls back, and one that has begun does not', async () => {
+test('a stream that the content filter ends before any content falls back, and one that has begun does not', async () => {
   const end = chatChunk({}, 'content_filter')
   const { ask, told } = await open(({ provider }, nth) => {
     if (provider === 'two') return sse(chatEvents())
@@ -362,18 +362,18 @@ test("unwanted responses don't count against a model's health", async () => {
 const schemas: Array<[what: string, schema: object, value: unknown, isMatch: boolean]> = [
   ['a type', { type: 'integer' }, 5, true],
   ['another type', { type: 'integer' }, 5.5, false],
-  ['a missing member', schema, {}, false],
+  ['a missing field', schema, {}, false],
   ['a reference', { $defs: { a: { type: 'string' } }, type: 'array', items: { $ref: '#/$defs/a' } }, ['x', 5], false],
   ['draft 7', { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] }, [5], false],
-  ['a member that is called as a keyword', { properties: { pattern: { type: 'string' } } }, { pattern: 5 }, false],
+  ['a field named like a keyword', { properties: { pattern: { type: 'string' } } }, { pattern: 5 }, false],
   ['a pattern, which is not checked', { type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50)}!`, true],
   [
-    'members by patterns, which are open',
+    'pattern properties, which are not checked',
     { patternProperties: { '^a': {} }, additionalProperties: false },
     { b: 1 },
     true,
   ],
-  ['no schema', { $ref: '#/nowhere' }, 5, true],
+  ['an unresolvable reference', { $ref: '#/nowhere' }, 5, true],
 ]
 for (const [what, given, value, isMatch] of schemas)
   test(`a value is checked against its schema: ${what}`, () => assert.is(matchesSchema(value, { ...given }), isMatch))

@@ -5,7 +5,7 @@ import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/ups
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('lists of models in a request')
+const test = suite('model lists in requests')
 
 const messages = [{ role: 'user', content: 'Hi' }]
 const listed = (list: unknown) => ({
@@ -26,7 +26,7 @@ const error = async (response: Response) => {
 
 const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
-test('the models of a list are tried in order, whatever model the body contains', async () => {
+test('the models of a list are tried in order, and the model in the body is ignored', async () => {
   const { ask, up, told } = await open(failingFirst)
   const response = await ask({ models: ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m'] })
   assert.is(response.status, 200, await response.text())
@@ -79,7 +79,7 @@ const deadEnds: [models: string[], message: string][] = [
   ],
 ]
 for (const [models, message] of deadEnds) {
-  test(`a list of ${models} that doesn't resolve is rejected with its names, whatever model the body contains`, async () => {
+  test(`a list of ${models} that doesn't resolve is rejected with its names, and the model in the body is ignored`, async () => {
     const provider = { baseUrl: 'http://provider.test/v1', models: [{ id: 'm' }] }
     const more = { catalog: { one: provider, away: provider }, connections: ['one'] }
     const { ask, up } = await open(undefined, { ...more, combos: { said: { models: [] } } })
@@ -174,7 +174,7 @@ test('the setting allowRequestModels also forbids lists for the host app', async
   assert.is((await gateway.api.explain({ model: 'x', headers })).targets[0]?.use, 'first')
 })
 
-test('a key must allow every name of a list, whatever model the body contains', async () => {
+test('a key must allow every name in a list, regardless of the model in the body', async () => {
   const { post, up, key, keyId, gateway } = await openGate({
     models: ['one/m', 'chain', 'claude/*'],
     combos: { chain: ['two/m'], mixed: ['one/m', 'two/m'] },
@@ -240,7 +240,7 @@ test('unwanted responses count against limits, too', async () => {
   assert.is(await reserved(), 0)
 })
 
-test('parameters in a list of another kind than chat are rejected, and embedding lists must have one model', async () => {
+test('parameters are rejected in lists for kinds other than chat, and embedding lists must have one model', async () => {
   const { post, up } = await openGate()
   const ask = (list: object) => post('/v1/embeddings', { model: 'x', input: 'Hi' }, listed(list))
   const wrong = await ask({ models: [{ model: 'other/embedding', params: { maxTokens: 1 } }] })

@@ -6,7 +6,7 @@ import { fakeUpstream } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('parameters of entries of combos')
+const test = suite('parameters of combo entries')
 
 /** One provider of each format. */
 const catalog = {
@@ -126,7 +126,7 @@ const CHAT = '/v1/chat/completions'
 /** A body of a client whose provider speaks the same, with fields that the entry replaces, and what is sent of it. */
 const passed: Array<[what: string, { path: string; name: string; body: object; params: EntryParams; sent: Sent }]> = [
   [
-    'both names of a limit',
+    'the output limit under either name',
     {
       ...{ path: CHAT, name: 'one-m', params: { maxTokens: 5 } },
       body: { max_tokens: 10, max_completion_tokens: 20, vendor: { own: 1 } },
@@ -134,7 +134,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    'reasoning in the words of another vendor',
+    "the reasoning effort instead of another vendor's fields",
     {
       ...{ path: CHAT, name: 'one-m', params: { reasoning: 'low' } },
       body: { thinking: { type: 'disabled' }, reasoning: { max_tokens: 9 }, temperature: 0.5 },
@@ -142,7 +142,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    'the effort of a response, and leaves its summary',
+    'the reasoning effort, and keeps its summary setting',
     {
       ...{ path: '/v1/responses', name: 'open-r', params: { reasoning: 'high' } },
       body: { reasoning: { effort: 'low', summary: 'auto' } },
@@ -150,7 +150,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    'an effort as a budget, without a temperature that a model does not take beside it',
+    'the effort as a budget, and loses a temperature that the model does not accept with it',
     {
       ...{ path: '/v1/messages', name: 'claude-c', params: { reasoning: 'high' } },
       body: { max_tokens: 64_000, thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, temperature: 0.5 },
@@ -162,7 +162,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    'one effort, and leaves the form of the answer',
+    "the entry's effort, and keeps the output format",
     {
       ...{ path: '/v1/messages', name: 'claude-c', params: { reasoning: 'none' } },
       body: { output_config: { effort: 'low', format: { type: 'json_schema', schema: {} } } },
@@ -170,7 +170,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    'options of Gemini in the spelling of the request',
+    "Gemini options in the request's spelling",
     {
       ...{ path: clients.gemini, name: 'google-g', params: { topP: 0.5, maxTokens: 5 } },
       body: { generationConfig: undefined, generation_config: { top_p: 0.9, max_output_tokens: 8_000, seed: 1 } },
@@ -181,7 +181,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    'the budget of Gemini, and leaves whether thoughts are shown',
+    'the Gemini thinking budget, and keeps whether thoughts are shown',
     {
       ...{ path: clients.gemini, name: 'google-g', params: { reasoning: 'low' } },
       body: { generationConfig: { thinkingConfig: { includeThoughts: true, thinkingLevel: 'HIGH' } } },
@@ -189,7 +189,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
     },
   ],
   [
-    'what an old completion has',
+    'the parameters of a legacy completion',
     {
       ...{ path: '/v1/completions', name: 'one-m', params: { maxTokens: 5, temperature: 0.1 } },
       body: { temperature: 1, suffix: 'x' },
@@ -217,7 +217,7 @@ test('nothing else in a passed-through request changes', async () => {
   assert.is(JSON.parse(up.calls[0]?.body ?? '').temperature, 0.1)
 })
 
-test('requests to count tokens and to summarize stay the same', async () => {
+test('token counting requests are unchanged', async () => {
   const { ask } = await open({ maxTokens: 5, temperature: 0.1 })
   const counted = await ask('/v1/messages/count_tokens', 'claude-c', { max_tokens: undefined })
   assert.equal([counted.sent.max_tokens, counted.sent.temperature], [undefined, undefined])
@@ -253,7 +253,7 @@ test('the same model is called again for an entry with other parameters', async 
   )
 })
 
-test('entries with equal parameters are one target in requests and explanations, whatever their source', async () => {
+test('entries with equal parameters are one target in requests and explanations, regardless of their source', async () => {
   const halved = { models: [{ model: 'one/m', params: { topP: 0.5 } }] }
   const up = fakeUpstream(() => new Response('{}', { status: 500 }))
   const world = await openWorld({

@@ -43,7 +43,7 @@ for (const { method, path } of writing) {
   })
 }
 
-test('the limit is an option, and a body within it is accepted', async () => {
+test('the size limit is configurable, and a body within it is accepted', async () => {
   const { send } = openDoor({ limits: { maxManagementBodyBytes: 12 } })
   assert.is((await send('POST', '/api/keys', { headers, body: '{"name":"a"}' })).status, 201)
   assert.is((await send('POST', '/api/keys', { headers, body: '{"name":"ab"}' })).status, 413)

@@ -14,7 +14,7 @@ test("a combo can't contain itself", async () => {
   assert.equal((await expect(200, 'GET', `/api/combos/${id}`)).models, ['x'])
 })
 
-test("a combo can't contain itself through others, whichever is created last", async () => {
+test("a combo can't contain itself through others, regardless of which is created last", async () => {
   const { refuses, expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'b'] })
   await expect(201, 'POST', '/api/combos', { name: 'b', models: ['y', 'c'] })
@@ -39,7 +39,7 @@ test('the same combo twice, or along two paths, is not a cycle', async () => {
   await expect(201, 'POST', '/api/combos', { name: 'top', models: ['left', 'right', 'left', 'leaf'] })
 })
 
-test("a provider's model is not a combo, whatever its last part is", async () => {
+test("a provider's model is not a combo, even if its last part is a combo name", async () => {
   const { expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'gpt-5', models: ['openai/gpt-5'] })
 })
@@ -69,7 +69,7 @@ test('a long chain is not a cycle, and is followed to its end', async () => {
   await refuses(400, cycle(`c60 → ${way} → c60`, 0), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
 })
 
-test('visits two paths at each of forty levels once', async () => {
+test('visits each combo once when two paths lead to each of forty levels', async () => {
   const { expect } = openDoor()
   for (let at = 0; at < 40; at++) {
     await expect(201, 'POST', '/api/combos', { name: `c${40 - at}`, models: [`c${41 - at}`, `c${41 - at}`] })

@@ -25,7 +25,7 @@ for (const strategy of ['fallback', 'round-robin', 'weighted', 'random', 'least-
   })
 }
 
-test('weights survive a change of the strategy', async () => {
+test('weights survive a strategy change', async () => {
   const { expect } = openDoor()
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy: 'weighted' })
   for (const strategy of ['fallback', 'weighted'])
@@ -129,7 +129,7 @@ test('in process, returns a copy, including the entries', async () => {
   assert.equal((await api.combos.get(made.id)).models, [{ model: 'x', weight: 2 }])
 })
 
-test('finds a cycle through entry objects as through names', async () => {
+test('detects cycles through entry objects as well as names', async () => {
   const { refuses, expect } = openDoor()
   const cycle = (way: string) =>
     `"models[1]" must not lead back to the combo itself (${way}). Remove it or use another model`

@@ -100,7 +100,7 @@ test('a deleted connection is gone', async () => {
   assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
 })
 
-test('an unknown id gets a 404, whatever characters it contains', async () => {
+test('an unknown id gets a 404, even if it contains special characters', async () => {
   const { refuses } = openDoor()
   for (const id of ['nobody', '..%2Fsettings', '%F0%9F%98%80', 'x'.repeat(3_000)]) {
     await refuses(404, 'Connection not found', ['GET', `/api/connections/${id}`])

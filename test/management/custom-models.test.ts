@@ -30,7 +30,7 @@ test('trims id and providerAlias', async () => {
   assert.equal(await expect(201, 'POST', PATH, { id: ' m ', providerAlias: '\toa ' }), { id: 'm', providerAlias: 'oa' })
 })
 
-test('rejects an existing custom model, whatever its type; another provider can have the same id', async () => {
+test('rejects an existing custom model, even with another type; another provider can have the same id', async () => {
   const { expect, refuses } = openDoor()
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'oa' })
   const again = { id: ' m', type: 'image', providerAlias: 'oa' }

@@ -21,10 +21,10 @@ async function doorWithDamage(damage: (sealedKey: string) => unknown = () => 'AA
 const SAYS = /cannot be decrypted because it was changed, moved, or encrypted with another secret.*Delete it/
 
 for (const [how, damage] of [
-  ['is not sealed at all', () => 'sbx_'],
+  ['is not encrypted', () => 'sbx_'],
   ['was changed', (sealed: string) => `${sealed.startsWith('A') ? 'B' : 'A'}${sealed.slice(1)}`],
   ['is missing', () => undefined],
-  ['is no text', () => 7],
+  ['is not a string', () => 7],
 ] as const) {
   test(`shows that a key can't be decrypted because it ${how}, and the others as usual`, async () => {
     const { expect, before, id } = await doorWithDamage(damage)

@@ -136,7 +136,7 @@ const formats: Array<[what: string, input: object, answer: object, url: string, 
     { authorization: 'Bearer sk-1' },
   ],
   [
-    'a vendor of the catalog with a key',
+    'a catalog provider with a key',
     { provider: 'openai', apiKey: 'sk-1' },
     models('m'),
     'https://api.openai.com/v1/models',
@@ -150,7 +150,7 @@ const formats: Array<[what: string, input: object, answer: object, url: string, 
     { 'x-api-key': 'sk-1', 'anthropic-version': '2023-06-01' },
   ],
   [
-    'Anthropic-compatible, whose address ends in /messages',
+    'Anthropic-compatible, with a URL that ends in /messages',
     { provider: 'anthropic-compatible-lab', baseUrl: `${LAB}/messages`, apiKey: 'sk-1' },
     { data: [{ type: 'model', id: 'm' }] },
     `${LAB}/models?limit=1000`,
@@ -189,38 +189,38 @@ const status = (code: number) =>
   http.get(`${LAB}/models`, () => HttpResponse.json({ error: 'sk-2 leaked' }, { status: code }))
 const problems: Array<[what: string, handler: RequestHandler, warning: string, input?: object]> = [
   [
-    'cannot be reached',
+    'is unreachable',
     http.get(`${LAB}/models`, () => HttpResponse.error()),
     `${AT} is unreachable: start it, or set its "baseUrl". ${AGAIN}`,
   ],
-  ['wants a key', status(401), `${AT} returned status 401 because it requires a key: set "apiKey". ${AGAIN}`],
-  ['refuses the key', status(403), `${AT} returned status 403: check "apiKey". ${AGAIN}`, { apiKey: 'sk-2' }],
+  ['requires a key', status(401), `${AT} returned status 401 because it requires a key: set "apiKey". ${AGAIN}`],
+  ['rejects the key', status(403), `${AT} returned status 403: check "apiKey". ${AGAIN}`, { apiKey: 'sk-2' }],
   ['has no such path', status(404), `${AT} returned status 404: ${CHECK}. ${AGAIN}`],
   ['is loading its model', status(503), `${AT} returned status 503: wait until it is ready. ${AGAIN}`],
   [
-    'sends a page',
+    'sends a web page',
     http.get('*', () => HttpResponse.html('<h1>hello</h1>')),
     `${AT} did not return a list of models: ${CHECK}. ${AGAIN}`,
   ],
   [
-    'answers 200 to any path',
+    'returns 200 for any path',
     listOf(`${LAB}/models`, { error: 'Unexpected endpoint or method. (GET /models)' }),
     `${AT} did not return a list of models: ${CHECK}. ${AGAIN}`,
   ],
   ['has no models', lists(), `${AT} has no models yet. Load one there, then try "discover" again.`],
   [
-    'has no models, as a server in Go says it',
+    'returns null as the list',
     listOf(`${LAB}/models`, { object: 'list', data: null }),
     `${AT} has no models yet. Load one there, then try "discover" again.`,
   ],
   [
-    'has no address',
+    'has no URL',
     lists('m'),
     `The connection has no URL to get models from. Set "baseUrl". ${AGAIN}`,
     { baseUrl: null },
   ],
   [
-    'is a cloud',
+    'is a cloud service',
     lists('m'),
     'AWS Bedrock cannot list an account\'s models. List them with "enabledModels".',
     {
@@ -272,24 +272,24 @@ const NOTHING =
 const CATALOG =
   'GET /v1/models lists this connection\'s models from the catalog, and its server may not have them. Query the server with "discover": true, or list its models with "enabledModels".'
 for (const [what, input, warning] of [
-  ['a compatible one without a key', lab, NOTHING],
+  ['a compatible connection without a key', lab, NOTHING],
   [
-    'a compatible one whose id ends in hex digits',
+    'a compatible connection whose id ends in hex digits',
     { ...lab, provider: 'openai-compatible-0123456789', apiKey: 'k' },
     NOTHING,
   ],
-  ['a compatible one without an address', { provider: 'openai-compatible', apiKey: 'k' }, NOTHING],
-  ['one of no provider of the catalog', { ...lab, provider: 'own', apiKey: 'k' }, NOTHING],
+  ['a compatible connection without a URL', { provider: 'openai-compatible', apiKey: 'k' }, NOTHING],
+  ['a provider outside the catalog', { ...lab, provider: 'own', apiKey: 'k' }, NOTHING],
   ['ollama', { provider: 'ollama' }, CATALOG],
   ['LM Studio by its alias, with a key', { provider: 'lms', apiKey: 'k' }, CATALOG],
-  ['a vendor’s name for a server of one’s own, without a key', { provider: 'openai', baseUrl: LAB }, CATALOG],
-  ['a compatible one with a key', { ...lab, apiKey: 'k' }, undefined],
-  ['one with enabled models', { ...lab, enabledModels: ['m'] }, undefined],
+  ['a vendor’s name for your own server, without a key', { provider: 'openai', baseUrl: LAB }, CATALOG],
+  ['a compatible connection with a key', { ...lab, apiKey: 'k' }, undefined],
+  ['a connection with enabled models', { ...lab, enabledModels: ['m'] }, undefined],
   ['a vendor with a key', { provider: 'openai', apiKey: 'k' }, undefined],
   ['a vendor without a key yet', { provider: 'openai' }, undefined],
   ['web search', { provider: 'tavily', apiKey: 'k' }, undefined],
 ] as const) {
-  test(`the warning that the listing doesn't query is ${warning ? '' : 'not '}given for ${what}`, async () => {
+  test(`the warning about models that were never queried is ${warning ? '' : 'not '}given for ${what}`, async () => {
     const { expect, api, asked } = open()
     const made = await expect(201, 'POST', '/api/connections', input)
     const shown = { ...(await api.connections.get(made.id)), ...(warning && { warnings: [warning] }) }
@@ -302,7 +302,7 @@ for (const [what, input, warning] of [
   })
 }
 
-test("doesn't warn that the listing doesn't query if custom models replace the server's", async () => {
+test("doesn't warn about models that were never queried if custom models replace the server's", async () => {
   const { api } = open()
   await api.customModels.create({ providerAlias: 'lab', id: 'm' })
   assert.not.ok('warnings' in (await api.connections.create(lab)))

@@ -24,7 +24,7 @@ const cases: Record<string, Case> = {
     expected: [402, 'request_too_expensive'],
     uses: ['skipped'],
   },
-  'no price, where that is allowed': {
+  'no price, where the settings allow it': {
     limits: { usd: { day: 5 } },
     settings: { whenPriceUnknown: 'allow' },
     model: 'free/m',
@@ -37,7 +37,7 @@ const cases: Record<string, Case> = {
     expected: [200],
     uses: ['skipped', 'first'],
   },
-  'a dearer tier': {
+  'a more expensive tier': {
     limits: { usd: { day: 5 } },
     body: { service_tier: 'priority' },
     expected: [402, 'request_too_expensive'],
@@ -61,17 +61,17 @@ const cases: Record<string, Case> = {
     expected: [200],
     uses: ['skipped', 'first'],
   },
-  'tokens of the group': { groupLimits: { tokens: LOW }, expected: [402, 'request_too_expensive'] },
-  'tokens of the gateway': { settings: { limits: { tokens: LOW } }, expected: [402, 'request_too_expensive'] },
-  'tokens that are used up': {
+  "the group's token limit": { groupLimits: { tokens: LOW }, expected: [402, 'request_too_expensive'] },
+  "the gateway's token limit": { settings: { limits: { tokens: LOW } }, expected: [402, 'request_too_expensive'] },
+  'a used-up token limit': {
     limits: { tokens: { total: 130 } },
     before: 1,
     answer: metered({ output: 200 }, { tokens: 0 }),
     expected: [402, 'budget_exceeded'],
   },
-  'requests that are used up': { limits: { requests: { hour: 1 } }, before: 1, expected: [429, 'rate_limit_exceeded'] },
-  'requests under way': { limits: { parallel: 1 }, expected: [200], uses: ['first'] },
-  'tokens that are used up, for a count': {
+  'a used-up request limit': { limits: { requests: { hour: 1 } }, before: 1, expected: [429, 'rate_limit_exceeded'] },
+  'a limit on concurrent requests': { limits: { parallel: 1 }, expected: [200], uses: ['first'] },
+  'a used-up token limit, for a token count': {
     limits: { tokens: { total: 130 } },
     answer: metered({ output: 200 }, { tokens: 0 }),
     before: 1,
@@ -79,12 +79,12 @@ const cases: Record<string, Case> = {
     path: '/v1/messages/count_tokens',
     expected: [200],
   },
-  'a body with a list of models': {
+  'a body with a model list': {
     limits: { tokens: { day: 100_000 } },
     body: { models: ['x/y'] },
     expected: [400, 'invalid_request'],
   },
-  'a body with a list of models, for a key with allowed models': {
+  'a body with a model list, for a key with allowed models': {
     models: ['one/*'],
     body: { models: ['x/y'] },
     expected: [400, 'invalid_request'],

@@ -64,7 +64,7 @@ test('behind a proxy, uses publicOrigin in place of Host', async () => {
     assert.is(await status(origin), 403, origin)
 })
 
-test('treats an unknown origin as foreign, whatever the host', async () => {
+test('treats an unknown origin as foreign, regardless of the host', async () => {
   assert.is(await create(session, { ...json, host: 'null', origin: 'null' }), 403)
   for (const host of ['a b', '']) assert.is(await create(session, { ...json, host, origin: 'null' }), 400, host)
 })

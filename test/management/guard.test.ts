@@ -44,7 +44,7 @@ test('without the option, everything under /api is closed, and the response says
   assert.is(typeof gateway.api.keys.list, 'function')
 })
 
-test('every route × {nothing, wrong, client key, paused key, other header, token}', async () => {
+test('every route rejects missing, wrong, and client credentials, and accepts the admin token', async () => {
   const { send, expect } = openDoor()
   const client = await expect(201, 'POST', '/api/keys', { name: 'client' })
   const paused = await expect(201, 'POST', '/api/keys', { name: 'paused' })

@@ -69,7 +69,7 @@ test('compares aliases and custom models, which have no GET route, with their li
   assert.match(gone.body.error, 'deleted')
 })
 
-test('of many changes with one revision, on two gateways of a storage, only one succeeds', async () => {
+test('only one of many changes with the same revision succeeds, across two gateways on one storage', async () => {
   const storage = memoryStorage()
   const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) } // they wait for one another
   const [one, other] = [await open({ storage, clock }), await open({ storage, clock })]

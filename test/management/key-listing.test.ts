@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('the listing of keys')
+const test = suite('listing keys')
 
 interface Page {
   keys: { id: string; name: string; key?: string; hint?: string }[]

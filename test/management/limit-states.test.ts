@@ -6,7 +6,7 @@ import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('the states of limits')
+const test = suite('limit states')
 
 async function world() {
   const opened = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })

@@ -246,7 +246,7 @@ test('an enable that fails after the proxy has data says so, and disable removes
   assert.is((await act('disable')).status, 409)
 })
 
-test('an enable that could not be verified succeeds, and says why it was not verified', async () => {
+test("an enable that can't be verified succeeds, and says why", async () => {
   const failures = [
     [
       () => Promise.resolve(new Response('no', { status: 401 })),
@@ -323,7 +323,7 @@ test("enable doesn't warn about local connections if the proxy is local, too", a
   assert.is((await gateway.api.cloud.enable()).warnings?.length, 1)
 })
 
-test('disable removes what a failed enable has left, even after the URL has changed', async () => {
+test('disable removes data left by a failed enable, even after the URL has changed', async () => {
   const { act, api, proxy } = await open()
   await api.keys.create({ name: 'mine' })
   void proxy.failAt('POST /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), {
