@@ -15,7 +15,7 @@ test.after(lab.close)
 const chat = JSON.stringify({ model: 'one/m', messages: [] })
 const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: chat }
 
-test('as() serves requests of one account through fetch, handle, and exchange, without calling identify', async () => {
+test('as() serves requests for one account through fetch, handle, and exchange, without calling identify', async () => {
   const app = await openApp({ identify: () => null })
   const alice = app.as({ account: 'alice', tags: ['web'] })
   assert.is((await alice.fetch('http://app.test/v1/chat/completions', init)).status, 200)
@@ -94,7 +94,7 @@ test('a Node handler serves one account', async () => {
   )
 })
 
-test("a Node handler's identify function gets the framework's request, also as the platform", async () => {
+test("a Node handler can identify callers by the framework's request", async () => {
   const app = await openApp({ identify: () => null })
   const users: Array<string | undefined> = ['alice', undefined, 'bob']
   const platforms: unknown[] = []

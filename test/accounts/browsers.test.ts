@@ -16,7 +16,7 @@ function audioForm(): FormData {
   return form
 }
 
-test('check 21: pages of other sites are rejected before identify is called', async () => {
+test("check 21: requests from other sites' pages are rejected before identify is called", async () => {
   const app = await openApp()
   const marks: Array<Record<string, string>> = [
     { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },

@@ -106,7 +106,7 @@ test('an account has no access to the management API', async () => {
   assert.is(app.asked.length, 0)
 })
 
-test('identify gets the details of the request', async () => {
+test("identify receives the request's details", async () => {
   const seen: object[] = []
   const app = await openApp({
     identify: (request, { endpoint, kind, format, requestId }) => {

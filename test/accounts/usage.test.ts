@@ -108,7 +108,7 @@ test("the user that a client names doesn't split the totals of an account", asyn
   assert.equal((await requests()).map(({ user }) => user).sort(), ['session-1', 'session-2'])
 })
 
-test('hooks get the id of the account', async () => {
+test("hooks receive the account's id", async () => {
   const usage: UsageRecord[] = []
   const ended: RequestRecord[] = []
   const { ask, api } = await open({

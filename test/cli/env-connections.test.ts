@@ -15,7 +15,7 @@ function openData() {
   return { data, list, apply }
 }
 
-test('connects a provider for each standard variable, with a name that says so', async () => {
+test('connects a provider for each standard variable, and names the connection after the variable', async () => {
   const { list, apply } = openData()
   const env = {
     OPENAI_API_KEY: KEY,
@@ -84,7 +84,7 @@ test('updates the key when the variable changes, and removes the connection when
   assert.equal(await list(), [])
 })
 
-test('keeps changes that the operator makes to such a connection', async () => {
+test("keeps the operator's changes to a connection from the environment", async () => {
   const { data, list, apply } = openData()
   await apply({ OPENAI_API_KEY: KEY })
   const change = { isActive: false, name: 'Mine', priority: 5 }

@@ -13,7 +13,7 @@ import {
 
 const test = importSuite('the accounts of a configuration of LiteLLM')
 
-test('requests only their own models from two accounts of one provider', async ({ folder }) => {
+test('calls each of two accounts with one provider only for its own models', async ({ folder }) => {
   const azure = (name: string) => ({
     model: `azure/gpt-4o-${name}`,
     api_base: `https://${name}.openai.azure.com/`,
@@ -79,7 +79,7 @@ test('gives a server that is named like a provider its own prefix, and recognize
   ])
 })
 
-test('reads listed credentials, URLs and versions from variables, and routes in names like LiteLLM', async ({
+test('reads listed credentials, URLs, and versions from variables, and parses routes in names like LiteLLM', async ({
   folder,
 }) => {
   const { said, file, chat } = await importedLiteLlm(folder, {

@@ -38,7 +38,7 @@ async function ask({ gateway }: ReturnType<typeof openGateway>, key: string, mod
   return reply.headers.get('x-signalbox-request-id') ?? ''
 }
 
-test('filters by the name of a group, and shows it', async ({ url, door }) => {
+test('filters by a group name, and shows it', async ({ url, door }) => {
   const { id } = await door.gateway.api.groups.create({ name: 'Customers' })
   const { key } = await door.gateway.api.keys.create({ name: 'team-a', group: id })
   await ask(door, key)
@@ -57,7 +57,7 @@ test('filters by the name of a group, and shows it', async ({ url, door }) => {
   assert.equal([none.code, none.err], [1, 'There is no group "Nobody".\n'])
 })
 
-test('prints a table with the names of keys, or CSV', async ({ url, door }) => {
+test('prints a table with key names, or CSV', async ({ url, door }) => {
   const { key } = await door.gateway.api.keys.create({ name: 'team-a' })
   await ask(door, key)
   await ask(door, key)
@@ -85,7 +85,7 @@ test('prints a table with the names of keys, or CSV', async ({ url, door }) => {
   assert.is((await runHere(url, 'usage --from yesterday --to today')).out, 'No usage in this period.\n')
 })
 
-test('CSV has the names of keys and groups next to their IDs', async ({ url, door }) => {
+test('CSV includes key and group names next to their IDs', async ({ url, door }) => {
   const group = await door.gateway.api.groups.create({ name: 'Customers, all' })
   const { key, id } = await door.gateway.api.keys.create({ name: 'team-a', group: group.id })
   await ask(door, key)

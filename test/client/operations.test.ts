@@ -92,7 +92,7 @@ const gateways = suite('a client of a gateway')
 
 for (const basePath of ['', '/tools/ai']) {
   gateways(
-    `every operation does what it does in process${basePath && `, with the base path ${basePath}`}`,
+    `every operation has the same result as in process${basePath && `, with the base path ${basePath}`}`,
     async () => {
       const { storage } = await filled()
       const hurt = await damaged(storage, 'aliases/', () => 'damaged')

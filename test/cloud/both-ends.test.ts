@@ -163,7 +163,7 @@ test('a cloud that lost its storage removes nothing from the gateway, and enabli
   await ends.close()
 })
 
-test('a gateway restored from a copy one sync old gets the pause and the key created since', async () => {
+test('a gateway restored from a backup that is one sync old gets the pause and the key created since then', async () => {
   const world = openBothEnds({ home: { secret: 'secret-of-the-gateway-of-forty-characters' } })
   const { api, storage, enable, start, atCloud } = world
   await enable()

@@ -63,7 +63,7 @@ test('model requests are rejected immediately when their key is paused or delete
   assert.is(await models(world, value), 401)
 })
 
-test('model requests go to the gateway that has their key now, even if another one had it before', async () => {
+test('model requests go to the gateway that owns their key now, even if another one owned it before', async () => {
   const world = openProxy()
   const [one, other] = [await world.enrolled(), await world.enrolled()]
   const { value, state } = await keyState('one')

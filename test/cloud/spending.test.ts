@@ -47,7 +47,7 @@ const states = async (api: Pick<OverMsw['home']['api'], 'keys'>, id: string) =>
 
 const spentCalls = ({ recorded }: OverMsw) => recorded.filter(({ path }) => path === paths.spent)
 
-test('usage of a key on one side counts on the other after a sync', async () => {
+test("a key's usage on one side counts on the other after a sync", async () => {
   const budget = { tokens: { total: 20_000 }, requests: { total: 5 } }
   const { ends, api, id, atHome, atCloud } = await opened({ key: budget, group: { requests: { month: 50 } } })
   for (let times = 0; times < 2; times++) assert.is((await atCloud()).status, 200)

@@ -242,7 +242,7 @@ test('renews a rejected credential once for concurrent requests, even if the fun
   }
 })
 
-test('renews the credential once for a request that is divided into several calls', async () => {
+test('renews the credential once for a request that is split into several calls', async () => {
   let times = 0
   const { gateway, calls } = open(
     () => `key-number-${++times}`,

@@ -29,7 +29,7 @@ ${union(models)}
 `
 }
 
-test('src/config/known-names.data.ts has the providers and models of the catalog', async () => {
+test('src/config/known-names.data.ts contains the providers and models of the catalog', async () => {
   const text = generate()
   const isCurrent = (await readFile(FILE, 'utf8').catch(() => '')) === text
   if (!isCurrent && !isCi) await writeFile(FILE, text)

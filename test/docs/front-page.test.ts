@@ -97,7 +97,7 @@ test('the embedding example on the front page consists of lines of examples/expr
   assert.ok(code.length <= 20, `it has ${code.length} lines`)
 })
 
-test('the front page warns right below the example what happens if no key is required', () => {
+test('the front page warns right below the example about not requiring a key', () => {
   const sentence = page.indexOf('without it, anyone who can reach the gateway can spend your money')
   assert.ok(sentence > 0)
   const end = page.indexOf(embed) + embed.length

@@ -29,7 +29,7 @@ for (const [what, read, fewest] of [
   ['the pages', passagesOfPages, 1_000],
   ['messages, help texts, and the dashboard', passagesOfCode, 1_000],
 ] as const)
-  test(`${what} have no banned word, British spelling, or long sentence`, () => {
+  test(`${what} contain no banned words, British spellings, or long sentences`, () => {
     const passages = read()
     assert.ok(passages.length > fewest, `only ${passages.length} passages were found`)
     const faults = passages.filter(({ file }) => !isWaiting(file) && !NO_TEXT.includes(file)).flatMap(findFaults)

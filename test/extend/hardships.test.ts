@@ -25,7 +25,7 @@ test("a request's tokens count once even if a step wraps its call", async () => 
   assert.ok(used.some((tokens) => tokens > 2))
 })
 
-test("a step may discard the stream of one call and reply with another's", async () => {
+test("a step can discard one call's stream and reply with another's", async () => {
   const { chat, up, records } = await openExtended([
     {
       name: 'second-try',
@@ -69,7 +69,7 @@ test('request and attempt listeners that throw are reported, and change nothing'
     assert.is(messages.filter((one) => one === message).length, 2)
 })
 
-test('a reply that a step caches has none of the headers that the gateway adds for a key', async () => {
+test('a reply cached by a step contains no headers that the gateway adds for a key', async () => {
   const kept: Array<Record<string, string>> = []
   const { chat, addKey } = await openExtended([
     {
@@ -113,7 +113,7 @@ test('a feature that is a class instance keeps all of its steps', async () => {
   assert.equal([counting.attempts, counting.closed], [1, true])
 })
 
-test('the lowest output limit of several steps applies, and a step may reject a target or the whole request', async () => {
+test('the lowest output limit of several steps applies, and a step can reject a target or the whole request', async () => {
   const limiting = (tokens: number): Feature => ({
     name: `limit-${tokens}`,
     aroundAttempt(attempt, next) {

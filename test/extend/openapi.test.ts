@@ -32,7 +32,7 @@ const mcp: Feature = {
   ],
 }
 
-test('the document has the routes of areas and the routes below /v1', async () => {
+test('the document contains the routes of areas and the routes below /v1', async () => {
   const { gateway } = await openExtended([mcp])
   const document = await gateway.api.openapi()
   const added = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -21,7 +21,7 @@ for (const [where, step] of [
     assert.equal(errors.map(String), ['TypeError: a bug'])
   })
 
-test('a request that a step rejects is recorded as refused', async () => {
+test('a request that a step rejects is recorded as "refused"', async () => {
   const { chat, records } = await openExtended([{ name: 'strict', aroundCall: async (call) => call.reject('No.') }])
   assert.is((await chat({})).status, 403)
   assert.equal([records[0]?.end, records[0]?.status], ['refused', 403])

@@ -25,7 +25,7 @@ const notes = {
 
 const options = { storage: memoryStorage(), logger: false } as const
 
-test('operations are typed by their features, next to those of the gateway', async () => {
+test("feature operations are typed alongside the gateway's own operations", async () => {
   const gateway = createGateway({ ...options, extend: [{ name: 'silent' }, notes] })
   const { text }: { text: string } = await gateway.api.notes.get('a')
   const put: { text: string } = await gateway.fetch.api.notes.put('a', { text })

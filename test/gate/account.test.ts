@@ -13,7 +13,7 @@ async function world(options: Parameters<typeof openGate>[0]) {
   return { ...opened, get, json: async (path: string) => (await get(path)).json() }
 }
 
-test('has the limits of the key, its group, and the gateway, as in the management API', async () => {
+test('the response contains the limits of the key, its group, and the gateway, as in the management API', async () => {
   const { chat, json, gateway, keyId, up } = await world({
     limits: { requests: { minute: 5 }, usd: { month: 2 } },
     groupLimits: { tokens: { day: 1_000 } },
@@ -63,7 +63,7 @@ test('has the limits of the key, its group, and the gateway, as in the managemen
   assert.is(up.calls.length, 1)
 })
 
-test('has no limits if there are none, and names no key if none was sent', async () => {
+test('the response contains no limits if there are none, and no key if none was sent', async () => {
   const { get, json } = await world({})
   assert.equal((await json('/v1/account')).limits, [])
   assert.equal(await (await get('/v1/account', '')).json(), { object: 'account', key: null, limits: [] })
@@ -72,7 +72,7 @@ test('has no limits if there are none, and names no key if none was sent', async
   assert.is((await get('/v1/key', '')).status, 401)
 })
 
-test('shows the spending of a key without its own limits, from the usage records', async () => {
+test('the response shows the spending of a key without its own limits, from the usage records', async () => {
   const clock = fakeClock(Date.parse('2026-01-30T12:00:00Z')) // a Friday
   const { chat, json } = await world({ usage: true, clock, groupLimits: { tokens: { day: 100_000 } } })
   for (const days of [0, 2, 1, 1]) {

@@ -8,7 +8,7 @@ const test = suite("enforcing a key's limits")
 const limitHeadersOf = (reply: Response) =>
   Object.fromEntries([...reply.headers].filter(([name]) => name.includes('ratelimit')))
 
-test('a request limit admits that many requests, says when the next may follow, and resets with its window', async () => {
+test('a request limit allows that many requests, says when to retry, and resets with its window', async () => {
   const { chat, clock, up, used } = await openGate({ limits: { requests: { minute: 2 } } })
   for (const remaining of ['1', '0']) {
     const reply = await chat()
@@ -58,7 +58,7 @@ test('a daily or total request limit tells clients not to retry automatically', 
   )
 })
 
-test('tokens are settled with what the provider reports, and the headers show what remains', async () => {
+test("tokens are settled with the provider's reported usage, and the headers show the remaining budget", async () => {
   const { chat, used, reserved, reported } = await openGate({ limits: { tokens: { day: 10_000 } } })
   const reply = await chat()
   assert.equal([reply.status, reply.headers.get('x-ratelimit-remaining-tokens')], [200, '9988'])
@@ -126,7 +126,7 @@ test("keys without limits get the provider's headers, and the cost of whole resp
   await stream.text()
 })
 
-test('a token budget that is used up says whose it is, what was used, and when it resets, and keeps clients from retrying', async () => {
+test('the error for a used-up token budget names its owner, the usage, and the reset time, and tells clients not to retry', async () => {
   const { chat, up } = await openGate({
     limits: { tokens: { month: 3_000 } },
     answer: metered({ output: 5_000 }, { tokens: 0 }),
@@ -144,7 +144,7 @@ test('a token budget that is used up says whose it is, what was used, and when i
   assert.is(up.calls.length, 1)
 })
 
-test('a request that may use more than remains is too expensive; with a minute limit, it is told to wait if it will fit then', async () => {
+test('a request that might exceed the remaining budget is too expensive; with a minute limit, it is told to wait if it will fit later', async () => {
   const day = await openGate({ limits: { tokens: { day: 3_000 } } })
   const refused = await day.chat({ max_tokens: 3_500 })
   assert.is(refused.headers.get('x-should-retry'), 'false')
@@ -238,7 +238,7 @@ test('a tier that costs more than the model has no known price', async () => {
   assert.ok((await open.used('usd')) > 0)
 })
 
-test('concurrent requests are limited, however they end', async () => {
+test('concurrent requests are limited, and a request that fails frees its slot', async () => {
   const answering = Promise.withResolvers<Response>()
   const { chat, used, up } = await openGate({
     limits: { parallel: 1 },
@@ -306,7 +306,7 @@ test("a rejected request isn't counted, and a failed one is counted once", async
   assert.is(await used('requests'), 2)
 })
 
-test('each attempt of a fallback has its own reservation, and that of the failed one is released by then', async () => {
+test("each fallback attempt has its own reservation, and the failed attempt's reservation is released by then", async () => {
   const reported = { tokens: 0 }
   const answer = metered({}, reported)
   const { chat, used, reserved } = await openGate({

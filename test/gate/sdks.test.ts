@@ -146,7 +146,7 @@ for (const client of ['chat', 'responses', 'messages', 'gemini'])
     assert.is(asked(), 2)
   })
 
-test('a minute limit tells clients when to retry, and that they may', async () => {
+test('a minute limit tells clients to retry, and when', async () => {
   const { post } = await openGate({ limits: { requests: { minute: 1 } } })
   const ask = () => post('/v1/messages', { model: 'claude/c', max_tokens: 9, messages })
   assert.is((await ask()).status, 200)

@@ -116,14 +116,14 @@ test('renaming a key ends no streams, and neither does pausing it if the option 
 /** Another gateway on the same storage. */
 const elsewhere = async (storage: Storage): Promise<World['api']> => (await openWorld({ storage, connections: [] })).api
 
-test('pausing a key elsewhere ends its streams if the storage reports changes', async () => {
+test('pausing a key on another gateway ends its streams if the storage reports changes', async () => {
   const storage = memoryStorage()
   const { id, rest } = await streaming({ storage })
   await (await elsewhere(storage)).keys.update(id, { isActive: false })
   assert.match(await rest, /This API key is paused/)
 })
 
-test("pausing a key elsewhere ends its streams within a second if the storage doesn't report changes", async () => {
+test("pausing a key on another gateway ends its streams within a second if the storage doesn't report changes", async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { id, rest, clock } = await streaming({ storage })
   await (await elsewhere(storage)).keys.update(id, { isActive: false })

@@ -235,7 +235,7 @@ test("an admin token doesn't work under /v1, and an API key doesn't work under /
   }
 })
 
-test("hooks get the id of the request's key", async () => {
+test("hooks receive the id of the request's key", async () => {
   const { world, chat, key, id } = await gated({ requireApiKey: false })
   await chat({ 'x-api-key': key })
   await chat({})

@@ -152,7 +152,7 @@ test('without `watch`, changes by another gateway apply after the documented sec
   assert.is((await world.chat({})).status, 200)
 })
 
-test('until the settings and the key could be read once, requests fail with a 500, and only `onError` gets the reason', async () => {
+test('until the settings and the key have been read once, requests fail with a 500, and only `onError` gets the reason', async () => {
   for (const broken of ['settings', 'keys/']) {
     const { watch: _, ...storage } = memoryStorage()
     const { get } = storage

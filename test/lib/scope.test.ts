@@ -11,7 +11,7 @@ const rejection = (work: Promise<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   )
 
-test("everything added to a scope is cancelled once, in order, when it ends; what was removed isn't", () => {
+test('everything added to a scope is cancelled once, in order, when the scope ends, unless it was removed', () => {
   const cancelled: string[] = []
   const scope = new Scope()
   const gone = () => cancelled.push('gone')

@@ -54,7 +54,7 @@ test('shows what is used, reserved, and remaining, and when the window ends', as
   })
 })
 
-test('distinguishes what is used up, what is too large, and what in-flight requests hold', async () => {
+test('distinguishes used-up limits, requests that are too large, and capacity held by in-flight requests', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
   const ask = (tokens: number) => one.reserve([scope], { fixed: { tokens } })

@@ -68,7 +68,7 @@ test('inactive connections are dropped, and only `false` means inactive', async 
   }
 })
 
-test('each entry has its four fields, and all have the same second in created', async () => {
+test('each entry has its four fields, and all entries share one created time', async () => {
   const clock = fakeClock(1_700_000_000_999)
   const entry = (id: string, owned_by: string) => ({ id, object: 'model', created: 1_700_000_000, owned_by })
   assert.equal(await listWorld(world, ['llm'], { clock }), [

@@ -49,7 +49,7 @@ for (const [what, name, owner] of [
   ['an alias for a model', 'quick', 'lab'],
   ['an alias for a combo', 'best', 'combo'],
 ] as const) {
-  test(`${what} is one entry and works`, async () => {
+  test(`${what} returns one entry, and requests for it work`, async () => {
     const { gateway } = await openServed()
     assert.not.ok((await idsAt(gateway, '/v1/models')).includes(name), 'the listing keeps to its rules')
     assert.is((await ask(gateway, name)).status, 200)

@@ -173,7 +173,7 @@ test('calls in one session go to the same target, as with the header', async () 
   assert.equal(others, [first, first])
 })
 
-test("the provider and the records get the end user, and the effort is the model's", async () => {
+test('the end user is sent to the provider and recorded, and the effort applies to the model', async () => {
   const { ask, sent, api } = await open(undefined, { usage: true })
   await ask({ user: 'me', reasoning: 'low' })
   assert.equal([sent()[0]?.user ?? sent()[0]?.safety_identifier, sent()[0]?.reasoning_effort], ['me', 'low'])

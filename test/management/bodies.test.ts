@@ -135,7 +135,7 @@ test('hides the details of an internal error from the client, and passes it to o
   assert.equal(errors, [broken, named, named])
 })
 
-test('PATCH does what PUT does', async () => {
+test('PATCH works like PUT', async () => {
   const { expect } = openDoor()
   const key = await expect(201, 'POST', '/api/keys', { name: 'app' })
   const combo = await expect(201, 'POST', '/api/combos', { name: 'c', models: ['openai/x'] })

@@ -110,7 +110,7 @@ for (const [
   title,
   { before = 0, path = chat, body = {}, model = 'one/m', expected, uses, ...options },
 ] of Object.entries(cases))
-  test(`says what the request gets: ${title}`, async () => {
+  test(`explains how a request is handled: ${title}`, async () => {
     const { gateway, keyId, post, up } = await openGate({ answer: metered({}, { tokens: 0 }), ...options })
     const asked =
       path.includes('v1/chat') || path.includes('v1/messages') ? { messages, max_tokens: 30, ...body } : body

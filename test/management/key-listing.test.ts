@@ -17,7 +17,7 @@ async function withKeys(names: readonly string[]) {
 
 const listNames = ({ keys }: Page) => keys.map(({ name }) => name)
 
-test('lists keys with their values by default, and nothing besides the keys', async () => {
+test('lists keys with their values by default, and returns nothing else', async () => {
   const { list, gateway } = await withKeys(['one'])
   const body = await list('')
   assert.equal(body, await gateway.api.keys.list())
@@ -26,7 +26,7 @@ test('lists keys with their values by default, and nothing besides the keys', as
   assert.is(body.keys[0]?.hint, undefined)
 })
 
-test('with values=none, shows the start and the end of values, also for a single key', async () => {
+test('with values=none, shows the start and end of values, even for a single key', async () => {
   const { list, expect, gateway } = await withKeys(['one', 'two'])
   const whole = (await gateway.api.keys.list()).keys
   const { keys } = await list('?values=none')
@@ -54,7 +54,7 @@ test('continues pages after a key that was deleted in the meantime', async () =>
   assert.equal(listNames(await list(`?after=${encodeURIComponent('99:gone')}`)), [])
 })
 
-test('finds keys by a part of their name or id, in pages, too', async () => {
+test('finds keys by part of their name or id, with or without pages', async () => {
   const { list } = await withKeys(['Team A', 'team b', 'other', 'my TEAM'])
   assert.equal(listNames(await list('?q=team')), ['Team A', 'team b', 'my TEAM'])
   const { after = '', ...first } = await list('?q=team&limit=2')

@@ -80,7 +80,7 @@ test('a gateway without stored usage still shows how much of the limits is used'
   assert.equal(limits.find(({ scope, unit }) => scope === 'key' && unit === 'requests')?.used, 1)
 })
 
-test('rejects too many ids, and none', async () => {
+test('rejects too many ids, and an empty list of ids', async () => {
   const { api } = await world()
   for (const ids of ['', [], Array.from({ length: 101 }, (_, nth) => `k${nth}`), 5 as never])
     await api.usage.keys({ ids }).then(

@@ -249,7 +249,7 @@ test('a key can have a given value, and stops accepting it once it is replaced',
   assert.equal(await api.keys.list(), { keys: [] })
 })
 
-test('the value of a key must have the right form, and belong to no other key', async () => {
+test("a key's value must have the right form and not belong to another key", async () => {
   const { api } = open()
   const { key } = await api.keys.put({ name: 'made' })
   const mistyped = `${key.key.slice(0, -1)}${key.key.endsWith('0') ? '1' : '0'}`

@@ -6,7 +6,7 @@ const test = suite('settings')
 
 const defaults = { cloudEnabled: false, requireApiKey: false, cloudUrl: '', ...defaultRules }
 
-test('absent settings have their defaults', async () => {
+test('missing settings have their defaults', async () => {
   const { expect } = openDoor()
   assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
 })
