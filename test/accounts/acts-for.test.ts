@@ -33,7 +33,7 @@ async function open(options: Partial<GatewayOptions> = {}) {
 
 const naming = (quotaEntityId: string) => ({ providerOptions: { gateway: { quotaEntityId } } })
 
-test("check 4: a key that acts for accounts names one in a header, and each account gets the plan's limits", async () => {
+test("check 4: a key that acts for accounts names an account in a header, and each account gets the plan's limits", async () => {
   const { api, ask } = await open()
   const { id: plan } = await api.groups.create({ name: 'pro', each: { requests: { day: 1 } } })
   const { key } = await api.keys.create({ name: 'host', actsFor: { plan } })

@@ -51,7 +51,7 @@ test('a request counts for its account and its key, and must fit into both', asy
   assert.is((await other.state(key({ requests: { day: 5 } })))[0]?.used, 1)
 })
 
-test('user accounts are neither sent to a mirror nor listed as near their limits', async () => {
+test('counters of user accounts are neither sent to a mirror nor listed as near their limits', async () => {
   const { world, one: ledger } = open()
   const limits = { requests: { day: 1 } }
   for (let at = 0; at < 30; at++)

@@ -44,7 +44,7 @@ test('over HTTP, an id is percent-encoded', async () => {
   assert.equal(await send('GET'), { error: 'Account not found' })
 })
 
-test('put writes nothing if nothing would change, and rejects invalid account ids', async () => {
+test('put writes nothing if nothing changes, and rejects invalid account ids', async () => {
   const { api, dump } = await open()
   await api.accounts.put({ id: 'alice', name: 'Alice' })
   const before = await dump()

@@ -26,7 +26,7 @@ test('a ref encodes the first 130 bits of the hash in base32', async () => {
   assert.is(ref, 'a_aaaqeayeaudaocajbifqydiob4')
 })
 
-test('an account can be named by its ref or its id', async () => {
+test('a ref or an id identifies an account', async () => {
   const refs = await createRefs(1)
   const ref = await refs.find('alice')
   assert.is(await refs.resolve('alice'), ref)
@@ -34,7 +34,7 @@ test('an account can be named by its ref or its id', async () => {
   assert.ok(isAccountRef(ref))
 })
 
-test('ids of up to 200 composed characters without control characters or surrounding whitespace are accepted', () => {
+test('ids can have up to 200 composed characters, without control characters or surrounding whitespace', () => {
   for (const id of [...HOSTILE_IDS, 'x'.repeat(200), 'with blanks', 'é', '😀']) assert.ok(isAccountId(id), id)
   const rejected = ['', 'x'.repeat(201), ' a', 'a ', '\u0000', 'a\u200b', '\u202e', '\ud800', 'e\u0301', 'a\nb']
   for (const id of [...rejected, `a_${'a'.repeat(26)}`]) assert.not.ok(isAccountId(id), JSON.stringify(id))

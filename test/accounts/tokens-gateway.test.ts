@@ -160,7 +160,7 @@ test('check 7: a token is rejected together with a key that has no account or a 
   assert.is(up.calls.length, 0)
 })
 
-test('a token only allows models that both the plan and the token list', async () => {
+test('a token only allows models that are listed in both its plan and the token itself', async () => {
   const { api, send, chat, mint, up } = await openGateway()
   await api.groups.put({ id: 'pro', name: 'Pro', models: ['one/m', 'one/n'] })
   const { token } = await mint({ plan: 'Pro', models: ['one/n', 'one/o'] })

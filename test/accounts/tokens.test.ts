@@ -124,7 +124,7 @@ test('a token has at most 1,800 characters', async () => {
   assert.ok(length > 1_790 && length <= 1_800, String(length))
 })
 
-test('a gateway without a secret mints no tokens, and accepts none', async () => {
+test("a gateway without a secret can't mint or accept tokens", async () => {
   const { storage } = tokenWorld()
   const { ownSecret, ...bare } = storage
   const { mint, verify } = tokenWorld({ secret: undefined, storage: bare })
@@ -171,7 +171,7 @@ test('check 70: a token with any byte changed is rejected', async () => {
     assert.is(await codeOf(verify(other)), 'TOKEN_INVALID', other.slice(0, 20))
 })
 
-test('check 70: other algorithms, types, secrets, issuers, and claims are rejected', async () => {
+test('check 70: tokens with other algorithms, types, secrets, issuers, or claims are rejected', async () => {
   const world = tokenWorld()
   await world.verify(await forge(world, claims()))
   const [payload] = [base64url(claims())]
@@ -231,7 +231,7 @@ test('check 71: a token with origins only works on pages from those origins', as
   await verify(anywhere)
 })
 
-test('check 72: a token is accepted up to 5 seconds after it expires and 60 seconds before it was issued', async () => {
+test('check 72: a token is accepted up to 5 seconds after its expiry and up to 60 seconds before its issue time', async () => {
   const { mint, verify, clock } = tokenWorld()
   const { token } = await mint({ account: 'alice', expiresIn: 60 })
   const late = await mint({ account: 'alice', expiresIn: 3_600 })

@@ -77,7 +77,7 @@ for (const [what, content, says] of malformed)
     }
   })
 
-test('does not read a file that is larger than any configuration', async ({ folder }) => {
+test('does not read a file that is too large to be a configuration', async ({ folder }) => {
   const path = await written(folder, '.yaml', CONFIG)
   await truncate(path, 40 * 1024 * 1024)
   const { code, err } = await run('litellm', path)
@@ -85,7 +85,7 @@ test('does not read a file that is larger than any configuration', async ({ fold
   assert.match(err, /is larger than 32 MiB/)
 })
 
-test('reads a LiteLLM configuration with merged anchors, and the encoding of PowerShell', async ({ folder }) => {
+test("reads a LiteLLM configuration with merged anchors, and one in PowerShell's encoding", async ({ folder }) => {
   const text = [
     'x-lab: &lab { api_base: "http://lab.test/v1", api_key: os.environ/LAB_KEY }',
     'model_list:',

@@ -35,7 +35,7 @@ async function imported(folder: string, data: object, names: readonly string[]) 
   return { ...found, combos: Object.fromEntries(combos.map((combo) => [combo.name, combo])) }
 }
 
-test('uses keys at the URLs of their plans and countries, like 9router', async ({ folder }) => {
+test('uses keys with the URL for their plan and country, like 9router', async ({ folder }) => {
   const { chat, said } = await imported(
     folder,
     {
@@ -62,7 +62,7 @@ test('uses keys at the URLs of their plans and countries, like 9router', async (
   assert.match(said, /glm \(glm\) -> connection zai at https:\/\/api\.z\.ai\/api\/anthropic\/v1, as in 9router/)
 })
 
-test("gives the user's servers with equal prefixes different ones", async ({ folder }) => {
+test('gives servers that have equal prefixes different ones', async ({ folder }) => {
   const { chat, combos, warnings } = await imported(
     folder,
     {

@@ -122,7 +122,7 @@ for (const [what, query, whens] of conditions)
     assert.is(/conditions\[0\] -> Signalbox supports only \$eq and \$in/.test(said), whens === undefined)
   })
 
-test("reads a config as returned by Portkey's API, and in its first version", async ({ folder }) => {
+test("reads a config as returned by Portkey's API, and one in the first format version", async ({ folder }) => {
   const config = { strategy: { mode: 'loadbalance' }, targets: [openai('a', { weight: 3 }), openai('b')] }
   const forms = [
     { success: true, data: { name: 'mine', config } },

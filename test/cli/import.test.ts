@@ -299,7 +299,7 @@ test('does not give a plain-text key the name of a variable that LiteLLM reads',
   assert.not.match(file, /\{\}/)
 })
 
-test('keeps strings of another gateway that look like variables', async ({ folder }) => {
+test('keeps strings from another gateway that look like variables', async ({ folder }) => {
   const home = `$${'{HOME}'}`
   const path = await written(
     folder,

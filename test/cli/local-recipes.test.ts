@@ -116,7 +116,7 @@ for (const [title, hello, listed, embeddings] of [
   })
 }
 
-test('the recipe for llama.cpp connects while the model loads, and retries as it says', async (context) => {
+test('the recipe for llama.cpp connects while the model loads, and its retry command works later', async (context) => {
   const gateway = await start(context)
   const url = await gateway.baseUrl()
   const [create = ''] = listBlocks('llama.cpp', 'sh').join('').split('\n')

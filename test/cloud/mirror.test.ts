@@ -16,7 +16,7 @@ async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
 
 const EMPTY = { mirror: null, stamp: null, changes: [], seen: [] }
 
-test('a replica is only created by a request that asks for it', async () => {
+test('a replica is only created by a request with "create", and only without a mirror ID', async () => {
   const { send, home, proxy } = await openWorld()
   const refused = await send(EMPTY)
   assert.equal([refused.status, refused.body.code], [409, 'MIRROR_GONE'])

@@ -160,7 +160,7 @@ test('check 62: each account gets its own credential, unless it is shared', asyn
   assert.is(shared.calls[0]?.authorization, 'Bearer shared-key-1-undefined')
 })
 
-test("check 64: one account's rejected credential doesn't cool the target for others", async () => {
+test("check 64: one account's rejected credential doesn't put the target in cooldown for others", async () => {
   const { ask, calls } = open(
     ({ account }) => `the-key-of-${account}`,
     ({ authorization }) => (authorization?.endsWith('mallory') ? unauthorized() : undefined),
@@ -261,7 +261,7 @@ test('renews the credential once for a request that is split into several calls'
   assert.ok(calls.length > 2 && calls.length <= 8)
 })
 
-test("one key's rejected credential doesn't cool the target for other keys", async () => {
+test("one key's rejected credential doesn't put the target in cooldown for other keys", async () => {
   const calls: Array<string | null> = []
   let badId = ''
   const { api, fetch } = createGateway({

@@ -25,7 +25,7 @@ for (const subpath of Object.keys(manifest.exports)) {
   })
 }
 
-test('handles a request', async ({ node }) => {
+test('the built gateway handles a request', async ({ node }) => {
   const { stdout } = await run(
     node,
     `const { createGateway } = await import('signalbox')
@@ -38,7 +38,7 @@ test('handles a request', async ({ node }) => {
   assert.is(stdout, '200 object\n')
 })
 
-test('runs the CLI, or says which Node version it needs', async ({ node }) => {
+test('the built CLI runs, or says which Node version it needs', async ({ node }) => {
   const { stdout: version } = await execute(node, ['--version'])
   const said = await execute(node, ['dist/cli.js', '--help'], { cwd: root }).catch((error) => error)
   if (!version.startsWith('v20.')) assert.match(said.stdout, /signalbox/i)
@@ -49,7 +49,7 @@ test('runs the CLI, or says which Node version it needs', async ({ node }) => {
     )
 })
 
-test('opens a file store, or says which Node version it needs', async ({ node }) => {
+test('the built file store opens, or says which Node version it needs', async ({ node }) => {
   const { stdout: version } = await execute(node, ['--version'])
   const folder = await mkdtemp(join(tmpdir(), 'own-node-'))
   const script = `

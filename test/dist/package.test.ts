@@ -36,7 +36,7 @@ test('publint finds no problem in the package', async ({ tarball }) => {
   )
 })
 
-test('its types resolve like its modules', async ({ tarball }) => {
+test("the package's types resolve like its modules", async ({ tarball }) => {
   const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
   const args = [
     attw,
@@ -56,18 +56,18 @@ test('its types resolve like its modules', async ({ tarball }) => {
   assert.is(stdout.match(/node16 \(from ESM\): OK \(ESM\)/g)?.length, modules.length, stdout)
 })
 
-test('has at most 150 modules, because each one slows down the import', () => {
+test('the package has at most 150 modules, because each one slows down the import', () => {
   const modules = built('.js')
   assert.ok(modules.length <= 150, `there are ${modules.length}`)
 })
 
-test('contains the build, the examples, and the license, but no source or tests', async ({ tarball }) => {
+test('the package contains the build, the examples, and the license, but no source or tests', async ({ tarball }) => {
   const names = await packed(tarball)
   assert.equal(strangeFiles(names), [])
   assert.ok(names.includes('LICENSE'))
 })
 
-test('contains no files that running an example leaves behind', async ({ folder }) => {
+test('the package contains no files left behind by running an example', async ({ folder }) => {
   const copy = join(folder, 'copy')
   await cp(join(root, 'package.json'), join(copy, 'package.json'))
   const leftovers = ['.env', '.next/build.js', '.wrangler/state', 'data/store', 'node_modules/fastify/index.js']
@@ -83,7 +83,7 @@ test('contains no files that running an example leaves behind', async ({ folder 
   assert.equal(names, ['examples/fastify/server.mjs'])
 })
 
-test('contains every example in the table of its page', async () => {
+test('the examples page lists exactly the existing examples', async () => {
   const page = await readFile(join(root, 'examples/README.md'), 'utf8')
   const listed = [...page.matchAll(/^\| \[[^\]]+\]\(([\w-]+)\//gm)].map(([, name]) => name)
   const entries = await readdir(join(root, 'examples'), { withFileTypes: true })
@@ -91,7 +91,7 @@ test('contains every example in the table of its page', async () => {
   assert.equal(listed.toSorted(), folders.toSorted())
 })
 
-test('contains every documentation page, and every file these link to', async ({ tarball }) => {
+test('the package contains every documentation page, and every file they link to', async ({ tarball }) => {
   const names = await packed(tarball)
   const pages = readPages().filter(({ path }) => names.includes(path))
   for (const path of [
@@ -142,7 +142,7 @@ async function packed(tarball: string): Promise<string[]> {
     .map((name) => name.replace(/^package\//, ''))
 }
 
-test('contains the licenses of bundled packages', async ({ tarball }) => {
+test('the package contains the licenses of bundled packages', async ({ tarball }) => {
   const { stdout: notices } = await execute('tar', ['-xzOf', tarball, 'package/NOTICES.md'])
   const bundled = {
     '@hapi/boom': 'LICENSE.md', // and yaml: see noExternal in tsup.config.ts
@@ -173,7 +173,7 @@ test('contains the licenses of bundled packages', async ({ tarball }) => {
   }
 })
 
-test('runs no install scripts of dependencies', async () => {
+test('no dependency of the package has an install script', async () => {
   const lock: { packages: Record<string, { dev?: boolean; hasInstallScript?: boolean }> } = JSON.parse(
     await readFile(join(root, 'package-lock.json'), 'utf8'),
   )

@@ -80,7 +80,7 @@ test('the examples page links to each example, and each example links back', () 
   }
 })
 
-test('each page is as short as its purpose allows', () => {
+test('each page stays within its size limit', () => {
   const long = pages.filter(({ path, bytes }) => {
     const limit = LIMITS[path] ?? (REFERENCES.includes(path) ? 20_000 : 15_000)
     return bytes > limit

@@ -86,19 +86,19 @@ async function isAdopted(storage: Storage, { keys, former }: Used): Promise<void
   }
 }
 
-test('keeps its API keys and credentials, encrypted and signed with new keys', async () => {
+test('the storage keeps its API keys and credentials, encrypted and signed with new keys', async () => {
   const before = await used()
   await isAdopted(before.storage, before)
 })
 
-test('keeps its API keys if two gateways start at the same time', async () => {
+test('the storage keeps its API keys if two gateways start at the same time', async () => {
   const before = await used()
   const both = [open(before.storage, SECRET), open(before.storage, SECRET)]
   assert.equal(await Promise.all(both.map(({ chat }) => chat(before.keys[0] ?? ''))), [200, 200])
   await isAdopted(before.storage, before)
 })
 
-test('keeps its API keys if a start is interrupted before or after any write', async () => {
+test('the storage keeps its API keys if a start is interrupted before or after any write', async () => {
   const before = await used()
   for (const isMade of [false, true]) {
     let cuts = 0
@@ -125,7 +125,7 @@ test('keeps its API keys if a start is interrupted before or after any write', a
   }
 })
 
-test("doesn't reveal new data to a program that replaced the encrypted keyring with an unencrypted one", async () => {
+test("the gateway doesn't reveal new data to a program that replaced the encrypted keyring with an unencrypted one", async () => {
   const before = await used()
   const planted = (await before.storage.get('vault'))?.value ?? ''
   await open(before.storage, SECRET).api.keys.list()

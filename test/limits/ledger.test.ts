@@ -243,7 +243,7 @@ test("a deleted account is gone, and in-flight requests don't bring it back", as
   assert.equal(await world.storage.list('limits/'), [])
 })
 
-test('a damaged account is an error, not an empty one, until it is reset', async () => {
+test('a damaged account causes an error instead of counting as empty, until it is reset', async () => {
   for (const text of ['', '{}', '{"v":1', '{"v":2,"minute":0,"used":[],"gone":[],"entries":[]}', '[]']) {
     const { world, one } = open()
     const scope = key({ requests: { day: 1 } })
@@ -280,7 +280,7 @@ test('close writes pending changes', async () => {
   assert.equal(sums(await other.state(scope)), [{ used: 27, reserved: 0, unsettled: 0, remaining: 73 }])
 })
 
-test('takes one write if nobody else has written, and none if nothing is limited', async () => {
+test('makes one write if no one else has written, and none if nothing is limited', async () => {
   const { world, one } = open()
   const calls: string[] = []
   const { get, set } = world.storage

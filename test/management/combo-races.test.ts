@@ -151,7 +151,7 @@ test("a rename doesn't remove a combo that has taken the old name in the meantim
   ])
 })
 
-test('a rename that is decided while another process tries to undo it stays', async () => {
+test('a committed rename stays, even if another process tries to undo it', async () => {
   const storage = memoryStorage()
   const { expect } = openDoor({ storage })
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
@@ -196,7 +196,7 @@ test('an interrupted rename takes effect', async () => {
   assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, 'new')
 })
 
-test('the next change of any combo removes the remains of an interrupted rename, and frees its old name', async () => {
+test('the next change to any combo cleans up after an interrupted rename, and frees the old name', async () => {
   const { expect, id, other, storage } = await afterCrash()
   await expect(200, 'PUT', `/api/combos/${other.id}`, { name: 'old' })
   assert.is((await storage.list('combos/')).length, 2)

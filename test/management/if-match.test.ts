@@ -84,7 +84,7 @@ test('only one of many changes with the same revision succeeds, across two gatew
   assert.equal(sent.map(({ status }) => status).sort(), [200, 409, 409, 409])
 })
 
-test("the revision in a list is the record's, and the header is rejected if the operation changes no single record", async () => {
+test("list entries have their record's revision, and operations that don't change a single record reject the header", async () => {
   const { api, send } = await open()
   const { id } = await api.keys.create({ name: 'a' })
   const { keys } = await api.keys.list({ values: 'none' })

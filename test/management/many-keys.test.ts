@@ -73,7 +73,7 @@ test('notices a change by another process at any moment of an insertion', async 
   }
 })
 
-test('lists a key whose write failed if it was written anyway', async () => {
+test('lists a key whose write reported an error but succeeded', async () => {
   const inner = memoryStorage()
   let fails = false
   const storage: Storage = {

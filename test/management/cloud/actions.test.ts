@@ -47,7 +47,7 @@ test('enable creates a key if there is none, and no second one', async () => {
   assert.ok(proxy.tenant()?.states.has(`keys ${createdKey.id}`), 'the key is mirrored')
 })
 
-test('the enrollment token is only in the message that enrolls', async () => {
+test('only the enrollment message contains the enrollment token', async () => {
   const storage = memoryStorage()
   const { act, proxy, gateway } = await open({ storage, cloud: {} })
   const refused = await act('enable')
