@@ -147,7 +147,7 @@ const restore = async (storage: Storage, copy: Awaited<ReturnType<Storage['list'
   for (const { key, value } of copy) await storage.set(key, value)
 }
 
-test('a sync removes nothing from the gateway after the proxy was restored from an old copy, and updates the copy', async () => {
+test('a sync removes nothing from the gateway after the proxy was restored from an old backup, and updates the proxy', async () => {
   const { cloud, home, id, key, sync, statusOf, storage, restart } = await filled()
   const copy = await storage.list('')
   const later = await home.keys.create({ name: 'later' })

@@ -73,7 +73,7 @@ test('an action reports conflicting changes on both sides, even after its last r
   assert.equal((await (await tenant()).combos.get(id)).models, ['one/home'])
 })
 
-test('a key of another gateway on the proxy returns a 409 that names it', async () => {
+test('a key that belongs to another gateway on the proxy returns a 409 that names it', async () => {
   const one = openBothEnds()
   const { key } = await one.api.keys.create({ name: 'shared' })
   await one.enable()
@@ -86,7 +86,7 @@ test('a key of another gateway on the proxy returns a 409 that names it', async 
   assert.is(await one.atCloud(key), 200)
 })
 
-test('a proxy that lost its storage or has an old copy removes nothing from the gateway', async () => {
+test('a proxy that lost its storage or was restored from an old backup removes nothing from the gateway', async () => {
   const storage = memoryStorage()
   const { enable, api, tenant, far, call, atCloud } = openBothEnds({ cloud: { storage } })
   const { key, id } = await api.keys.create({ name: 'mine' })

@@ -101,7 +101,7 @@ test('no message, storage, or log line contains a secret, except the enrollment 
   await ends.close()
 })
 
-test('neither storage contains the keys of a gateway or its sessions unencrypted', async () => {
+test('neither storage contains unencrypted gateway or session keys', async () => {
   const { ends, copies } = await live()
   for (const copy of copies.flatMap(({ home, cloud }) => [home, cloud])) {
     assert.not.match(copy, /"(?:privateKey|secret|d)\\*":/)

@@ -59,7 +59,7 @@ test('an unknown tenant returns NOT_FOUND for every operation', async () => {
   }
 })
 
-test("a tenant cannot get another tenant's key, not even through the operator", async () => {
+test("a tenant cannot claim another tenant's key, not even through the operator", async () => {
   const world = openProxy()
   const [one, other] = [await tenantOf(world), await tenantOf(world)]
   const error = await refusal(other.api.keys.put({ name: 'two', key: one.value }))
@@ -75,7 +75,7 @@ test("a tenant cannot get another tenant's key, not even through the operator", 
   assert.is(await statusOf(world, key), 200)
 })
 
-test('two tenants cannot both get a key from two proxies on one storage concurrently', async () => {
+test('two tenants cannot both claim a key concurrently through two proxies on one storage', async () => {
   for (let attempt = 0; attempt < 20; attempt++) {
     const world = openProxy()
     const one = await tenantOf(world)
@@ -102,7 +102,7 @@ test('a tenant keeps its data when an operation is rejected', async () => {
   assert.is(await statusOf(world, value), 200)
 })
 
-test('deleting a tenant removes all of its data, and nothing of others', async () => {
+test("deleting a tenant removes all of its data, and no other tenant's data", async () => {
   const world = openProxy()
   const [one, other] = [await tenantOf(world), await tenantOf(world)]
   assert.equal(await world.proxy.tenants.delete(one.id), { success: true })

@@ -100,7 +100,7 @@ test('check 61: a 401 renews the credential once, and the client gets a response
   assert.is(reasons.length, 2)
 })
 
-test('tries the next target if the renewed credential is rejected, too, or stays the same', async () => {
+test('tries the next target if the renewed credential is also rejected or is unchanged', async () => {
   for (const source of [() => 'always-the-same-key', ({ reason }: CredentialRequest) => `the-${reason}-key`]) {
     const { ask, calls } = open(source, ({ host }) => (host === 'first.test' ? unauthorized() : undefined))
     assert.is((await ask('both')).status, 200)

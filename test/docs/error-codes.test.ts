@@ -13,12 +13,12 @@ const readRows = (text: string) =>
     .map((line) => line.replace(/ +\|/g, ' |'))
     .sort()
 
-test('the page on API errors has every code with its status, cause, and fix', () => {
+test('the page on API errors lists every code with its status, cause, and fix', () => {
   const page = readPages().find(({ path }) => path === 'src/features/limits/ERRORS.md')
   assert.equal(readRows(page?.text ?? ''), errorRows().sort())
 })
 
-test('the OpenAPI document has the same table', async () => {
+test('the OpenAPI document contains the same table', async () => {
   const { info } = await openDoor().gateway.api.openapi()
   assert.equal(readRows(String(info.description)), errorRows().sort())
 })

@@ -106,7 +106,7 @@ test('usage records and metrics include requests to feature routes', async () =>
   assert.match(await scrape(), /^http_server_request_duration_seconds_count\{.*http_route="\/hello\/:name".*\} 1$/m)
 })
 
-test('the examples leave a gateway that still serves models as before', async () => {
+test('a gateway with the examples still serves models as before', async () => {
   const { createCache, createWordFilter, hello } = await readExamples()
   const { chat } = await openExtended([createCache(), createWordFilter('SESAME'), hello])
   assert.equal(await (await chat({})).json(), chatAnswer())

@@ -93,7 +93,7 @@ test('the response shows the spending of a key without its own limits, from the 
 })
 
 for (const path of ['/v1/account', '/v1/key', '/v1/credits'])
-  test(`checks the key like any other request: ${path}`, async () => {
+  test(`the endpoint checks the key like any other request: ${path}`, async () => {
     const { get, gateway, keyId, clock } = await world({ limits: { requests: { total: 1 } } })
     const status = async (key?: string) => (await get(path, key)).status
     for (let nth = 0; nth < 3; nth++) assert.is(await status(), 200) // a read counts nowhere

@@ -186,7 +186,7 @@ test("an option that a provider rejects doesn't count as a second request, and o
   assert.equal(await usedOf(world), { requests: 1, tokens: 12 })
 })
 
-test('each call of a compaction is charged, and the second is rejected if the first has left too little', async () => {
+test('each call of a compaction is charged, and the second is rejected if the first leaves too little', async () => {
   const conversation = Array.from({ length: 6 }, (_, nth) => ({
     role: nth % 2 ? 'assistant' : 'user',
     content: 'Hi there',

@@ -66,7 +66,7 @@ test("tokens are settled with the provider's reported usage, and the headers sho
   assert.equal([await used('tokens'), await used('requests'), await reserved(), reported.tokens], [12, 1, 0, 12])
 })
 
-test("headers show the scarcest limit of each unit, in each client's form, instead of the provider's", async () => {
+test("headers show the tightest limit for each unit in each client's format, instead of the provider's limits", async () => {
   const limits = { requests: { minute: 10, total: 8 }, tokens: { hour: 100_000, month: 1_000_000 } }
   const reported = { tokens: 0 }
   const answer = metered({}, reported)

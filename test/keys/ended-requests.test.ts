@@ -75,7 +75,7 @@ for (const [client, { says }] of Object.entries(clients))
       assert.equal((await api.health.list()).health, [])
     })
 
-test('deleting a key ends its streams, too', async () => {
+test('deleting a key also ends its streams', async () => {
   const { api, id, rest, up } = await streaming()
   await api.keys.delete(id)
   assert.match(await rest, /This API key has been deleted/)

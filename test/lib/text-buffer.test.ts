@@ -15,7 +15,7 @@ test('a text buffer returns all pieces in order, even between two additions', ()
   assert.is(buffer.text, expected)
 })
 
-test('a text buffer starts empty and not started, and an empty piece starts it', () => {
+test('a new text buffer is empty and not started, and even an empty piece starts it', () => {
   const buffer = createTextBuffer()
   assert.equal([buffer.isBegun, buffer.text], [false, ''])
   buffer.add('')

@@ -14,7 +14,7 @@ for (const kind of kinds) {
   })
 }
 
-test('several kinds together keep the order of creation', async () => {
+test('combos of several kinds keep their creation order', async () => {
   assert.equal(await ids({ combos }, ['webFetch', 'llm', 'image']), ['plain', 'for-llm', 'for-image', 'for-webFetch'])
   assert.equal(await ids({ combos }, []), [])
 })

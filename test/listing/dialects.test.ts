@@ -89,7 +89,7 @@ test('Anthropic’s list includes the bounds of its page', async () => {
   assert.equal(await ends('?limit=1000'), ['ac/a', 'ac/e', false])
 })
 
-test('Google’s list has Google’s model names and capabilities', async () => {
+test('Google’s list contains Google’s model names and capabilities', async () => {
   const model = (id: string) => ({
     name: `models/ac/${id}`,
     displayName: `ac/${id}`,

@@ -56,7 +56,7 @@ for (const [what, path, id] of [
   })
 }
 
-test('the path of a kind takes precedence over a combo with that name', async () => {
+test("a kind's path takes precedence over a combo with that name", async () => {
   const { gateway } = open()
   await gateway.api.combos.create({ name: 'image', models: ['ac/chat'] })
   assert.equal(await idsAt(gateway, '/v1/models/image'), ['ac/painter'])

@@ -42,13 +42,13 @@ test('the models of a list are tried in order, and the model in the body is igno
   assert.match(record?.attempts[1]?.via ?? '', /^x-signalbox-models:fallback$/)
 })
 
-test('comma-separated names are a list, too', async () => {
+test('comma-separated names also form a list', async () => {
   const { ask, up } = await open(failingFirst)
   assert.is((await ask(' one/m ,two/m')).status, 200)
   assert.equal(up.providers, ['one', 'two'])
 })
 
-test("a list may contain combos and aliases, and names that don't resolve are skipped", async () => {
+test("a list can contain combos and aliases, and names that don't resolve are skipped", async () => {
   const more = {
     combos: { inner: { models: ['one/m', { model: 'three/m', params: { topP: 0.5 } }] } },
     aliases: { short: 'two/m' },
@@ -227,7 +227,7 @@ test('limits apply to each target of a list', async () => {
   assert.is(await used('tokens'), 12)
 })
 
-test('unwanted responses count against limits, too', async () => {
+test('unwanted responses also count against limits', async () => {
   const { post, used, reserved } = await openGate({ limits: { tokens: { total: 30_000 }, usd: { total: 1 } } })
   const response_format = { type: 'json_object' }
   for (const stream of [false, true]) {

@@ -108,7 +108,7 @@ test("doesn't delete a group with keys, and a key can only be in an existing gro
   await expect(200, 'DELETE', `/api/groups/${id}`)
 })
 
-test('the client manages groups, too', async () => {
+test('the client can also manage groups', async () => {
   const { gateway } = await openWorld()
   const { groups, keys } = createClient({ baseUrl: 'http://gateway.test', token, fetch: gateway.fetch })
   const { id } = await groups.create({ name: 'a' })
