@@ -129,7 +129,7 @@ test('shows, replaces, and removes a damaged record', async ({ url, door }) => {
   assert.is((await runHere(url, ['health', 'remove', key])).out, `Deleted record "${key}".\n`)
 })
 
-test('shows providers, and sets how requests are spread over their connections', async ({ url, door }) => {
+test('shows providers, and sets how requests are distributed across their connections', async ({ url, door }) => {
   const titles = 'ID      NAME    PREFIX  MODELS  FORMAT\n'
   assert.is(
     (await runHere(url, 'providers')).out,

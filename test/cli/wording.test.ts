@@ -26,7 +26,7 @@ const NO_TEXTS = [
   'request/choose/unknown-model.ts: ` The administrator sends POST ',
 ]
 
-test('replaces each HTTP call in a message by a command', () => {
+test('replaces each HTTP call in a message with a command', () => {
   const source = new URL('../../src/', import.meta.url).pathname
   const texts = FOLDERS.flatMap((folder) =>
     readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' })

@@ -70,7 +70,7 @@ const message = () =>
 const isOpenai = ({ url }: Call) => url.startsWith('https://api.openai.com')
 const unavailable = () => Response.json({ error: { message: 'overloaded' } }, { status: 503 })
 
-test('two providers behind one name, without a store', async () => {
+test('the example with two providers behind one name works without a store', async () => {
   const { ask, calls } = run(0, {}, (call) => (isOpenai(call) ? unavailable() : message()))
   const response = await ask('smart')
   assert.is(response.status, 200)
@@ -81,13 +81,13 @@ test('two providers behind one name, without a store', async () => {
   )
 })
 
-test("a limit for each user, with the app's session", async () => {
+test("the example with a limit for each user identifies users by the app's session", async () => {
   const { ask } = run(1, { findUserId: async (cookie: string | null) => cookie?.replace('s=', '') }, chat)
   assert.is((await ask('chat')).status, 401)
   assert.is((await ask('chat', { cookie: 's=alice' })).status, 200)
 })
 
-test('credentials from a vault', async () => {
+test("the example with credentials from a vault reads each tenant's credential once", async () => {
   const paths: string[] = []
   const vault = {
     async read(path: string) {

@@ -23,7 +23,7 @@ test("a combo can't contain itself through others, regardless of which is create
   await refuses(400, cycle('c → b → c', 0), ['PUT', `/api/combos/${c.id}`, { models: ['b'] }])
 })
 
-test("a new name can't close a cycle", async () => {
+test("a rename can't create a cycle", async () => {
   const { refuses, expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['b'] })
   const c = await expect(201, 'POST', '/api/combos', { name: 'c', models: ['a'] })
@@ -52,7 +52,7 @@ test('follows aliases, unless a combo has the same name', async () => {
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['short'] })
 })
 
-test("an alias can't close a cycle, either", async () => {
+test("an alias can't create a cycle either", async () => {
   const { refuses, expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['short'] })
   const error = '"model" must not lead back to the alias itself: short → a → short'

@@ -38,7 +38,7 @@ test('trims names in entry objects like other names', async () => {
   assert.equal(combo.models, [{ model: 'x', weight: 2 }])
 })
 
-test('returns parameters as they were sent, and rejects them in combos of other kinds than chat', async () => {
+test('returns parameters as they were sent, and rejects them in combos of kinds other than chat', async () => {
   const { expect, refuses } = openDoor({ catalog: {} })
   const params = { maxTokens: 5, temperature: 0, stopSequences: ['a'], seed: -1, reasoning: 'none' }
   const models = ['y', { model: 'x', params }]

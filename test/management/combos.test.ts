@@ -21,7 +21,7 @@ test('a combo can have a kind and another strategy', async () => {
   assert.equal(rest, input)
 })
 
-test('lists combos in the order of creation, even after one was renamed', async () => {
+test('lists combos in creation order, even after one was renamed', async () => {
   const { expect } = await openDoorTo(['x'])
   assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
   const created = []

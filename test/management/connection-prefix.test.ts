@@ -109,7 +109,7 @@ test('keeps a connection that an earlier release has stored, and checks its pref
   await refuses(400, taken('openai', 'the built-in provider "openai"'), ['PUT', path, { providerSpecificData: data }])
 })
 
-test('rejects a prefix in process as over HTTP', async () => {
+test('rejects a prefix in process, just like over HTTP', async () => {
   const { gateway } = openDoor({ catalog })
   const { connections } = gateway.api
   const error = await connections.create(lab({ prefix: 'openai' })).catch((thrown: unknown) => thrown)

@@ -80,7 +80,7 @@ test('accepts a connection as it was returned, except for its shortened key', as
   assert.equal(await expect(200, 'PUT', path, rest), { ...connection, updatedAt: later })
 })
 
-test('keeps both of two concurrent changes', async () => {
+test('keeps both concurrent changes', async () => {
   const { call, expect, path } = await doorWithConnection()
   await Promise.all([call('PUT', path, { name: 'b' }), call('PUT', path, { isActive: false })])
   const { name, isActive } = await expect(200, 'GET', path)

@@ -65,7 +65,7 @@ test('null counts as absent when a connection is created', async () => {
   assert.equal(Object.keys(created), ['id', 'provider', 'name', 'isActive', 'createdAt', 'updatedAt'])
 })
 
-test('lists connections in the order of creation', async () => {
+test('lists connections in creation order', async () => {
   const { expect } = openDoor()
   for (const name of ['c', 'a', 'b']) await expect(201, 'POST', '/api/connections', { provider: 'openai', name })
   const names = (await expect(200, 'GET', '/api/connections')).connections.map(({ name }) => name)

@@ -5,7 +5,7 @@ const test = suite('custom models')
 
 const PATH = '/api/models/custom'
 
-test('creates, lists in the order of creation, and deletes custom models', async () => {
+test('creates custom models, lists them in creation order, and deletes them', async () => {
   const { expect } = openDoor()
   assert.equal(await expect(200, 'GET', PATH), { models: [] })
   const one = { id: 'z-model', providerAlias: 'oa' }
@@ -21,7 +21,7 @@ for (const [field, model] of [
   ['id', { id: '..', providerAlias: 'oa' }],
   ['providerAlias', { id: 'm', providerAlias: '.' }],
 ] as const) {
-  test(`rejects dots alone as ${field}, because no URL can contain them to delete the model`, () =>
+  test(`rejects ${field} if it consists only of dots, because no URL could contain it to delete the model`, () =>
     openDoor().refuses(400, `"${field}" must not be "." or "..", which cannot be used in a URL`, ['POST', PATH, model]))
 }
 

@@ -107,7 +107,7 @@ test('keeps the discovered models while the server is unreachable, even if the o
   assert.equal(removed.providerSpecificData, providerSpecificData)
 })
 
-test('POST /api/connections/{id}/models queries again, also in process and with the client', async () => {
+test('POST /api/connections/{id}/models queries again, including in process and with the client', async () => {
   let count = 0
   const { expect, call, refuses, api, gateway } = open(
     http.get(`${LAB}/models`, () => HttpResponse.json(models(...['a', 'b', 'c'].slice(0, ++count)))),

@@ -54,7 +54,7 @@ function open(added: FeatureOperations = operations) {
   return { api, send }
 }
 
-test('serves an operation of a feature over HTTP and in process', async () => {
+test("serves a feature's operation over HTTP and in process", async () => {
   const { api, send } = open()
   assert.equal(await api.notes.put('a', { text: 'hello' }), { text: 'hello' })
   assert.equal(await (await send('GET', '/api/notes/a')).json(), { text: 'hello' })
@@ -63,7 +63,7 @@ test('serves an operation of a feature over HTTP and in process', async () => {
   assert.is((await api.keys.list()).keys.length, 0)
 })
 
-test('validates the input of an operation of a feature', async () => {
+test("validates the input of a feature's operation", async () => {
   const { api, send } = open()
   const response = await send('PUT', '/api/notes/a', { text: 1 })
   assert.equal([response.status, await response.json()], [400, { error: '"text" must be a string' }])
@@ -71,14 +71,14 @@ test('validates the input of an operation of a feature', async () => {
   assert.match(await messageFrom(api.notes.put('a', wrong)), /Unknown field "txt"\. Did you mean "text"\?/)
 })
 
-test('includes an operation of a feature in the OpenAPI document', async () => {
+test("includes a feature's operation in the OpenAPI document", async () => {
   const { paths, tags } = await open().api.openapi()
   const { get, put } = paths['/api/notes/{id}'] ?? {}
   assert.equal([get?.operationId, put?.operationId], ['notesGet', 'notesPut'])
   assert.ok(tags.some(({ name }) => name === 'notes'))
 })
 
-test("an operation of a feature can't have a route of the gateway's operations", async () => {
+test("a feature's operation can't have the same route as a built-in operation", async () => {
   const { api } = open({ notes: { get: { ...operations.notes.get, path: '/api/keys/:name' } } })
   assert.match(await messageFrom(api.info()), 'The operation notes.get has the route GET /api/keys/:name, which')
 })

@@ -55,7 +55,7 @@ test('recognizes its own origin with and without its default port', async () => 
   assert.is(await create(session, { ...json, host: 'admin.example', origin: 'https://admin.example:444' }), 403)
 })
 
-test('behind a proxy, uses publicOrigin in place of Host', async () => {
+test('behind a proxy, uses publicOrigin instead of Host', async () => {
   const { send } = openDoor({ management: session, publicOrigin: 'https://admin.example' })
   const status = async (origin: string) =>
     (await send('POST', '/api/keys', { headers: { ...json, host: 'internal:8080', origin }, body })).status

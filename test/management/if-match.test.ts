@@ -21,7 +21,7 @@ async function open(options: Parameters<typeof openDoor>[0] = {}) {
   return { ...door, api, send }
 }
 
-test('a change of a key, group, combo, connection, provider, or the settings only applies to its revision', async () => {
+test('a change to a key, group, combo, connection, provider, or the settings only applies to the given revision', async () => {
   const { api, send } = await open()
   const key = await api.keys.create({ name: 'a' })
   const group = await api.groups.create({ name: 'a' })

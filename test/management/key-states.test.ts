@@ -135,7 +135,7 @@ test('a stored key without a state is active', async () => {
   assert.is((await send('GET', '/v1/models', { headers: { 'x-api-key': key } })).status, 200)
 })
 
-test('lists keys that two processes create alternately in the order of creation', async () => {
+test('lists keys that two processes create alternately in creation order', async () => {
   const storage = unwatched()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })

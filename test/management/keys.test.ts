@@ -14,7 +14,7 @@ test('returns a created key once as `key`, with its id, name, and time', async (
   assert.equal(created, { key: created.key, id: created.id, name: 'Team A', createdAt: '2026-01-01T00:00:00.000Z' })
 })
 
-test('lists every key with its value and state, in the order of creation', async () => {
+test('lists every key with its value and state, in creation order', async () => {
   const { expect } = openDoor()
   assert.equal(await expect(200, 'GET', '/api/keys'), { keys: [] })
   const created = []

@@ -49,7 +49,7 @@ test('every process lists each of many concurrently created keys once', async ()
   for (const keys of [here, elsewhere, open(storage)]) assert.equal((await listNames(keys)).sort(), [...names].sort())
 })
 
-test('lists keys that two gateways with a watched storage create alternately in the order of creation', async () => {
+test('lists keys that two gateways with a watched storage create alternately in creation order', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   const names = Array.from({ length: 20 }, (_, made) => String(made))

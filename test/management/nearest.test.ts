@@ -27,7 +27,7 @@ for (const [word, candidates, expected] of [
   })
 }
 
-test('nearest() returns the best `max`, each once', () => {
+test('nearest() returns the best `max` candidates, each once', () => {
   const candidates = ['model-1', 'model-2', 'model-2', 'model-3', 'model']
   assert.equal(findNearest('model', candidates, 2), ['model', 'model-1'])
   assert.is(findNearest('model', candidates).length, 3)

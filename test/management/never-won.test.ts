@@ -23,7 +23,7 @@ function losing() {
   }
 }
 
-test('every change ends with an error with a code if the storage rejects each write as a lost race', async () => {
+test('every change fails with an error code if the storage rejects each write as a lost race', async () => {
   const { storage, lose } = losing()
   const { api } = openDoor({ storage }).gateway
   const key = await api.keys.create({ name: 'mine' })

@@ -84,7 +84,7 @@ test('shows a compatible provider with the format of its kind', async () => {
   }
 })
 
-test('stores, shows, and replaces the strategy among connections', async () => {
+test("stores, shows, and replaces a provider's connection strategy", async () => {
   const { expect } = openDoor({ catalog: { one: { name: 'One' }, two: {} } })
   const set = async (id: string, body: object) => pick(await expect(200, 'PUT', `/api/providers/${id}`, body))
   const pick = ({ id, name, strategy, stickyLimit }: Pick<Provider, 'id' | 'name' | 'strategy' | 'stickyLimit'>) => ({

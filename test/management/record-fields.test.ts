@@ -95,7 +95,7 @@ test('validates nested objects, lists, numbers, times, and maps', () => {
   assert.equal(parseInput(update, none), none)
 })
 
-test('becomes JSON Schema', () => {
+test('record fields are converted to JSON Schema', () => {
   const { convert } = createJsonSchemaConverter(new Map(), '')
   const { properties } = convert(inputSchema(fields, 'update'))
   const { notes, limits } = Object(properties)

@@ -15,7 +15,7 @@ test("the settings show the effective rules: the gateway's limits if none are se
   })
 })
 
-test('a patch of the settings changes rules field by field, and null restores the default', async () => {
+test('a settings patch changes rules field by field, and null restores the default', async () => {
   const { expect } = openDoor()
   const patched = async (change: object) => readRules(await expect(200, 'PATCH', '/api/settings', change))
   const { health, timeouts } = defaultRules
@@ -39,7 +39,7 @@ test('a patch of the settings changes rules field by field, and null restores th
   )
 })
 
-test('rules survive a change of another setting, and a restart', async () => {
+test('rules survive a change to another setting, and a restart', async () => {
   const storage = memoryStorage()
   const { expect } = openDoor({ storage })
   await expect(200, 'PATCH', '/api/settings', { maxAttempts: 2, health: { minCalls: 9 } })

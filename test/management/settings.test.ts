@@ -101,7 +101,7 @@ for (const [body, error] of refusals) {
   })
 }
 
-test('keeps both of two concurrent patches', async () => {
+test('keeps both concurrent patches', async () => {
   const { call, expect } = openDoor()
   await Promise.all([
     call('PATCH', '/api/settings', { requireApiKey: true }),

@@ -309,7 +309,7 @@ test('enable warns about active connections with private URLs', async () => {
   ])
 })
 
-test("enable doesn't warn about local connections if the proxy is local, too", async () => {
+test("enable doesn't warn about local connections if the proxy is also local", async () => {
   const proxy = fakeProxy()
   const { gateway } = openDoor({
     fetch: (input: string | URL | Request, init?: RequestInit) =>
