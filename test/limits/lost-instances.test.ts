@@ -42,7 +42,7 @@ test('a settlement by an instance that was considered lost counts once', async (
   }
 })
 
-test("a running instance isn't considered lost, even if its request takes long", async () => {
+test("a running instance isn't considered lost, even if its request takes a long time", async () => {
   const { world, one, other } = open()
   const scope = key({ parallel: 1 })
   reserved(await one.reserve([scope], { fixed: { parallel: 1 } }))

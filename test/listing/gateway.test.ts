@@ -56,7 +56,7 @@ test('OPTIONS works from any origin, without a body or a key', async () => {
   assert.is(response.body, null)
 })
 
-test('a missing key is rejected, readable from any origin', async () => {
+test('the error for a missing key is readable from any origin', async () => {
   const { gateway } = open()
   await gateway.api.settings.update({ requireApiKey: true })
   const response = await get(gateway, '/v1/models')

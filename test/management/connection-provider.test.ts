@@ -129,7 +129,7 @@ for (const provider of [
   'openai-compatible-lab',
   'anthropic-compatible',
 ])
-  test(`"${provider}" with a base URL gets no warning about a kind`, async () => {
+  test(`"${provider}" with a base URL causes no warning about its kind`, async () => {
     const { expect } = openDoor({ catalog })
     const made = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
     assert.not.match(String(made.warnings), 'of the kind')

@@ -23,7 +23,7 @@ test('returns a created connection without its key, named after its provider', a
   assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [connection] })
 })
 
-test('accepts every field', async () => {
+test('accepts every field of a connection', async () => {
   const { expect } = openDoor()
   const providerSpecificData = {
     prefix: ' mine ',

@@ -71,7 +71,7 @@ test('rejects an invalid group with an error that names the field, and changes n
   assert.equal(await expect(200, 'GET', '/api/groups'), before)
 })
 
-test('puts a group by its id or name, and writes nothing the second time', async () => {
+test('puts a group by its id or name, and writes nothing if repeated', async () => {
   const { gateway, storage } = openDoor()
   const { groups } = gateway.api
   const versions = async () => (await storage.list('groups/')).map(({ version }) => version)

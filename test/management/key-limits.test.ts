@@ -34,7 +34,7 @@ test('sets permissions and limits with a key, returns them as sent, replaces the
   assert.equal(Object.keys(Object(await shown())), ['id', 'name', 'key', 'isActive', 'createdAt'])
 })
 
-test('put sets permissions and limits, and writes nothing the second time', async () => {
+test('put sets permissions and limits, and writes nothing if repeated', async () => {
   const { gateway, storage } = openDoor()
   const versions = async () => (await storage.list('keys/')).map(({ version }) => version)
   const put = { id: 'app', name: 'app', limits, models: ['fast'] }

@@ -66,7 +66,7 @@ test('rejects metadata beyond its limits, and changes nothing', async () => {
   assert.equal((await expect(200, 'GET', '/api/keys')).keys[0]?.metadata, most)
 })
 
-test('puts metadata, and writes nothing the second time', async () => {
+test('puts metadata, and writes nothing if repeated', async () => {
   const { gateway, storage } = openDoor()
   const { keys } = gateway.api
   const versions = async () => (await storage.list('keys/')).map(({ version }) => version)

@@ -3,7 +3,7 @@ import { openDoor } from './door.ts'
 
 const test = suite('the setting showKeyValues')
 
-test('setting it to false makes the key list show only hints by default', async () => {
+test('setting showKeyValues to false makes the key list show only hints', async () => {
   const { expect } = openDoor()
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'app' })
   const hint = `${key.slice(0, 6)}…${key.slice(-2)}`
