@@ -94,7 +94,7 @@ test('a step that replies with a Response, whole or streamed, ends its request w
   )
 })
 
-test('a provider stream that a step modifies is charged, and its record says how it ended', async () => {
+test('a provider stream that a step wraps is charged, and its record says how it ended', async () => {
   for (const isCut of [false, true]) {
     const passing: Feature = {
       name: 'passing',

@@ -41,7 +41,7 @@ test("finds a key by its id without reading others, even if the storage doesn't 
   assert.not.ok(reads.includes('get'), 'a deleted one is not remembered')
 })
 
-test('finds a key by its id wherever it is stored now', async () => {
+test('finds a key by its id even if its record has moved in the storage', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   const { id } = await here.create({ name: 'one' })
