@@ -161,5 +161,5 @@ for (const [name, { before, work, after }] of Object.entries(cases))
 /** A repeated action may report that its work is already done. */
 function assertGone(name: string, error: unknown): void {
   const isGone = error instanceof Error && 'code' in error && error.code === 'NOT_FOUND'
-  assert.ok(isGone && /the host deletes a key|a tenant is deleted/.test(name), String(error))
+  assert.ok(isGone && /the operator deletes a key|a tenant is deleted/.test(name), String(error))
 }

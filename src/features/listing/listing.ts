@@ -75,7 +75,7 @@ interface FoundModel {
   kinds: readonly Kind[]
 }
 
-/** Creates the listing. See src/rules.md, Listing, for which records are loaded and in which order. */
+/** Creates the listing. It loads records in the order of src/rules.md, Listing. */
 export function createListing({
   store,
   catalog,
