@@ -75,7 +75,7 @@ interface FoundModel {
   kinds: readonly Kind[]
 }
 
-/** Creates the listing. It loads records in the order of src/rules.md, Listing. */
+/** Creates the listing (src/rules.md, Listing: what is loaded, and in which order). */
 export function createListing({
   store,
   catalog,
