@@ -122,7 +122,7 @@ export function createKeyOperations(
   const showWithWarnings = async (found: FoundKey): Promise<{ key: ShownKey } & Warned> =>
     withWarnings({ key: await showKey(found) }, await listKeyWarnings(found.record, deps))
 
-  /** Runs work that adds a key to this group; the group can't be deleted until then. Throws `INVALID_REQUEST` if there is no such group. */
+  /** Runs work that adds a key to this group, which can't be deleted until the work is done. Throws `INVALID_REQUEST` if there is no such group. */
   function inGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {
     if (typeof group !== 'string') return work()
     return store.runExclusive(GROUPS_LOCK, async (ready) => {

@@ -14,7 +14,7 @@ export interface ModelRequest extends CodecRequest {
   readonly unruled: PipelineContext
   readonly settings: StoredSettings
   readonly table: RouteTable
-  /** The models that it lists, which replace the ones that its model name resolves to. */
+  /** The models listed in the request, if any. They are used instead of those its model name resolves to. */
   readonly list?: Group
   readonly log: ModelLog
   readonly client: Client

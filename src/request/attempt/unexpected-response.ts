@@ -69,7 +69,7 @@ async function receiveObject(head: UpstreamResponse, expected: ResponseTerms): P
   return readResponse(bytes, head, expected) ?? receiveNoObject(bytes, head, expected)
 }
 
-/** Reads a response that should be a stream, up to its first content. Rejects as its body does. */
+/** Reads a response that should be a stream, up to its first content. Rejects if reading the body fails. */
 async function receiveEvents(
   head: UpstreamResponse,
   expected: ResponseTerms,

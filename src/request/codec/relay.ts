@@ -81,7 +81,7 @@ class PassThroughStream implements RelayedStream {
   #phase: 'reading' | 'draining' | 'over' = 'reading'
   #lastOutput: LastOutput | undefined = undefined
   #first: Uint8Array | undefined
-  /** Events since an error without a reason, which a later event may contain. */
+  /** Events held back since an error that gave no reason, because a later event may give it. */
   #vagueEvents: Uint8Array | undefined = undefined
   #heldChunks = 0
   /** Text that events repeat in full; used until an event sends a delta. */

@@ -57,7 +57,7 @@ export interface TranslationMemory {
   summaries: WeakMap<ModelCall, string>
 }
 
-/** Loads the translators of both formats. The client's body is not parsed yet. */
+/** Loads the translators of both formats. Doesn't translate the client's request yet. */
 export async function setUpTranslation(request: CodecRequest, target: RouteTarget): Promise<TranslationSetup> {
   const { call } = request
   const format = await loadUpstreamFormat(target.format)

@@ -14,7 +14,7 @@ export type ProbeEnding = 'answered' | 'failed' | 'dropped'
 interface ProbedTarget {
   /** The records of cooldowns that apply to the target. */
   unhealthy: readonly HealthRecord[]
-  /** The records among them that the call probes. */
+  /** Those of `unhealthy` that this call probes. */
   probed: readonly HealthRecord[]
   now: number
 }

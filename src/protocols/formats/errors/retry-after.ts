@@ -18,8 +18,8 @@ const MAX_MS = 60 * 60 * 1_000
 
 /**
  * Reads the wait that an error requests, in ms, at most an hour. It may be in `retry-after-ms`, in `retry-after` (seconds, a duration, or a date), in
- * Google's `RetryInfo`, in a field of the error, in a reset header, in headers that OpenRouter forwards in its error, or in the message. Returns 0,
- * which means "now", only if there is no longer wait.
+ * Google's `RetryInfo`, in a field of the error, in a reset header, in headers that OpenRouter forwards in its error, or in the message. Returns 0
+ * ("now") only if no other source gives a longer wait.
  */
 export function readWaitMs({ header, body, now, text = '', isRateLimit }: WaitSource): number | undefined {
   const error = getError(body)

@@ -90,7 +90,7 @@ function hasContent({ content }: JsonObject): boolean {
   return parts.some((part) => isObject(part) && (part.text !== '' || Object.keys(part).length > 1))
 }
 
-/** Returns the error for a candidate's finish reason, because another attempt may succeed. */
+/** Returns an error if the finish reason means that the response is malformed, so that the call can be retried. */
 function toMalformedError({ finishReason, finishMessage }: JsonObject, isStarted: boolean): EmbeddedError | undefined {
   if (!(isStarted ? BROKEN : BROKEN_IF_EMPTY).test(scalarText(finishReason))) return undefined
   return {
