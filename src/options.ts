@@ -167,7 +167,7 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
     throw new TypeError('catalog must be an object that maps provider IDs to provider definitions.')
   }
   if (catalog) checkCatalog(catalog)
-  for (const name of optionNames)
+  for (const name of flagNames)
     if (options[name] !== undefined && typeof options[name] !== 'boolean')
       throw new TypeError(`${name} must be true or false.`)
   if (sharedState && storage?.atomic === false)
@@ -311,7 +311,7 @@ function checkLimits(limits: unknown): void {
   }
 }
 
-const optionNames = [
+const flagNames = [
   'sharedState',
   'strict',
   'fetchMedia',
@@ -332,7 +332,7 @@ const names = [
   'management',
   'dashboard',
   'cloud',
-  ...optionNames,
+  ...flagNames,
   'secret',
   'tokens',
   'catalog',

@@ -42,18 +42,18 @@ export function createCached<T>(
   let ownEpoch = 0 // counts this gateway's changes: a value read during such a change is dropped
 
   function begin(): PendingRead<T> {
-    const [startedGeneration, startedInOwn] = [epoch, ownEpoch]
+    const [startEpoch, startOwnEpoch] = [epoch, ownEpoch]
     const startedAt = clock.now()
     const begun: PendingRead<T> = { startedAt, work: keepValue(read()) }
     begun.work
       .then(
         (value) => {
-          if (startedGeneration === epoch || (startedInOwn === ownEpoch && !kept))
+          if (startEpoch === epoch || (startOwnEpoch === ownEpoch && !kept))
             kept = {
               value,
               promised: begun.work,
               readAt: startedAt,
-              isExpired: startedGeneration !== epoch,
+              isExpired: startEpoch !== epoch,
               retryAt: 0,
             }
         },

@@ -134,13 +134,13 @@ function createListRules(
   limits: PipelineContext['limits'],
 ): Group['rules'] {
   const { headersMs, idleMs, totalMs } = timeouts
-  const capAt = (given: number | undefined, limit: number) => Math.min(given ?? limit, limit)
+  const limitTo = (given: number | undefined, limit: number) => Math.min(given ?? limit, limit)
   return {
-    maxAttempts: capAt(maxAttempts, limits.maxAttempts),
+    maxAttempts: limitTo(maxAttempts, limits.maxAttempts),
     timeouts: {
-      headersMs: capAt(headersMs, limits.headersTimeoutMs),
-      idleMs: capAt(idleMs, limits.idleTimeoutMs),
-      totalMs: capAt(totalMs, limits.totalTimeoutMs),
+      headersMs: limitTo(headersMs, limits.headersTimeoutMs),
+      idleMs: limitTo(idleMs, limits.idleTimeoutMs),
+      totalMs: limitTo(totalMs, limits.totalTimeoutMs),
     },
   }
 }

@@ -35,7 +35,7 @@ const FOLD_MS = 2 * 60 * 1_000
 /** If a batch is this old, in ms, its instance must have been killed, so other instances fold it. */
 const LOST_MS = 10 * 60 * 1_000
 /** How often an instance looks for batches of killed instances, in ms. */
-const LOOK_MS = 5 * 60 * 1_000
+const LOST_CHECK_MS = 5 * 60 * 1_000
 /**
  * Maximum number of written requests and batches to keep in memory until they are folded. Beyond that, the batches are read back from the journal.
  */
@@ -142,7 +142,7 @@ export class Keeper implements BatchWriter {
     const now = this.#options.clock.now()
     const areMany = this.#numbers.length >= FOLD_BATCHES || this.#requests >= FOLD_REQUESTS
     if (areMany || (this.#numbers.length > 0 && Math.abs(now - this.#firstAt) >= FOLD_MS)) await this.#foldOwnBatches()
-    if (Math.abs(now - this.#lookedAt) >= LOOK_MS) {
+    if (Math.abs(now - this.#lookedAt) >= LOST_CHECK_MS) {
       this.#lookedAt = now
       await this.#foldLostInstances(now)
     }

@@ -308,8 +308,8 @@ export class Account {
     try {
       return readBook(this.#key, text)
     } catch (error) {
-      const isRepaired = this.#queue.some((operation) => operation.kind === 'task' && operation.repairs)
-      if (isRepaired && isGatewayError(error, 'RECORD_DAMAGED')) return emptyBook(toMinute(this.#deps.clock.now()))
+      const willBeRepaired = this.#queue.some((operation) => operation.kind === 'task' && operation.repairs)
+      if (willBeRepaired && isGatewayError(error, 'RECORD_DAMAGED')) return emptyBook(toMinute(this.#deps.clock.now()))
       throw error
     }
   }

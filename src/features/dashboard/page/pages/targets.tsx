@@ -148,9 +148,9 @@ function getConnectionColumns({
   run,
 }: ConnectionActions): Column<ShownConnection>[] {
   const { connections, health: healthApi } = api.value
-  const listTargetsOf = (id: string) => targets.filter(({ connectionId }) => connectionId === id)
+  const listConnectionTargets = (id: string) => targets.filter(({ connectionId }) => connectionId === id)
   const sum = (id: string, of: (target: TargetState) => number) =>
-    listTargetsOf(id).reduce((all, one) => all + of(one), 0)
+    listConnectionTargets(id).reduce((all, one) => all + of(one), 0)
   return [
     {
       name: 'Name',
