@@ -1,6 +1,7 @@
 import type { Mutex } from '../lib/promises.ts'
+import { customModelId } from '../records/record-collections.ts'
 import type { AliasRecord } from '../records/store.ts'
-import { customModelId, type WritableStore } from '../records/writable-store.ts'
+import type { WritableStore } from '../records/writable-store.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
 import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'

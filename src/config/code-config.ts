@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import { getDefinition } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import type { CodeRecords } from '../records/code-records.ts'
-import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS } from '../records/record-collections.ts'
+import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, customModelId } from '../records/record-collections.ts'
 import { findFieldProblem, findShapeProblem, type ShapeProblem } from '../records/shape-problem.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
@@ -109,7 +109,7 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
     const id = { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
     const given = typeof input === 'string' ? { type: input } : requireObject(place, input)
     check(place, findInputProblem(customModelFields, 'create', { ...given, ...id }))
-    add(CUSTOM_MODELS, JSON.stringify([id.providerAlias, id.id]), { ...given, ...id })
+    add(CUSTOM_MODELS, customModelId(id), { ...given, ...id })
   }
   for (const [alias, model] of readSection(config, 'aliases')) {
     check(`aliases.${alias}`, findShapeProblem(aliasFields.model.shape, model))

@@ -28,7 +28,6 @@ export function requireStored(record: object): void {
 /** Adds the records defined in code to a storage. Rejects changes to them with `DEFINED_IN_CODE`. */
 export function withCodeRecords(storage: Storage, { values }: CodeRecords): Storage {
   if (values.size === 0) return storage
-  const { increment } = storage
 
   const refuse = (key: string) =>
     values.has(key) ? Promise.reject<never>(gatewayError('DEFINED_IN_CODE', { data: { key } })) : undefined
@@ -51,9 +50,6 @@ export function withCodeRecords(storage: Storage, { values }: CodeRecords): Stor
       all.sort((a, b) => (a.key < b.key ? -1 : 1))
       return all.slice(0, limit)
     },
-    ...(increment && {
-      increment: (key: string, ...args: [number, { ttlMs?: number }?]) => refuse(key) ?? increment(key, ...args),
-    }),
   }
 }
 

@@ -45,3 +45,7 @@ export interface AliasRecord extends StoredOf<typeof aliasFields> {}
 
 /** The strategy for choosing among a provider's connections. */
 export interface ProviderRecord extends StoredOf<typeof providerFields> {}
+
+/** Returns the id of a custom model's record. */
+export const customModelId = (model: { providerAlias: string; id: string }): string =>
+  JSON.stringify([model.providerAlias, model.id])

@@ -196,10 +196,6 @@ function withSignatures<T>(records: WritableRecords<T>, { sign, cache }: SignedK
   }
 }
 
-/** Returns the id of a custom model's record. */
-export const customModelId = (model: { providerAlias: string; id: string }): string =>
-  JSON.stringify([model.providerAlias, model.id])
-
 /**
  * Runs work exclusively: among all gateways if the storage is atomic, otherwise among the calls of this gateway. Call `ready` just before the
  * decisive write; it throws `STORAGE_UNAVAILABLE` if the lease is about to end.

@@ -2,6 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('configuration in code')
@@ -22,16 +23,6 @@ const config = {
   settings: { requireApiKey: false, maxAttempts: 2 },
 } as const satisfies GatewayOptions
 
-const reply = (model: string) =>
-  Response.json({
-    id: 'c',
-    object: 'chat.completion',
-    created: 1,
-    model,
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
-  })
-
 function open(options: GatewayOptions = {}) {
   const calls: Array<{ url: string; authorization: string | null }> = []
   const gateway = createGateway({
@@ -39,7 +30,7 @@ function open(options: GatewayOptions = {}) {
     storage: memoryStorage(),
     fetch: async (url: unknown, init?: RequestInit) => {
       calls.push({ url: String(url), authorization: new Headers(init?.headers).get('authorization') })
-      return reply('m')
+      return Response.json(chatAnswer())
     },
     logger: false,
     ...options,
@@ -172,7 +163,7 @@ test('keeps keys, limits, and usage in memory without a storage, and warns once'
   const warnings: string[] = []
   const { api, fetch } = createGateway({
     ...config,
-    fetch: async () => reply('m'),
+    fetch: async () => Response.json(chatAnswer()),
     logger: { warn: (text) => void warnings.push(text), error: () => {} },
   })
   assert.is(warnings.length, 1)

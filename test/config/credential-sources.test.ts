@@ -2,19 +2,11 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { CredentialRequest, CredentialSource } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('credentials from functions')
-
-const answer = {
-  id: 'c',
-  object: 'chat.completion',
-  created: 1,
-  model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
-}
 
 interface Call {
   host: string
@@ -43,7 +35,7 @@ function open(
     fetch: async (url: unknown, init?: RequestInit) => {
       const call = { host: new URL(String(url)).host, authorization: new Headers(init?.headers).get('authorization') }
       calls.push(call)
-      return respond(call) ?? Response.json(answer)
+      return respond(call) ?? Response.json(chatAnswer())
     },
     hooks: { onError: (error) => void errors.push(error) },
     logger: false,
@@ -276,7 +268,7 @@ test("one key's rejected credential doesn't put the target in cooldown for other
     fetch: async (_: unknown, init?: RequestInit): Promise<Response> => {
       const authorization = new Headers(init?.headers).get('authorization')
       calls.push(authorization)
-      return authorization === `Bearer the-key-of-${badId}` ? unauthorized() : Response.json(answer)
+      return authorization === `Bearer the-key-of-${badId}` ? unauthorized() : Response.json(chatAnswer())
     },
     logger: false,
   })

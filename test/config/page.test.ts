@@ -3,6 +3,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import { readPages } from '../docs/pages.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the examples of src/config/README.md')
@@ -46,15 +47,7 @@ function run(nth: number, app: Record<string, unknown>, respond: (call: Call) =>
   return { ask, calls }
 }
 
-const chat = () =>
-  Response.json({
-    id: 'c',
-    object: 'chat.completion',
-    created: 1,
-    model: 'gpt-5',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
-  })
+const chat = () => Response.json(chatAnswer())
 
 const message = () =>
   Response.json({

@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createDefaultStorage } from '../../src/default-storage.ts'
 import { createUsageOperations } from '../../src/features/usage/operations/usage-operations.ts'
 import type { Storage } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -49,6 +50,8 @@ for (const [bound, usageRecordLimit] of [
     assert.ok(written <= bytes && requests.length <= records)
   })
 
-test('the memory store has a usage record limit', () => {
+test('the memory store has a usage record limit, and so has the default storage', () => {
+  const logger = { warn: () => {}, error: () => {} }
   assert.equal(memoryStorage().usageRecordLimit, { records: 100_000, bytes: 33_554_432 })
+  assert.equal(createDefaultStorage(fakeClock(), logger).usageRecordLimit, memoryStorage().usageRecordLimit)
 })
