@@ -1,5 +1,6 @@
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import { getDefinition, type NamedConnection } from '../protocols/providers/provider-names.ts'
+import { requireStored } from '../records/code-records.ts'
 import type { ConnectionRecord } from '../records/record-collections.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { Catalog, Clock, ProviderSpecificData } from '../types.ts'
@@ -76,6 +77,7 @@ export class ConnectionWriter {
     { isIdempotent }: { isIdempotent: boolean },
   ): Promise<WrittenConnection> {
     const { fields, top } = input
+    if (fields.discover) requireStored(found) // before the server is called
     const data = await this.#checkChange(found, input)
     if (isIdempotent && typeof fields.apiKey === 'string') await this.#credentials.requireConfirmedUrl(found, input)
     const discovered = fields.discover ? await this.#queryChanged(found, input) : undefined

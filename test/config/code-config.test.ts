@@ -122,6 +122,13 @@ test('rejects changes to records defined in code with a 409, and stores nothing'
     assert.not(stored.includes(text), text)
 })
 
+test('discovering the models of a connection in code fails before its server is called', async () => {
+  const { api, calls } = open()
+  assert.is(await refusal(api.connections.discover('mine')), '409 DEFINED_IN_CODE')
+  assert.is(await refusal(api.connections.update('mine', { discover: true })), '409 DEFINED_IN_CODE')
+  assert.equal(calls, [])
+})
+
 test('the 409 over HTTP says what to change', async () => {
   const { gateway } = open({ management: { token: 'a-token-of-at-least-32-characters' } })
   const response = await gateway.fetch('http://gateway/api/combos/fast', {
