@@ -105,7 +105,7 @@ export interface CallSettings {
   headers?: Record<string, string | undefined> | undefined
 }
 
-/** The call options of a language model. All except those in `CallTerms` are sent unchanged. */
+/** The call options of a language model. All except those in `CallSettings` are sent unchanged. */
 export interface LanguageCall extends CallSettings {
   prompt: unknown
   includeRawChunks?: boolean | undefined
@@ -241,7 +241,7 @@ export interface SignalboxTranscriptionModel<S extends Specification> {
     },
   ): Promise<{
     text: string
-    /** Empty unless the vendor reports times, by default or on request. */
+    /** Empty unless the vendor reports timestamps, by default or on request. */
     segments: TimedText[]
     /** Only in AI SDK 7. */
     words?: TimedText[]

@@ -7,7 +7,9 @@ export interface CallError extends Error {
   readonly statusCode: number
   readonly responseHeaders: Record<string, string>
   readonly responseBody: string
-  /** Whether the AI SDK may retry. `true` only if the gateway sends a retry time or sheds load, because it has already tried all targets. */
+  /**
+   * Whether the AI SDK may retry. `true` only if the gateway sends a retry time or sheds load. After other errors, it has already tried all targets.
+   */
   readonly isRetryable: boolean
   readonly data: unknown
 }

@@ -62,8 +62,8 @@ export type NamedModel = string | readonly ComboModel[]
 export interface ModelTerms extends Omit<RequestModels, 'models'> {}
 
 /**
- * An AI SDK provider, which also works with `createProviderRegistry`, `customProvider`, `wrapProvider`, and `AI_SDK_DEFAULT_PROVIDER`. Call it to create
- * a language model. The model ID of a list is its names, separated by commas.
+ * An AI SDK provider, which also works with `createProviderRegistry`, `customProvider`, `wrapProvider`, and `AI_SDK_DEFAULT_PROVIDER`. Call it to
+ * create a language model. The model ID of a list consists of its names, separated by commas.
  */
 export interface Signalbox<S extends Specification = 'v4'> {
   readonly specificationVersion: S
@@ -124,7 +124,7 @@ function getAccountGateway(gateway: GatewayInProcess, account: string | Identity
   return gateway.as(typeof account === 'string' ? { account } : account)
 }
 
-/** Returns the name of an entry. Malformed entries have none; the gateway rejects them when the model is called. */
+/** Returns the name of an entry; `undefined` for a malformed one, which the gateway rejects when the model is called. */
 const getEntryName = (entry: ComboModel | null | undefined) => (typeof entry === 'string' ? entry : entry?.model)
 
 /**
@@ -295,7 +295,7 @@ type GenerateBody<S extends Specification> = Omit<
 type EmbedBody = Omit<Awaited<ReturnType<SignalboxEmbeddingModel<'v4'>['doEmbed']>>, 'response'>
 type RerankBody = Omit<Awaited<ReturnType<SignalboxRerankingModel<'v4'>['doRerank']>>, 'response'>
 
-/** The gateway's response, with its time and the model that responded. */
+/** The gateway's response, with its timestamp and the model that responded. */
 type WithResponse<T> = T & { response: { timestamp: string; modelId: string } }
 type ImagesBody = Omit<Awaited<ReturnType<SignalboxImageModel<'v4'>['doGenerate']>>, 'response'>
 type SpeechBody = Omit<Awaited<ReturnType<SignalboxSpeechModel<'v4'>['doGenerate']>>, 'response'>

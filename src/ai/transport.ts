@@ -86,7 +86,9 @@ export function createFetchTransport({
     })
 }
 
-/** Encodes call options as JSON with bytes as base64. Reads bytes from `this`, because `JSON.stringify` passes a `Buffer` as an object. */
+/**
+ * Encodes call options as JSON with bytes as base64. Reads bytes from `this`, because `JSON.stringify` has already converted a `Buffer` to an object.
+ */
 export const toJson = (value: object): string =>
   JSON.stringify(value, function (this: Record<string, unknown>, name, encoded) {
     const own = this[name]

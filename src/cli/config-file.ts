@@ -16,7 +16,7 @@ import { toOneLine } from './logger.ts'
 import { type Problem, problem } from './problem.ts'
 import { parseYaml } from './yaml.ts'
 
-/** The contents of the `--config` file: the inputs of management operations, by section. */
+/** The contents of the `--config` file: inputs for management operations, by section. */
 export interface ConfigFile {
   path: string
   settings: ConfigEntry[]
@@ -101,7 +101,7 @@ interface At {
   fail: Fail
 }
 
-/** Returns the error message for a value whose variable is missing. Also names the other missing variables, so that all can be set together. */
+/** Returns the error message for a missing variable. Also names the other missing variables, so that the user can set them all at once. */
 function needed(name: string, others: readonly string[], env: Variables): string {
   const more = others.length > 0 ? ` Also missing: ${others.join(', ')}.` : ''
   return `needs the environment variable ${name}, which is ${env[name] === '' ? 'empty' : 'not set'}.${more}`
@@ -109,7 +109,7 @@ function needed(name: string, others: readonly string[], env: Variables): string
 
 /**
  * Replaces `${NAME}` in the strings of a value with environment variables; `$${` becomes `${`. Doesn't change field names. Adds missing variables to
- * `missing`, with the first path that needs them.
+ * `missing`, each with the first path that needs it.
  */
 function withVariables(value: unknown, at: At & { env: Variables; missing: Map<string, string> }): unknown {
   const fillVariables = (name: string | number, inner: unknown) =>
@@ -141,7 +141,7 @@ type ReadSection = (section: unknown, at: At) => ConfigEntry[]
 interface SectionShape {
   /** The field that is set to a record's name in a map. */
   named: string
-  /** Reads the short form of a record, which isn't an object. */
+  /** Converts the short form of a record, which isn't an object. */
   short?: (value: unknown) => JsonObject | undefined
 }
 
@@ -228,7 +228,7 @@ const identities: Readonly<Record<Section, readonly string[]>> = {
   keys: ['name'],
 }
 
-/** Rejects two entries for the same record, because the second would overwrite the first at each start. */
+/** Rejects two entries for the same record, because the second would overwrite the first on every start. */
 function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[], fail: Fail): void {
   const places = new Map<string, string>()
   for (const { place, input } of entries) {
@@ -241,9 +241,9 @@ function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[
 }
 
 /**
- * Writes the records in the file; doesn't change any others. Running it again writes nothing, unless a server that is queried for its models now has
- * different ones. Tries everything on a copy first, and throws a problem with the path of a rejected record before anything is written. Resolves to
- * the warnings of the operations, each with its path.
+ * Writes the records in the file; doesn't change any others. Running it again writes nothing, unless a server that is queried for its models now
+ * returns different ones. First tries everything on a copy. If a record is rejected, throws a problem with its path before anything is written.
+ * Resolves to the warnings of the operations, each with its path.
  */
 export async function applyConfig(config: ConfigFile, data: DataAccess): Promise<string[]> {
   const fetch = () => Promise.reject(new TypeError('The trial run calls no server.'))
@@ -260,10 +260,13 @@ async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
   return warnings
 }
 
-/** Returns warnings about the file's other records, one per line. Call it once all connections exist, including those from environment variables. */
+/**
+ * Returns the warnings about all records except connections and settings, one per line. Call it once all connections exist, including those from
+ * environment variables.
+ */
 export const listConfigWarnings = (config: ConfigFile, data: DataAccess): Promise<string[]> =>
   withManagement(data, async (typed) => {
-    const api = typed as Management<unknown> // as above; putting every record a second time writes nothing
+    const api = typed as Management<unknown> // as above; putting unchanged records again writes nothing
     const ofModels = await putEach(config.path, config.customModels, api.customModels.put)
     return [...ofModels, ...(await putNamed(config, api))]
   })
@@ -297,7 +300,7 @@ function refuse(path: string, place: string, cause: unknown): never {
   throw problem(`${path}: ${place}: ${withCommands(cause.message).replace(/[^.!?]$/, '$&.')}`, { cause })
 }
 
-/** Copies all records except client keys to memory. There can be a huge number of keys, and no other record depends on them. */
+/** Copies all records except client keys to memory. There can be a huge number of them, and no other record depends on them. */
 async function copyRecords(storage: Storage): Promise<Storage> {
   const copy = memoryStorage()
   const { keys: _, ...copied } = recordKinds

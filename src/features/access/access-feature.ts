@@ -6,7 +6,7 @@ import type { RequestStep } from '../../request/steps.ts'
 import type { Catalog } from '../../types.ts'
 import type { Access } from './allowed-models.ts'
 
-/** Rejects requests that their caller isn't allowed to make. Its code is loaded with the first request of a restricted caller. */
+/** Rejects requests that the caller isn't allowed to make. The code is loaded on the first request from a restricted caller. */
 export interface AccessFeature extends Feature {
   aroundRequest: RequestStep
   /** Returns the models and kinds that a caller may use, or `undefined` if nothing is restricted. */

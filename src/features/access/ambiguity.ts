@@ -3,8 +3,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
 
 /**
- * Creates the error for a body that providers can read in different ways, which makes its model and its worst case uncertain. Either a field occurs
- * twice (some parsers use the first occurrence), or a field differs from a known one only in case (servers in Go ignore case).
+ * Creates the error for a body that providers may parse differently, so that its model and its worst case are uncertain. Either a field occurs twice
+ * (some parsers use the first occurrence), or a field differs from a known one only in case (servers in Go ignore case).
  */
 export function createAmbiguityError({ body, text }: { body: JsonObject; text: string }): GatewayError | undefined {
   const variant = Object.keys(body).find((name) => !DECISIVE.has(name) && FOLDED.has(foldCase(name)))
@@ -21,7 +21,7 @@ export function createAmbiguityError({ body, text }: { body: JsonObject; text: s
 }
 
 /**
- * The fields that decide which model answers and how much it costs. `model` may occur several times, because the gateway sets every occurrence for
+ * The fields that decide which model responds and how much it costs. `model` may occur several times, because the gateway sets every occurrence for
  * the provider.
  */
 const REPEATABLE = ['model']

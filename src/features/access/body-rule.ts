@@ -4,8 +4,8 @@ import { createAmbiguityError } from './ambiguity.ts'
 import { createDetourError } from './detours.ts'
 
 /**
- * Creates the rule for the body of a request whose models, tokens, or US dollars are limited. The rule returns an error if the body would evade these
- * limits. It runs for each target, but reads the body only once.
+ * Creates the rule for request bodies of callers with model restrictions, token limits, or dollar limits. The rule returns an error if the body would
+ * evade them. It runs for each target, but reads the body only once.
  */
 export function createBodyRule(): (call: { body: JsonObject; text: string }) => GatewayError | undefined {
   let found: { error: GatewayError | undefined } | undefined

@@ -9,8 +9,8 @@ import { Access } from './allowed-models.ts'
 import { createBodyRule } from './body-rule.ts'
 
 /**
- * Serves a request only with targets that its caller may use. Rejects with `MODEL_NOT_ALLOWED` if there are none, or if the caller may not use
- * models of the endpoint's kind.
+ * Serves a request only with targets that the caller may use. Rejects with `MODEL_NOT_ALLOWED` if there are none, or if the caller may not use models
+ * of the endpoint's kind.
  */
 export async function enforceAccess(
   { route, log, caller }: RouteRequest,
@@ -35,7 +35,7 @@ export async function enforceAccess(
   const targetRule: TargetRule = (request, target, path) => {
     const name = getRequestedName(path, request)
     return access.allowsTarget(name, target)
-      ? (createKindRefusal(request.call.endpoint) ?? refusalOfBody(request.call)) // the endpoint may have changed to that of its model
+      ? (createKindRefusal(request.call.endpoint) ?? refusalOfBody(request.call)) // the model may have changed the endpoint
       : createNameRefusal(name)
   }
   const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameRefusal(name))
@@ -45,7 +45,7 @@ export async function enforceAccess(
     return await next()
   } catch (thrown) {
     if (!isGatewayError(thrown, 'MODEL_NOT_FOUND')) throw thrown
-    const { status, headers } = thrown // its message may suggest similar model names, which this key must not learn
+    const { status, headers } = thrown // the original message may suggest model names that this caller must not learn
     throw gatewayError('MODEL_NOT_FOUND', {
       status,
       headers,

@@ -12,7 +12,7 @@ import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import { explainQuestion, type Question } from './route-explanation.ts'
 
-/** A request to explain, which isn't sent. */
+/** A request to explain. It isn't sent. */
 export interface ExplainedRequest {
   /** A listed model name, an alias, or a combo. */
   model: string
@@ -24,7 +24,7 @@ export interface ExplainedRequest {
   path?: string
   /** The ID of an API key. The explanation applies the allowed models, kinds, and limits of the key and its account. Default: no key. */
   keyId?: string
-  /** The id or ref of an account of your app to explain the request for. Can't be combined with `keyId`. */
+  /** The ID or ref of the account in your app that would make the request. Can't be combined with `keyId`. */
   account?: string
 }
 
@@ -53,7 +53,7 @@ export interface ExplainDependencies {
   clock: Clock
 }
 
-/** The parts of the accounts that explanations need. */
+/** The account lookups that explanations need. */
 interface KnownAccounts {
   refs: { resolve(idOrRef: string): Promise<string> }
   cache: { find(ref: string): Promise<{ ref: string } | undefined> }
@@ -92,7 +92,7 @@ export function createExplain({ pipeline, getAccess, previewLimits, accounts, st
   }
 }
 
-/** Returns the error that all requests of a caller get, for example because it is paused. Throws any other error. */
+/** Returns an error that all the caller's requests would get, for example because the key is paused. Throws any other error. */
 function toRejection(error: unknown): GatewayError {
   if (isGatewayError(error) && (error.status === 401 || error.status === 403)) return error
   throw error

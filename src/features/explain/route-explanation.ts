@@ -25,7 +25,7 @@ import type { CooldownState } from '../../request/routing/target-health.ts'
 import type { NameRule, RefusalPreview } from '../../request/steps.ts'
 import type { Kind } from '../../types.ts'
 
-/** A request to explain, which isn't sent. */
+/** A request to explain. It isn't sent. */
 export interface Question {
   model: string
   body: JsonObject
@@ -130,7 +130,7 @@ const listNameRules = (access: CallerAccess | undefined, whose: string): NameRul
 const describeNotAllowed = (whose: string, name: string) =>
   gatewayError('MODEL_NOT_ALLOWED', { message: `The ${whose} is not allowed to use the model "${name}".` })
 
-/** Explains how a request would use each of its routes, and which error its client would get if no target's format supports it. */
+/** Explains how a request would use each of its routes, and which error the client would get if none of them works. */
 async function explainTargets(
   routes: readonly Route[],
   request: UnsentRequest,
@@ -142,7 +142,7 @@ async function explainTargets(
   const refusals = new Map<Route, RouteRefusal | undefined>()
   const targets: ExplainedTarget[] = []
   let used = 0
-  let only: string | undefined // the model, if all targets used so far have the same one
+  let only: string | undefined // the model that all targets used so far share, if any
   const seen = new Set<string>()
   const cooling: CoolingRoute[] = []
   let refusal: RouteRefusal | undefined
@@ -157,7 +157,7 @@ async function explainTargets(
 
   const isAllowed = (route: Route) => access?.allowsTarget(getRequestedName(route, request), route.target) !== false
 
-  /** Whether a different model follows. The last attempt is reserved for it. */
+  /** Whether a target with a different model follows. The last attempt is reserved for it. */
   async function isBeforeAnother(at: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
       if (
@@ -256,9 +256,9 @@ const formatModel = ({ target }: Route) => `${target.provider}/${target.model}`
 /** Why a target isn't called. */
 interface RouteRefusal {
   error: GatewayError
-  /** The reason in the explanation's words. */
+  /** The reason, as worded in the explanation. */
   why: string
-  /** Whether this rejects the whole request, regardless of the target. */
+  /** Whether the whole request is rejected, regardless of the target. */
   isOfRequest: boolean
 }
 
@@ -269,7 +269,7 @@ async function findRejection(request: UnsentRequest, route: Route): Promise<Rout
   return byLimits && { ...byLimits, why: byLimits.error.message }
 }
 
-/** Returns why the target's format doesn't support the request. Skips bodies without contents, because they are only a sketch of a request. */
+/** Returns why the target's format doesn't support the request. Skips the check for a body without content, which only outlines a request. */
 async function findFormatRefusal(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
   if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
   try {
@@ -281,7 +281,7 @@ async function findFormatRefusal(request: CodecRequest, { target }: Route): Prom
   }
 }
 
-/** The fields that hold a request's contents, across all formats. */
+/** The fields that contain a request's content, across all formats. */
 const CONTENTS = ['messages', 'input', 'contents', 'prompt', 'texts', 'content', 'requests', 'query', 'url', 'urls']
 
 function isCooling({ level, class: failure, retryAt }: CooldownState): string {
