@@ -7,16 +7,18 @@ import { scanTopLevel } from '../../lib/json-scan.ts'
  * (some parsers use the first occurrence), or a field differs from a known one only in case (servers in Go ignore case).
  */
 export function createAmbiguityError({ body, text }: { body: JsonObject; text: string }): GatewayError | undefined {
-  const variant = Object.keys(body).find((name) => !DECISIVE.has(name) && FOLDED.has(foldCase(name)))
-  const member = variant ?? findRepeatedMember(text, body)
-  if (member === undefined) return undefined
-  const what =
+  const variant = Object.keys(body).find(
+    (name) => !DECISIVE_FIELDS.has(name) && FIELDS_BY_FOLDED_NAME.has(foldCase(name)),
+  )
+  const field = variant ?? findRepeatedField(text, body)
+  if (field === undefined) return undefined
+  const problem =
     variant === undefined
-      ? `"${member}" appears twice in the request`
-      : `"${member}" differs from "${FOLDED.get(foldCase(member))}" only in letter case`
+      ? `"${field}" appears twice in the request`
+      : `"${field}" differs from "${FIELDS_BY_FOLDED_NAME.get(foldCase(field))}" only in letter case`
   return gatewayError('INVALID_REQUEST', {
-    message: `${what}, and providers disagree on which value to use. API keys with model restrictions or token or dollar limits cannot send this. Send each field once, spelled as in the API.`,
-    data: { param: member },
+    message: `${problem}, and providers disagree on which value to use. API keys with model restrictions or token or dollar limits cannot send this. Send each field once, spelled as in the API.`,
+    data: { param: field },
   })
 }
 
@@ -24,8 +26,8 @@ export function createAmbiguityError({ body, text }: { body: JsonObject; text: s
  * The fields that decide which model responds and how much it costs. `model` may occur several times, because the gateway sets every occurrence for
  * the provider.
  */
-const REPEATABLE = ['model']
-const SINGLE = [
+const REPEATABLE_FIELDS = ['model']
+const UNIQUE_FIELDS = [
   ...['messages', 'input', 'prompt', 'contents', 'system', 'tools', 'models', 'plugins', 'preset', 'fallbacks'],
   ...[
     'max_tokens',
@@ -38,14 +40,16 @@ const SINGLE = [
   ],
   ...['service_tier', 'serviceTier', 'speed', 'inference_geo'],
 ]
-const DECISIVE: ReadonlySet<string> = new Set([...REPEATABLE, ...SINGLE])
+const DECISIVE_FIELDS: ReadonlySet<string> = new Set([...REPEATABLE_FIELDS, ...UNIQUE_FIELDS])
 
 /** Folds a name's case as Go does when it compares names: simple case folding, where `ſ` equals `s` and the Kelvin sign equals `k`. */
 const foldCase = (name: string) => name.toUpperCase().toLowerCase()
-const FOLDED: ReadonlyMap<string, string> = new Map(Array.from(DECISIVE, (name) => [foldCase(name), name]))
+const FIELDS_BY_FOLDED_NAME: ReadonlyMap<string, string> = new Map(
+  Array.from(DECISIVE_FIELDS, (name) => [foldCase(name), name]),
+)
 
-function findRepeatedMember(text: string, body: JsonObject): string | undefined {
-  const given = SINGLE.filter((name) => Object.hasOwn(body, name))
-  if (scanTopLevel(text, given).spans.length <= given.length) return undefined
-  return given.find((name) => scanTopLevel(text, [name]).spans.length > 1)
+function findRepeatedField(text: string, body: JsonObject): string | undefined {
+  const presentFields = UNIQUE_FIELDS.filter((name) => Object.hasOwn(body, name))
+  if (scanTopLevel(text, presentFields).spans.length <= presentFields.length) return undefined
+  return presentFields.find((name) => scanTopLevel(text, [name]).spans.length > 1)
 }

@@ -6,23 +6,23 @@ import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
  * of models and the request's worst case don't cover these. The rule applies to every target, because any connection may lead to such a provider.
  */
 export function createDetourError(body: JsonObject): GatewayError | undefined {
-  const member = MEMBERS.find((name) => isGiven(body[name])) ?? findVercelFallbacks(body) ?? findOpenRouterTool(body)
-  if (member === undefined) return undefined
+  const field = FIELDS.find((name) => isSet(body[name])) ?? findVercelFallbacks(body) ?? findOpenRouterTool(body)
+  if (field === undefined) return undefined
   return gatewayError('INVALID_REQUEST', {
-    message: `"${member}" can reach models or paid services other than the requested model. API keys with model restrictions or token or dollar limits cannot send it. Remove it; to use several models, request a combo of this gateway.`,
-    data: { param: member },
+    message: `"${field}" can reach models or paid services other than the requested model. API keys with model restrictions or token or dollar limits cannot send it. Remove it; to use several models, request a combo of this gateway.`,
+    data: { param: field },
   })
 }
 
 /** OpenRouter reads the first three; LiteLLM reads the last. */
-const MEMBERS = ['models', 'plugins', 'preset', 'fallbacks']
+const FIELDS = ['models', 'plugins', 'preset', 'fallbacks']
 
-const isGiven = (value: unknown) => (value ?? undefined) !== undefined && !(Array.isArray(value) && value.length === 0)
+const isSet = (value: unknown) => (value ?? undefined) !== undefined && !(Array.isArray(value) && value.length === 0)
 
 /** Finds the fallback models that Vercel's gateway would try next. */
 function findVercelFallbacks({ providerOptions }: JsonObject): string | undefined {
   const gateway = isObject(providerOptions) ? providerOptions.gateway : undefined
-  return isObject(gateway) && isGiven(gateway.models) ? 'providerOptions.gateway.models' : undefined
+  return isObject(gateway) && isSet(gateway.models) ? 'providerOptions.gateway.models' : undefined
 }
 
 /** Finds OpenRouter's own tools, which search, create images, or call other models. */

@@ -19,26 +19,26 @@ export async function enforceAccess(
 ): Promise<Reply> {
   const access = new Access(caller, catalog)
   const owner = caller.key ? `The API key "${caller.key.name}"` : 'Your account'
-  const createKindRefusal = ({ operation: { kind } }: ServedRoute) =>
+  const checkKind = ({ operation: { kind } }: ServedRoute) =>
     kind === undefined || access.allowsKind(kind)
       ? undefined
       : gatewayError('MODEL_NOT_ALLOWED', {
           message: `${owner} is not allowed to use models of kind "${kind}". Ask the operator of this gateway for access.`,
         })
-  const refusal = createKindRefusal(route)
-  if (refusal) throw refusal
-  const refusalOfBody = createBodyRule()
-  const createNameRefusal = (name: string) =>
+  const kindError = checkKind(route)
+  if (kindError) throw kindError
+  const checkBody = createBodyRule()
+  const createNameError = (name: string) =>
     gatewayError('MODEL_NOT_ALLOWED', {
       message: `${owner} is not allowed to use the model "${name}". Choose one from GET /v1/models, or ask the operator of this gateway for access.`,
     })
   const targetRule: TargetRule = (request, target, path) => {
     const name = getRequestedName(path, request)
     return access.allowsTarget(name, target)
-      ? (createKindRefusal(request.call.endpoint) ?? refusalOfBody(request.call)) // the model may have changed the endpoint
-      : createNameRefusal(name)
+      ? (checkKind(request.call.endpoint) ?? checkBody(request.call)) // the model may have changed the endpoint
+      : createNameError(name)
   }
-  const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameRefusal(name))
+  const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameError(name))
   log.targetRules.push(targetRule)
   log.nameRules.push(nameRule)
   try {

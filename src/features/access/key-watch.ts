@@ -25,42 +25,42 @@ export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDepen
   const { keyLookup, isWatched } = store
   const maxAgeMs = limits.storeMaxAgeMs
   let isClosed = false
-  let cancelLook: CancelDeadline | undefined
+  let cancelScheduledCheck: CancelDeadline | undefined
 
-  const listWork = (digest: string) => inFlight.values().filter(({ caller }) => caller.key?.digest === digest)
+  const listRequests = (digest: string) => inFlight.values().filter(({ caller }) => caller.key?.digest === digest)
 
-  async function check(digest: string): Promise<void> {
-    if (listWork(digest).length === 0) return
-    const refusal = await keyLookup.findRejection(digest).catch(() => undefined) // the last known state applies while the storage is unavailable
-    if (refusal) for (const work of listWork(digest)) work.cancel(refusal)
+  async function checkKey(digest: string): Promise<void> {
+    if (listRequests(digest).length === 0) return
+    const rejection = await keyLookup.findRejection(digest).catch(() => undefined) // the last known state applies while the storage is unavailable
+    if (rejection) for (const request of listRequests(digest)) request.cancel(rejection)
   }
 
-  function lookLater(): void {
-    cancelLook ??= startDeadline(clock, maxAgeMs, () => {
-      cancelLook = undefined
+  function scheduleCheck(): void {
+    cancelScheduledCheck ??= startDeadline(clock, maxAgeMs, () => {
+      cancelScheduledCheck = undefined
       const digests = new Set(inFlight.values().flatMap(({ caller }) => caller.key?.digest ?? []))
-      void Promise.all([...digests].map(check))
-      if (digests.size > 0 && !isClosed) lookLater()
+      void Promise.all([...digests].map(checkKey))
+      if (digests.size > 0 && !isClosed) scheduleCheck()
     })
   }
 
-  keyLookup.onChange((digest) => void check(digest))
+  keyLookup.onChange((digest) => void checkKey(digest))
   keyLookup.onGroupChange((id) => {
-    const ofGroup = inFlight.values().filter(({ caller }) => caller.key?.group?.id === id)
-    for (const digest of new Set(ofGroup.flatMap(({ caller }) => caller.key?.digest ?? []))) void check(digest)
+    const groupRequests = inFlight.values().filter(({ caller }) => caller.key?.group?.id === id)
+    for (const digest of new Set(groupRequests.flatMap(({ caller }) => caller.key?.digest ?? []))) void checkKey(digest)
   })
 
   return {
     name: 'key-watch',
     ...(!isWatched && {
       aroundRequest({ key }: RouteRequest, next: () => Promise<Reply>) {
-        if (key && !isClosed) lookLater()
+        if (key && !isClosed) scheduleCheck()
         return next()
       },
     }),
     close() {
       isClosed = true
-      cancelLook?.()
+      cancelScheduledCheck?.()
     },
   }
 }
