@@ -10,7 +10,7 @@ import type { Pipeline } from '../../request/pipeline.ts'
 import type { Explanation } from '../../request/routing/explanation.ts'
 import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
-import { explainQuestion, type Question } from './route-explanation.ts'
+import { explainRouting, type RoutingQuestion } from './route-explanation.ts'
 
 /** A request to explain. It isn't sent. */
 export interface ExplainedRequest {
@@ -45,7 +45,7 @@ export type Explain = (request: ExplainedRequest) => Promise<Explanation>
 export interface ExplainDependencies {
   pipeline: Pick<Pipeline, 'getContext'>
   /** Returns the models and kinds that a caller may use. */
-  getAccess(caller: Caller): Promise<Question['access']>
+  getAccess(caller: Caller): Promise<RoutingQuestion['access']>
   /** Returns why the limits of a caller would reject a request. */
   previewLimits(caller: Caller): Promise<RefusalPreview>
   accounts(): Promise<KnownAccounts>
@@ -86,9 +86,9 @@ export function createExplain({ pipeline, getAccess, previewLimits, accounts, st
     const caller = await findCaller(input).catch(toRejection)
     if (isGatewayError(caller)) return { model, targets: [], leftOut: [], error: formatError(caller) }
     const question = { model, body, headers: headerMap, path, caller }
-    if (caller === ANONYMOUS) return explainQuestion(question, pipeline.getContext())
+    if (caller === ANONYMOUS) return explainRouting(question, pipeline.getContext())
     const [access, previewRefusal] = await Promise.all([getAccess(caller), previewLimits(caller)])
-    return explainQuestion({ ...question, access, previewRefusal }, pipeline.getContext())
+    return explainRouting({ ...question, access, previewRefusal }, pipeline.getContext())
   }
 }
 

@@ -26,7 +26,7 @@ import type { NameRule, RefusalPreview } from '../../request/steps.ts'
 import type { Kind } from '../../types.ts'
 
 /** A request to explain. It isn't sent. */
-export interface Question {
+export interface RoutingQuestion {
   model: string
   body: JsonObject
   /** Header values by lowercase name. */
@@ -46,7 +46,7 @@ interface CallerAccess {
   allowsTarget(model: string, target: RouteTarget): boolean
 }
 
-const known = endpoints.map(({ path }) => `"${path}"`).join(', ')
+const knownPaths = endpoints.map(({ path }) => `"${path}"`).join(', ')
 
 /** Combos can have thousands of targets, so the explanation is capped. */
 const MAX_TARGETS = 1_000
@@ -55,17 +55,17 @@ const MAX_TARGETS = 1_000
  * Explains how a request would be handled, without calling a provider or changing any state. Throws `INVALID_REQUEST` for a path that isn't a model
  * endpoint.
  */
-export async function explainQuestion(question: Question, gateway: PipelineContext): Promise<Explanation> {
+export async function explainRouting(question: RoutingQuestion, gateway: PipelineContext): Promise<Explanation> {
   const { model, body, headers, path, caller, access, previewRefusal } = question
   const { owner } = caller
-  const whose = caller.key ? 'API key' : 'account'
+  const subject = caller.key ? 'API key' : 'account'
   const endpoint = endpoints.find((one) => one.path === path)
-  if (!endpoint) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${known}.` })
+  if (!endpoint) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${knownPaths}.` })
   const format = getFormat(endpoint.format)
   const header = (name: string) => headers.get(name.toLowerCase())
-  const isBeside = endpoint.headers !== undefined || path.includes('{model}')
-  const text = JSON.stringify(isBeside ? body : { ...body, model })
-  const read = parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {})
+  const isModelOutsideBody = endpoint.headers !== undefined || path.includes('{model}')
+  const text = JSON.stringify(isModelOutsideBody ? body : { ...body, model })
+  const read = parseModelCall(encodeUtf8(text), endpoint, isModelOutsideBody ? { model } : {})
   const leftOut: SkippedEntry[] = []
   const routes: Route[] = []
   try {
@@ -74,14 +74,14 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
     for (const { operation } of [endpoint, call.endpoint])
       if (access?.allowsKind(operation.kind) === false)
         throw gatewayError('MODEL_NOT_ALLOWED', {
-          message: `The ${whose} is not allowed to use models of kind "${operation.kind}".`,
+          message: `The ${subject} is not allowed to use models of kind "${operation.kind}".`,
         })
     const settings = await gateway.settings()
     const unsent = { header, copyHeaders() {}, query: '' } // nothing is sent
-    const log = { nameRules: listNameRules(access, whose) }
+    const log = { nameRules: listNameRules(access, subject) }
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
-    const own = hasOwnTerms(source) ? await gateway.ownTerms(source) : undefined
-    const { exchange = unsent, list } = own ?? {}
+    const requestTerms = hasOwnTerms(source) ? await gateway.ownTerms(source) : undefined
+    const { exchange = unsent, list } = requestTerms ?? {}
     const facts = readFacts(read, { owner, header: (name) => exchange.header(name) })
     const context = gateway.underRules(gateway, settings, list ?? table.findRuledCombo(model))
     const resolver = {
@@ -91,8 +91,8 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
         const condition = when && findUnmetCondition(facts, when)
         if (condition !== undefined) leftOut.push({ combo: group.name, model: name, unmet: condition })
       },
-      onDeadEnd: ({ name }: GroupEntry, way: Pick<GroupChoice, 'group'>) =>
-        leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
+      onDeadEnd: ({ name }: GroupEntry, choice: Pick<GroupChoice, 'group'>) =>
+        leftOut.push({ combo: choice.group.name, model: name, unmet: 'unreachable' }),
     }
     const resolution = list ?? resolveForEndpoint(call.endpoint, model, table)
     if (!resolution) throw await unknownModel(model, table, endpoint)
@@ -101,18 +101,18 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
       routes.push(route)
       if (routes.length === MAX_TARGETS) break
     }
-    const asked: UnsentRequest = {
+    const unsentRequest: UnsentRequest = {
       call,
       format,
       context,
       table,
       exchange,
       owner,
-      whose,
+      subject: subject,
       previewRefusal,
       ...(list && { list }),
     }
-    return { model, ...(await explainTargets(routes, asked, access)), leftOut }
+    return { model, ...(await explainTargets(routes, unsentRequest, access)), leftOut }
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)
     if (status >= 500) throw thrown
@@ -122,13 +122,13 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
 
 /** A request that isn't sent. */
 type UnsentRequest = CodecRequest &
-  Pick<Question, 'previewRefusal'> & { context: PipelineContext; whose: string; list?: Group }
+  Pick<RoutingQuestion, 'previewRefusal'> & { context: PipelineContext; subject: string; list?: Group }
 
-const listNameRules = (access: CallerAccess | undefined, whose: string): NameRule[] =>
-  access ? [(name, table) => (access.allowsModel(name, table) ? undefined : describeNotAllowed(whose, name))] : []
+const listNameRules = (access: CallerAccess | undefined, subject: string): NameRule[] =>
+  access ? [(name, table) => (access.allowsModel(name, table) ? undefined : createNotAllowedError(subject, name))] : []
 
-const describeNotAllowed = (whose: string, name: string) =>
-  gatewayError('MODEL_NOT_ALLOWED', { message: `The ${whose} is not allowed to use the model "${name}".` })
+const createNotAllowedError = (subject: string, name: string) =>
+  gatewayError('MODEL_NOT_ALLOWED', { message: `The ${subject} is not allowed to use the model "${name}".` })
 
 /** Explains how a request would use each of its routes, and which error the client would get if none of them works. */
 async function explainTargets(
@@ -139,33 +139,33 @@ async function explainTargets(
   const { context, call } = request
   const { health, limits } = context
   const cooldowns = routes.map(({ target }) => health.getCooldown(target))
-  const refusals = new Map<Route, RouteRefusal | undefined>()
+  const rejections = new Map<Route, RouteRejection | undefined>()
   const targets: ExplainedTarget[] = []
-  let used = 0
-  let only: string | undefined // the model that all targets used so far share, if any
+  let usedCount = 0
+  let sharedModel: string | undefined // the model that all targets used so far share, if any
   const seen = new Set<string>()
   const cooling: CoolingRoute[] = []
-  let refusal: RouteRefusal | undefined
-  let isDraining = false
-  let isBarred = false
+  let rejection: RouteRejection | undefined
+  let hasDrainingTarget = false
+  let hasForbiddenTarget = false
 
-  async function findRefusal(route: Route): Promise<RouteRefusal | undefined> {
-    if (refusal?.isOfRequest) return refusal
-    if (!refusals.has(route)) refusals.set(route, await findRejection(request, route))
-    return refusals.get(route)
+  async function getRejection(route: Route): Promise<RouteRejection | undefined> {
+    if (rejection?.isOfRequest) return rejection
+    if (!rejections.has(route)) rejections.set(route, await findRejection(request, route))
+    return rejections.get(route)
   }
 
   const isAllowed = (route: Route) => access?.allowsTarget(getRequestedName(route, request), route.target) !== false
 
   /** Whether a target with a different model follows. The last attempt is reserved for it. */
-  async function isBeforeAnother(at: number): Promise<boolean> {
+  async function hasLaterModel(at: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
       if (
         later > at &&
         isAllowed(route) &&
-        isFree(route, cooldowns[later]) &&
-        formatModel(route) !== only &&
-        !(await findRefusal(route))
+        isAvailable(route, cooldowns[later]) &&
+        formatModel(route) !== sharedModel &&
+        !(await getRejection(route))
       )
         return true
     return false
@@ -174,19 +174,19 @@ async function explainTargets(
   for (const [at, route] of routes.entries()) {
     const cooldown = cooldowns[at]
     const { connection, model } = route.target
-    const place = JSON.stringify([connection.id, model, serializeParams(route.target)])
-    if (seen.has(place)) {
+    const targetKey = JSON.stringify([connection.id, model, serializeParams(route.target)])
+    if (seen.has(targetKey)) {
       targets.push(explainTarget(route, 'skipped', 'already in this list'))
       continue
     }
-    seen.add(place)
+    seen.add(targetKey)
     if (!isAllowed(route)) {
-      isBarred = true
-      targets.push(explainTarget(route, 'skipped', `the ${request.whose} is not allowed to use it`))
+      hasForbiddenTarget = true
+      targets.push(explainTarget(route, 'skipped', `the ${request.subject} is not allowed to use it`))
       continue
     }
     if (connection.draining) {
-      isDraining = true
+      hasDrainingTarget = true
       targets.push(
         explainTarget(
           route,
@@ -198,41 +198,44 @@ async function explainTargets(
     }
     if (cooldown) {
       cooling.push({ at, route, cooldown })
-      targets.push(explainTarget(route, 'skipped', isCooling(cooldown)))
+      targets.push(explainTarget(route, 'skipped', describeCooldown(cooldown)))
       continue
     }
-    if (used > 0 && used === limits.maxAttempts - 1 && formatModel(route) === only && (await isBeforeAnother(at))) {
+    if (
+      usedCount > 0 &&
+      usedCount === limits.maxAttempts - 1 &&
+      formatModel(route) === sharedModel &&
+      (await hasLaterModel(at))
+    ) {
       targets.push(
         explainTarget(route, 'beyond', `${explainRoute(route)}; the last attempt is reserved for another model`),
       )
       continue
     }
-    const reason = used < limits.maxAttempts ? await findRefusal(route) : undefined
-    if (!refusal || reason?.isOfRequest) refusal = reason
-    const usable = used === 0 ? 'first' : used < limits.maxAttempts ? 'next' : 'beyond'
-    targets.push(
-      reason ? explainTarget(route, 'skipped', reason.why) : explainTarget(route, usable, explainRoute(route)),
-    )
-    if (!reason) only = used++ === 0 || only === formatModel(route) ? formatModel(route) : undefined
+    const reason = usedCount < limits.maxAttempts ? await getRejection(route) : undefined
+    if (!rejection || reason?.isOfRequest) rejection = reason
+    const use = usedCount === 0 ? 'first' : usedCount < limits.maxAttempts ? 'next' : 'beyond'
+    targets.push(reason ? explainTarget(route, 'skipped', reason.why) : explainTarget(route, use, explainRoute(route)))
+    if (!reason) sharedModel = usedCount++ === 0 || sharedModel === formatModel(route) ? formatModel(route) : undefined
   }
   for (const { at, route, cooldown } of cooling.sort(compareRecoveries)) {
-    if (used > 0 && (cooldown.isMandatory || used >= limits.maxAttempts)) continue
-    const reason = await findRefusal(route)
-    if (!refusal || reason?.isOfRequest) refusal = reason
+    if (usedCount > 0 && (cooldown.isMandatory || usedCount >= limits.maxAttempts)) continue
+    const reason = await getRejection(route)
+    if (!rejection || reason?.isOfRequest) rejection = reason
     targets[at] = reason
       ? explainTarget(route, 'skipped', reason.why)
-      : explainTarget(route, 'last-resort', isCooling(cooldown))
-    if (!reason) used++
+      : explainTarget(route, 'last-resort', describeCooldown(cooldown))
+    if (!reason) usedCount++
   }
   const { missing } = call.endpoint.operation
-  const hasOwnAnswer = missing?.getAnswer !== undefined && refusal?.error.data.param !== 'model'
-  if (used > 0 || (hasOwnAnswer && !refusal?.isOfRequest)) return { targets }
+  const hasDefaultAnswer = missing?.getAnswer !== undefined && rejection?.error.data.param !== 'model'
+  if (usedCount > 0 || (hasDefaultAnswer && !rejection?.isOfRequest)) return { targets }
   const error =
-    refusal?.error ??
-    (isDraining
+    rejection?.error ??
+    (hasDrainingTarget
       ? createDrainingError(call.model)
-      : isBarred
-        ? describeNotAllowed(request.whose, call.model)
+      : hasForbiddenTarget
+        ? createNotAllowedError(request.subject, call.model)
         : undefined)
   if (!error) return { targets }
   const { status, code, message } = error
@@ -245,7 +248,7 @@ interface CoolingRoute {
   cooldown: CooldownState
 }
 
-const isFree = ({ target }: Route, cooldown: CooldownState | undefined) => !cooldown && !target.connection.draining
+const isAvailable = ({ target }: Route, cooldown: CooldownState | undefined) => !cooldown && !target.connection.draining
 
 /** Sorts targets in a mandatory cooldown after all others. */
 const compareRecoveries = ({ cooldown: one }: CoolingRoute, { cooldown: other }: CoolingRoute) =>
@@ -254,7 +257,7 @@ const compareRecoveries = ({ cooldown: one }: CoolingRoute, { cooldown: other }:
 const formatModel = ({ target }: Route) => `${target.provider}/${target.model}`
 
 /** Why a target isn't called. */
-interface RouteRefusal {
+interface RouteRejection {
   error: GatewayError
   /** The reason, as worded in the explanation. */
   why: string
@@ -262,16 +265,16 @@ interface RouteRefusal {
   isOfRequest: boolean
 }
 
-async function findRejection(request: UnsentRequest, route: Route): Promise<RouteRefusal | undefined> {
-  const error = await findFormatRefusal(request, route)
+async function findRejection(request: UnsentRequest, route: Route): Promise<RouteRejection | undefined> {
+  const error = await findFormatError(request, route)
   if (error) return { error, why: `its format does not support the request: ${error.message}`, isOfRequest: false }
-  const byLimits = await request.previewRefusal?.(request, route.target)
-  return byLimits && { ...byLimits, why: byLimits.error.message }
+  const limitRejection = await request.previewRefusal?.(request, route.target)
+  return limitRejection && { ...limitRejection, why: limitRejection.error.message }
 }
 
 /** Returns why the target's format doesn't support the request. Skips the check for a body without content, which only outlines a request. */
-async function findFormatRefusal(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
-  if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
+async function findFormatError(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
+  if (!CONTENT_FIELDS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
   try {
     await encode(request, target)
     return undefined
@@ -282,9 +285,20 @@ async function findFormatRefusal(request: CodecRequest, { target }: Route): Prom
 }
 
 /** The fields that contain a request's content, across all formats. */
-const CONTENTS = ['messages', 'input', 'contents', 'prompt', 'texts', 'content', 'requests', 'query', 'url', 'urls']
+const CONTENT_FIELDS = [
+  'messages',
+  'input',
+  'contents',
+  'prompt',
+  'texts',
+  'content',
+  'requests',
+  'query',
+  'url',
+  'urls',
+]
 
-function isCooling({ level, class: failure, retryAt }: CooldownState): string {
+function describeCooldown({ level, class: failure, retryAt }: CooldownState): string {
   const until = Number.isFinite(retryAt)
     ? `until ${new Date(retryAt).toISOString()}`
     : 'and is being probed by another request'
