@@ -15,7 +15,7 @@ export interface CallError extends Error {
 }
 
 /** Creates the error for a gateway's error response. */
-export async function callError(response: Response, url: string, body: unknown): Promise<CallError> {
+export async function createCallError(response: Response, url: string, body: unknown): Promise<CallError> {
   const { status: statusCode, headers } = response
   const responseBody = await response.text().catch(() => '')
   const data = tryParseJson(responseBody)
@@ -29,8 +29,8 @@ export async function callError(response: Response, url: string, body: unknown):
     name: 'AI_APICallError',
     ...{ url, requestBodyValues: body, statusCode, responseBody, isRetryable, data },
     responseHeaders: Object.fromEntries(headers),
-    ...Object.fromEntries(MARKS.map((mark) => [mark, true])),
+    ...Object.fromEntries(ERROR_SYMBOLS.map((symbol) => [symbol, true])),
   })
 }
 
-const MARKS = [Symbol.for('vercel.ai.error'), Symbol.for('vercel.ai.error.AI_APICallError')]
+const ERROR_SYMBOLS = [Symbol.for('vercel.ai.error'), Symbol.for('vercel.ai.error.AI_APICallError')]

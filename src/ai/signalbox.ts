@@ -14,7 +14,7 @@ import type {
   SignalboxTranscriptionModel,
   Specification,
 } from './ai-types.ts'
-import { callError } from './call-error.ts'
+import { createCallError } from './call-error.ts'
 import {
   createFetchTransport,
   createInProcessTransport,
@@ -59,7 +59,7 @@ export interface RemoteOptions<S extends Specification = 'v4'> extends Omit<InPr
 export type NamedModel = string | readonly ComboModel[]
 
 /** Combo options, such as `strategy` and `on`, for each call. */
-export interface ModelTerms extends Omit<RequestModels, 'models'> {}
+export interface ModelOptions extends Omit<RequestModels, 'models'> {}
 
 /**
  * An AI SDK provider, which also works with `createProviderRegistry`, `customProvider`, `wrapProvider`, and `AI_SDK_DEFAULT_PROVIDER`. Call it to
@@ -67,15 +67,15 @@ export interface ModelTerms extends Omit<RequestModels, 'models'> {}
  */
 export interface Signalbox<S extends Specification = 'v4'> {
   readonly specificationVersion: S
-  (model: NamedModel, options?: ModelTerms): SignalboxLanguageModel<S>
-  languageModel(model: NamedModel, options?: ModelTerms): SignalboxLanguageModel<S>
-  embeddingModel(model: NamedModel, options?: ModelTerms): SignalboxEmbeddingModel<S>
+  (model: NamedModel, options?: ModelOptions): SignalboxLanguageModel<S>
+  languageModel(model: NamedModel, options?: ModelOptions): SignalboxLanguageModel<S>
+  embeddingModel(model: NamedModel, options?: ModelOptions): SignalboxEmbeddingModel<S>
   /** The former name of `embeddingModel`, which AI SDK 6 still accepts. */
-  textEmbeddingModel(model: NamedModel, options?: ModelTerms): SignalboxEmbeddingModel<S>
-  rerankingModel(model: NamedModel, options?: ModelTerms): SignalboxRerankingModel<S>
-  imageModel(model: NamedModel, options?: ModelTerms): SignalboxImageModel<S>
-  speechModel(model: NamedModel, options?: ModelTerms): SignalboxSpeechModel<S>
-  transcriptionModel(model: NamedModel, options?: ModelTerms): SignalboxTranscriptionModel<S>
+  textEmbeddingModel(model: NamedModel, options?: ModelOptions): SignalboxEmbeddingModel<S>
+  rerankingModel(model: NamedModel, options?: ModelOptions): SignalboxRerankingModel<S>
+  imageModel(model: NamedModel, options?: ModelOptions): SignalboxImageModel<S>
+  speechModel(model: NamedModel, options?: ModelOptions): SignalboxSpeechModel<S>
+  transcriptionModel(model: NamedModel, options?: ModelOptions): SignalboxTranscriptionModel<S>
 }
 
 /**
@@ -98,15 +98,16 @@ export function createSignalbox<S extends Specification = 'v4'>(
     ? createFetchTransport({ baseURL: gateway.baseURL, apiKey, fetch: gateway.fetch ?? platformFetch })
     : createInProcessTransport(getAccountGateway(gateway, options.account), apiKey)
   const createFactory =
-    <M>(make: (models: Models<S>, modelId: string) => M) =>
-    (model: NamedModel, terms?: ModelTerms): M => {
+    <M>(createModel: (models: Models<S>, modelId: string) => M) =>
+    (model: NamedModel, options?: ModelOptions): M => {
       const entries: ComboModel[] = Array.isArray(model) ? [...model] : [model]
-      const transport = typeof model === 'string' && !terms ? send : addModelList(send, { ...terms, models: entries })
-      return make(new Models<S>(version, transport), entries.map(getEntryName).join(', '))
+      const transport =
+        typeof model === 'string' && !options ? send : addModelList(send, { ...options, models: entries })
+      return createModel(new Models<S>(version, transport), entries.map(getEntryName).join(', '))
     }
   const languageModel = createFactory((models, modelId) => models.language(modelId))
   const embeddingModel = createFactory((models, modelId) => models.embedding(modelId))
-  return Object.assign((model: NamedModel, terms?: ModelTerms) => languageModel(model, terms), {
+  return Object.assign((model: NamedModel, options?: ModelOptions) => languageModel(model, options), {
     specificationVersion: version,
     languageModel,
     embeddingModel,
@@ -134,22 +135,22 @@ const getEntryName = (entry: ComboModel | null | undefined) => (typeof entry ===
 function addModelList(send: Transport, list: RequestModels): Transport {
   const models = JSON.stringify(list).replace(/[^\x20-\x7e]/g, escapeCharacter)
   return ({ headers, ...request }) => {
-    const fitting = Object.entries(headers).map(([name, value]) => [
+    const safeHeaders = Object.entries(headers).map(([name, value]) => [
       name,
       /^ai-.*model-id$/.test(name)
         ? value
             .replace(/[^\x20-\x7e]/g, '?')
             .trim()
-            .slice(0, LONGEST_LABEL) || 'list'
+            .slice(0, MAX_LABEL_LENGTH) || 'list'
         : value,
     ])
-    return send({ ...request, headers: { 'x-signalbox-models': models, ...Object.fromEntries(fitting) } })
+    return send({ ...request, headers: { 'x-signalbox-models': models, ...Object.fromEntries(safeHeaders) } })
   }
 }
 
 const escapeCharacter = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-const LONGEST_LABEL = 1_000
+const MAX_LABEL_LENGTH = 1_000
 
 /** The last segment of the request path, and the protocol's headers. */
 interface ModelRoute {
@@ -268,16 +269,16 @@ class Models<S extends Specification> {
   /** Rejects with an `APICallError` on an error status. */
   async #post({ route, headers }: ModelRoute, { abortSignal, headers: callHeaders = {}, ...body }: CallSettings) {
     const path = `/v${this.#version}/ai/${route}`
-    const own = Object.entries(callHeaders).flatMap(([name, value]) =>
+    const lowercaseHeaders = Object.entries(callHeaders).flatMap(([name, value]) =>
       value === undefined ? [] : [[name.toLowerCase(), value] as const],
     )
     const response = await this.#send({
       path,
-      headers: { ...Object.fromEntries(own), ...headers },
+      headers: { ...Object.fromEntries(lowercaseHeaders), ...headers },
       body: toJson(body),
       signal: abortSignal,
     })
-    if (!response.ok) throw await callError(response, path, body)
+    if (!response.ok) throw await createCallError(response, path, body)
     return { response, body }
   }
 
@@ -319,7 +320,7 @@ function streamParts<S extends Specification>(
   })
   const decoder = new TextDecoder()
   /** AI SDK 6 recognizes an abort only by the error's name, and then reports the signal's reason. */
-  const fail = (thrown: unknown): never => {
+  const rethrow = (thrown: unknown): never => {
     if (specification !== 'v3' || !abortSignal?.aborted) throw thrown
     throw Object.assign(new Error('The call was aborted.', { cause: thrown }), { name: 'AbortError' })
   }
@@ -327,7 +328,7 @@ function streamParts<S extends Specification>(
     {
       async pull(controller) {
         while (ready.length === 0) {
-          const { done, value } = (await reader?.read().catch(fail)) ?? { done: true, value: undefined }
+          const { done, value } = (await reader?.read().catch(rethrow)) ?? { done: true, value: undefined }
           if (done) return controller.close()
           parser.push(decoder.decode(value, { stream: true }))
         }
