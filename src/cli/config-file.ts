@@ -43,19 +43,19 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
   if (content !== null && !isObject(content))
     throw fail('', `must contain an object with these sections, which are all optional: ${SECTION_LIST}.`)
   const missing = new Map<string, string>()
-  const sectionsOfFile = Object.entries(content ?? {}).filter(([name]) => !name.startsWith(SHARED))
-  const filled = withVariables(Object.fromEntries(sectionsOfFile), { place: '', env, fail, missing })
+  const fileSections = Object.entries(content ?? {}).filter(([name]) => !name.startsWith(SHARED_PREFIX))
+  const resolved = replaceVariables(Object.fromEntries(fileSections), { place: '', env, fail, missing })
   const [first, ...others] = missing
   if (first)
     throw fail(
       first[1],
-      needed(
+      describeMissingVariable(
         first[0],
         others.map(([name]) => name),
         env,
       ),
     )
-  for (const name of Object.keys(filled as object)) {
+  for (const name of Object.keys(resolved as object)) {
     if (!Object.hasOwn(sections, name))
       throw fail(
         name,
@@ -63,9 +63,9 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
       )
   }
   const read = SECTIONS.map((name) => {
-    const section = (filled as JsonObject)[name] // `withVariables` returns an object for an object
+    const section = (resolved as JsonObject)[name] // `replaceVariables` returns an object for an object
     const entries = section === undefined || section === null ? [] : sections[name](section, { place: name, fail })
-    refuseTwins(entries, identities[name], fail)
+    rejectDuplicates(entries, identityFields[name], fail)
     return [name, entries]
   })
   return { path, ...(Object.fromEntries(read) as Record<Section, ConfigEntry[]>) } // every section is present
@@ -96,13 +96,13 @@ function parse(path: string, text: string): unknown {
 
 type Fail = (place: string, why: string) => Problem
 
-interface At {
+interface Location {
   place: string
   fail: Fail
 }
 
 /** Returns the error message for a missing variable. Also names the other missing variables, so that the user can set them all at once. */
-function needed(name: string, others: readonly string[], env: Variables): string {
+function describeMissingVariable(name: string, others: readonly string[], env: Variables): string {
   const more = others.length > 0 ? ` Also missing: ${others.join(', ')}.` : ''
   return `needs the environment variable ${name}, which is ${env[name] === '' ? 'empty' : 'not set'}.${more}`
 }
@@ -111,9 +111,9 @@ function needed(name: string, others: readonly string[], env: Variables): string
  * Replaces `${NAME}` in the strings of a value with environment variables; `$${` becomes `${`. Doesn't change field names. Adds missing variables to
  * `missing`, each with the first path that needs it.
  */
-function withVariables(value: unknown, at: At & { env: Variables; missing: Map<string, string> }): unknown {
-  const fillVariables = (name: string | number, inner: unknown) =>
-    withVariables(inner, { ...at, place: joinPath(at.place, name) })
+function replaceVariables(value: unknown, at: Location & { env: Variables; missing: Map<string, string> }): unknown {
+  const replaceInner = (name: string | number, inner: unknown) =>
+    replaceVariables(inner, { ...at, place: joinPath(at.place, name) })
   if (typeof value === 'string') {
     return value.replace(/\$(\$?)\{([^{}$]*)\}/g, (_, isEscaped: string, name: string) => {
       if (isEscaped) return `\${${name}}`
@@ -127,26 +127,26 @@ function withVariables(value: unknown, at: At & { env: Variables; missing: Map<s
       return found ?? ''
     })
   }
-  if (Array.isArray(value)) return value.map((item, index) => fillVariables(index, item))
+  if (Array.isArray(value)) return value.map((item, index) => replaceInner(index, item))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, fillVariables(name, inner)]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replaceInner(name, inner)]))
 }
 
 const joinPath = (place: string, name: string | number) =>
   typeof name === 'number' ? `${place}[${name}]` : place === '' ? name : `${place}.${name}`
 
-/** Reads one section: a list of records, or a map by name. In a map, each name becomes the `named` field of its record. */
-type ReadSection = (section: unknown, at: At) => ConfigEntry[]
+/** Reads one section: a list of records, or a map by name. In a map, each name becomes the `nameField` of its record. */
+type ReadSection = (section: unknown, at: Location) => ConfigEntry[]
 
 interface SectionShape {
   /** The field that is set to a record's name in a map. */
-  named: string
+  nameField: string
   /** Converts the short form of a record, which isn't an object. */
   short?: (value: unknown) => JsonObject | undefined
 }
 
 const listOrMap =
-  ({ named, short = () => undefined }: SectionShape): ReadSection =>
+  ({ nameField, short = () => undefined }: SectionShape): ReadSection =>
   (section, { place, fail }) => {
     const read = (value: unknown, at: string): ConfigEntry => {
       const input = isObject(value) ? value : short(value)
@@ -157,17 +157,18 @@ const listOrMap =
     if (!isObject(section)) throw fail(place, 'must be a list or a map.')
     return Object.entries(section).map(([name, value]) => {
       const entry = read(value ?? {}, joinPath(place, name))
-      const own = entry.input[named]
+      const own = entry.input[nameField]
       if (own !== undefined && own !== name)
-        throw fail(entry.place, `has a "${named}" that differs from its name in the map. Remove one of them.`)
-      return { place: entry.place, input: { ...entry.input, [named]: name } }
+        throw fail(entry.place, `has a "${nameField}" that differs from its name in the map. Remove one of them.`)
+      return { place: entry.place, input: { ...entry.input, [nameField]: name } }
     })
   }
 
-const readTexts = (named: string) => (value: unknown) => (typeof value === 'string' ? { [named]: value } : undefined)
+const readShortForm = (nameField: string) => (value: unknown) =>
+  typeof value === 'string' ? { [nameField]: value } : undefined
 
-const connections = listOrMap({ named: 'id' })
-const customModels = listOrMap({ named: 'model', short: readTexts('type') })
+const connections = listOrMap({ nameField: 'id' })
+const customModels = listOrMap({ nameField: 'model', short: readShortForm('type') })
 
 /** How to read each section. */
 const sections: Readonly<Record<Section, ReadSection>> = {
@@ -188,16 +189,16 @@ const sections: Readonly<Record<Section, ReadSection>> = {
       return { place, input: { ...input, id, provider: input.provider ?? id } }
     }),
 
-  combos: listOrMap({ named: 'name', short: (models) => (Array.isArray(models) ? { models } : undefined) }),
-  aliases: listOrMap({ named: 'alias', short: readTexts('model') }),
+  combos: listOrMap({ nameField: 'name', short: (models) => (Array.isArray(models) ? { models } : undefined) }),
+  aliases: listOrMap({ nameField: 'alias', short: readShortForm('model') }),
   /** A group's name defaults to its ID, and its ID to its name. */
   groups: (section, at) =>
-    listOrMap({ named: 'id' })(section, at).map(({ place, input }) => {
+    listOrMap({ nameField: 'id' })(section, at).map(({ place, input }) => {
       const { id = input.name, name = input.id } = input
       return { place, input: { ...input, id, name } }
     }),
   keys: (section, at) =>
-    listOrMap({ named: 'name', ...(Array.isArray(section) && { short: readTexts('name') }) })(section, at),
+    listOrMap({ nameField: 'name', ...(Array.isArray(section) && { short: readShortForm('name') }) })(section, at),
 
   /** Reads custom models: a list of records with `providerAlias` and `id`, or a map by `<providerAlias>/<id>`. */
   customModels: (section, at) => {
@@ -214,11 +215,11 @@ const sections: Readonly<Record<Section, ReadSection>> = {
 
 const SECTIONS = Object.keys(sections) as Section[]
 /** The prefix of top-level names that are only for YAML anchors, as in Docker Compose. */
-const SHARED = 'x-'
+const SHARED_PREFIX = 'x-'
 const SECTION_LIST = SECTIONS.map((name) => `"${name}"`).join(', ')
 
 /** The fields that identify an entry's record, by section. */
-const identities: Readonly<Record<Section, readonly string[]>> = {
+const identityFields: Readonly<Record<Section, readonly string[]>> = {
   settings: [],
   connections: ['id'],
   combos: ['name'],
@@ -229,7 +230,7 @@ const identities: Readonly<Record<Section, readonly string[]>> = {
 }
 
 /** Rejects two entries for the same record, because the second would overwrite the first on every start. */
-function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[], fail: Fail): void {
+function rejectDuplicates(entries: readonly ConfigEntry[], identity: readonly string[], fail: Fail): void {
   const places = new Map<string, string>()
   for (const { place, input } of entries) {
     const key = JSON.stringify(identity.map((member) => input[member]))
@@ -267,8 +268,8 @@ async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
 export const listConfigWarnings = (config: ConfigFile, data: DataAccess): Promise<string[]> =>
   withManagement(data, async (typed) => {
     const api = typed as Management<unknown> // as above; putting unchanged records again writes nothing
-    const ofModels = await putEach(config.path, config.customModels, api.customModels.put)
-    return [...ofModels, ...(await putNamed(config, api))]
+    const modelWarnings = await putEach(config.path, config.customModels, api.customModels.put)
+    return [...modelWarnings, ...(await putNamed(config, api))]
   })
 
 /** Puts the records that contain model names, and resolves to their warnings. */
@@ -289,13 +290,13 @@ async function putEach(
 ): Promise<string[]> {
   const lines: string[] = []
   for (const { place, input } of entries) {
-    const { warnings = [] } = await put(input).catch((error) => refuse(path, place, error))
+    const { warnings = [] } = await put(input).catch((error) => rethrowWithPath(path, place, error))
     lines.push(...warnings.map((warning) => `${path}: ${place}: ${warning}`))
   }
   return lines
 }
 
-function refuse(path: string, place: string, cause: unknown): never {
+function rethrowWithPath(path: string, place: string, cause: unknown): never {
   if (!isGatewayError(cause) || cause.status >= 500) throw cause
   throw problem(`${path}: ${place}: ${withCommands(cause.message).replace(/[^.!?]$/, '$&.')}`, { cause })
 }
