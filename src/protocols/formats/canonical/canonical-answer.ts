@@ -37,7 +37,7 @@ export type FinishReason =
   | 'length'
   | 'context-window'
   | 'content-filter'
-  | 'pause' // a tool that runs at the provider hasn't finished
+  | 'pause' // a tool that the provider runs hasn't finished
   | 'malformed-call'
 
 /** Determines the finish reason: `tool-calls` if there are calls, whatever the provider reports, unless the response was truncated or filtered. */
@@ -88,7 +88,7 @@ export interface TokenUsage {
   isPremium?: true
   /** The provider's own total in USD, if it reports one. */
   costUsd?: number
-  /** Replaces the counts above for billing if the provider lists each model run of the response. */
+  /** Usage per model run, if the provider lists it. Billing uses these counts instead of the ones above. */
   iterations?: readonly Iteration[]
 }
 

@@ -25,7 +25,7 @@ function parseObject(text: string, reject: () => never): JsonObject {
   return isObject(value) ? value : { [RAW]: text }
 }
 
-/** Returns whether this is one of the strings that some models write if a call has no arguments. */
+/** Returns whether the text is a placeholder that some models write for a call without arguments. */
 export const isEmptyArguments = (text: string): boolean => text === '{}' || text === 'null'
 
 /** Writes the arguments of a call as a string. Throws `UPSTREAM_INVALID` if an object is nested deeper than 64 levels. */

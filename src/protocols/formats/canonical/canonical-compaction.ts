@@ -29,7 +29,7 @@ export const getKeptTokens = (compact: CompactionMode | undefined): number =>
 
 const KEPT_TOKENS = 64_000
 
-/** Keeps the last entries that fit into `budget` estimated tokens. Always keeps the last counted entry, and entries that aren't counted. */
+/** Keeps the last entries that fit into `budget` estimated tokens. Uncounted entries and the last counted entry are always kept. */
 export function keepLast<T extends object>(list: readonly T[], budget: number, isCounted: (item: T) => boolean): T[] {
   const last = list.findLast(isCounted)
   let left = budget
@@ -203,7 +203,7 @@ export function prependStreamCompaction(
 
 const toPart = (text: string): CompactionPart => ({ type: 'compaction', text })
 
-/** Rejects a compaction that another vendor has encrypted, because the conversation would be lost without it. */
+/** Rejects a compaction that another vendor encrypted, because the conversation would be lost without it. */
 export function rejectForeignCompaction(
   turns: readonly Turn[],
   { origin, warnings }: { origin: Origin; warnings: Warnings },

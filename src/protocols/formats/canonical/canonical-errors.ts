@@ -16,7 +16,7 @@ export type ErrorKind =
 
 export interface CanonicalError {
   kind: ErrorKind
-  /** The HTTP status, or the equivalent one. Writers may use another status for the kind. */
+  /** The HTTP status, or its equivalent. A format may use a different status for this kind. */
   status: number
   message: string
   /** The code of the provider or the gateway. */
@@ -24,7 +24,7 @@ export interface CanonicalError {
   /** The field of the request that caused the error, as the client spells it. */
   param?: string
   retryAfterMs?: number
-  /** The error in the stream, for the health of its target. Never sent to clients, because it may quote a credential. */
+  /** The original error in the stream, used for target health. Never sent to clients, because it may quote a credential. */
   source?: EmbeddedError
 }
 
@@ -35,7 +35,7 @@ export interface EmbeddedError {
   status: number
   /** The provider's error, unchanged. */
   error?: unknown
-  /** Set if it gives no reason. The next event of the stream may contain one. */
+  /** Set if the error gives no reason. The next event of the stream may contain one. */
   isVague?: true
   /** Set if only the content of this response is unusable. The health of the provider isn't affected. */
   class?: 'content'

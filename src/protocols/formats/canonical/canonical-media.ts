@@ -5,12 +5,12 @@ import type { WireFormat } from '../../../types.ts'
 export type MediaSource =
   | { type: 'base64'; mediaType: string; data: string }
   | { type: 'url'; url: string; mediaType?: string }
-  /** A file ID at one vendor, which no other format can use. */
+  /** A file ID from one vendor. No other format can use it. */
   | { type: 'file-id'; id: string; format: WireFormat; mediaType?: string }
   /** A document that is plain text. */
   | { type: 'text'; mediaType: string; text: string }
 
-/** Parses a URL from a client. A data URL becomes base64 data; `otherwise` is its media type if it names none. */
+/** Parses a URL from a client. A data URL becomes base64 data; `otherwise` is the media type for data URLs that don't name one. */
 export function parseMediaUrl(url: string, otherwise = 'application/octet-stream'): MediaSource {
   const comma = url.slice(0, MAX_HEAD).indexOf(',')
   if (comma === -1 || !/^data:/i.test(url)) return toUrlSource(url)
@@ -52,7 +52,7 @@ function decode(text: string): string {
   }
 }
 
-/** The maximum length of the part of a data URL before its comma. */
+/** The maximum length of a data URL's header, which is the part before the comma. */
 const MAX_HEAD = 200
 
 /** Returns whether Google stores this file for a customer, so that no other provider can read it. */

@@ -38,7 +38,7 @@ export interface FilePart {
   source: MediaSource
   name?: string
   context?: string
-  /** Whether the response may cite it. */
+  /** Whether the response may cite this part. */
   citable?: boolean
   cache?: CacheMark
 }
@@ -58,7 +58,7 @@ export interface VideoPart {
   type: 'video'
   source: MediaSource
   fps?: number
-  /** A duration as Google writes it: `1.5s`. */
+  /** A duration in Google's format: `1.5s`. */
   startOffset?: string
   endOffset?: string
 }
@@ -90,7 +90,7 @@ export interface ToolCallPart {
   type: 'tool-call'
   id: string
   name: string
-  /** JSON as the model wrote it, possibly empty or truncated (see `parseArguments`). For a free-form tool, its input. */
+  /** JSON as the model wrote it, possibly empty or truncated (see `parseArguments`). For a free-form tool, the input text. */
   arguments: string
   isFreeForm?: true
   state?: OpaqueState
@@ -98,7 +98,7 @@ export interface ToolCallPart {
   own?: OwnForm
 }
 
-/** A tool that ran at the provider, in a response or in the history. */
+/** A tool that the provider ran, in a response or in the history. */
 export interface ServerToolPart {
   type: 'server-tool'
   tool: 'web-search' | 'hosted'
@@ -111,7 +111,7 @@ export interface ServerToolPart {
   hosted?: HostedCall
 }
 
-/** A call of a tool that ran at the vendor, in the vendor's format. */
+/** A call to a tool that the vendor ran, in the vendor's format. */
 export interface HostedCall {
   name: string
   input: JsonObject
@@ -119,7 +119,7 @@ export interface HostedCall {
   isError?: true
 }
 
-/** Replaces the conversation before it with a summary by the gateway, or with one that OpenAI has encrypted. */
+/** Replaces the conversation before it with the gateway's summary, or with one that OpenAI encrypted. */
 export interface CompactionPart {
   type: 'compaction'
   /** The summary, or an empty string if it is encrypted. */
@@ -148,12 +148,12 @@ export type AssistantPart =
   | AudioPart
 export type Part = UserPart | AssistantPart
 
-/** A source that supports text that the model wrote. */
+/** A source that supports the model's text. */
 export interface Citation {
   /** Absent if a document of the request is cited. */
   url?: string
   title?: string
-  /** The quoted text of the source. */
+  /** The text quoted from the source. */
   quote?: string
   /** The span of the text part that the source supports, in UTF-16 units. Absent: the whole part. */
   start?: number

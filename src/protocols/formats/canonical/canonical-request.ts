@@ -17,7 +17,7 @@ export interface CanonicalRequest {
   /** Absent: free text. */
   output?: OutputFormat
   options: RequestOptions
-  /** Fields that only the vendor of the target supports, to add to the body. */
+  /** Vendor-specific fields to add to the body. */
   own?: OwnForm
   /** Set if the conversation should be compacted. */
   compact?: CompactionMode
@@ -25,7 +25,7 @@ export interface CanonicalRequest {
   client?: Readonly<Record<string, unknown>>
 }
 
-/** Removes the conversation, which may be large, from requests that stay in memory as long as a stream. */
+/** Removes the conversation, so that a long stream doesn't keep it in memory. */
 export const omitTurns = (request: CanonicalRequest): CanonicalRequest => ({ ...request, turns: [] })
 
 /** Adds the request's fields that are specific to this format. Nested objects and lists are merged. */

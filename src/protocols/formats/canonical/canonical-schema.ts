@@ -18,13 +18,13 @@ interface FlatSchema {
   isBroader: boolean
 }
 
-/** The limits for following schemas, which may refer to themselves in several places. */
+/** Limits on resolving schemas, which may be recursive. */
 const MAX_DEPTH = 20
 const MAX_SHAPES = 1_000
 
 /**
- * Rewrites the schema of an object without `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, and `not` at its root. OpenAI and Anthropic reject those, but
- * tools of MCP servers use them. Returns `undefined` if it has none of them or doesn't describe an object.
+ * Rewrites an object schema so that its root has no `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, or `not`. OpenAI and Anthropic reject those, but tools
+ * of MCP servers use them. Returns `undefined` if the root has none of them or doesn't describe an object.
  */
 export function flattenSchema(schema: JsonObject): FlatSchema | undefined {
   if (!COMBINING.some((keyword) => schema[keyword] !== undefined)) return undefined
@@ -52,7 +52,7 @@ interface Search {
   shapes: number
 }
 
-/** Reads the object that a schema describes. Returns `undefined` if it doesn't describe one, or contains itself. */
+/** Reads a schema as an object schema. Returns `undefined` if it describes something else or contains itself. */
 function readObjectSchema(original: JsonObject, search: Search, depth: number): ObjectSchema | undefined {
   const schema = followReferences(original, search.root)
   if (!schema || depth === 0 || ++search.shapes > MAX_SHAPES) return undefined
@@ -158,7 +158,7 @@ function mergeAlternatives(schemas: readonly unknown[]): unknown {
 export function isEnforceable(schema: unknown): boolean {
   if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED.has(keyword))) return false
   const { properties, required, items, anyOf: mergeAlternatives, additionalProperties, format, pattern } = schema
-  if (!KINDS.some((keyword) => schema[keyword] !== undefined)) return false // it would allow any value
+  if (!KINDS.some((keyword) => schema[keyword] !== undefined)) return false // a schema without these keywords allows any value
   if (typeof pattern === 'string' && LOOKAROUND.test(pattern)) return false
   const isObjectSchema = isObject(properties) || [schema.type].flat().includes('object')
   const isClosed =

@@ -5,12 +5,12 @@ import type { PartDeltaEvent, ReaderEvent, StreamEvent } from './canonical-strea
 import { MAX_EVENTS_BEFORE_REASON } from './late-reason.ts'
 import { isBlank, updateUsage } from './reported-usage.ts'
 
-/** Puts the events of a reader into the order of `StreamEvent`. */
+/** Puts a reader's events into the order that `StreamEvent` requires. */
 interface Sequence {
   take(event: ReaderEvent): void
-  /** Call it after each of the provider's events: the event may have been the last one that could explain a failure. */
+  /** Call this after each of the provider's events: the event may have been the last one that could explain a failure. */
   passEvent(): void
-  /** Ends the stream. It ends with an error unless there was a finish reason or an end marker. */
+  /** Ends the stream, with an error unless there was a finish reason or an end marker. */
   end(): void
   /** Ends the stream with an error from the connection or the gateway. */
   fail(error: CanonicalError): void
@@ -20,7 +20,7 @@ interface Sequence {
   readonly hasReported: boolean
 }
 
-/** Creates a sequence, the one place that decides how a translated stream ends. Drops candidates beyond `candidateCount`. */
+/** Creates a sequence, which alone decides how a translated stream ends. Drops candidates beyond `candidateCount`. */
 export function createSequence(
   emit: (event: StreamEvent) => void,
   candidateCount = Number.POSITIVE_INFINITY,
@@ -31,7 +31,7 @@ export function createSequence(
   let hasReported = false
   let isStarted = false
   let isOver = false
-  let vague: CanonicalError | undefined // a failure without a reason, which a later event may contain
+  let vague: CanonicalError | undefined // a failure without a reason; a later event may contain one
   let eventsSinceVague = 0
 
   function take(event: ReaderEvent) {

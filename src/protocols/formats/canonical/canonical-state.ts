@@ -11,12 +11,12 @@ export interface Origin {
 type StateKind =
   | 'signature' // Anthropic: the signature of a reasoning block
   | 'redacted' // Anthropic: reasoning that is completely encrypted
-  | 'encrypted' // OpenAI Responses: reasoning under an item id
+  | 'encrypted' // OpenAI Responses: reasoning under an item ID
   | 'thought-signature' // Gemini: on any part
   | 'detail' // Chat Completions: an entry of `reasoning_details`, as JSON without its readable text
   | 'text' // Chat Completions: the readable reasoning itself (`reasoning_content`) must be sent back, and `data` is empty
 
-/** State of a model that clients must send back unchanged, and that only its origin may receive. */
+/** Model state that clients must send back unchanged. Only its origin may receive it. */
 export interface OpaqueState {
   origin: Origin
   kind: StateKind

@@ -12,8 +12,8 @@ export interface StartEvent {
 }
 
 /**
- * Starts a part. `key` counts up from 0 in the order of starts. Several parts may be open at the same time. Text, reasoning, refusals, and the
- * arguments of a call start empty and continue in deltas. Any other part is complete at its start.
+ * Starts a part. Keys count up from 0 in start order. Several parts may be open at the same time. Text, reasoning, refusals, and the arguments of a
+ * call start empty and continue in deltas. Any other part is complete at its start.
  */
 export interface PartStartEvent {
   type: 'part-start'

@@ -8,7 +8,7 @@ export interface FunctionTool {
   type: 'function'
   name: string
   description?: string
-  /** The JSON Schema of the input, with keys in the client's order. Absent: it has no input. */
+  /** The JSON Schema of the input, with keys in the client's order. Absent: the tool has no input. */
   schema?: JsonObject
   outputSchema?: JsonObject
   /** Absent: not set. Formats have different defaults, so writers send `false` where absence means true. */
@@ -18,11 +18,11 @@ export interface FunctionTool {
   cache?: CacheMark
   /** The vendor's own declaration of a tool that the client's vendor defines. */
   own?: OwnForm
-  /** Set if it runs at the vendor. Only targets that know `own` support it. */
+  /** Set if the vendor runs the tool. Only targets that know `own` support it. */
   isHosted?: true
 }
 
-/** A tool with free text as its input. */
+/** A tool whose input is free text. */
 export interface FreeFormTool {
   type: 'free-form'
   name: string
@@ -46,22 +46,22 @@ export type ToolChoice =
   | { type: 'tool'; name: string }
   | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }
 
-/** Returns whether the tool runs at the vendor. */
+/** Returns whether the vendor runs the tool. */
 export const isHosted = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
 
-/** A tool that runs at the client's own vendor and that no other format supports. Parsers leave it out of the canonical request. */
+/** A tool that the client's own vendor runs and no other format supports. Parsers leave it out of the canonical request. */
 export interface VendorTool {
   type: 'vendor'
   /** The name by which a tool choice can force it. */
   name?: string
-  /** The error message if it is rejected. */
+  /** The error message if the tool is rejected. */
   refusal: string
 }
 
 /** A tool that a client offers. For a vendor tool, parsers set the path of its type as the field `kind`. */
 export type OfferedTool = Tool | VendorTool
 
-/** Creates the part for a call of a tool that ran at the vendor. */
+/** Creates the part for a call to a tool that the vendor ran. */
 export const createHostedPart = (id: string, hosted: HostedCall): ServerToolPart => ({
   type: 'server-tool',
   tool: 'hosted',

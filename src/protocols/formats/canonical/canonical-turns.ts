@@ -68,7 +68,7 @@ export function dropLabels(turn: Turn, warnings: Warnings, { names, phases, cita
   }
 }
 
-/** Adds a blank line between the texts in `inserted`, which aren't the model's, and the model's own texts. */
+/** Separates the texts in `inserted`, which the model didn't write, from the model's own texts with a blank line. */
 export function separateParagraphs(
   parts: readonly AssistantPart[],
   inserted: ReadonlySet<AssistantPart>,

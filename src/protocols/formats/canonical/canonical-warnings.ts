@@ -31,7 +31,7 @@ export interface Warnings {
   label(path: string, label: string): void
   /** Gets the path of an object or of one of its fields. If the object has no path, returns `otherwise` and the canonical name of the field. */
   getPath(part: object, otherwise: string, field?: string): string
-  /** Lists the losses, each one once, in the order of discovery: `dropped:seed`, `clamped:temperature`. */
+  /** Lists each loss once, in the order of discovery: `dropped:seed`, `clamped:temperature`. */
   list(): string[]
 }
 
@@ -115,14 +115,14 @@ function isWithin(loss: string, found: ReadonlySet<string>): boolean {
 }
 
 /**
- * Collects the parts of a response that clients receive changed or don't receive. They never cause an error, because the response has been paid for.
+ * Collects the parts of a response that were changed or dropped for the client. They never cause an error, because the response has been paid for.
  */
 export interface ResponseWarnings {
   /** Notes a dropped part. `name`: the provider's name for it (`code_execution_tool_result`), or the canonical name. */
   noteDropped(name: string): void
   /** Notes a part that was replaced by the closest equivalent in the client's format. `name`: the provider's name for it (`pause_turn`). */
   noteReplaced(name: string): void
-  /** Lists the losses, each one once, in the order of discovery: `dropped:answer.citations`, `replaced:answer.pause_turn`. */
+  /** Lists each loss once, in the order of discovery: `dropped:answer.citations`, `replaced:answer.pause_turn`. */
   list(): readonly string[]
 }
 
@@ -147,7 +147,7 @@ const MAX_NAME_LENGTH = 100
 
 const NONE: readonly string[] = []
 
-/** The format's names for a canonical field, with `.` before nested fields. The first one that the request has counts. */
+/** The format's names for a canonical field, with `.` before nested fields. The first one in the request counts. */
 export type Synonyms = Readonly<Record<string, readonly string[]>>
 
 /** Notes which names the client used, for warnings. */

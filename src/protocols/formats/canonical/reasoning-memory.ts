@@ -7,9 +7,9 @@ import { hashToHex } from './ids.ts'
 
 /**
  * Stores the reasoning before tool calls for clients that only send back the calls. Many drop everything that their format has no field for.
- * Reasoning is found by the ID of its call, per owner, in process memory, and the oldest is evicted first. Some models number their calls from 0, so
- * those IDs are stored with their conversation. The phase of the text before a call is stored too, because OpenAI models would otherwise mistake a
- * comment for the final answer.
+ * Reasoning is kept in process memory, by owner and call ID, and the oldest is evicted first. Some models number their calls from 0, so those IDs are
+ * stored with their conversation. The phase of the text before a call is stored too, because OpenAI models would otherwise mistake a comment for the
+ * final answer.
  */
 export interface ReasoningMemory {
   /** Stores the reasoning of a response to a conversation. */
@@ -131,7 +131,7 @@ export function createReasoningMemory(): ReasoningMemory {
 
 const isSame = (one: Origin | undefined, other: Origin) => one?.format === other.format && one.account === other.account
 
-/** A place, computed on demand for calls whose ID isn't random. */
+/** A key for a position in the conversation, computed on demand for calls whose ID isn't random. */
 type LazyPlace = () => string
 
 function createLazyPlaces(turns: readonly Turn[]): { get(index: number): LazyPlace } {
@@ -169,11 +169,12 @@ function locateTurns(turns: readonly Turn[]): string[] {
 }
 
 /**
- * Returns a place: a hash of the instructions and the first user turn (`start`), and one of the last user turn, which clients keep in a tool loop.
+ * Returns a position key: a hash of the instructions and the first user turn (`start`), and one of the last user turn, which clients keep in a tool
+ * loop.
  */
 const placeAfter = (start: string, words: string) => `${start} ${hashText(words)}`
 
-/** Returns the text of instructions or of a user, or `undefined` for other turns. */
+/** Returns the text of a system or user turn, or `undefined` for other turns. */
 const getWords = (turn: Turn): string | undefined =>
   turn.role === 'system' || turn.role === 'user'
     ? turn.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')

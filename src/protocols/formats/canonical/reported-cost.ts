@@ -87,7 +87,7 @@ export function addCharges(
   return { ...usage, ...tier, ...readServedTier(answer), ...charge }
 }
 
-/** Does the same for the stream event that reports the usage. Parses the event only if it may name a tier or a cost, because it can be large. */
+/** Adds the cost and tier in a stream event to its usage. Parses the event only if it may name a tier or a cost, because it can be large. */
 export const addEventCharges = (usage: TokenUsage, data: string): TokenUsage =>
   (/tier"|cost/i.test(data) && addCharges(usage, tryParseJson(data))) || usage
 

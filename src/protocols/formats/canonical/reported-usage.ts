@@ -1,6 +1,6 @@
 import type { TokenUsage } from './canonical-answer.ts'
 
-/** Returns whether the report counts nothing. Some servers report zeros in every response. */
+/** Returns whether a usage report is empty. Some servers report zeros in every response. */
 export const isBlank = ({ inputTokens, outputTokens, units = {}, costUsd = 0, iterations }: TokenUsage): boolean =>
   !iterations && inputTokens + outputTokens + costUsd === 0 && Object.values(units).every((count) => count === 0)
 

@@ -11,7 +11,7 @@ import { createUniqueIds } from './ids.ts'
 export interface Restoration {
   /** The client's tool names, keyed by the names that were sent to the target. */
   toolNames: ReadonlyMap<string, string>
-  /** The client's names of free-form tools that were sent as functions with one `input`. */
+  /** The client's names for free-form tools that were sent as functions with one `input`. */
   freeFormTools: ReadonlySet<string>
   /** The IDs of the calls in the conversation. New calls must not reuse one, because clients match results with calls by ID. */
   callIds: ReadonlySet<string>
@@ -21,14 +21,14 @@ export interface Restoration {
   isWrapped?: true
 }
 
-/** Undoes in the response the changes that were made to the request. */
+/** Undoes the changes to the request in its response. */
 export function restoreAnswer(answer: Answer, restoration: Restoration): Answer {
   if (isEmpty(restoration)) return answer
   const restore = createRestorer(restoration)
   return { ...answer, choices: answer.choices.map((choice) => restoreChoice(choice, restore)) }
 }
 
-/** Undoes the same changes in a stream. */
+/** Undoes the changes to the request in the stream of its response. */
 export function restoreStream(
   restoration: Restoration,
 ): (emit: (event: StreamEvent) => void) => (event: StreamEvent) => void {

@@ -50,7 +50,7 @@ export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPa
   })
 }
 
-/** Does the same as `moveStateToReasoning` for a stream. */
+/** Moves the state of all parts of a stream into reasoning, like `moveStateToReasoning`. */
 export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   const keys = new Map<number, number>()
   const delayed = new Map<number, ReasoningPart>() // reasoning to insert when an open part ends

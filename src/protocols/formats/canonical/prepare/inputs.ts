@@ -115,7 +115,7 @@ const KIND_NAMES: Readonly<Record<InputKind, string>> = {
   'search-result': 'search results',
 }
 
-/** Converts a document for a target that only has files. Plain text and context become text parts, and the document can't be cited. */
+/** Converts a document for a target that only supports files. Plain text and context become text parts, and the document is no longer citable. */
 function fitDocument<P extends UserPart>(part: P, { traits, warnings }: TargetContext): (P | TextPart)[] {
   if (part.type !== 'file' || traits.documents) return [part]
   if (part.citable) warnings.noteDropped(warnings.getPath(part, 'turns', 'citable'))
@@ -164,7 +164,7 @@ function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[]
 
 const isImage = (part: AssistantPart): part is ImagePart => part.type === 'image'
 
-/** Removes the images of an assistant turn. A turn with only images gets a text instead, because user and assistant must alternate. */
+/** Removes the images of an assistant turn. A turn with only images gets text instead, because user and assistant must alternate. */
 function removeImages(turn: AssistantTurn): AssistantTurn {
   const rest = turn.content.filter((part) => !isImage(part))
   const hasContent = rest.some((part) => part.type !== 'reasoning' && (part.type !== 'text' || part.text.trim() !== ''))

@@ -16,7 +16,7 @@ interface PreparedOutput {
   isWrapped: boolean
 }
 
-/** Requests the output format in the way that the target supports: directly, by a tool that it must call, or by an instruction. */
+/** Requests the output format as the target supports it: directly, with a tool that the model must call, or with an instruction. */
 export function prepareOutput(
   { output: requested, turns, toolChoice, tools }: Pick<CanonicalRequest, 'output' | 'turns' | 'toolChoice' | 'tools'>,
   { traits, warnings }: TargetContext,

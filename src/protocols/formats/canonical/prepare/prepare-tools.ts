@@ -58,7 +58,7 @@ function keepOnlySearch(tools: readonly Tool[], warnings: Warnings): Tool[] {
 const includesTool = (tools: readonly Tool[], name: string) =>
   tools.some((tool) => tool.type !== 'web-search' && tool.name === name)
 
-/** Drops the tools that run at a vendor if the target doesn't support them. */
+/** Drops the tools that a vendor runs if the target doesn't support them. */
 export function dropHostedTools(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,

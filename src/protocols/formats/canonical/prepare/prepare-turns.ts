@@ -13,7 +13,7 @@ export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetCo
   const first = turns.findIndex(({ role }) => role !== 'system')
   const fitted: Turn[] = []
   let waiting: SystemTurn[] = []
-  /** Adds the waiting instructions. They come as late as possible, but before the response that they apply to. */
+  /** Adds the pending instructions. They come as late as possible, but before the response that they apply to. */
   const flush = () => {
     if (waiting.length === 0) return
     const isAfterUser = fitted.at(-1)?.role !== 'assistant'
@@ -115,7 +115,7 @@ export function isMeaningful(part: Part, needsWords: boolean): boolean {
   return part.type !== 'refusal' || isText(part.text)
 }
 
-/** Returns whether the turn counts as the user's. Tool results do, because formats with two roles send them as the user's. */
+/** Returns whether the turn counts as a user turn. Tool results do, because formats with two roles send them as user messages. */
 const isUserTurn = (turn: Turn | undefined): boolean => turn?.role === 'user' || turn?.role === 'tool'
 
 function continueTurn(turn: UserTurn, { traits, warnings }: TargetContext): UserTurn {

@@ -115,7 +115,7 @@ function chooseTools(
   return { ...chosen, tools: declareTools(collectCalls(turns).names) }
 }
 
-/** Forces the output tool. If the client has tools too, requires any call. */
+/** Forces the output tool. If the client has its own tools, requires a call to any tool. */
 function requireOutputTool({ name }: FunctionTool, { tools, toolChoice }: CanonicalRequest): ToolChoice {
   if (toolChoice?.type === 'allowed') return { type: 'allowed', mode: 'required', names: [...toolChoice.names, name] }
   return tools.length > 0 && toolChoice?.type !== 'none' ? { type: 'required' } : { type: 'tool', name }

@@ -52,10 +52,10 @@ export function collectCalls(turns: readonly Turn[]): { ids: Set<string>; names:
   return { ids, names }
 }
 
-/** Maps each name or ID of the client to one that the target accepts. The mapping is consistent and unambiguous. */
+/** Maps each of the client's names or IDs to one that the target accepts. The mapping is consistent and unambiguous. */
 export type Renamer = (name: string) => string
 
-/** Creates a renamer, which keeps names that the target accepts. A new name depends only on the old one, unless two would collide. */
+/** Creates a renamer that keeps names the target accepts. A new name depends only on the old one, unless two would collide. */
 export function createRenamer(names: Iterable<string>, alphabet: Alphabet): Renamer {
   const fits = toPattern(alphabet)
   const known = new Map<string, string>()
