@@ -3,7 +3,7 @@ import { getErrorObject, readMessage } from '../errors/read-error.ts'
 import type { FormatErrors } from '../format.ts'
 import { writeOpenAIErrorBody } from '../openai-errors.ts'
 
-/** Reads and writes the errors of Chat Completions. */
+/** Reads and writes Chat Completions errors. */
 export const chatErrors: FormatErrors = {
   body: writeOpenAIErrorBody,
   event: (error) => `data: ${JSON.stringify(writeOpenAIErrorBody(error))}\n\n`,

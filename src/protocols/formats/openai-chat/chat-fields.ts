@@ -5,7 +5,7 @@ import type { AssistantPart, ReasoningPart, ToolCallPart } from '../canonical/ca
 import type { OpaqueState, Origin } from '../canonical/canonical-state.ts'
 import type { WireFinish, WireToolCall, WireUsage } from './chat-wire.ts'
 
-/** The format's names of the options. It has a field for every option. */
+/** The format's option names. It has a field for every option. */
 export const optionNames: Readonly<Record<OptionName, string>> = {
   cacheKey: 'prompt_cache_key',
   cacheOptions: 'prompt_cache_options',
@@ -34,7 +34,7 @@ export const optionNames: Readonly<Record<OptionName, string>> = {
   verbosity: 'verbosity',
 }
 
-/** Parses the `finish_reason` of OpenAI and compatible vendors. An unknown one counts as a normal end. */
+/** Parses the `finish_reason` of OpenAI and compatible vendors. An unknown reason counts as a normal stop. */
 export const parseFinish = (raw: string): Finish => ({ reason: finishReasons.get(raw) ?? mapGoogleReason(raw), raw })
 
 const finishReasons = new Map<string, FinishReason>(
@@ -42,7 +42,7 @@ const finishReasons = new Map<string, FinishReason>(
     stop: 'stop',
     eos: 'stop', // Together
     length: 'length',
-    max_tokens: 'length', // from servers that pass on the reason of the model's own format
+    max_tokens: 'length', // from servers that pass on the model's native reason
     model_length: 'context-window', // Mistral
     model_context_window_exceeded: 'context-window', // Z.ai
     insufficient_system_resource: 'length', // DeepSeek ran out of resources
@@ -61,7 +61,7 @@ const finishReasons = new Map<string, FinishReason>(
 const mapGoogleReason = (wire: string): FinishReason =>
   finishReasons.get(wire.toLowerCase().replace(/\W.*/s, '')) ?? 'stop'
 
-/** The `finish_reason` for a client, by the canonical reason. */
+/** Maps canonical finish reasons to the client's `finish_reason`. */
 export const wireFinishReasons: Readonly<Record<FinishReason, WireFinish>> = {
   stop: 'stop',
   'stop-sequence': 'stop',

@@ -13,7 +13,8 @@ import { createStreamProgress, type StreamState } from '../format.ts'
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
 /**
- * Parses `usage`. Returns `undefined` if it has no counts for the response. Prompt tokens include cached ones, for which vendors have four fields.
+ * Parses `usage`. Returns `undefined` if it has no counts for the response. Prompt tokens include cached tokens, which vendors report in four
+ * different fields.
  */
 export function parseChatUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
@@ -31,7 +32,7 @@ export function parseChatUsage(usage: unknown): TokenUsage | undefined {
     inputTokens,
     outputTokens: countOutputTokens(usage, inputTokens, reasoningTokens),
     cacheReadTokens,
-    // Some vendors count tokens read from the cache as written too, but no token is both.
+    // Some vendors also count cache reads as cache writes, but no token is both.
     cacheWriteTokens: Math.min(readTokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens),
     reasoningTokens,
     ...readMediaTokens(prompt, completion),
@@ -100,8 +101,8 @@ export const getNamedError = (chunk: unknown, data: string): unknown =>
   (isObject(chunk) ? (chunk.error ?? chunk) : data) || NO_REASON
 
 /**
- * Follows a stream of chunks with `choices[].delta`, which ends with a finish reason or `[DONE]`. Neither a chunk that only names the role nor the
- * end of an empty turn starts the response. A legacy completion may be empty.
+ * Tracks a stream of chunks with `choices[].delta`, which ends with a finish reason or `[DONE]`. Neither a chunk that only names the role nor the end
+ * of an empty turn starts the response. A legacy completion may be empty.
  */
 export function createChatStreamState(): StreamState {
   const state = { ...createStreamProgress(), observe }

@@ -27,7 +27,7 @@ export type WireUserPart =
   | WireVideoPart
   | ({ type: 'file'; file: { file_data?: string; filename?: string; file_id?: string } } & WireMarks)
 
-/** An extension of OpenRouter. */
+/** An OpenRouter extension. */
 export interface WireVideoPart {
   type: 'video_url'
   video_url: { url: string }
@@ -95,7 +95,7 @@ export interface WireDetail {
   signature?: string
   data?: string
   id?: string
-  /** The index of the reasoning among the parts of the turn. */
+  /** The index of the reasoning among the turn's parts. */
   index: number
   format: string
 }

@@ -8,7 +8,7 @@ import type { WireClientCall } from './responses-wire.ts'
 
 /*
  * Tools that OpenAI defines and clients run. They have their own type, items, and outputs. For models that don't support them, they become functions
- * of the same name, and calls of these functions become items again.
+ * of the same name, and calls to these functions become items again.
  */
 
 /** The types of the tools, which are also the function names. */
@@ -149,7 +149,7 @@ export function parseClientCall(item: JsonObject): Omit<ToolCallPart, 'id'> | un
   return { type: 'tool-call', name: kind, arguments: text, own: createOwnForm(item) }
 }
 
-/** Parses the output of such a call. Returns `undefined` for other items. */
+/** Parses the output of a tool that clients run. Returns `undefined` for other items. */
 export function parseClientResult(item: JsonObject): Omit<ToolResult, 'callId'> | undefined {
   const kind = getItemKind(item.type, '_call_output')
   if (!kind) return undefined

@@ -5,7 +5,7 @@ import type { ErrorFacts, FormatErrors, StreamPosition } from '../format.ts'
 import { getErrorType, toOpenAICode, writeOpenAIErrorBody } from '../openai-errors.ts'
 import { echoDefaults, inProgress, stateless } from './responses-stream-state.ts'
 
-/** Reads and writes the errors of Responses. */
+/** Reads and writes OpenAI Responses errors. */
 export const responseErrors: FormatErrors = {
   body: writeOpenAIErrorBody,
   event: writeErrorEvents,

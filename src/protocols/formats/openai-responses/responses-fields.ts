@@ -50,7 +50,7 @@ const COMPLETED: Ending = { status: 'completed', incomplete_details: null }
 
 const INCOMPLETE: Ending = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
 
-/** The status of a response for a client, by the canonical finish reason. */
+/** Maps canonical finish reasons to the response status for a client. */
 export const wireEndings: Readonly<Record<FinishReason, Ending>> = {
   stop: COMPLETED,
   'stop-sequence': COMPLETED,
@@ -105,7 +105,7 @@ export function writeAnnotation(citation: Citation, length: number): WireAnnotat
   return fileId === undefined ? undefined : { type: 'file_citation', file_id: fileId, filename: title, index: end }
 }
 
-/** Parses a `web_search_call` of a client or provider. A page that it opened or searched counts as a result. */
+/** Parses a `web_search_call` from a client or provider. A page that it opened or searched counts as a result. */
 export function parseSearch({ id, status, action }: { [name: string]: unknown }): ServerToolPart {
   const { query, queries, sources, url } = isObject(action) ? action : {}
   const first = Array.isArray(queries) ? queries[0] : undefined

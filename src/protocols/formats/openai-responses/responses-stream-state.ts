@@ -89,7 +89,7 @@ export const inProgress: WireOutcome = {
 }
 
 /**
- * Follows a stream of named events, from `response.created` to the event with the whole response. An event that only announces an item doesn't start
+ * Tracks a stream of named events, from `response.created` to the event with the whole response. An event that only announces an item doesn't start
  * the response. `observe` throws `UPSTREAM_CUT` if the response restarts before its start. Later, clients rely on the whole response at the end.
  */
 export function createResponseStreamState(): StreamState {

@@ -138,7 +138,7 @@ export type WireCall =
     }
   | { type: 'custom_tool_call'; id: string; call_id: string; name: string; namespace?: string; input: string }
 
-/** A call of a tool that OpenAI defines and the client runs. */
+/** A call to a tool that OpenAI defines and the client runs. */
 export type WireClientCall =
   | {
       type: 'shell_call'

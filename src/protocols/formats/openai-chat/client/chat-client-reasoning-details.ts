@@ -12,10 +12,10 @@ import type { WireDetail } from '../chat-wire.ts'
 
 const FORMAT = 'signalbox-v1'
 
-/** The origin of state that the gateway hasn't sealed. */
+/** The origin of state that the gateway didn't seal. */
 export const UNKNOWN_ORIGIN: Origin = { format: 'openai-chat', account: '' }
 
-/** The state of reasoning that is only text. */
+/** The state of text-only reasoning. */
 export const PLAIN_TEXT: OpaqueState = { origin: UNKNOWN_ORIGIN, kind: 'text', data: '' }
 
 /** Writes reasoning for a client. `index` is its index among the parts of the turn. Returns `undefined` if it has no state. */
@@ -29,8 +29,8 @@ export function writeDetail({ text, isSummary, state }: ReasoningPart, index: nu
 }
 
 /**
- * Creates a function that returns the index that each part of a turn will have when a client sends the turn back. Reasoning then returns to its place
- * between the calls. All text counts as one part, at the index of its first piece.
+ * Creates a function that returns the index that each part of a turn will have when a client sends the turn back. Reasoning can then go back between
+ * the same calls. All text counts as one part, at the index of its first piece.
  */
 export function createPartIndexer(): (part: AssistantPart) => number {
   let next = 0
@@ -45,7 +45,7 @@ export function createPartIndexer(): (part: AssistantPart) => number {
 
 interface IndexedReasoning {
   part: ReasoningPart
-  /** The index among the parts of the turn, if known. */
+  /** The index among the turn's parts, if known. */
   index: number | undefined
 }
 

@@ -14,7 +14,7 @@ import type { ParseContext } from '../../translator.ts'
 import { parseTurns } from './chat-client-conversation.ts'
 import { parseToolChoice, parseTools } from './chat-client-tools.ts'
 
-/** Parses a client's request for a chat completion. */
+/** Parses a client's Chat Completions request. */
 export function parseRequest(json: JsonObject, { warnings }: ParseContext): CanonicalRequest {
   const body = readFields(json, '', warnings)
   noteNames(json, synonyms, warnings)

@@ -30,7 +30,7 @@ interface OpenPart {
   /** For reasoning: the part without its text, and the text. Its detail is written at the end. */
   reasoning: ReasoningPart | undefined
   reasoningText: TextBuffer | undefined
-  /** The index among the parts of the turn. */
+  /** The index among the turn's parts. */
   index: number
   citations: Citation[]
   /** The length of the candidate's text before this part (`from`) and including it (`to`). */

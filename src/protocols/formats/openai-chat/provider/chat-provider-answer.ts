@@ -139,7 +139,7 @@ function groupByIndex(choices: readonly JsonObject[]): JsonObject[][] {
   return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group)
 }
 
-/** Joins the choices of one index. Any of them can have the finish reason. */
+/** Joins the choices with the same index. Any of them can have the finish reason. */
 function joinChoices(parts: readonly Choice[]): Choice {
   const content = parts.flatMap((part) => part.content)
   const { finish } = parts.findLast((part) => part.finish.reason !== 'stop') ?? parts[0] ?? {}

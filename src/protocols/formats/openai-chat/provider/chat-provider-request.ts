@@ -13,7 +13,7 @@ import type { TargetContext, WrittenRequest } from '../../translator.ts'
 import { writeTurns } from './chat-provider-conversation.ts'
 import { writeToolChoice, writeTools } from './chat-provider-tools.ts'
 
-/** Writes a request for a chat completion. Streaming requests also request usage, so the gateway can count tokens. */
+/** Writes a Chat Completions request. Streaming requests also request usage, so the gateway can count tokens. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { stream, turns, tools, toolChoice, output, options } = request
   const body = {

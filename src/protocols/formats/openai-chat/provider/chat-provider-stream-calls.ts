@@ -43,7 +43,7 @@ interface OpenCall {
   state: OpaqueState | undefined
 }
 
-/** Creates a reader that emits the tool calls of one candidate. `start` begins a part and returns its key. */
+/** Creates a reader that emits one candidate's tool calls. `start` begins a part and returns its key. */
 export function createToolCallReader(
   { origin, newId, responseWarnings }: StreamChoiceContext,
   start: (part: AssistantPart) => number,

@@ -17,7 +17,7 @@ interface OpenReasoning {
   detail: { index: unknown; rest: JsonObject } | undefined
 }
 
-/** Creates a reader that emits the reasoning of one candidate. `start` begins a part and returns its key. */
+/** Creates a reader that emits one candidate's reasoning. `start` begins a part and returns its key. */
 export function createReasoningReader(
   { origin }: StreamChoiceContext,
   start: (part: AssistantPart) => number,

@@ -51,7 +51,7 @@ export function writeAnswer({ choices, usage, serviceTier }: Answer, context: Wr
   return serviceTier === undefined ? answer : { ...answer, service_tier: serviceTier }
 }
 
-/** Writes the response fields that don't depend on its outcome: its ID, its model, and the fields that repeat the request. */
+/** Writes the response fields that don't depend on the outcome: the ID, the model, and the fields that repeat the request. */
 export function writeHead(context: WriteContext) {
   return {
     id: `resp_${context.newId()}`,
@@ -63,7 +63,7 @@ export function writeHead(context: WriteContext) {
   }
 }
 
-/** Writes the response fields that describe its outcome, with an empty output. */
+/** Writes the response fields that describe the outcome, with an empty output. */
 export function writeOutcome(
   finish: Finish,
   usage: TokenUsage | undefined,
@@ -183,11 +183,11 @@ export function writeContent(part: TextPart | RefusalPart, responseWarnings: Res
   return { type: 'output_text', text, annotations, logprobs: writeLogprobs(part.logprobs ?? []) }
 }
 
-/** Returns the type of tool if the client declared a tool with its own item type under this name. */
+/** Returns the tool's type if the client declared a tool with its own item type under this name. */
 export const getClientToolKind = ({ request: { client } }: WriteContext, name: string): ClientToolKind | undefined =>
   isClientTool(name) && Array.isArray(client?.ownTools) && client.ownTools.includes(name) ? name : undefined
 
-/** Writes the call of a tool with its own item type. Returns `undefined` for other tools, and if the arguments don't fit the tool. */
+/** Writes a call to a tool with its own item type. Returns `undefined` for other tools, and if the arguments don't fit the tool. */
 export function writeClientCall(
   { id, name }: ToolCallPart,
   input: string,
@@ -200,7 +200,7 @@ export function writeClientCall(
 
 const ID_PREFIX = { shell_call: 'sh', local_shell_call: 'lsh', apply_patch_call: 'apc' } as const
 
-/** Writes the call of a function or custom tool. Missing arguments of a function become `{}`. */
+/** Writes a call to a function or custom tool. Missing arguments of a function become `{}`. */
 export function writeCall({ id, name, isFreeForm }: ToolCallPart, input: string, context: WriteContext): WireCall {
   const names = getClientName(context.request, name)
   if (isFreeForm) return { type: 'custom_tool_call', id: `ctc_${context.newId()}`, call_id: id, ...names, input }

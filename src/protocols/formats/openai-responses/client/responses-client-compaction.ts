@@ -40,7 +40,7 @@ function completeMessage({ id, role, content }: JsonObject, { newId }: WriteCont
   return { type: 'message', id: id ?? `msg_${newId()}`, status: 'completed', role, content: parts }
 }
 
-/** Creates a writer of a compaction in a stream. It sends an event for each piece of the text, but not the text itself. */
+/** Creates a writer for a compaction in a stream. It sends an event for each piece of the text, but not the text itself. */
 export function createCompactionWriter(part: CompactionPart, { context, events, index }: ItemPosition): ItemWriter {
   const id = `cmp_${context.newId()}`
   const fields = stringifyItemFields(id, index)

@@ -18,7 +18,7 @@ import { getEchoedFields } from './responses-client-answer.ts'
 import { parseInput } from './responses-client-conversation.ts'
 import { type Namespaces, parseToolChoice, parseTools } from './responses-client-tools.ts'
 
-/** Parses a client's request for a response. Rejects references to earlier requests, because the gateway doesn't store them. */
+/** Parses a client's Responses request. Rejects references to earlier requests, because the gateway doesn't store them. */
 export function parseRequest(original: JsonObject, context: ParseContext): CanonicalRequest {
   const { warnings } = context
   const compact = context.isCompaction ? 'now' : readCompactionMode(original)
@@ -59,7 +59,7 @@ export function parseRequest(original: JsonObject, context: ParseContext): Canon
   return request
 }
 
-/** Fields that only concern responses, so a request for a compaction ignores them. */
+/** Fields that only concern responses, so compaction requests ignore them. */
 const ANSWER_FIELDS: ReadonlySet<string> = new Set([
   'tools',
   'tool_choice',

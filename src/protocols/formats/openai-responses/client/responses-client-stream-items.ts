@@ -79,7 +79,7 @@ interface OpenOutputText {
   logprobs: TokenLogprob[]
 }
 
-/** Creates a writer of a message with texts and refusals. A part begins with its first piece of text, so empty parts are omitted. */
+/** Creates a writer for a message with texts and refusals. A part begins with its first piece of text, so empty parts are omitted. */
 export function createMessageWriter(
   first: TextPart | RefusalPart,
   { context, events, index }: ItemPosition,
@@ -177,7 +177,7 @@ export function createMessageWriter(
   }
 }
 
-/** Creates a writer of a tool call. Missing arguments become `{}`. Calls of tools with their own item type are written when complete. */
+/** Creates a writer for a tool call. Missing arguments become `{}`. Calls to tools with their own item type are written when complete. */
 export function createCallWriter(part: ToolCallPart, position: ItemPosition): ItemWriter {
   return getClientToolKind(position.context, part.name)
     ? createClientCallWriter(part, position)
@@ -252,7 +252,7 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
   }
 }
 
-/** Creates a writer of reasoning as a summary, which clients show. Reasoning with neither text nor state is omitted. */
+/** Creates a writer for reasoning as a summary, which clients show. Reasoning with neither text nor state is omitted. */
 export function createReasoningWriter(part: ReasoningPart, { context, events, index }: ItemPosition): ItemWriter {
   const id = `rs_${context.newId()}`
   const itemFields = `${stringifyItemFields(id, index)},"summary_index":0`

@@ -50,7 +50,7 @@ export function findAnswer(events: readonly SseEvent[]): JsonObject | undefined 
 
 const END_EVENTS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 
-/** Creates a parser of the items of one response. It gives each call a unique ID. */
+/** Creates a parser for the items of one response. It gives each call a unique ID. */
 export function createOutputParser({ origin, newId, responseWarnings, hasHosted }: ReadContext) {
   const ids = new Set<string>()
 

@@ -16,7 +16,7 @@ import type { WireFormat } from '../responses-wire.ts'
 import { writeItems } from './responses-provider-conversation.ts'
 import { writeToolChoice, writeTools } from './responses-provider-tools.ts'
 
-/** Writes a request for a response. The provider stores nothing, so its encrypted reasoning goes back with the next request. */
+/** Writes a Responses request. The provider stores nothing, so its encrypted reasoning goes back with the next request. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { stream, tools, toolChoice, output, options } = request
   const { instructions, turns } = moveInstructions(request)

@@ -13,7 +13,7 @@ export interface ItemReader {
   observe(type: string, event: JsonObject): void
   /** Reads the whole item and emits everything not emitted yet. Can be called more than once. */
   complete(item: JsonObject): void
-  /** Returns whether the part of an event has already ended. Only items with several parts have this. */
+  /** Returns whether the part that an event refers to has already ended. Only items with several parts have this. */
   isPast?(event: JsonObject): boolean
   end(): void
 }
@@ -25,7 +25,7 @@ export interface ItemContext extends ReadContext {
   start(part: AssistantPart): number
 }
 
-/** Creates a reader of an item that is only useful when it is complete. */
+/** Creates a reader for an item that is only useful when it is complete. */
 export function createWholeReader({ parser, start }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
   let isComplete = false
 
@@ -48,7 +48,7 @@ export function createWholeReader({ parser, start }: ItemContext, emit: (event: 
   }
 }
 
-/** Creates a reader of a tool call. The call begins once it has a name. Its arguments arrive in deltas, at the end, or only with the whole item. */
+/** Creates a reader for a tool call. The call begins once it has a name. Its arguments arrive in deltas, at the end, or only with the whole item. */
 export function createCallReader(
   { parser, start, responseWarnings }: ItemContext,
   emit: (event: ReaderEvent) => void,
@@ -122,7 +122,7 @@ export function createCallReader(
   }
 }
 
-/** Creates a reader of reasoning: summaries, or the reasoning text if that arrives first. The encrypted content arrives with the whole item. */
+/** Creates a reader for reasoning: summaries, or the reasoning text if that arrives first. The encrypted content arrives with the whole item. */
 export function createReasoningReader({ start, origin }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
   let open: { key: number; isSummary: boolean; place: unknown } | undefined
   let isClosed = false

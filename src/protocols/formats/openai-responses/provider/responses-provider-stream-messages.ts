@@ -16,7 +16,7 @@ interface StreamText {
   isClosed: boolean
 }
 
-/** Creates a reader of a message with texts and refusals. A part begins with its first piece of text. */
+/** Creates a reader for a message with texts and refusals. A part begins with its first piece of text. */
 export function createMessageReader(
   { start, responseWarnings }: ItemContext,
   emit: (event: ReaderEvent) => void,

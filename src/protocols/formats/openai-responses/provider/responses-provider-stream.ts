@@ -112,7 +112,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     return reader
   }
 
-  /** Ends the stream with the whole response, which completes open items and adds items that no event has announced. */
+  /** Ends the stream with the whole response, which completes open items and adds items that no event announced. */
   function finish(event: JsonObject, response: JsonObject) {
     if (items.isEmpty()) begin(response)
     const output = Array.isArray(response.output) ? response.output.filter(isObject) : []
