@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { FunctionTool } from './canonical/canonical-tools.ts'
 
-/* Tools that Anthropic defines and clients run. Other models only need an input schema, because the calls and results have the usual form. */
+/* Tools that Anthropic defines and clients run. Other models only need an input schema, because calls and results have the usual form. */
 
 const TEXT = { type: 'string' }
 const LINES = {

@@ -61,7 +61,7 @@ export interface StreamState extends Readonly<StreamProgress> {
   observe(event: SseEvent): void
 }
 
-/** Creates the progress of a stream before its first event. */
+/** Creates the initial progress of a stream. */
 export const createStreamProgress = (): StreamProgress => ({
   started: false,
   ended: false,
@@ -77,7 +77,7 @@ export interface UpstreamFormat {
   readonly auth: AuthStyle
   /** Headers for requests, unless the client sets them. */
   readonly defaultHeaders: Readonly<Record<string, string>>
-  /** Divides its streams into events. Default: server-sent events. */
+  /** Splits its streams into events. Default: server-sent events. */
   readonly framing?: StreamFraming
   /** Set if its providers send streams as a JSON array unless a request asks for events. */
   readonly streamsArrays?: true
@@ -92,7 +92,7 @@ export interface UpstreamFormat {
 export interface AnswerReader {
   /** Returns whether the body is a response. An empty response with a finish reason counts as one. */
   isAnswer(answer: JsonObject): boolean
-  /** Names what an object that isn't a response is missing. Default: unspecified. */
+  /** Describes what is missing from an object that isn't a response. Default: unspecified. */
   needs?(answer: JsonObject): string | undefined
   /** If responses may be arrays: the field under which to read the array. */
   readonly arrayField?: string
@@ -266,7 +266,7 @@ export interface Endpoint {
   modelNames?: readonly string[]
   /** The model for requests that only name the provider, such as `tavily` for `tavily/search`. */
   service?: string
-  /** The texts of its OpenAPI description, if they differ from those of its format. */
+  /** The text of its OpenAPI description, if it differs from its format's. */
   docs?: { summary: string; vendor: string; reference: string }
   /** How `request/read-request.ts` reads its body: as JSON, as a form with files (or JSON instead), or as JSON with an audio file in base64. */
   bodyType: 'json' | 'form' | 'sound'
@@ -276,13 +276,13 @@ export interface Endpoint {
   getBase64Size?(body: JsonObject, files: readonly FormFile[]): number
   /** When to stream the response: if the body's `stream` is true, always, or never. */
   streams: 'requested' | 'always' | 'never'
-  /** The body field and its value that request a stream. Default: `stream: true`. */
+  /** The body field and value that request a stream. Default: `stream: true`. */
   streamBy?: { member: string; value: string }
   /** The content types of its whole responses. Default: JSON. */
   answerTypes?: readonly string[]
   /** The headers that name the model and request a stream with "true", if they replace body fields. */
   headers?: { readonly model: string; readonly stream?: string; readonly version?: string }
-  /** The version of its API, if the path or the header has it. */
+  /** The version of its API, if the path or a header contains it. */
   version?: string
   /** Returns the path below a provider's base URL, with its query. */
   upstreamPath(model: string): string
@@ -298,7 +298,7 @@ export interface Endpoint {
   replaceModel?(text: string, model: string): string
   /** Gets the IDs with which a request refers to items of earlier responses. Only if requests can do that. */
   getReferences?(request: { body: JsonObject }): readonly string[]
-  /** Gets when to compact the conversation. Only if requests can ask for a compaction. */
+  /** Returns when to compact the conversation. Only if requests can ask for a compaction. */
   getCompactionMode?(request: JsonObject): CompactionMode | undefined
   /** Requests usage in streams. Set only if providers don't report it by default. */
   usageRequest?: UsageRequest

@@ -28,7 +28,7 @@ export function getErrorType(status: number): string {
   return 'invalid_request_error'
 }
 
-/** The codes that OpenAI clients know, by the gateway's codes. */
+/** Maps the gateway's codes to those that OpenAI clients know. */
 const codeByGatewayCode: Record<string, string> = {
   CONTEXT_OVERFLOW: 'context_length_exceeded',
   KEY_MISSING: 'invalid_api_key',

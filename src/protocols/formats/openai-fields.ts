@@ -129,7 +129,7 @@ export function toFileName(name: string | undefined, mediaType: string): string 
 
 const EXTENSION = /\.[a-z][a-z0-9]{0,4}$/i
 
-/** Gets the ID of a file at OpenAI. Throws `INVALID_REQUEST` for a file at another vendor. */
+/** Gets the ID of an OpenAI file. Throws `INVALID_REQUEST` for a file at another vendor. */
 export function getOpenAIFileId(
   source: MediaSource & { type: 'file-id' },
   part: object,

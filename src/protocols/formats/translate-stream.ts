@@ -13,13 +13,13 @@ import type { ClientTranslator, ReadContext, UpstreamTranslator, WriteContext } 
 export interface StreamTranslation {
   /** The provider's format. */
   from: UpstreamTranslator
-  /** Divides the provider's stream into events. Default: server-sent events. */
+  /** Splits the provider's stream into events. Default: server-sent events. */
   framing?: StreamFraming | undefined
   /** The client's format. */
   to: ClientTranslator
   read: ReadContext
   write: WriteContext
-  /** Undoes in the response the changes that `prepareRequest` made to the request. */
+  /** Undoes, in the response, the changes that `prepareRequest` made to the request. */
   restore?(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
 }
 
@@ -27,7 +27,7 @@ export interface StreamTranslation {
 interface StreamTranslator {
   /** Takes the next bytes, split anywhere. Throws `UPSTREAM_INVALID` if an event is longer than 16 MiB. */
   push(chunk: Uint8Array): void
-  /** Call it when the provider's stream has ended. If the stream had no proper end, the client gets an error. */
+  /** Call this when the provider's stream has ended. If it had no proper end, the client gets an error. */
   end(): void
   /** Ends the client's stream with this error. */
   fail(error: CanonicalError): void

@@ -42,7 +42,7 @@ interface UpstreamCounter {
 
 /** An `UpstreamCounter` for a format that also has clients. */
 interface Counter extends UpstreamCounter {
-  /** Parses a client's request to count tokens. Only if it differs from a request for a response. */
+  /** Parses a client's request to count tokens. Only if it differs from a normal request. */
   parseRequest?(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes the count for a client. */
   writeCount(tokens: number): JsonObject
@@ -118,7 +118,7 @@ export interface ReadContext {
   newId(): string
   /** Collects everything that the canonical format can't express. */
   responseWarnings: ResponseWarnings
-  /** Set if the request has tools that run at the target, and the client gets their calls and results. */
+  /** Set if the request has tools that the target runs, and the client gets their calls and results. */
   hasHosted?: boolean
 }
 
@@ -138,7 +138,7 @@ export interface WriteContext {
   describe?(usage: TokenUsage | undefined): JsonObject
   /** Stores an item of the response as JSON. Only for formats whose clients refer to items by ID. */
   keepItem?(id: string, json: string): void
-  /** Call it once all losses are known, before the last event or an error. Absent for clients that mistake comments for events. */
+  /** Call this once all losses are known, before the last event or an error. Absent for clients that mistake comments for events. */
   beforeEnd?(): void
 }
 

@@ -4,7 +4,7 @@ import type { ErrorFacts, FormatErrors } from '../format.ts'
 /** An SSE comment, because AI SDK 6 doesn't support `ping` parts. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** Reads and writes the errors of the AI SDK's protocol. Its clients recognize an error by its `type` (@ai-sdk/gateway, create-gateway-error.ts). */
+/** Reads and writes AI SDK protocol errors. Its clients recognize an error by its `type` (@ai-sdk/gateway, create-gateway-error.ts). */
 export const aiSdkErrors: FormatErrors = {
   body: writeErrorBody,
   event: (error) => `data: ${JSON.stringify({ type: 'error', ...writeErrorBody(error) })}\n\n`,

@@ -8,7 +8,7 @@ export type WireWarning = {
   details: string
 }
 
-/** State and facts under the gateway's own name. The AI SDK sends the metadata of a part back as its `providerOptions`. */
+/** State and metadata under the gateway's own name. The AI SDK sends the metadata of a part back as its `providerOptions`. */
 export type WireMetadata = { providerMetadata?: { signalbox: JsonObject } }
 
 /** A web page, or a document in the request. */

@@ -6,7 +6,7 @@ import { getErrorObject, readMessage } from '../errors/read-error.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
 import type { ErrorAnswer } from '../translator.ts'
 
-/** Reads and writes the errors of Messages. */
+/** Reads and writes Anthropic Messages errors. */
 export const messageErrors: FormatErrors = {
   body: writeErrorBody,
   event: (error) => `event: error\ndata: ${JSON.stringify(writeErrorBody(error))}\n\n`,
@@ -34,7 +34,7 @@ function isReadable(body: unknown): boolean {
   return isObject(body) && body.type === 'error' && typeof getErrorObject(body)?.type === 'string'
 }
 
-/** Adds the words that tell clients to shorten the conversation. */
+/** Adds the wording that tells clients to shorten the conversation. */
 const writeOverflowMessage = (message: string): string =>
   KNOWN_OVERFLOW.test(message) ? message : `prompt is too long: ${message}`
 

@@ -8,7 +8,7 @@ import type { Warnings } from '../canonical/canonical-warnings.ts'
 import type { ReadContext, TargetContext } from '../translator.ts'
 import type { WireCounts, WireMarked, WireStop, WireStopReason, WireUsage } from './anthropic-wire.ts'
 
-/** The finish reasons by a provider's `stop_reason`. Any other value counts as a normal end. */
+/** Maps a provider's `stop_reason` to finish reasons. Any other value counts as a normal stop. */
 const finishReasons = new Map<string, FinishReason>(
   Object.entries({
     end_turn: 'stop',
@@ -42,7 +42,7 @@ export function parseStop({ stop_reason, stop_sequence, stop_details }: JsonObje
   return finish
 }
 
-/** Writes how a response ended. A response with a refusal ends as `refusal`, even if the provider reported a normal end. */
+/** Writes how a response ended. A response with a refusal ends as `refusal`, even if the provider reported a normal stop. */
 export function writeStop({ reason, stopSequence, explanation }: Finish, hasRefusal: boolean): WireStop {
   const isRefusal = reason === 'content-filter' || (reason === 'stop' && hasRefusal)
   return {
@@ -103,7 +103,7 @@ export function writeMark(cache: CacheMark | undefined, { traits, warnings }: Ta
   return { cache_control: { type: 'ephemeral', ttl: ttl === '5m' ? ttl : '1h' } }
 }
 
-/** Calls of tools that run at the provider and have no results yet: their blocks, by ID. */
+/** Calls to provider-run tools that have no results yet: their blocks, by ID. */
 export type RunningCalls = Map<string, JsonObject>
 
 /** Returns whether the client receives the call of a `server_tool_use` block. All clients receive searches. */
@@ -111,7 +111,7 @@ export const isShown = ({ name }: JsonObject, { hasHosted }: Pick<ReadContext, '
   name === 'web_search' || hasHosted === true
 
 /**
- * Parses the results of a tool that ran at the provider. Returns `undefined` for other blocks, and for tools that the client doesn't see. A failed
+ * Parses the results of a tool that the provider ran. Returns `undefined` for other blocks, and for tools that the client doesn't see. A failed
  * search has no results. The text of the pages is dropped, because only Anthropic can decrypt it.
  */
 export function parseServerResult(

@@ -82,7 +82,7 @@ export function countsAnything(usage: unknown): boolean {
   return counts !== undefined && !isBlank(counts)
 }
 
-/** Creates a function that follows the events of a stream and returns, for each `message_start`, which kind of start it is. */
+/** Creates a function that tracks a stream's events and returns the kind of each `message_start`. */
 export function createMessageStarts(): (
   type: unknown,
   event: JsonObject,
@@ -109,8 +109,8 @@ export function createMessageStarts(): (
 }
 
 /**
- * Follows a stream of named events, from `message_start` to `message_stop`. Neither an empty text block nor a normal end after it starts the response.
- * `observe` throws `UPSTREAM_CUT` if the message restarts before its start; later, the keeper and the reader handle a restart.
+ * Tracks a stream of named events, from `message_start` to `message_stop`. Neither an empty text block nor a normal stop after it starts the
+ * response. `observe` throws `UPSTREAM_CUT` if the message restarts before its start; later, the keeper and the reader handle a restart.
  */
 export function createMessageStreamState(): StreamState {
   const state = { ...createStreamProgress(), hasBegunUsage: false, observe }

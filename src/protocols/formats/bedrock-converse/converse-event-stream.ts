@@ -8,7 +8,7 @@ const PRELUDE = 12
 const MIN_FRAME = PRELUDE + 4
 
 /**
- * Divides `application/vnd.amazon.eventstream` into frames. Each becomes an event with its type as the name and its payload as the data. Throws
+ * Splits `application/vnd.amazon.eventstream` into frames. Each becomes an event with its type as the name and its payload as the data. Throws
  * `UPSTREAM_INVALID` on a wrong checksum or length, and on a frame of more than 16 MiB. Only the incomplete frame is kept in memory.
  */
 export const eventStreamFraming: StreamFraming = (onEvent) => {

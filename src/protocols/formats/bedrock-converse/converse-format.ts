@@ -17,7 +17,7 @@ import { converseTranslator } from './converse-translator.ts'
 
 const answers: AnswerReader = {
   isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
-  isEmpty: () => false, // such responses are normal in recordings
+  isEmpty: () => false, // empty responses are normal in recordings
   getError(answer) {
     if (isObject(answer) && 'output' in answer)
       return isEmpty(answer.output) ? toMalformedError(answer.stopReason) : undefined
@@ -47,7 +47,7 @@ function isEmpty(output: unknown): boolean {
   return !Array.isArray(content) || content.length === 0
 }
 
-/** Follows a stream from `messageStart` to `metadata`, which comes after the end and has the token usage. */
+/** Tracks a stream from `messageStart` to `metadata`, which comes after the end and has the token usage. */
 function createConverseStreamState(): StreamState {
   const state = { ...createStreamProgress(), observe }
 

@@ -18,7 +18,7 @@ export const hasOnlyItems = (list: unknown, is: (item: JsonObject) => boolean): 
 /** Returns whether the JSON of a response in any format contains text. Most responses do and need no further check. */
 export const hasText = (json: string): boolean => /"(?:content|text)"\s*:\s*"(?!")/.test(json)
 
-/** Returns whether the events of a stream in any format contain a normal end of the model's turn. An end marker by itself isn't one. */
+/** Returns whether the events of a stream in any format contain a normal end of the model's turn. An end marker alone doesn't count. */
 export const endsTurn = (events: string): boolean =>
   /"(?:finish_?reason|stop_reason)"\s*:\s*"(?:stop|end_turn)"|"response\.completed"|event: *response\.completed/i.test(
     events,

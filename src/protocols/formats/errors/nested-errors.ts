@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParseShallow } from '../../../lib/json.ts'
 
-/** An error inside another one. */
+/** An error nested in another one. */
 export interface NestedError {
   message: string
   codes: readonly string[]

@@ -62,7 +62,10 @@ function readBody(body: unknown): ProviderError {
 export const isAboutRequest = (error: ProviderError): boolean =>
   isContextOverflow(error) || isContentRejected(error) || isPromptRejected(error)
 
-/** Appends the quoted message to the router's own. Drops the router's message if it is only JSON, and the quoted one if the router's contains it. */
+/**
+ * Appends the quoted message to the router's own. Drops the router's message if it is only JSON, and the quoted message if the router's message
+ * contains it.
+ */
 function joinReason(message: string, reason: string): string {
   if (reason === '' || message.includes(reason)) return message
   return message === '' || /^\s*[{[]/.test(message) ? reason : `${message.trimEnd().replace(/[.:]$/, '')}: ${reason}`
@@ -110,7 +113,7 @@ function parseQuotedError(text: string): ProviderError | undefined {
   return parts
 }
 
-/** Reads a message, or FastAPI's `detail`, a list of errors with their locations. Leaves out the request that the list repeats. */
+/** Reads a message, or FastAPI's `detail`, a list of errors with their locations. Omits the request that the list repeats. */
 function readDetail(message: unknown): unknown {
   const detail = isObject(message) ? (message.detail ?? message.error ?? message.message) : message // Mistral; Tavily; ElevenLabs
   if (!Array.isArray(detail)) return detail

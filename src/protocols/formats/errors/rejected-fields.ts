@@ -1,6 +1,6 @@
 import { readProviderError } from './read-error.ts'
 
-/** Finds the fields that an error rejects because the provider doesn't know them. Ignores fields whose values it rejects. */
+/** Finds the fields that an error rejects because the provider doesn't know them. Ignores fields with rejected values. */
 export function findRejectedFields(body: unknown, fields: readonly string[]): string[] {
   const { message: whole = '', param } = readProviderError(body)
   const message = whole.slice(0, MAX_READ)

@@ -61,7 +61,7 @@ function parseSupports(grounding: JsonObject, { texts, last, offsets }: Texts): 
   })
 }
 
-/** Merges the fields of a web page, a retrieved document, a place on the map, or an image. */
+/** Merges the fields of a web page, a retrieved document, a map location, or an image. */
 const mergeSources = ({ web, retrievedContext, maps, image }: JsonObject): JsonObject =>
   Object.assign({}, ...[image, maps, retrievedContext, web].filter(isObject))
 

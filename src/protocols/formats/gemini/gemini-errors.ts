@@ -38,7 +38,7 @@ function isReadable(body: unknown): boolean {
   return typeof getErrorObject(envelope)?.code === 'number'
 }
 
-/** Adds the words by which clients recognize an overflow. */
+/** Adds the wording by which clients recognize a context overflow. */
 const writeOverflowMessage = (message: string): string =>
   KNOWN_OVERFLOW.test(message)
     ? message

@@ -16,7 +16,8 @@ export function decodeBase64Text(base64: string): string | undefined {
 }
 
 /**
- * Parses the finish of a candidate. Returns `undefined` if it hasn't ended. Calls are recognized by the content, because their reason is also STOP.
+ * Parses the finish of a candidate. Returns `undefined` if it hasn't ended. Tool calls are recognized by the content, because their reason is also
+ * STOP.
  */
 export function parseFinish(reason: unknown, explanation?: unknown): Finish | undefined {
   const name = typeof reason === 'number' ? byNumber[reason] : reason
@@ -67,7 +68,7 @@ const finishReasons = new Map<string, FinishReason>(
   } satisfies Record<string, FinishReason>),
 )
 
-/** The reasons by number, for requests for numeric enums. The first five are the same in all versions of the API. */
+/** The reasons by number, for clients that request numeric enums. The first five are the same in all versions of the API. */
 const byNumber = ['FINISH_REASON_UNSPECIFIED', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']
 
 /** Writes `finishReason` for a client. */

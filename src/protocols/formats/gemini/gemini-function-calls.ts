@@ -132,7 +132,7 @@ const createObject = (): Container => Object.create(null)
  * result is the content of that field. Any other object is the result itself.
  */
 
-/** Parses a result into its text, and whether it is an error. */
+/** Parses a result into its text and an error flag. */
 export function parseResponse(response: JsonObject): { text: string; isError: boolean } {
   const name = getWrapper(response)
   if (name !== undefined) return { text: toText(response[name]), isError: name === 'error' }

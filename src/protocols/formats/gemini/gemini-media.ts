@@ -105,7 +105,7 @@ const usualTypes: Readonly<Record<MediaPart['type'], string>> = {
 
 type Detail = NonNullable<ImagePart['detail']>
 
-/** Converts a media resolution, of all media or of one part, to the detail of images. */
+/** Converts a media resolution, for all media or for one part, to an image detail. */
 export function toDetail(resolution: string | undefined): Detail | undefined {
   return resolution === undefined ? undefined : getEntry(details, resolution)
 }
@@ -114,7 +114,7 @@ export function toDetail(resolution: string | undefined): Detail | undefined {
 export const readDetail = (part: Fields): Detail | undefined =>
   toDetail(part.fields('mediaResolution')?.string('level'))
 
-/** Gets the resolution for all media if the images agree on one: not every model accepts it on a part. */
+/** Gets the resolution for all media if the images agree on one, because not every model accepts a resolution on a part. */
 export function getResolution(turns: readonly Turn[], warnings: Warnings): WireResolution | undefined {
   const found = new Set<Detail>()
   for (const turn of turns) {

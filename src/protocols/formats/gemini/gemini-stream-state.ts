@@ -52,7 +52,7 @@ export function readError(chunk: unknown) {
   return candidates.some(hasContent) ? undefined : candidates.map((one) => toMalformedError(one, false)).find(Boolean)
 }
 
-/** Follows a stream of chunks, which ends with a finish reason or a blocked prompt. A stop without content doesn't start the response. */
+/** Tracks a stream of chunks, which ends with a finish reason or a blocked prompt. A stop without content doesn't start the response. */
 export function createGeminiStreamState(): StreamState {
   const state = { ...createStreamProgress(), observe }
 

@@ -53,7 +53,7 @@ export function listCitableDocuments(turns: readonly Turn[]): WireDocument[] {
   return files.map(({ source, name }, index) => ({
     mediaType: ('mediaType' in source && source.mediaType) || 'application/pdf',
     title: name ?? `Document ${index}`,
-    ...(name !== undefined && /\.\w+$/.test(name) && { filename: name }), // it may be a title
+    ...(name !== undefined && /\.\w+$/.test(name) && { filename: name }), // the name may be a title
   }))
 }
 
@@ -178,10 +178,10 @@ function parseCall(part: Fields, { warnings, tools }: PromptContext): ToolCallPa
   })
 }
 
-/** The names and inputs of tools that ran at the provider, by call ID. */
+/** The names and inputs of tools that the provider ran, by call ID. */
 type HostedCalls = Map<string, { name: string; input: JsonObject }>
 
-/** Stores the name and input of a tool that ran at the provider. The result, which follows, needs them. */
+/** Stores the name and input of a tool that the provider ran. The result, which follows, needs them. */
 function noteCall(part: Fields, calls: HostedCalls): undefined {
   const input = part.any('input')
   calls.set(part.string('toolCallId') ?? '', {
@@ -191,7 +191,7 @@ function noteCall(part: Fields, calls: HostedCalls): undefined {
   part.ignore('dynamic')
 }
 
-/** Parses the result of a tool that ran at the provider: a web search, an image, or another tool's output. */
+/** Parses the result of a tool that the provider ran: a web search, an image, or another tool's output. */
 function parseServerResult(
   part: Fields,
   calls: HostedCalls,

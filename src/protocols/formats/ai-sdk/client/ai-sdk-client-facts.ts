@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../lib/json.ts'
 import type { TokenUsage } from '../../canonical/canonical-answer.ts'
 import type { WireMetadata, WireWarning } from '../ai-sdk-wire.ts'
 
-/** Facts about a response, in addition to its content. */
+/** Details about a response beyond its content. */
 export interface AnswerFacts {
   /** The parts of the request that the target didn't receive, such as `dropped:seed`. */
   losses: readonly string[]

@@ -34,7 +34,7 @@ export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
   return part
 }
 
-/** The client's names of the fields of a file. */
+/** The client's names for the fields of a file. */
 export const FILE_NAMES = {
   name: 'filename',
   detail: 'providerOptions.openai.imageDetail',

@@ -6,7 +6,7 @@ import type { HostedCall, ImagePart } from '../../canonical/canonical-parts.ts'
 import type { FunctionTool } from '../../canonical/canonical-tools.ts'
 
 /*
- * Tools that run at a vendor, for targets with that vendor's format. Translates their declarations, and writes their calls and results with the names
+ * Tools that a vendor runs, for targets with that vendor's format. Translates their declarations, and writes their calls and results with the names
  * that the AI SDK's own packages use.
  */
 
@@ -85,7 +85,7 @@ export function writeHostedCall({ name, input, result, isError }: HostedCall, na
 
 const IMAGE = 'image_generation'
 
-/** Creates a call of OpenAI's image tool with the image as its result, if the client offered that tool. */
+/** Creates a call to OpenAI's image tool with the image as its result, if the client offered that tool. */
 export const createImageCall = (
   { source }: ImagePart,
   names: Readonly<Record<string, string>>,
@@ -107,7 +107,7 @@ const unwrapToolSearch = (result: unknown): unknown =>
 
 const toCamelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Converts all names to camel case, except the user's own names of file attributes. */
+/** Converts all names to camel case, except user-defined names of file attributes. */
 function camelCaseKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelCaseKeys)
   if (!isObject(value)) return value

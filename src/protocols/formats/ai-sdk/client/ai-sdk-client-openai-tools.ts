@@ -7,7 +7,7 @@ import type { FunctionTool } from '../../canonical/canonical-tools.ts'
  * therefore call these tools as functions, with the schemas below.
  */
 
-/** Parses a tool as a function. Returns `undefined` for other tools, and for a shell that runs at OpenAI. */
+/** Parses a tool as a function. Returns `undefined` for other tools, and for a shell that OpenAI runs. */
 export function parseOpenAITool(id: string, name: string, { environment }: JsonObject): FunctionTool | undefined {
   const host = isObject(environment) ? environment.type : undefined
   const tool = getEntry(tools, id)

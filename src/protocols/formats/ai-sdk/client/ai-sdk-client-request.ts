@@ -10,12 +10,12 @@ import { listCitableDocuments, parsePrompt } from './ai-sdk-client-conversation.
 import { parseOptions } from './ai-sdk-client-options.ts'
 import { parseTools } from './ai-sdk-client-tools.ts'
 
-/** The facts about the request that are needed to write the response. */
+/** Details of the request that are needed to write the response. */
 export interface AiSdkClient {
   version: ProtocolVersion
-  /** The client's name of the web search that the provider runs, if the client offered one. */
+  /** The client's name for the provider's web search, if the client offered one. */
   search?: string
-  /** The client's names of the tools that run at the target, by the vendor's names. */
+  /** Maps the vendor's names of tools that it runs to the client's names. */
   hosted: Readonly<Record<string, string>>
   /** The documents that a response may cite, in order. */
   documents: readonly WireDocument[]
@@ -82,7 +82,7 @@ function parseOutput(body: Fields, isStrict: boolean | undefined, warnings: Warn
   return output
 }
 
-/** Returns the facts that `parseRequest` stored for the response. */
+/** Returns the details that `parseRequest` stored for the response. */
 export function getClient({ client }: CanonicalRequest): AiSdkClient {
   return client as unknown as AiSdkClient // only `parseRequest` creates it
 }

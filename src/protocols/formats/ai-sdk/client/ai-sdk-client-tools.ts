@@ -23,7 +23,7 @@ interface OfferedTools {
   tools: Tool[]
   toolChoice: ToolChoice | undefined
   search: string | undefined
-  /** The client's names of the tools that run at the target, by the vendor's names. */
+  /** Maps the vendor's names of tools that it runs to the client's names. */
   hosted: Readonly<Record<string, string>>
 }
 

@@ -137,7 +137,7 @@ function parseCall(block: Fields, warnings: Warnings): ToolCallPart {
   })
 }
 
-/** Replaces a block about a tool that ran at Anthropic with its readable text, for models without that tool. */
+/** Replaces a block about a tool that Anthropic ran with its readable text, for models without that tool. */
 function parseServerBlock(block: Fields, warnings: Warnings): AssistantPart | undefined {
   const text = getServerToolText(ignoreAll(block))
   if (text === undefined)
@@ -152,7 +152,7 @@ function ignoreAll(block: Fields) {
 }
 
 /**
- * Returns the readable text of a block about a tool that ran at Anthropic. The text is empty if the block has none. Encrypted content is omitted.
+ * Returns the readable text of a block about a tool that Anthropic ran. The text is empty if the block has none. Encrypted content is omitted.
  * Returns `undefined` for other blocks.
  */
 function getServerToolText(block: JsonObject): string | undefined {

@@ -15,7 +15,7 @@ const SYNONYMS = {
   output: ['output_config.format', 'output_format'],
 }
 
-/** Parses a client's request for a message, or for its token count, which is the same without a token limit. */
+/** Parses a client's Messages request, or its token-count request, which has no token limit. */
 export function parseRequest(json: JsonObject, { warnings, version }: ParseContext): CanonicalRequest {
   const body = readFields(json, '', warnings)
   noteNames(json, SYNONYMS, warnings)

@@ -24,7 +24,7 @@ import type {
 import { isBlank, writeTurns } from './anthropic-provider-conversation.ts'
 import { writeToolChoice, writeTools } from './anthropic-provider-tools.ts'
 
-/** Writes a request for a message. */
+/** Writes a Messages request. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const whole = mergeOwnFields(writeBody(request, target), request, 'anthropic-messages')
   const body = dropUnboundThinking(whole, target)

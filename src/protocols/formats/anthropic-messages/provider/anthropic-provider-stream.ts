@@ -217,8 +217,8 @@ function createEmptyReader(type: string, { responseWarnings }: BlockContext): Bl
 }
 
 /**
- * Creates a reader of a tool's input, which arrives as pieces of JSON. The object in the start of the block is a placeholder, unless the vendor sends no
- * pieces. A first piece `{}` is a placeholder if more pieces follow.
+ * Creates a reader for a tool's input, which arrives as pieces of JSON. The object in the start of the block is a placeholder, unless the vendor
+ * sends no pieces. A first piece `{}` is a placeholder if more pieces follow.
  */
 function createInputReader(start: unknown, emit: (piece: string) => void): { add(piece: string): void; end(): void } {
   let hasPieces = false

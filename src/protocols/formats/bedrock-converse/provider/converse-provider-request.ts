@@ -15,7 +15,7 @@ import type { WireCountRequest, WireMessage, WireRequest } from '../converse-wir
 import { writeTurns } from './converse-provider-conversation.ts'
 import { writeToolConfig } from './converse-provider-tools.ts'
 
-/** Writes a request to Converse. The model is part of its path, with colons and slashes encoded. */
+/** Writes a Converse request. The model is part of its path, with colons and slashes encoded. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const operation = request.stream ? 'converse-stream' : 'converse'
   const path = `/model/${encodePathSegment(target.model)}/${operation}`
@@ -157,7 +157,7 @@ function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budget
   }
 }
 
-/** Writes a request to `CountTokens`. It accepts four fields of a request. The output format isn't one of them, although models read that too. */
+/** Writes a `CountTokens` request. It accepts four fields of a request. The output format isn't one of them, although models read that too. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { messages, system, toolConfig, outputConfig, additionalModelRequestFields } = writeBody(request, target)
   if (outputConfig) target.warnings.noteDropped('output')

@@ -62,7 +62,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
       addToAssistant(whole.map((call) => createCallPart(call, isCall ? part : undefined)))
       if (isCall) part.ignore('thought', 'thoughtSignature')
       else {
-        const result = parseResult(part, calls, warnings) // a function that ran at Google
+        const result = parseResult(part, calls, warnings) // a function that Google ran
         if (result) addResults([result])
         else addToAssistant(parseModelPart(part, warnings))
       }
@@ -166,7 +166,7 @@ function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
   return [media.type === 'image' && state ? { ...media, state } : media]
 }
 
-/** Converts a call or result of a tool at Google to its text. Returns no part if there is no text. */
+/** Converts a call or result of a Google-run tool to text. Returns no part if there is no text. */
 function parseServerPart(part: Fields): AssistantPart[] | undefined {
   const code = part.fields('executableCode')?.string('code')
   const output = part.fields('codeExecutionResult')?.string('output')

@@ -55,7 +55,7 @@ function rejectServerState(body: Fields, warnings: Warnings) {
     warnings.reject('continuationToken', 'a response can only be continued by the provider that started it.')
 }
 
-/** Sets the resolution of all media on images without their own. */
+/** Applies the resolution for all media to images that don't set their own. */
 function addDetail(turns: readonly Turn[], config: Fields, warnings: Warnings): Turn[] {
   const resolution = config.string('mediaResolution')
   if (resolution === undefined) return [...turns]

@@ -150,7 +150,7 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
   return { push, keepAlive: frame.keepAlive, contentType: frame.contentType }
 }
 
-/** The longest text to keep for its citations. Sources of a longer one have no position. */
+/** The maximum length of text to keep for its citations. Sources of longer texts have no position. */
 const MAX_CITED_CHARACTERS = 64 * 1024
 
 const createCandidate = (index: number): CandidateState => ({

@@ -197,7 +197,7 @@ interface Resolved {
 interface Resolver {
   /** Returns `undefined` if the schema contains itself, or grows too large. Calls `noteLoss` if two conditions contradict each other. */
   enter(schema: JsonObject, noteLoss: (keyword: string) => void): Resolved | undefined
-  /** Call it once the schema is written, so that its references may be followed again. */
+  /** Call this once the schema is written, so that its references may be followed again. */
   leave(resolved: Resolved): void
 }
 
