@@ -11,7 +11,7 @@ export interface CallBounds {
 }
 
 /**
- * Divides a request into parts that a vendor accepts in one call. An entry that exceeds the maximum becomes a separate part, which the vendor
+ * Splits a request into parts that a vendor accepts in one call. An entry that exceeds the maximum becomes a separate part, which the vendor
  * truncates or rejects. `length` is the length of the request body, in characters.
  */
 export function divideRequest<Req>(

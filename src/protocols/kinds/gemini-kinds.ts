@@ -5,7 +5,7 @@ import type { TokenUsage } from '../formats/format.ts'
 import { toCamelCase } from '../formats/gemini/client/gemini-client-spelling.ts'
 
 /*
- * `generateContent` requests of Google's clients for kinds other than chat: https://ai.google.dev/api/generate-content. Field names may be in camel
+ * `generateContent` requests from Google's clients for kinds other than chat: https://ai.google.dev/api/generate-content. Field names may be in camel
  * case or snake case.
  */
 
@@ -44,7 +44,7 @@ export function readGeminiRequest(json: JsonObject, warnings: Warnings): GeminiR
   }
 }
 
-/** Reads the parts of one content, of several contents, or of strings in their place. */
+/** Reads the parts of one content or of several contents, which may also be strings. */
 function readParts(contents: unknown): JsonObject[] {
   return [contents].flat().flatMap((content) => {
     if (typeof content === 'string') return [{ text: content }]

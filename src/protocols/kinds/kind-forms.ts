@@ -24,7 +24,7 @@ export interface ClientForm<Req, Res, Chunk = never> {
   write(response: Res, context: ClientWriteContext<Req>): JsonObject | string
   /** The content type of a whole response; default: `application/json`. */
   getContentType?(request: Req): string
-  /** Creates the writer of a response in events or bytes. If absent or `undefined`, `write` writes the response whole. */
+  /** Creates the writer of a response in events or bytes. If absent, or if it returns `undefined`, `write` writes the whole response. */
   createStream?(request: Req, context: ClientWriteContext<Req>): ClientStream<Res, Chunk> | undefined
 }
 
@@ -102,9 +102,9 @@ export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
   readonly keyHeader?: string
   /** Set if the vendor doesn't accept image URLs, so the gateway fetches the images. */
   readonly needsImageBytes?: true
-  /** Returns the maximum number of entries in one call; default: no limit. Larger requests are divided. */
+  /** Returns the maximum number of entries in one call; default: no limit. Larger requests are split. */
   getMaxEntries?(target: ProviderTarget): number
-  /** Returns the maximum number of tokens of all entries in one call; default: no limit. Larger requests are divided. */
+  /** Returns the maximum number of tokens of all entries in one call; default: no limit. Larger requests are split. */
   getMaxTokens?(target: ProviderTarget): number
   /** The clients whose requests are passed through. */
   readonly passThrough?: readonly PassThrough<Req>[]
@@ -120,7 +120,7 @@ export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
   readonly bytesField?: string
   /** For vendors that respond with a job, which is polled until it is done. */
   readonly job?: JobForm
-  /** Creates the reader for the stream that this request returns. If absent or `undefined`, the response isn't streamed. */
+  /** Creates the reader for the stream that this request returns. If absent, or if it returns `undefined`, the response isn't streamed. */
   createStream?(request: Req, target: ProviderTarget): VendorStream<Chunk> | undefined
   /** Returns the client's content type for a response in bytes. `vendorType` is the vendor's, if its response is in bytes, too. */
   getContentType?(request: Req, vendorType: string | undefined): string | undefined
@@ -168,7 +168,7 @@ export interface PassThrough<Req> {
   /** The name of the client's form. */
   readonly client: string
   path(target: ProviderTarget): string
-  /** Body fields, one of which contains the entries. If absent, a request that must be divided is translated instead. */
+  /** Body fields, one of which contains the entries. If absent, a request that must be split is translated instead. */
   readonly listFields?: readonly string[]
   /** Whether the request may be passed through to this target; default: always. */
   accepts?(request: Req, target: ProviderTarget): boolean
@@ -203,7 +203,7 @@ export type FetchedImages = ReadonlyMap<string, { bytes: Uint8Array; type: strin
 export interface VendorRequest {
   /** Relative to the base URL. */
   path: string
-  /** Undefined fields are left out. Arrays repeat the field. */
+  /** Undefined fields are omitted. Arrays repeat the field. */
   query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
   /** Default: `POST`. */
   method?: 'GET'
@@ -218,7 +218,7 @@ export interface VendorRequest {
   service?: string
 }
 
-/** How to divide requests with more entries than a vendor accepts in one call. */
+/** How to split requests with more entries than a vendor accepts in one call. */
 export interface Division<Req, Res extends KindResponse> {
   countEntries(request: Req): number
   /** Estimates the tokens of an entry, never below the vendor's count. If absent, entries have no tokens. */
@@ -291,7 +291,7 @@ export interface PreparedCall {
   address: {
     [Name in 'baseUrl' | 'adaptBaseUrl' | 'keyHeader']?: VendorForm<unknown, KindResponse>[Name] | undefined
   } & { configField?: KindDefinition<unknown, KindResponse>['configField'] | undefined }
-  /** At least one; several if the request is divided. */
+  /** At least one; several if the request is split. */
   parts: readonly PreparedPart[]
   /** Whether successful parts count even if others fail. */
   isPartial: boolean

@@ -44,7 +44,7 @@ export interface PassedRequest<Req> {
   request: Req
   text: string
   context: VendorContext
-  /** If the request is divided, the list field with only this part's items. */
+  /** If the request is split, the list field with only this part's items. */
   list: JsonObject
 }
 
@@ -197,7 +197,7 @@ export function addEstimatedUnits(
   return reported.units ? reported : { ...reported, units: estimated.units }
 }
 
-/** Follows a stream until its first chunk. */
+/** Tracks a stream until its first chunk. */
 function watchChunks({ framing, open, acceptsType }: WatchedStream): Partial<AnswerReader> {
   return {
     ...(acceptsType && { isBinary: acceptsType }),
@@ -207,7 +207,7 @@ function watchChunks({ framing, open, acceptsType }: WatchedStream): Partial<Ans
       return Object.assign(state, {
         observe(event: SseEvent) {
           if (framing === 'bytes') {
-            state.started = state.ended = true // any bytes are audio; it ends when the connection does
+            state.started = state.ended = true // any byte is audio; the stream ends when the connection does
             return
           }
           const { hasChunks, usage, error, isLast } = read(event)

@@ -35,7 +35,7 @@ export interface EmbeddingRequest {
   /** The length of the vectors. */
   dimensions?: number
   truncation?: Truncation
-  /** The encoding of numbers for the client; `raw` means packed in the vendor's way. */
+  /** The encoding of numbers for the client; `raw` means as the vendor packs them. */
   encoding: 'float' | 'base64' | 'raw'
   /** The vector types that a Cohere client requests; absent means floats. */
   types?: readonly string[]
@@ -50,7 +50,7 @@ export interface EmbeddingResponse extends KindResponse {
   id?: string
 }
 
-/** Divides requests with many inputs. */
+/** Splits requests with many inputs. */
 export const embeddingDivision: Division<EmbeddingRequest, EmbeddingResponse> = {
   countEntries: ({ inputs }) => inputs.length,
   countTokens: ({ inputs }, entry) => countMostTokens(inputs[entry] ?? {}),
@@ -158,7 +158,7 @@ export function getTexts({ inputs }: EmbeddingRequest, warnings: Warnings): stri
   })
 }
 
-/** Rejects a truncation that the target doesn't support. `own` is the target's default; `others` are further options. */
+/** Rejects a truncation that the target doesn't support. `own` is the target's default; `others` are the other supported options. */
 export function requireTruncation(
   { truncation }: EmbeddingRequest,
   { own, others = [] }: { own: Truncation; others?: readonly Truncation[] },

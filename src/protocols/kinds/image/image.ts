@@ -45,13 +45,13 @@ export interface OutputImage {
 /** An image response, independent of the vendor's format. */
 export interface ImageResponse extends KindResponse {
   images: readonly OutputImage[]
-  /** Facts that the vendor reports about all images, under OpenAI's names, such as `quality` and `background`. */
+  /** Metadata that the vendor reports for all images, under OpenAI's names, such as `quality` and `background`. */
   facts?: JsonObject | undefined
 }
 
 export type ImageVendor = VendorForm<ImageRequest, ImageResponse>
 
-/** Divides requests for vendors that return one image per call. */
+/** Splits requests for vendors that return one image per call. */
 export const imageDivision: Division<ImageRequest, ImageResponse> = {
   countEntries: ({ count }) => count,
   slice: (request, start, end) => ({ ...request, count: end - start }),

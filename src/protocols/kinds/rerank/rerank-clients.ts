@@ -136,7 +136,7 @@ const writeResults = (
     ...(returnsDocuments && { document: shownAs(documents[index] ?? '') }),
   }))
 
-/** Writes a document as an object, and adds a text if it has none. */
+/** Writes a document as an object, and adds text if it has none. */
 const writeDocument = (document: RankedDocument): JsonObject =>
   typeof document === 'string' ? { text: document } : { text: getText(document), ...document }
 

@@ -14,7 +14,7 @@ export interface RerankVendor
     Form,
     'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'passThrough' | 'arrayField' | 'readHeaderUsage'
   > {
-  /** Default `/rerank`. */
+  /** Default: `/rerank`. */
   path?: string
   /** The cloud service, if it isn't the one for chat. */
   service?: string

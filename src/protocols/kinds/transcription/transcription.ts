@@ -101,7 +101,7 @@ export function collectKeywords({ keywords, prompt }: TranscriptionRequest, warn
   return [...keywords]
 }
 
-/** Writes a form. Undefined fields are left out. Arrays repeat the field. */
+/** Writes a form. Undefined fields are omitted. Arrays repeat the field. */
 export function writeForm(
   fields: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>,
   { bytes, type, fileName }: TranscriptionRequest['file'],

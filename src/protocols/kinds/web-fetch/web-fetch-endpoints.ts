@@ -11,7 +11,7 @@ export const webFetchEndpoints: readonly KindEndpoint[] = [
     operation: createOperation({
       name: 'fetch',
       kind: 'webFetch',
-      endsAt: () => false, // another vendor may be able to read it
+      endsAt: () => false, // another vendor may be able to read the page
       limits: { headersTimeoutMs: 60_000, totalTimeoutMs: 200_000 },
     }),
     bound: {

@@ -98,7 +98,7 @@ export const matchUrl = (url: string | undefined, urls: readonly string[], index
 export const filterStrings = (list: readonly unknown[] | undefined): string[] | undefined =>
   list?.filter((item): item is string => typeof item === 'string')
 
-/** Divides a request into one call per page, for vendors that accept only one. */
+/** Splits a request into one call per page, for vendors that accept only one. */
 export const pageDivision: Division<FetchRequest, FetchResponse> = {
   countEntries: ({ urls }) => urls.length,
   slice: (request, start, end) => ({ ...request, urls: request.urls.slice(start, end), isPart: true }),

@@ -64,7 +64,7 @@ export function readResults(list: readonly unknown[], names: ResultFields, now: 
   })
 }
 
-/** Divides a request into one call per query, for vendors that accept only one. */
+/** Splits a request into one call per query, for vendors that accept only one. */
 export const queryDivision: Division<SearchRequest, SearchResponse> = {
   countEntries: ({ queries }) => queries.length,
   slice: (request, start, end) => ({ ...request, queries: request.queries.slice(start, end) }),

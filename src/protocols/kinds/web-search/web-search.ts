@@ -16,10 +16,10 @@ export interface SearchRequest {
   languages?: readonly string[]
   /** The maximum age of pages. */
   recency?: Recency
-  /** The days between which pages were published, such as `2026-11-24`. */
+  /** The range of days in which pages were published, such as `2026-11-24`. */
   after?: string
   before?: string
-  /** The days between which pages were last changed. */
+  /** The range of days in which pages were last changed. */
   updatedAfter?: string
   updatedBefore?: string
   /** The domains to search, and those to exclude. */

@@ -76,7 +76,7 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const toDay = (ms: number): string | undefined =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().slice(0, 10) : undefined
 
-/** Truncates a text to a number of characters (code points). */
+/** Truncates text to a number of characters (code points). */
 export function truncateText(
   text: string,
   most = MAX_CHARACTERS,

@@ -1,6 +1,6 @@
 import type { OptionName, ReasoningTraits, Traits } from '../../../traits.ts'
 
-/** The traits in which some targets differ. `lacks` adds unsupported options; `takes` removes them. Every other field replaces the previous value. */
+/** The traits that differ for some targets. `lacks` adds unsupported options; `takes` removes them. Every other field replaces the previous value. */
 export type Difference = Partial<Omit<Traits, 'reasoning'>> & {
   takes?: readonly OptionName[]
   reasoning?: Partial<ReasoningTraits>

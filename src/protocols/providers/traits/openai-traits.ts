@@ -62,7 +62,7 @@ export const openai: readonly TargetDifference[] = [
     models: /^gpt-(?:5\.[2-9]|[6-9])/,
     reasoning: { rejectsTools: true },
   },
-  // Only these two providers can compact conversations; at most, others have the path for it.
+  // Only these two providers can compact conversations, although others may have the path.
   { formats: /^openai-responses$/, providers: /^(?:openai|azure)$/, compacts: true },
   // In Chat Completions, only search models search the web, and only speech models accept audio.
   { formats: chat, models: /^(?!.*search)/, webSearch: false },

@@ -55,7 +55,7 @@ export const encodeVector = (vector: EmbeddingResponse['vectors'][number], { enc
   return encoding === 'base64' ? toBase64Vector(vector) : toFloats(vector)
 }
 
-/** Reads the encoding. Types other than floats are packed in the vendor's way. */
+/** Reads the encoding. Types other than floats are packed as the vendor packs them. */
 function readEncoding({
   encoding_format: format,
   output_dtype: type,

@@ -43,7 +43,7 @@ export const bfl: ImageVendor = {
     const { sample } = isObject(result) ? result : {}
     const isDone = typeof sample === 'string'
     if (!isDone && typeof polling !== 'string') return 'its job URL'
-    const costUsd = typeof cost === 'number' && cost >= 0 ? { costUsd: cost / 100 } : {} // a credit is a cent
+    const costUsd = typeof cost === 'number' && cost >= 0 ? { costUsd: cost / 100 } : {} // one credit is one cent
     const usage = { inputTokens: 0, outputTokens: 0, units: { image: isDone ? 1 : 0 }, ...costUsd }
     return { images: isDone ? [{ url: sample }] : [], usage }
   },
