@@ -30,7 +30,7 @@ export type { FetchGateway } from '../types/gateway-types.ts'
 export type { ListenOptions } from '../types/listen.ts'
 export type { BunServer } from '../types/runtimes.ts'
 
-/** The options of `serveBun`. */
+/** Options for `serveBun`. */
 export type ServeBunOptions = ListenOptions
 
 /** The server of `serveBun`. */

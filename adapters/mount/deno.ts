@@ -11,7 +11,7 @@ export type { ExchangeGateway } from '../types/gateway-types.ts'
 export type { ListenOptions } from '../types/listen.ts'
 export type { DenoServer } from '../types/runtimes.ts'
 
-/** The options of `serveDeno`. */
+/** Options for `serveDeno`. */
 export type ServeDenoOptions = ListenOptions
 
 /** The server of `serveDeno`. */

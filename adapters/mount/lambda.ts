@@ -12,7 +12,7 @@ import { refusal } from './lib/refusal.ts'
 export type { FetchGateway } from '../types/gateway-types.ts'
 export type { LambdaContext, LambdaHandler, LambdaResponseStream, LambdaUrlEvent } from '../types/lambda-types.ts'
 
-/** The gateway's work is aborted this long before the function times out, in ms. */
+/** How long before the function times out to abort the gateway's work, in ms. */
 const RESERVE_MS = 500
 
 /** How long background work may delay the abort of a response, in ms. */

@@ -31,7 +31,7 @@ export interface DenoKv {
   watch(keys: Key[]): ReadableStream<unknown>
 }
 
-/** Options of `denoKvStorage`, all optional. */
+/** Options for `denoKvStorage`, all optional. */
 export interface DenoKvStorageOptions {
   /** The first part of all keys, at most 100 bytes; default `signalbox`. */
   prefix?: string

@@ -11,7 +11,7 @@ export interface DurableObjectNamespace<Id = unknown> {
   get(id: Id): { fetch(url: string, init: { method: string; body: string }): Promise<Pick<Response, 'ok' | 'json'>> }
 }
 
-/** The options of `durableObjectStorage`. */
+/** Options for `durableObjectStorage`. */
 export interface DurableObjectStorageOptions {
   /** The name of the object that stores the data; default `signalbox`. */
   name?: string

@@ -12,7 +12,7 @@ import { storageError } from './lib/storage-error.ts'
 import { createWatchers } from './lib/watchers.ts'
 import { localOperations } from './sqlite/local-storage.ts'
 
-/** The options of `fileStorage`; times in ms. */
+/** Options for `fileStorage`; times in ms. */
 export interface FileStorageOptions {
   /** The store's own folder; created with mode 0700 if it doesn't exist. */
   path: string

@@ -8,7 +8,7 @@ import { getLiveRow } from './lib/row-table.ts'
 import { storageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 
-/** The options of `indexeddbStorage`; all are optional. */
+/** Options for `indexeddbStorage`; all are optional. */
 export interface IndexeddbStorageOptions {
   /** The name of the database, which every page and worker of the site may open; default `signalbox`. */
   name?: string

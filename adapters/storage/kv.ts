@@ -16,7 +16,7 @@ export interface KvNamespace {
   }>
 }
 
-/** The options of `kvStorage`. */
+/** Options for `kvStorage`. */
 export interface KvStorageOptions {
   /** The prefix of all keys; default `signalbox/`. */
   prefix?: string

@@ -4,7 +4,7 @@ import { deleteRow, incrementRow, type Rows, setRow } from './lib/row-operations
 import { createTable } from './lib/row-table.ts'
 import { createWatchers } from './lib/watchers.ts'
 
-/** The options of `memoryStorage`; all are optional. */
+/** Options for `memoryStorage`; all are optional. */
 export interface MemoryStorageOptions {
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>

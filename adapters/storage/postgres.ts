@@ -26,7 +26,7 @@ export interface PostgresClient {
   release(destroy?: boolean): void
 }
 
-/** The options of `postgresStorage`. */
+/** Options for `postgresStorage`. */
 export interface PostgresStorageOptions {
   /** The name of the table, optionally with its schema: `app.signalbox`. Default `signalbox_records`. */
   table?: string

@@ -20,7 +20,7 @@ import { WRITE } from './redis/scripts.ts'
 
 export type { IoredisClient, NodeRedisClient } from './redis/redis-client.ts'
 
-/** The options of `redisStorage`; all are optional. */
+/** Options for `redisStorage`; all are optional. */
 export interface RedisStorageOptions {
   /** The prefix of all key names, in braces, so that a cluster keeps them together; default `signalbox`. */
   prefix?: string

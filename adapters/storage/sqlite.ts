@@ -14,7 +14,7 @@ import { explainSqliteError, retryWhileBusy } from './sqlite/sqlite-errors.ts'
 /** A database that `sqliteStorage` accepts. */
 export type SqliteDatabase = LocalDatabase | D1Database | LibsqlClient
 
-/** The options of `sqliteStorage`. */
+/** Options for `sqliteStorage`. */
 export interface SqliteStorageOptions {
   /** The name of the table; default `signalbox_records`. */
   table?: string

@@ -12,7 +12,7 @@ export interface Unstorage {
   getKeys(base: string): Promise<string[]>
 }
 
-/** The options of `unstorageStorage`; all are optional. */
+/** Options for `unstorageStorage`; all are optional. */
 export interface UnstorageStorageOptions {
   /** The prefix of all keys; default `signalbox`. */
   base?: string

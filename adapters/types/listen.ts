@@ -1,6 +1,6 @@
 /** The options of a framework adapter that opens its own server. */
 export interface ListenOptions {
-  /** The port; default 0: any free one. */
+  /** The port. Default: 0, which means any free port. */
   port?: number
   /** The address to listen on; default 127.0.0.1, which only this machine can reach. */
   hostname?: string

@@ -40,7 +40,7 @@ export interface PooledConnection extends Throttle {
   claim(): void
   /** Ends the call, so that the connection can serve another one. */
   free(): void
-  /** Closes the connection at any time, even while it's connecting. */
+  /** Closes the connection. Can be called at any time, even while it's connecting. */
   drop(): void
 }
 

@@ -42,7 +42,7 @@ function sharedNodeFetch(): NodeFetch {
   return shared
 }
 
-/** The options of `toNodeHandler`; all are optional. */
+/** Options for `toNodeHandler`; all are optional. */
 export interface NodeHandlerOptions {
   /**
    * How to call providers if the gateway's `fetch` option isn't set. Default: connections that the whole process shares (`createNodeFetch`);

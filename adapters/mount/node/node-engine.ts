@@ -31,14 +31,14 @@ const addresses = new Map<string, Address>()
 
 const MAX_ADDRESSES = 1_000
 
-/** Options of connections to providers. */
+/** Options for connections to providers. */
 export interface EngineOptions {
   /**
    * An undici dispatcher for all calls, such as `new ProxyAgent(url)` or `new EnvHttpProxyAgent()`. Without one, the environment's proxy variables
    * are ignored. Default: the adapter's own connections, one per concurrent call, kept for 60 s.
    */
   dispatcher?: Dispatcher
-  /** Options of the adapter's connections: certificates, `localAddress`, `timeout` in ms (default 10,000). */
+  /** Options for the adapter's connections: certificates, `localAddress`, `timeout` in ms (default 10,000). */
   connect?: buildConnector.BuildOptions
 }
 

@@ -2,7 +2,7 @@ import type { PendingResponse, UpstreamCall, UpstreamFetch, UpstreamResponse } f
 import { checkOptions } from '../../lib/check-options.ts'
 import type { Engine, EngineOptions } from './node-engine.ts'
 
-/** The options of `createNodeFetch`; all are optional. */
+/** Options for `createNodeFetch`; all are optional. */
 export type NodeFetchOptions = EngineOptions
 
 /** Node's `fetch`, plus `raw`, which creates no Fetch objects. */

@@ -42,7 +42,7 @@ function toReachableHost(hostname: string): string {
 const DEFAULT_GRACE_MS = 10_000
 const SWEEP_MS = 50
 
-/** The options of `serveNode`. */
+/** Options for `serveNode`. */
 export interface ServeNodeOptions extends NodeHandlerOptions, ListenOptions {
   /** The advice in the response to a client whose `Host` is rejected. Default: add the host to `allowedHosts`. */
   hostAdvice?: string

@@ -19,7 +19,7 @@ export interface OpenedStore extends OpenedTable {
   close(): Promise<void>
 }
 
-/** The options of `openStore`. */
+/** Options for `openStore`. */
 export interface OpenOptions {
   folder: Folder
   logger: Logger

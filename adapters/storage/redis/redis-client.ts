@@ -72,7 +72,7 @@ function connectClient(client: AnyClient): Link {
   }
 }
 
-/** Options of `ioredis`: the listening connection has its own deadlines, and is replaced when it fails. */
+/** Options for `ioredis`: the listening connection has its own deadlines, and is replaced when it fails. */
 const LISTENER = { lazyConnect: true, retryStrategy: null, commandTimeout: undefined }
 
 /** Resolves to the result of `work`; rejects if that takes longer than `ms`. */

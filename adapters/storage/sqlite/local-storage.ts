@@ -10,7 +10,7 @@ export interface OpenedTable {
   table: LocalTable
 }
 
-/** The options of `localOperations`. */
+/** Options for `localOperations`. */
 export interface LocalStorageOptions {
   /** Returns the database, which is opened on first use; throws once the storage is closed. */
   opened(): OpenedTable | Promise<OpenedTable>

@@ -22,7 +22,7 @@ const BUSY_MS = 5_000
 /** The number of writes between two removals of rows that were deleted or expired long ago. */
 const SWEEP_EVERY = 1_000
 
-/** The options of `remoteStorage`. */
+/** Options for `remoteStorage`. */
 export interface RemoteDatabaseOptions {
   all(sql: string, values: SqlValue[]): Promise<unknown[]>
   table: string

@@ -30,11 +30,11 @@ export interface LocalEngineOptions {
 interface Job {
   operation: RowWork<unknown>
   isRelaxed: boolean
-  /** Set if it has to be flushed even though it changes no row. */
+  /** Set if the job has to be flushed even though it changes no row. */
   isFlushed?: true
   resolve(value: unknown): void
   reject(error: unknown): void
-  /** When it stops waiting for the lock. */
+  /** When the job stops waiting for the lock. */
   until: number
 }
 
@@ -42,7 +42,7 @@ interface Job {
 interface JobOutcome {
   job: Job
   settle(): void
-  /** Whether its change has to reach the disk before it settles. */
+  /** Whether its change has to reach the disk before the job settles. */
   needsFlush: boolean
 }
 
