@@ -43,7 +43,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   const aroundRequest: RequestStep[] = []
   for (const feature of features) {
     if (feature.events) events.add(feature.events)
-    if (feature.aroundRequest) aroundRequest.push(feature.aroundRequest.bind(feature) as RequestStep) // `withReplies` makes it return a reply
+    if (feature.aroundRequest) aroundRequest.push(feature.aroundRequest.bind(feature) as RequestStep) // `withReplies` ensures that it returns a reply
     pipeline.add(bindSteps(feature))
   }
 
@@ -114,4 +114,4 @@ const bindSteps = (feature: Feature): PipelineSteps =>
   ({
     aroundCall: feature.aroundCall?.bind(feature),
     aroundAttempt: feature.aroundAttempt?.bind(feature),
-  }) as PipelineSteps // `withReplies` makes them return replies
+  }) as PipelineSteps // `withReplies` ensures that they return replies

@@ -50,7 +50,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     events: new RequestEvents({ background, onError }),
     inFlight: createInFlight(),
     random: platformRandom,
-    /** Returns the function that calls providers for a request, or for work without one. */
+    /** Returns the function that calls providers. Background work has no `exchange`. */
     upstream: (exchange?: Exchange): UpstreamFetch => options.fetch ?? exchange?.upstream ?? platformFetch,
     startTimer: (ms: number, onTime: () => void) =>
       clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime),

@@ -20,7 +20,7 @@ export function createDefaultStorage(clock: Clock, logger: Logger): Storage {
     set: async (...args) => (await open()).set(...args),
     delete: async (...args) => (await open()).delete(...args),
     list: async (...args) => (await open()).list(...args),
-    increment: async (key, by, options) => (await open()).increment?.(key, by, options) ?? Number.NaN, // memory implements it
+    increment: async (key, by, options) => (await open()).increment?.(key, by, options) ?? Number.NaN, // in-memory storage implements it
     watch: () => () => {}, // nothing else can write to it
     ownSecret: async () => (await open()).ownSecret?.() ?? '',
   }

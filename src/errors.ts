@@ -97,7 +97,7 @@ export interface ErrorDetails {
 /** Creates an error to throw: `throw gatewayError('UPSTREAM_TIMEOUT', { cause, data: { provider } })`. */
 export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): GatewayError {
   const [statusCode, text = code]: readonly [number, string?] = table[code]
-  const message = redactOwnKeys(details.message ?? text) // it may quote what a client sent
+  const message = redactOwnKeys(details.message ?? text) // may quote client input
   const boom = new Boom(message, { statusCode: details.status ?? statusCode, data: details.data ?? {} })
   if (details.cause !== undefined) boom.cause = details.cause
   return Object.assign(boom, {
@@ -126,7 +126,7 @@ export const containsOwnKey = (text: string): boolean => redactOwnKeys(text) !==
 /** Also matches admin tokens, keys you chose yourself, and truncated keys and tokens. */
 const OWN_KEY = /sbx_[\w-]{20,}|sbt_[\w-]{20,}(?:\.[\w-]+)*/g
 
-/** Returns whether this is a gateway error, with this code if one is given. */
+/** Returns whether the value is a gateway error and, if `code` is given, whether it has that code. */
 export function isGatewayError(error: unknown, code?: ErrorCode): error is GatewayError {
   return isBoom(error) && 'code' in error && (code === undefined || error.code === code)
 }

@@ -10,7 +10,7 @@ import type { HttpRoute, RoutedRequest } from './request/door/router.ts'
 import type { FeatureRouteTerms } from './request/feature-requests.ts'
 import type { RouteRequest } from './request/route-request.ts'
 
-/** Throws a TypeError for features that can't work. */
+/** Throws a TypeError for invalid features. */
 export function checkFeatures(features: readonly Feature[] = []): void {
   for (const [at, feature] of features.entries()) {
     const { name, areas = [], routes = [], operations = {}, ...others } = feature
@@ -35,7 +35,7 @@ export function checkFeatures(features: readonly Feature[] = []): void {
 
 const MEMBERS = ['aroundRequest', 'aroundCall', 'aroundAttempt', 'events', 'close']
 
-/** Something that only one feature can have. */
+/** A name, path, or operation that only one feature may define. */
 interface Claim {
   feature: string
   what: string
@@ -56,7 +56,7 @@ function listOperationNames(feature: string, operations: NonNullable<Feature['op
 /** Removes the names of parameters, because paths that differ only in them are the same. */
 const withoutNames = (path: string) => path.replaceAll(/:\w+/g, ':')
 
-/** Throws a TypeError for a route that two features define, or that one defines twice. */
+/** Throws a TypeError if a route is defined twice, whether by one feature or by two. */
 export const checkRoutes = (features: ReadonlyArray<RouteOwner>): void =>
   checkDistinct(
     features.flatMap(({ name: feature, routes = [], areas = [] }) =>

@@ -15,7 +15,7 @@ export interface Feature {
   /** Wraps each request to a model endpoint or a feature's route, before its body is read. Call `next` once, or reply yourself. */
   aroundRequest?(request: GatewayRequest, next: () => Promise<Reply>): Promise<Reply | Response>
   /**
-   * Wraps each model call, after its body is read and before a target is chosen. Runs once per request, however many attempts it takes. Call
+   * Wraps each model call, after its body is read and before a target is chosen. Runs once per request, regardless of the number of attempts. Call
    * `next`, with another model or body to change the call, or reply yourself in the client's format, with a complete response or a stream.
    */
   aroundCall?(call: GatewayCall, next: (change?: GatewayCallChange) => Promise<Reply>): Promise<Reply | Response>
@@ -47,7 +47,7 @@ export interface GatewayRequest {
   readonly method: string
   /** The requested path, including the base path. */
   readonly path: string
-  /** The matched route. `kind` is absent for routes of features. */
+  /** The matched route. `kind` is absent for feature routes. */
   readonly route: {
     readonly path: string
     readonly format: ClientFormat

@@ -70,7 +70,7 @@ export interface Gateway<Operations = unknown> {
   elsewhere(exchange: Exchange): Reply
 }
 
-/** Creates a gateway. Throws a TypeError for options that can't work; reads and calls nothing before the first request. */
+/** Creates a gateway. Throws a TypeError for invalid options. Reads no data and makes no calls before the first request. */
 export function createGateway<const Extend extends readonly Feature[] = []>(
   options: GatewayOptions<Extend>,
 ): Gateway<FeatureApi<Extend>> {

@@ -76,7 +76,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   publicOrigin?: string
   /**
    * Identifies which of your users or customers is calling: a function, or `{ resolve, cacheBy, ttlMs }` to cache its results briefly
-   * (src/features/accounts/README.md). With it, a request without an identity needs an API key, whatever `requireApiKey` says. Default: none.
+   * (src/features/accounts/README.md). With it, a request without an identity needs an API key, even if `requireApiKey` is off. Default: none.
    */
   identify?: Identify | CachedIdentify
   /** Options for the accounts that `identify` and `gateway.as` name. */
@@ -143,7 +143,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   logger?: Logger | false
 }
 
-/** Throws a TypeError for the first option that can't work. Its message says what to pass instead. */
+/** Throws a TypeError for the first invalid option; the message says what to pass instead. */
 export function checkOptions(options: GatewayOptions, maker = 'createGateway', known: readonly string[] = names): void {
   const hint = `Call ${maker}({ storage: memoryStorage() }), or choose another storage from signalbox/storage/*.`
   const given: unknown = options

@@ -96,7 +96,9 @@ const bunCalls = Number(bun?.env?.BUN_CONFIG_MAX_HTTP_REQUESTS) || 256
 /** The number of calls that the warning suggests. */
 const MORE_CALLS = 4_096
 
-/** Creates a function that warns once if more requests are in flight than Bun's `fetch` can send concurrently, because the rest wait silently. */
+/**
+ * Creates a function that warns once if more requests are in flight than Bun's `fetch` can send concurrently, because Bun queues the rest silently.
+ */
 export function createBusyWarning(logger: Logger): ((requests: number) => void) | undefined {
   let hasWarned = false
   if (!isBun) return undefined

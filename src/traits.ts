@@ -117,7 +117,7 @@ export interface Traits {
   maxOutputTokens: number | undefined
   minOutputTokens: number
   outputLimitField: 'max_completion_tokens' | 'max_tokens'
-  /** The place for `topK` in Converse's additional model fields. */
+  /** The location of `topK` in Converse's additional model fields. */
   topKField: 'top_k' | 'inferenceConfig'
   /** JSON pointers to the additional Converse fields that contain the matched stop sequence. */
   stopFields: readonly string[]
@@ -132,7 +132,7 @@ export interface Traits {
   toolIds: Alphabet
   /** Whether model text may come between a tool call and its result. Otherwise it moves before the call. Only for formats without turns. */
   textAfterCalls: boolean
-  /** Whether call ids are accepted in a history. Otherwise calls and results are matched by name and order. */
+  /** Whether a history may contain call ids. Otherwise calls and results are matched by name and order. */
   callIds: boolean
   toolNames: Alphabet
   /** Whether tools with free-text input are accepted. */
@@ -143,7 +143,7 @@ export interface Traits {
   unionTools: boolean
   /** Whether functions are accepted together with a search. */
   searchBesideTools: boolean
-  /** Whether functions together with a search are rejected unless the provider may report its searches. */
+  /** Whether a request with both functions and a search is rejected unless it lets the provider report its searches. */
   reportsSearches: boolean
   /** Whether a response schema may describe an array or a scalar instead of an object. */
   plainOutput: boolean
@@ -153,10 +153,10 @@ export interface Traits {
   strictTools: boolean
   /** The accepted kinds of tool choice; others are narrowed or rejected. */
   toolChoices: readonly ('none' | 'required' | 'tool' | 'allowed' | 'search')[]
-  /** Whether a history with tool calls is rejected unless tools are declared. */
+  /** Whether a history with tool calls requires tool declarations. */
   declaresTools: boolean
   webSearch: boolean
-  /** Whether conversations are compacted if a request says so with `context_management` or a `compaction_trigger`. */
+  /** Whether the provider compacts conversations on request (`context_management` or `compaction_trigger`). */
   compacts: boolean
   /** The schema dialect. `openapi`: Google's older subset, which rejects unknown keywords. */
   schema: 'json-schema' | 'openapi'

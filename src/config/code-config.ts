@@ -141,7 +141,7 @@ function readSource(apiKey: unknown): CredentialSource | SharedCredentialSource 
   return typeof apiKey === 'function' || isShared ? (apiKey as CredentialSource | SharedCredentialSource) : undefined
 }
 
-/** Checks the fields that are allowed in an operation's input, and `more`. */
+/** Checks the fields of an operation's input, plus the additional fields in `more`. */
 function findInputProblem(fields: RecordFields, door: Door, input: JsonObject, more = {}): ShapeProblem | undefined {
   const known = Object.entries<RecordField>(fields).flatMap(([name, { given, shape }]) => {
     const passage = given?.[door]
