@@ -86,8 +86,8 @@ function addCooling({ route, dueAt, isMandatory }: CoolingTarget, cooling: Cooli
 }
 
 /**
- * Returns whether the request has already exceeded a context window of that size, according to the catalog or else the provider's error. If neither
- * size is known, any window counts.
+ * Returns whether the request has already exceeded a context window at least as large as the target's. Sizes come from the catalog, or else from the
+ * provider's error. Unknown sizes count as too small.
  */
 export function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
   const getSize = (one: RouteTarget) => getContextWindow(request.context.catalog, one)

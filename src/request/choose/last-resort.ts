@@ -47,8 +47,8 @@ export interface RetryOptions {
 }
 
 /**
- * Returns the target to try when no other is left: one that was already tried, if a retry may help and no other request has found in the meantime
- * that it doesn't.
+ * Returns the target to try when no other is left: one that was already tried, if a retry may help and no other request has failed there in the
+ * meantime.
  */
 export async function findTargetToRetry(
   progress: Progress,
@@ -90,7 +90,7 @@ interface RetryDependencies {
   times: number
 }
 
-/** For longer waits, the client is told when to retry. */
+/** The longest wait for a retry. Beyond that, the response tells the client when to retry. */
 const LIMIT_MS = 2_000
 /** The first back-off; it doubles each time. */
 const BASE_MS = 250

@@ -128,7 +128,7 @@ export class Targets {
     return isHedge || (this.#attempts === 0 && cooling.length === 0) ? undefined : this.#lastResort()
   }
 
-  /** Returns whether no other target can help after this failure, or the work would be charged a second time. */
+  /** Returns whether this failure ends the request, because no other target can help or the work might be charged twice. */
   #isFinal({ failure, route }: Failed): boolean {
     const { operation } = this.#request.call.endpoint
     if (operation.endsAt(failure)) return true
@@ -210,7 +210,7 @@ export class Targets {
     return { stop: this.#stop, untried: this.#untried, refusal, refusalOfRequest, cooling, draining }
   }
 
-  /** Records that neither this target nor waiting for it can help the request. */
+  /** Excludes the target for the rest of the request: neither calling it nor waiting for it can help. */
   #withdraw(route: Route, error: GatewayError): void {
     const { cooling } = this.#progress
     this.#progress.refusal ??= error

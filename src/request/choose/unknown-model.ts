@@ -100,7 +100,7 @@ function providerHint(model: string, providers: readonly string[], catalog: Cata
 /** Returns a hint for a provider that has no connection yet, and is misspelled or compatible. */
 function unconnectedHint(model: string, { catalog, basePath }: MountedCatalog): string | undefined {
   const slash = model.indexOf('/')
-  if (slash > 0 && getCompatibleFormat(model)) return needs(model.slice(0, slash), basePath) // the user chooses such names
+  if (slash > 0 && getCompatibleFormat(model)) return needs(model.slice(0, slash), basePath) // users choose these names
   const nearest = findNearestName(model, Object.keys(catalog))
   const name = nearest && nearest + model.slice(slash)
   return name && `${didYouMean([name])} ${needs(nearest, basePath)}`
@@ -111,7 +111,7 @@ type MountedCatalog = Pick<RouteTable, 'catalog' | 'basePath'>
 const needs = (provider: string, basePath: string) =>
   `It needs a connection to "${provider}". Ask the operator of this gateway to add one at ${basePath}/api/connections.`
 
-/** Finds the first provider that may have any model, because the catalog knows none of its models. */
+/** Finds the first provider without models in the catalog, which may serve any model. */
 function openProvider(providers: readonly string[], catalog: Catalog): string | undefined {
   const known = new Set<string>()
   for (const [provider, definition] of Object.entries(catalog))
