@@ -45,7 +45,7 @@ class FetchBody implements ByteStream {
   cancel(reason?: unknown): void {
     if (!this.#reader && !this.#isTaken) this.#reader = this.#message.body?.getReader()
     this.#isTaken = true
-    void this.#reader?.cancel(reason).catch(() => {}) // the caller no longer waits
+    void this.#reader?.cancel(reason).catch(() => {}) // the caller is no longer waiting
   }
 }
 

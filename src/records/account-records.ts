@@ -9,8 +9,8 @@ import { createSignatures } from './signatures.ts'
 import { handleStorageError, retryLostRace } from './storage-access.ts'
 import { decodeId, parseRecord, type RecordKind } from './stored-records.ts'
 
-/*
- * The records of accounts, stored under their refs. There can be millions, so they are never all read together, and records of unused accounts
+/**
+ * The records of accounts, stored under their refs. There can be millions, so they are never all loaded at once, and records of unused accounts
  * expire.
  */
 

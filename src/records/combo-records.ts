@@ -46,7 +46,9 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
   const put = (before: ComboRecord, after: ComboRecord) =>
     records.update(before.name, (current) => (isSame(current, before) ? withNewRevision(after) : undefined))
 
-  /** Renames a combo. The write that marks the old record decides: earlier writes can be undone, and later ones can be completed afterward. */
+  /**
+   * Renames a combo. The write that marks the old record commits the rename: earlier writes can be undone, and later ones can be completed afterward.
+   */
   async function rename(
     { record: before, order }: StoredEntry<ComboRecord>,
     edited: ComboRecord,

@@ -72,7 +72,10 @@ function fits(shape: Shape, value: unknown): boolean {
   }
 }
 
-/** Whether an entry is valid. If its conditions or parameters are invalid, it isn't: without them, it would match the wrong requests or cost more. */
+/**
+ * Whether an entry is valid. An entry with invalid conditions or parameters is invalid as a whole: without them, it would match the wrong requests or
+ * cost more.
+ */
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return isName(entry)
   const { model, weight, when, voices, params } = entry

@@ -26,9 +26,9 @@ export const accountFields = {
   tokensFrom: { shape: time, isOptional: true, guard: 1, given: sentBack },
   /** ISO 8601. */
   createdAt: { shape: time, given: sentBack },
-  /** The day of its latest requests, in UTC; absent: none yet. */
+  /** The day of its latest requests, in UTC; absent if it had none yet. */
   seenOn: { shape: text(), isOptional: true, given: sentBack },
-  /** Whether the record was created or changed by the management API. Such a record doesn't expire. */
+  /** Whether the management API created or changed the record, in which case it doesn't expire. */
   isManaged: { shape: flag, isOptional: true, readAs: false, given: sentBack },
   /** When it was deleted. Afterward, only its id remains, for stored usage. ISO 8601. */
   deletedAt: { shape: time, isOptional: true, guard: 1, isShown: false },

@@ -62,7 +62,7 @@ export const keyFields = {
   limits: { shape: usageLimits, isOptional: true, guard: 2, given: removable },
   /** Empty if the value isn't stored here. */
   sealedKey: { shape: text(), isShown: false },
-  /** The SHA-256 of the value in hex, if the value isn't stored here: it is all that a cloud proxy needs. */
+  /** The SHA-256 of the value in hex, if the value isn't stored here. A cloud proxy needs nothing else. */
   sha256: { shape: text(), isOptional: true, isShown: false },
   /** The signature of the guarded fields (records/signatures.ts): only the code in version 1, `<version>:<code>` in later ones. */
   mac: { shape: text(), isOptional: true, isShown: false },

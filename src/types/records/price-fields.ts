@@ -43,4 +43,4 @@ export const prices = object(
     tiers: { shape: list(tier, { items: 'tiers', most: 10 }), isOptional: true },
   },
   { isFilled: true, rules: 'prices' },
-) as Shape<Price & ObjectOf<typeof tokenPrices>> // the units are those of `Price`
+) as Shape<Price & ObjectOf<typeof tokenPrices>> // `Price` has the same units

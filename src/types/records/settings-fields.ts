@@ -51,7 +51,7 @@ export const settingsFields = {
   timeouts: { shape: ruleShapes.timeouts, isOptional: true, isMirrored: false, given: { update: 'merged' } },
   /** Limits for all requests combined. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: { update: 'removable' } },
-  /** Whether a request with a dollar limit skips targets whose price is unknown, or allows them. Default `skip`. */
+  /** Whether requests with a dollar limit skip or allow targets with an unknown price. Default `skip`. */
   whenPriceUnknown: {
     formerName: 'unpriced',
     shape: choice(['skip', 'allow']),

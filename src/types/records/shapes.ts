@@ -98,7 +98,7 @@ export interface MapShape {
 export interface ObjectShape {
   readonly type: 'object'
   readonly fields: Members
-  /** Whether the code that uses the object checks its fields, rather than the reader of the record. */
+  /** Whether the code that uses the object checks its fields, instead of the reader of the record. */
   readonly isReadWhole?: boolean
   /** Whether empty objects are rejected. */
   readonly isFilled?: boolean
