@@ -115,7 +115,7 @@ export function createConnectionOperations({
     const warning = discovered
       ? discovered.warning
       : await warnIfNotQueried(record, { catalog, customModels: store.customModels })
-    const customModels = record.prices ? await store.customModels.all().catch(() => []) : [] // the change has been made
+    const customModels = record.prices ? await store.customModels.all().catch(() => []) : [] // the change has already been made
     return withWarnings(await show(record), [
       ...warnOfMisspelledKind(record),
       ...(warning === undefined ? [] : [warning]),

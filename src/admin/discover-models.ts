@@ -86,7 +86,7 @@ export async function warnIfNotQueried(
   )
   if (!shown) return undefined
   const { output, catalog: filed, id } = getProviderNames(catalog, connection)
-  const customs = await customModels.all().catch(() => []) // the change has been made
+  const customs = await customModels.all().catch(() => []) // the change has already been made
   if (customs.some(({ providerAlias }) => [output, filed, id].includes(providerAlias))) return undefined
   const what =
     shown === 'nothing'

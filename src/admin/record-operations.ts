@@ -23,7 +23,7 @@ export function requirePresent<T>(record: T | undefined, what: string): T {
   return record
 }
 
-/** Copies the fields of a record that results contain, in the order of their description. */
+/** Copies the public fields of a record, in the order in which they are defined. */
 export function pickShownFields<F extends RecordFields, R extends object>(
   recordFields: F,
   record: R,
@@ -42,7 +42,7 @@ type ShownFields<F, R> = Pick<ShownOf<F>, keyof ShownOf<F> & keyof R>
 /** Returns the changed record; `null` removes a field. */
 export function withChange<T extends object, C extends object>(record: T, change: C): WithoutNulls<T & C> {
   const kept = Object.entries({ ...record, ...change }).filter(([, value]) => value !== null)
-  return Object.fromEntries(kept) as WithoutNulls<T & C> // without nulls
+  return Object.fromEntries(kept) as WithoutNulls<T & C> // nulls were removed
 }
 
 type WithoutNulls<T> = { [Member in keyof T]: Exclude<T[Member], null> }

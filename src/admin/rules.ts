@@ -29,7 +29,7 @@ export function mergeFields<T extends object>(
 ) {
   if (change === null) return undefined
   const members = Object.entries({ ...stored, ...change }).filter(([, value]) => value !== null)
-  return members.length > 0 ? (Object.fromEntries(members) as Partial<T>) : undefined // without nulls
+  return members.length > 0 ? (Object.fromEntries(members) as Partial<T>) : undefined // nulls were removed
 }
 
 /** Throws `INVALID_REQUEST` if the first cooldown would be longer than the maximum. */

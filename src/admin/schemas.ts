@@ -55,7 +55,7 @@ function getPassage({ given, shape }: RecordField, door: Door): { as: FieldUse; 
   return typeof passage === 'object' ? passage : passage && { as: passage, shape }
 }
 
-/** Returns a field's rank in messages: required fields, fields that every record has, optional fields, and last those that can't change. */
+/** Returns a field's rank in messages: required fields come first, then fields that every record has, optional fields, and read-only fields. */
 function getRank(way: FieldUse, { isOptional }: RecordField): number {
   if (way === 'required') return 0
   return way === 'same' || way === 'ignored' || way === 'refused' ? 3 : isOptional ? 2 : 1

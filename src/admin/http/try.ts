@@ -66,7 +66,7 @@ export const tryRoute = ({
   },
 })
 
-/** The parts of the accounts that this route needs. */
+/** The account lookups that this route needs. */
 interface StoredAccounts {
   refs: { resolve(idOrRef: string): Promise<string> }
   cache: { find(ref: string): Promise<{ id: string } | undefined> }
