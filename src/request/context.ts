@@ -25,7 +25,9 @@ export interface PipelineLimits {
   maxAudioBytes: number
   /** Largest image upload, all images together; default 64 MiB. */
   maxImageBytes: number
-  /** From the start of a request to the last byte of its body, including management requests; default 300,000. Late bodies get a 408. */
+  /**
+   * Maximum time from the start of a request to the last byte of its body, including management requests; default 300,000. Slower requests get a 408.
+   */
   bodyTimeoutMs: number
   /** Largest non-streaming response; default 64 MiB. An attempt with a larger one fails. */
   maxResponseBytes: number
@@ -49,7 +51,7 @@ export interface PipelineLimits {
   maxAttempts: number
 }
 
-/** The inputs for reading a request's own terms. */
+/** The inputs for reading the terms that a request sets. */
 export interface OwnTermsSource {
   call: Pick<ModelCall, 'endpoint' | 'model' | 'body'>
   exchange: CodecRequest['exchange']
@@ -76,7 +78,7 @@ export interface PipelineContext extends CodecContext {
   settings(): Promise<StoredSettings>
   /** Returns the context under the rules of the settings and of a combo. */
   underRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
-  /** Reads the terms in a request's headers and body. Rejects with the error that the client gets. */
+  /** Reads the terms that a request sets in its headers and body. Rejects with the error that the client gets. */
   ownTerms(source: OwnTermsSource): Promise<OwnTerms>
   /** Returns the connection's credential, decrypted; `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>

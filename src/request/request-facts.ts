@@ -35,7 +35,7 @@ export function readFacts(
 const isFilled = (value: unknown) =>
   Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0
 
-/** Returns the conversation, whatever the format calls it. */
+/** Returns the conversation. Its field's name depends on the format. */
 function getMessages(body: JsonObject): readonly unknown[] {
   const messages = body.messages ?? body.input ?? body.contents ?? body.prompt // the last one is the AI SDK's
   return Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]

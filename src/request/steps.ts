@@ -28,9 +28,9 @@ export interface ServedRequest extends Pick<RouteRequest, 'exchange' | 'caller'>
 export type RequestStep = (request: RouteRequest, next: () => Promise<Reply>) => Promise<Reply>
 
 /**
- * A step around a model call, after its body has been read and before a target is chosen. It throws a `GatewayError` to reject the request,
- * replies itself with a whole reply or a stream, or calls `next`, with another call to change the request. It runs once per request, however
- * many attempts are made.
+ * A step around a model call, after its body has been read and before a target is chosen. It throws a `GatewayError` to reject the request, replies
+ * itself with a whole reply or a stream, or calls `next`, with another call to change the request. It runs once per request, regardless of the number
+ * of attempts.
  */
 export type CallStep = (call: CallRequest, next: (changed?: CallChange) => Promise<Reply>) => Promise<Reply>
 
@@ -52,7 +52,7 @@ export interface SteppedAttempt {
   reject(message: string, options?: { status?: number }): never
   /** Rejects the whole request, not just this target: no other target is tried, and the client gets the error. Call it before `next`. */
   refuseRequest(error: GatewayError): never
-  /** Does the same with an error that has this message. */
+  /** Like `refuseRequest`, with a new error that has this message. */
   rejectRequest(message: string, options?: { status?: number }): never
   /**
    * Calls `listener` with the record as soon as the attempt settles, before the gateway tries another target or replies. If the attempt has
@@ -93,7 +93,7 @@ export interface OutputAllowance {
  */
 export type TargetRule = (request: ModelRequest, target: RouteTarget, route: Route) => GatewayError | undefined
 
-/** Does the same for each name in the request's model list, before any target is checked. */
+/** Checks each name in the request's model list in the same way, before any target is checked. */
 export type NameRule = (name: string, table: RouteTable) => GatewayError | undefined
 
 /** Explains why a key's limits and rules would reject a request at a target, without sending it. `isOfRequest`: they reject every target. */

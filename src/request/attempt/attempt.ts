@@ -333,7 +333,7 @@ export class Attempt {
 
   /** Returns whether the response is whole although the client requested a stream, or has events although it didn't. */
   #isUnexpected(received: ReceivedResponse | FailedResponse, codec: Codec): boolean {
-    if (codec.replyType) return false // it can write either
+    if (codec.replyType) return false // it can write both
     if (this.#request.call.stream) return received.kind === 'whole'
     const response = received.kind === 'failure' ? received.empty : received
     return codec.isPassThrough && response?.kind === 'whole' && response.events !== undefined

@@ -50,7 +50,7 @@ export async function judgeResponse(received: JudgedResponse, terms: JudgeTerms)
   return judgeStream(received, { ...terms, on, output })
 }
 
-/** Judges an error: if the provider's content filter rejected the request, another provider may not. */
+/** Judges an error: if the provider's content filter rejected the request, another provider may accept it. */
 function judgeFailure(failed: FailedResponse, { context }: ModelRequest): FailedResponse {
   const { failure, head } = failed
   if (failure.class !== 'client' || !head) return failed

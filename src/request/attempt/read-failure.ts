@@ -37,7 +37,7 @@ export function readEmbeddedError(
   return { kind: 'failure', failure, head }
 }
 
-/** Reads as much of an error body as arrives. Whatever is wrong with the body, the status still counts. */
+/** Reads as much of an error body as possible. The status counts even if the body can't be read. */
 async function readError(body: ByteStream): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0

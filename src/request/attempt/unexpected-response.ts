@@ -22,7 +22,7 @@ export async function receiveUnasked(head: UpstreamResponse, expected: ResponseT
   return isEvents && expected.answers.gathersEvents ? gatherBody(answer, expected) : receiveObject(answer, expected)
 }
 
-/** Reads a response to a request with `stream` whose content type is not that of a stream. Rejects in the same way. */
+/** Reads a response to a request with `stream` whose content type is not that of a stream. Rejects as its body does, and if it is too large. */
 export async function receiveMislabelled(
   head: UpstreamResponse,
   expected: ResponseTerms,

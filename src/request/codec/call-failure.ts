@@ -12,7 +12,7 @@ import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
 /** The failure of one attempt. */
 export interface Failure {
   class: FailureClass
-  /** When the provider's error says that another request may succeed; default: by its class. */
+  /** Whether and when another request may succeed, according to the provider's error; default: by its class. */
   retry?: ErrorMeaning['retry']
   /** The level that it counts against, if not its class's default. */
   level?: HealthLevel

@@ -245,5 +245,5 @@ const isFromProvider = ({ source, code }: CanonicalError): boolean => source !==
 
 const NOTHING: readonly Uint8Array[] = []
 
-/** From this length on, further events go into another text, and another chunk. */
+/** Beyond this length, further events go into another text, and another chunk. */
 const LARGE = 1024 * 1024

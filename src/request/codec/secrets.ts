@@ -153,8 +153,8 @@ const containsSecret = (text: string, secrets: readonly string[]) =>
   secrets.some((secret) => text.includes(secret)) || withoutCredentialShapes(text) !== text
 
 /**
- * Returns the body, unchanged if it quotes nothing. JSON can escape a credential, as with `\/`, so bodies with escapes are parsed and serialized
- * again.
+ * Returns the body without quoted credentials; unchanged if there are none. JSON can escape a credential, as with `\/`, so bodies with escapes are
+ * parsed and serialized again.
  */
 function cleanBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
   const text = decodeUtf8Lenient(body)

@@ -16,7 +16,7 @@ import { maskSecrets } from './secrets.ts'
 /**
  * Returns whether these events may contain an error, because the bytes contain `"error"` or `event: error`. Errors in every format do, as a field, a
  * type, or an event; within a string, the quotes would be escaped. The few chunks that match are parsed, and their format decides. Every chunk is
- * searched, so this looks for the rare "r" first.
+ * searched, so the search starts with the rare "r".
  */
 export function mayContainError(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(R); at >= 0; at = bytes.indexOf(R, at + 1)) {
@@ -41,7 +41,7 @@ export function mayBeForeign(events: Uint8Array, { isOwnEvent }: AnswerReader): 
   let start = 0
   while (start < events.length) {
     const end = findEventEnd(events, start)
-    const isOnly = start === 0 && end === events.length // like most; creating a view would take a third of the time
+    const isOnly = start === 0 && end === events.length // true for most chunks; creating a view would take a third of the time
     if (events[start] === COLON || !isOwnEvent(isOnly ? events : events.subarray(start, end))) return true
     start = end
   }

@@ -17,7 +17,7 @@ import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
 export interface KeyAreaOptions {
   /** Finds the caller of a request, and stores it in the request's client. Rejects with the error that the client gets. */
   authenticate(exchange: Exchange, client: Client | undefined): Promise<Caller>
-  /** Does the same for callers that your app identifies: those with an `asker`, and, with `isDefault`, all other clients. */
+  /** Finds the callers that your app identifies: those with an `asker` and, if `isDefault` is set, all other clients. */
   identity?: { identify: IdentifyCaller; isDefault: boolean; toPrivate(reply: Reply): Promise<Reply> }
   /** Starts the log of a request to a recorded route; absent if another gateway keeps it. */
   openLog?(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog

@@ -126,13 +126,13 @@ class CallWindow {
   }
 }
 
-/** This many failures in a row start a cooldown, even after successes earlier in the window. */
+/** This many consecutive failures start a cooldown, even after successes earlier in the window. */
 const RUN = 10
 
 /** Returns whether the failure rate starts a cooldown. */
 export const isFailing = (counts: CallCounts, { failureShare, minCalls }: HealthTerms): boolean =>
   counts.calls >= minCalls && (counts.failures / counts.calls >= failureShare || isDown(counts, { minCalls }))
 
-/** Returns whether so many calls in a row have failed that the subject seems to be down. */
+/** Returns whether enough consecutive calls have failed that the subject seems to be down. */
 export const isDown = ({ inARow }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
   inARow >= Math.max(RUN, minCalls)

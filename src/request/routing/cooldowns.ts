@@ -44,7 +44,7 @@ export interface Cooldowns {
   forget(record: HealthRecord, target: HealthTarget): void
 }
 
-/** How long a record is out of use after one kind of failure. */
+/** How long a target is out of use after one kind of failure. */
 interface BackOff {
   baseMs: number
   maxMs: number

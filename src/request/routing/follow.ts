@@ -22,7 +22,7 @@ export interface FollowDependencies {
   onLeftOut?: OnEntry | undefined
   /** Called when an entry's turn comes, but its name has no target. */
   onDeadEnd?: OnEntry | undefined
-  /** Called at the end if there were no routes. If it rejects, so does the walk. */
+  /** Called at the end if there were no routes; its rejection ends the walk. */
   onEmpty?: (() => Promise<void>) | undefined
 }
 

@@ -5,7 +5,7 @@ import type { Condition, EntryParams, Kind, RequestRules, ResponseCondition, Str
 /** A target with its stored connection. */
 export type RouteTarget = ProviderTarget<ConnectionRecord>
 
-/** Serializes parameters so that equal ones have equal texts, whatever their order. No parameters and an empty set are equal. */
+/** Serializes parameters so that equal parameters produce equal strings, regardless of their order. No parameters and an empty set are equal. */
 export const serializeParams = ({ params }: Pick<RouteTarget, 'params'>): string =>
   params ? JSON.stringify(Object.entries(params).sort()) : '[]'
 
@@ -21,7 +21,7 @@ export interface Group {
   /** Changes with each change of the group, which ends moved sessions. */
   edition?: string | undefined
   strategy: Strategy
-  /** Under `round-robin`: how many requests in a row each entry gets. */
+  /** With `round-robin`: how many consecutive requests each entry gets. */
   stickyLimit: number
   hedge: boolean
   /** The kind of a combo's models. */
@@ -76,7 +76,7 @@ export interface StrategyInputs {
   getLoad(entry: GroupEntry): number
 }
 
-/** The turn of an entry; `times`: how many times in a row it has had the turn. */
+/** The turn of an entry; `times`: how many consecutive times it has had the turn. */
 export interface GroupTurn {
   index: number
   times: number

@@ -63,7 +63,7 @@ function toHealthEntry(record: HealthRecord, now: number): HealthEntry {
   }
 }
 
-/** The health of a target: a model on an active connection, or a connection none of whose models has been called (`GET /api/health`). */
+/** The health of a target: a model on an active connection, or a connection without calls to any of its models (`GET /api/health`). */
 export interface TargetState {
   provider: string
   connectionId: string

@@ -64,7 +64,7 @@ function* walkNames(
     const [first] = byName.get(providerAlias) ?? []
     if (first && type === 'llm' && id.trim() !== '') yield `${getProviderNames(catalog, first).output}/${id.trim()}`
   }
-  // A model in an alias or a combo is known to the operator; for a compatible provider there may be no other source.
+  // The operator knows the models in aliases and combos, which may be the only source for a compatible provider.
   const named = [...aliases.values(), ...[...combos.values()].flatMap(({ entries }) => entries.map(({ name }) => name))]
   for (const model of named) if (resolveModel(model)) yield model
 }

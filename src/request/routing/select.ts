@@ -2,7 +2,7 @@ import type { Group, GroupChoice, GroupEntry, GroupOrder, RouteTarget } from './
 
 /** Finds the target that represents an entry in prices and measurements. Deterministic; takes no turn. */
 export interface Representatives {
-  /** Returns the first target of the entry; for a combo with a random or changing order, the first as listed. */
+  /** Returns the first target of the entry; for a combo with a random or changing order, the first one listed. */
   getRepresentative(entry: GroupEntry): RouteTarget | undefined
   /** Returns the input plus output price of that target in US dollars per million tokens; `undefined` if one of them is unknown. */
   getCost(entry: GroupEntry): number | undefined

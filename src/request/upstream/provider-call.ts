@@ -25,8 +25,8 @@ export interface ProviderCallOptions {
 
 /**
  * One call to a provider, made by `open`. It is also the body of the response. Every wait ends immediately with the headers or a chunk, a timeout
- * (`UPSTREAM_TIMEOUT`), `cancel`, or a network failure (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT` in the body), whatever the HTTP
- * client does with its signal.
+ * (`UPSTREAM_TIMEOUT`), `cancel`, or a network failure (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT` in the body), even if the HTTP
+ * client ignores its signal.
  */
 export class ProviderCall implements ByteStream {
   readonly #clock: Clock
@@ -98,7 +98,7 @@ export class ProviderCall implements ByteStream {
     const isSooner = timeoutMs < this.#totalTimeoutMs
     this.#totalTimeoutMs = timeoutMs
     this.#isOpening = false
-    if (isSooner && !this.#stopped) this.#checkTime() // the next deadline notices a later end
+    if (isSooner && !this.#stopped) this.#checkTime() // a later end is noticed at the next deadline
   }
 
   /** Limits the time for the rest of the body. */

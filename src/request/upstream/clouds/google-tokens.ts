@@ -18,7 +18,7 @@ interface KnownToken {
   until: number
 }
 
-/** Requests each token once, however many calls need it, and a new one a minute before expiry. */
+/** Requests each token once for all concurrent calls, and a new one a minute before it expires. */
 export function createGoogleTokens(clock: Clock): GoogleTokens {
   const tokens = new Map<string, KnownToken>() // by private key
 
