@@ -2,11 +2,11 @@ import type { FeatureOperation, FeatureOperations } from '../admin/operation-tab
 import { operationNames } from './operation-names.data.ts'
 import type { Management } from './operations.ts'
 
-/** Creates `gateway.api` before the code of the operations is loaded; the first call loads it. `added` contains the operations of features. */
+/** Creates `gateway.api` without loading the operations; the first call loads them. `added` contains the operations that features add. */
 export const deferManagement = (
   load: () => Promise<Management<unknown>>,
   added: FeatureOperations = {},
-): Management<unknown> => defer({ ...operationNames, ...added }, load) as Management<unknown> // it has the names of all operations
+): Management<unknown> => defer({ ...operationNames, ...added }, load) as Management<unknown> // it has a function for each operation
 
 interface NameTree {
   readonly [name: string]: 1 | FeatureOperation | NameTree

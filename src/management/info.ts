@@ -10,13 +10,13 @@ export interface GatewayInfo {
   version: string
   /** The runtime and its version, if known, such as `Node.js 24.3.0`. */
   runtime: string
-  /** The path it is mounted at; empty for the root. */
+  /** The path that the gateway is mounted at; empty for the root. */
   basePath: string
-  /** In ISO 8601. */
+  /** The current time, in ISO 8601. */
   now: IsoTime
   /** When this instance received its first request or call, in ISO 8601. */
   startedAt: IsoTime
-  /** `atomic`: whether limits are exact across instances. `watches`: whether it reports changes by other instances. */
+  /** `atomic`: whether limits are exact across instances. `watches`: whether the storage reports changes by other instances. */
   storage: { atomic: boolean; watches: boolean }
   features: {
     /** Whether request records and totals are stored. */
@@ -26,7 +26,7 @@ export interface GatewayInfo {
     dashboard: boolean
     /** Number of observers. */
     observers: Integer
-    /** Paths of their pages, such as `/metrics`. */
+    /** Paths of the observers' pages, such as `/metrics`. */
     pages: string[]
   }
   /** Whether the caller may make changes; `false` with `readToken`. */

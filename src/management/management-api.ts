@@ -26,13 +26,13 @@ export interface ManagementApiDependencies
 
 /** The options for serving the management API. */
 export interface ServingOptions {
-  /** Which requests may call it; default: none. */
+  /** Which requests may call the API; default: none. */
   management: ManagementOptions | undefined
   publicOrigin: string | undefined
   /** The limits of request bodies. */
   bodyLimits: BodyLimits
   basePath: string
-  /** The features of the option `extend`, and their operations. */
+  /** The features from the `extend` option, with their operations. */
   extensions: readonly Feature[]
   operations: FeatureOperations
   admit(): void
@@ -43,7 +43,7 @@ export interface ServingOptions {
 /** The management API, in process and under `/api`. */
 export interface ManagementApi {
   api: Management<unknown>
-  /** Sends the changes of the operations to the cloud proxy. */
+  /** Sends the operations' changes to the cloud proxy. */
   pushes: Pushes
   /** Ends the streams of live events. */
   endLive(): void
@@ -121,7 +121,7 @@ function withoutSecrets(api: Management<unknown>): Management<unknown> {
     ...api.keys,
     list: (query: unknown = {}) => api.keys.list(hideValues(query)),
     get: (id: string, view: unknown = {}) => api.keys.get(id, hideValues(view)),
-  } as Management<unknown>['keys'] // only called over HTTP, where both get a query
+  } as Management<unknown>['keys'] // only called over HTTP, where both take a query
   const get = () => {
     throw gatewayError('FORBIDDEN', {
       message: 'This token is read-only and cannot read raw stored records. Use the admin token.',

@@ -24,7 +24,7 @@ interface ManagementFeatureDependencies
     dashboard?: object
     observe?: readonly GatewayObserver[]
   }
-  /** The features of the option `extend`. */
+  /** The features from the `extend` option. */
   extensions: readonly Feature[]
   random(): number
   upstream(): UpstreamFetch
@@ -35,7 +35,7 @@ interface ManagementFeatureDependencies
   inFlight: Pick<InFlight, 'values' | 'size'>
 }
 
-/** The management API under `/api` and in process. Its code is loaded on the first call. */
+/** The management API, in process and under `/api`. Its code is loaded on the first call. */
 export interface ManagementFeature extends Feature {
   api: Management<unknown>
   /** Starts cloud sync on the first request, if it is on. */
@@ -58,7 +58,7 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
     onError,
   } = deps
   const { observe = [], dashboard, cloud = {}, management, publicOrigin } = options
-  const operations = Object.assign({}, ...extensions.map((feature) => feature.operations)) as FeatureOperations // they use valibot schemas
+  const operations = Object.assign({}, ...extensions.map((feature) => feature.operations)) as FeatureOperations // features use valibot schemas
   let endLive = () => {}
   const load = once(async () => {
     const { createManagementApi } = await import('./management-api.ts')

@@ -48,7 +48,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
   health: Health
   limits: RuledLimits & { lookupTimeoutMs: number }
-  /** Lets other tasks run during long work. */
+  /** Lets other tasks run during a long operation. */
   turnEnd(): Promise<void>
   /** Returns the counters of all limits. */
   ledger(): Promise<Ledger>
@@ -59,7 +59,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   usage: UsageStore | undefined
   /** Serves a model request from this process; resolves to `undefined` if the path isn't the gateway's. Never rejects. */
   serve(exchange: Exchange, asker?: Asker): Promise<Reply | undefined>
-  /** Called after each operation that may have changed records, with the resource and the id that the operation got. */
+  /** Called after each operation that may have changed records, with the resource and the ID from the operation's arguments. */
   changed(collection: string, id?: string): void
   /** Facts about the gateway itself. */
   own: OwnFacts
@@ -69,7 +69,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   openapi(): Promise<OpenApiDocument>
 }
 
-/** Creates the functions of the operations, which validate their input. `pushes` sends their changes to the cloud proxy. */
+/** Creates the operations, which validate their input. `pushes` sends their changes to the cloud proxy. */
 export function createManagement(given: ManagementDependencies): { api: Management<unknown>; pushes: Pushes } {
   const deps = { ...given, ...given.cloud, store: createWritableStore(given.store, given.clock) }
   const inTurn = createMutex() // combos and aliases must not change between the cycle check and the write
@@ -124,7 +124,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   return { api, pushes }
 }
 
-/** Makes each operation of a resource that can change something call `changed` when it ends. A failed operation may also have changed something. */
+/** Calls `changed` after each operation that isn't read-only, even if it failed, because it may have changed something first. */
 function notifyAfter<Resource extends object>(resource: Resource, changed: (id?: string) => Promise<void>): Resource {
   const notifying = Object.entries(resource).map(([name, call]) => [
     name,
@@ -132,7 +132,7 @@ function notifyAfter<Resource extends object>(resource: Resource, changed: (id?:
       ? call
       : (...args: unknown[]) => call(...args).finally(() => changed(typeof args[0] === 'string' ? args[0] : undefined)),
   ])
-  return Object.fromEntries(notifying) as Resource // with the same members
+  return Object.fromEntries(notifying) as Resource // with the same methods
 }
 
 const READS: ReadonlySet<string> = new Set(['list', 'get'])

@@ -14,8 +14,7 @@ import type { Clock } from '../types.ts'
 /** A summary for operators. */
 export interface Overview {
   /**
-   * Hourly totals of this hour and the 23 before it, and the totals of the preceding period of the same length, as in `usage.summary`.
-   * Absent if usage is not stored.
+   * Hourly totals for this hour and the previous 23, and totals for the 24 hours before that, as in `usage.summary`. Absent if usage is not stored.
    */
   usage?: UsageSummary
   /** The newest five of the latest 100 requests that failed, were cut off, or were rejected. */
@@ -24,10 +23,7 @@ export interface Overview {
   health: HealthEntry[]
   /** Number of damaged records in the storage. */
   damaged: Integer
-  /**
-   * The 20 most used limits of the gateway, its groups, and its keys that are at least 80% used, with names. Absent if the counters can't
-   * be read.
-   */
+  /** Up to 20 limits of the gateway, its groups, and its keys that are at least 80% used, most used first. Absent if the counters can't be read. */
   nearLimits?: NearLimit[]
   counts: { keys: Integer; connections: Integer }
   /** Whether requests need a key. */
@@ -36,7 +32,7 @@ export interface Overview {
   mirrorError?: string
 }
 
-/** A limit that is used up, or almost. */
+/** A limit that is used up or almost used up. */
 export interface NearLimit extends LimitState {
   /** The name of the key or group. */
   name?: string
@@ -63,7 +59,7 @@ export function createOverview({
   ledger(): Promise<Pick<Ledger, 'near'>>
   clock: Clock
 }) {
-  /** The limits from the last read. They are kept for one millisecond per account with limits, because reading many counters takes long. */
+  /** The limits from the last read, cached for one millisecond per account with limits, because reading many counters is slow. */
   let limits: { at: number; forMs: number; found: Promise<NearLimit[] | undefined> } | undefined
   return async (): Promise<Overview> => {
     const from = new Date(Math.floor(clock.now() / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString()
@@ -96,7 +92,7 @@ export function createOverview({
   }
 }
 
-/** Everything with limits, by account. */
+/** Names and limits of the gateway, groups, and keys, by account. */
 type LimitsByAccount = ReadonlyMap<string, { name?: string; limits: UsageLimits }>
 
 interface WithLimits {
