@@ -1,12 +1,14 @@
-/** The codes of the client's own errors. Errors from the gateway have no code. */
+/** The codes of errors that the client itself creates. Errors from the gateway have no code. */
 export type ClientErrorCode =
-  /** An argument can't be part of a URL; nothing was sent. `status` is 400. */
+  /** An argument can't be encoded in a URL; nothing was sent. `status` is 400. */
   | 'INVALID_ARGUMENT'
-  /** No connection could be opened, or it ended before the complete response arrived. `status` is 0. */
+  /** The connection failed, or it closed before the complete response arrived. `status` is 0. */
   | 'UNREACHABLE'
   /** The complete response didn't arrive in time. `status` is 408. The gateway may have run the operation anyway. */
   | 'TIMEOUT'
-  /** The response was a redirect, which isn't followed because that would send the token along. `status` is the response's; 0 in a browser. */
+  /**
+   * The response was a redirect, which isn't followed because that would send the token to another URL. `status` is the response's; 0 in a browser.
+   */
   | 'REDIRECTED'
   /** The response isn't from a gateway, such as the HTML page of a proxy. `status` is the response's, which can be 200. */
   | 'UNEXPECTED_ANSWER'

@@ -6,7 +6,7 @@ import { openEvents, type SendOptions, startTimer } from './send.ts'
 export interface LiveOptions {
   /** Default: all. */
   types?: readonly LiveEventType[]
-  /** Continues after the event with this id; default: starts with the requests in flight. */
+  /** Continues after the event with this ID; default: starts with the requests in flight. */
   after?: string
   /** Ends the iteration. */
   signal?: AbortSignal
@@ -17,10 +17,10 @@ export interface LiveOptions {
   onConnection?(error: ClientError | undefined): void
 }
 
-/** The pause before the first attempt to reconnect, in ms. It doubles with each attempt, up to `LONGEST_PAUSE_MS`. */
+/** The delay before the first attempt to reconnect, in ms. It doubles with each attempt, up to `LONGEST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
-/** A connection that is silent for this long counts as lost, in ms. The gateway sends at least a comment every 15 s. */
+/** How long a connection can be silent before it counts as lost, in ms. The gateway sends at least a comment every 15 s. */
 const SILENT_MS = 40_000
 
 /** Follows the live events of a gateway, and reconnects when the connection is lost. */

@@ -1,9 +1,9 @@
 /*
- * The parts of the platform, including browsers, that the client uses by default. `src/platform.ts` belongs to the gateway; the client imports only
- * the gateway's `src/lib/`.
+ * The platform functions that the client uses by default; they also work in browsers. `src/platform.ts` belongs to the gateway; the client imports
+ * only the gateway's `src/lib/`.
  */
 
-/** Calls the platform's `fetch`, looked up with each call because tests and instrumentation can replace it at any time. */
+/** Calls the platform's `fetch`. Looks it up on each call, because tests and instrumentation can replace it at any time. */
 export const platformFetch: typeof fetch = (input, init) => globalThis.fetch(input, init)
 
 /** Calls `onTime` once after `ms`; returns a function that cancels it. */

@@ -2,7 +2,7 @@ import { getRevision } from '../lib/revision.ts'
 import { ClientError } from './client-error.ts'
 import { ACTION_MS, CHECK_MS } from './client-rules.ts'
 
-/** A request of the client to the gateway. */
+/** A request from the client to the gateway. */
 export interface ClientRequest {
   method: string
   /** The path below the gateway's base URL. */
@@ -11,7 +11,7 @@ export interface ClientRequest {
   body?: unknown
   /** The revision that the record must have. */
   ifMatch?: string
-  /** Default: the timeout of all operations. */
+  /** Default: the client's usual timeout. */
   timeoutMs?: number | undefined
 }
 

@@ -12,7 +12,7 @@ export interface DisabledCloud extends SyncedCloud {
   syncError?: string
 }
 
-/** The timeout of the `sync` before a `disable`, in ms. The remaining time is enough for a forced `disable` while the proxy doesn't respond. */
+/** The timeout of the `sync` before a `disable`, in ms. The remaining time is enough for a forced `disable` even if the proxy doesn't respond. */
 const SYNC_FIRST_MS = 6_000
 
 /**
@@ -25,11 +25,11 @@ export function disableAfterSync({ sync, disable, now }: DisableSteps) {
     const before = await sync(SYNC_FIRST_MS).catch((error: Error) => error)
     const done = await disable(input, Math.max(0, ACTION_MS - (now() - startedAt)))
     if (before instanceof Error) return { ...done, syncError: before.message }
-    return { ...done, conflicts: [...(before.conflicts ?? []), ...(done.conflicts ?? [])] } // other gateways may not return any
+    return { ...done, conflicts: [...(before.conflicts ?? []), ...(done.conflicts ?? [])] } // a gateway of another version may return none
   }
 }
 
-/** The two actions, each called with its timeout in ms, and the clock. */
+/** The two actions, which take their timeout in ms, and the clock. */
 interface DisableSteps {
   sync(timeoutMs: number): Promise<Partial<SyncedCloud>>
   disable(input: DisableCloud | undefined, timeoutMs: number): Promise<SyncedCloud>

@@ -23,16 +23,16 @@ export type { IfMatchOperations } from './routes.data.ts'
 export interface ClientOptions {
   /** The gateway's `http` or `https` URL with its `basePath`: `https://app.example/ai`. A trailing slash doesn't matter. */
   baseUrl: string
-  /** The admin token; default: none, if your app identifies callers in another way, such as cookies. */
+  /** The admin token; default: none, for apps that identify callers in another way, such as with cookies. */
   token?: string
-  /** Default: the platform's. Pass `gateway.fetch` to call a gateway in the same process. */
+  /** Default: the platform's `fetch`. Pass `gateway.fetch` to call a gateway in the same process. */
   fetch?: typeof fetch
   /** Measures timeouts; default: the platform's clock. */
   clock?: Clock
 }
 
 /**
- * The management operations of a gateway over HTTP: the members of `gateway.api`, with the same arguments and results. Each rejects with a
+ * The management operations of a gateway over HTTP: the same operations as `gateway.api`, with the same arguments and results. Each rejects with a
  * `ClientError`. `keys.list` omits the values of keys unless you pass `values: 'all'`. `settings.update` removes a trailing `/v1` and slashes from
  * `cloudUrl`, and `cloud.disable` sends `sync` first. Methods accept `Input` (default `never`) as well as the typed input; the gateway validates it.
  */
@@ -49,7 +49,7 @@ export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud'
   live(options?: LiveOptions): AsyncIterable<LiveEvent>
 }
 
-/** Lists of keys, without their values by default. */
+/** The overloads of `keys.list`, which omits key values by default. */
 interface KeyLists<Input> {
   list(query?: Omit<KeysQuery, 'values'> & Partial<HintView>): Promise<{ keys: HintedKey[]; after?: string }>
   list(query: KeysQuery & { values: 'all' }): Promise<{ keys: ShownKey[]; after?: string }>
@@ -59,9 +59,9 @@ interface KeyLists<Input> {
 /** Options of an operation that changes one record. */
 export interface IfMatchOptions {
   /**
-   * The record to change, exactly as a response of the API contained it, in a list or alone; for an alias, `{ alias, model }`. If the record was
-   * changed or removed after that response, the call changes nothing and rejects with status 409; the error's `current` is the current record.
-   * Default: no check, so the last change wins.
+   * The record to change, exactly as the API returned it, alone or in a list; for an alias, `{ alias, model }`. If the record was changed or removed
+   * after that response, the call changes nothing and rejects with status 409; the error's `current` is the current record. Default: no check, so the
+   * last change wins.
    */
   ifMatch?: object
 }
@@ -97,7 +97,7 @@ export function createClient(options: ClientOptions): Client {
       send(buildRequest(route, args, timeoutMs))
   const served = mapRoutes(routes, createCall) as Omit<Client, 'live'> // `routes` has all operations
   const callWithin = (route: string, timeoutMs: number, input: object = {}) =>
-    createCall(route, timeoutMs)(input) as Promise<SyncedCloud> // as the operations of `served` return it
+    createCall(route, timeoutMs)(input) as Promise<SyncedCloud> // `sync` and `disable` return this type
   const steps = {
     sync: (timeoutMs: number) => callWithin(routes.cloud.sync, timeoutMs),
     disable: (input: DisableCloud | undefined, timeoutMs: number) => callWithin(routes.cloud.disable, timeoutMs, input),
@@ -107,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...served,
     live: (options = {}) => follow(options, { base: normalizeBaseUrl(baseUrl), token, fetch, clock }),
-    keys: { ...served.keys, list: listKeys as KeyLists<never>['list'] }, // `values` decides which shape the keys have
+    keys: { ...served.keys, list: listKeys as KeyLists<never>['list'] }, // `values` decides the type of the keys
     settings: { ...served.settings, update: updateWithCloudUrl(served.settings) },
     cloud: { ...served.cloud, disable: disableAfterSync(steps) },
   }

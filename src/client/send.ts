@@ -3,7 +3,7 @@ import { ClientError, type ClientErrorCode } from './client-error.ts'
 import { platformTimer } from './client-platform.ts'
 import type { ClientRequest } from './client-request.ts'
 
-/** The base URL, token, and platform of requests. */
+/** The base URL, token, and platform functions for requests. */
 export interface SendOptions {
   /** The gateway's base URL, without a trailing slash. */
   base: string
@@ -15,7 +15,7 @@ export interface SendOptions {
 /** The timeout of operations that don't have their own, in ms. */
 const USUAL_MS = 30_000
 
-/** Sends a request. Rejects with a `ClientError` if there is no response, or if it is a redirect. */
+/** Sends a request. Rejects with a `ClientError` if there is no response, or if the response is a redirect. */
 async function respond({ base, token, fetch }: SendOptions, path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers({ accept: 'application/json', ...init.headers })
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
