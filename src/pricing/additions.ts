@@ -2,9 +2,9 @@ import type { JsonObject } from '../lib/json.ts'
 
 /** The tokens that a family of models counts in addition to the text of a request. Absent counts add none. */
 export interface Additions {
-  /** Matches the names of the models, in lower case. */
+  /** Matches model names in lowercase. */
   readonly models: RegExp
-  /** How many times `countMaxTokens` the family counts for a text; default: 1. */
+  /** The family's tokens for a text, as a multiple of `countMaxTokens`; default: 1. */
   readonly factor?: number
   /** Added to each request, for the chat template and the vendor's instructions. */
   readonly base: number
@@ -66,7 +66,7 @@ export const additions: readonly Additions[] = [
 export const unknownAdditions: Additions = { models: /^/, base: 16, tools: 200, schema: 40 }
 
 /**
- * The tokens of the instructions and results of tools that the vendor runs, from recorded responses. They aren't an upper bound, because a model may
+ * The tokens for instructions and results of tools that the vendor runs, from recorded responses. They aren't an upper bound, because a model may
  * search repeatedly. The provider's reported usage is what counts.
  */
 const vendorTools: ReadonlyArray<readonly [names: RegExp, tokens: number]> = [
@@ -89,7 +89,7 @@ const vendorTools: ReadonlyArray<readonly [names: RegExp, tokens: number]> = [
 
 /** Returns 0 for the client's own tools. */
 export function countVendorToolTokens(tool: JsonObject): number {
-  const { type, id } = tool // the AI SDK has an id, such as `openai.code_interpreter`
+  const { type, id } = tool // the AI SDK sends an ID, such as `openai.code_interpreter`
   const kind = type === 'provider' && typeof id === 'string' ? id.slice(id.indexOf('.') + 1) : type
   const names = typeof kind === 'string' && kind !== 'function' ? [kind] : Object.keys(tool)
   const found = vendorTools.find(([pattern]) => names.some((name) => pattern.test(name)))

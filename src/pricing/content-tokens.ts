@@ -5,8 +5,8 @@ import { likelyTokens } from '../lib/text-tokens.ts'
 import type { ContentFields } from '../protocols/formats/format.ts'
 
 /**
- * Estimates the output tokens in a part of a response from the strings in fields of these names. Strings nested deeper than in any real response
- * aren't counted.
+ * Estimates the output tokens in a part of a response from the strings in the fields with these names. Skips strings that are nested deeper than in
+ * any real response.
  */
 export function countContentTokens(value: unknown, names: readonly string[], isWithin = false, depth = 0): number {
   if (typeof value === 'string') return isWithin ? likelyTokens(value) : 0
@@ -24,7 +24,7 @@ export function countContentTokens(value: unknown, names: readonly string[], isW
   return tokens + reasoningTokens
 }
 
-/** Counts the content that events repeat. It only matters if no other events had that content. */
+/** Counts content in events that repeat earlier content. The count only matters if no earlier event had that content. */
 export function createRepeatCounter({ whole, findRepeatedItems }: ContentFields) {
   let tokens = 0
   return {
@@ -61,7 +61,7 @@ const isImage = (value: object): boolean =>
   ('image_url' in value && isObject(value.image_url)) ||
   ('type' in value && value.type === 'image_generation_call' && 'result' in value && typeof value.result === 'string')
 
-/** The output tokens of an image of common size. Larger ones take more. */
+/** The output tokens of an image of a common size. Larger images take more. */
 export const TOKENS_PER_IMAGE = 1_290
 
 /** Estimates the output tokens in complete server-sent events. `countMore` counts additional tokens of each event. */

@@ -50,7 +50,7 @@ export function calculateSpending(reported: TokenUsage, context: SpendingContext
   return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
 }
 
-/** In a chat with an image or speech model, counts all output except reasoning as that medium, unless the provider separates them. */
+/** For chats with an image or speech model, counts all output except reasoning as that medium, unless the provider reports it separately. */
 function assignToModelMedium(usage: TokenUsage, { catalog, target }: SpendingContext): TokenUsage {
   const { outputTokens, reasoningTokens = 0, outputImageTokens, outputAudioTokens } = usage
   if (outputTokens === 0 || outputImageTokens !== undefined || outputAudioTokens !== undefined) return usage
@@ -60,7 +60,7 @@ function assignToModelMedium(usage: TokenUsage, { catalog, target }: SpendingCon
   return type === 'tts' ? { ...usage, outputAudioTokens: mediaTokens } : usage
 }
 
-/** Adds up the model runs, each at the price of its model or, if that isn't known, the target's. */
+/** Adds up the model runs, each at its own model's price or, if that is unknown, at the target's price. */
 function calculateIterationSpending(
   iterations: readonly Iteration[],
   usage: TokenUsage,
@@ -81,7 +81,7 @@ function calculateIterationSpending(
   return { ...spendings.reduce((one, other) => addSpendings(one, other) ?? one), usage: total }
 }
 
-/** Adds all model runs to the counts of a usage. */
+/** Adds all model runs to the top-level counts. */
 export function addIterations({ iterations = [], ...usage }: TokenUsage): TokenUsage {
   if (iterations.length === 0) return usage
   const { reasoningTokens = 0, costUsd, isPremium } = usage
@@ -104,11 +104,11 @@ function findMissingTokens(iterations: readonly Iteration[], { inputTokens, outp
   return isBlank(missing) ? [] : [missing]
 }
 
-/** Calculates the cost of an estimate in both tokens and units, when the model may have a price for only one of them. */
+/** Calculates the cost of an estimate that has both tokens and units, because the model may have a price for only one of them. */
 const calculateEitherCost = (price: Price | undefined, { units, ...tokens }: TokenUsage): number | undefined =>
   calculateCost(price, tokens) ?? (units && calculateCost(price, { inputTokens: 0, outputTokens: 0, units }))
 
-/** Adds two spendings. The sum is as uncertain as the less certain one, and has a cost if both have one. */
+/** Adds two spendings. The sum has the less certain `costSource` of the two, and has a cost only if both have one. */
 export function addSpendings(one: Spending | undefined, other: Spending | undefined): Spending | undefined {
   if (!one || !other) return one ?? other
   const costSource =
@@ -184,13 +184,13 @@ export function calculateCost(plainPrice: Price | undefined, usage: TokenUsage):
   const isAudio = units?.character !== undefined || units?.second !== undefined
   if (isAudio && hasTokens && tokenCost !== undefined) return tokenCost / 1_000_000
   if (isAudio || (units?.image !== undefined && (tokenCost === undefined || unitCost === undefined))) {
-    // Images and audio are charged by token or by unit, whichever has a price.
+    // Images and audio are billed by token if token prices are known, otherwise by unit.
     return hasTokens && tokenCost !== undefined ? tokenCost / 1_000_000 : unitCost
   }
   return tokenCost === undefined || unitCost === undefined ? undefined : tokenCost / 1_000_000 + unitCost
 }
 
-/** Returns the price of a request with this many input tokens, which is that of the highest tier they exceed. */
+/** Returns the price for a request with this many input tokens: the price of the highest tier that they exceed. */
 export function selectTier(price: Price, inputTokens: number): Price {
   let highest: PriceTier | undefined
   for (const tier of price.tiers ?? [])
@@ -217,7 +217,7 @@ function splitByMedium(
 }
 
 /**
- * Estimates the tokens of images and audio if a provider charges by token but reports none. Images count as large ones. Speech has 20 tokens and 15
+ * Estimates the tokens of images and audio if a provider charges by token but reports none. Assumes large images. Speech has 20 tokens and 15
  * characters per second. Audio input has 10 tokens per second, and its transcript 4.
  */
 function estimateMediaTokens({ inputTokens, outputTokens, units = {} }: TokenUsage): TokenUsage | undefined {

@@ -9,12 +9,12 @@ import { boundInputTokens, isCounted } from './input-bound.ts'
 export { likelyTokens } from '../lib/text-tokens.ts'
 export { createRepeatCounter, TOKENS_PER_IMAGE } from './content-tokens.ts'
 
-/** The parts of a request that its input tokens depend on. */
+/** The parts of a request that determine its input tokens. */
 interface InputRequest {
   readonly endpoint: Endpoint
   readonly body: JsonObject
   readonly text: string
-  /** The size of the body. */
+  /** The size of the body in bytes. */
   readonly bytes: number
 }
 
@@ -28,8 +28,8 @@ export function estimateInput(
 }
 
 /**
- * Prepares `estimateInput` for the end of a stream. The returned function lives as long as the stream, so it doesn't keep a large body. A large body
- * without limits or media is estimated from its size.
+ * Prepares `estimateInput` for the end of a stream. The returned function lives as long as the stream, so it doesn't keep a large body in memory, and
+ * estimates one without limits or media from its size.
  */
 export function createInputEstimate(call: InputRequest, { provider, model }: ModelReference): () => number {
   const target = { provider, model }
@@ -45,17 +45,20 @@ export function createInputEstimate(call: InputRequest, { provider, model }: Mod
   return createTextEstimate(endpoint, text, target)
 }
 
-/** A separate function, so that its closure doesn't hold the parsed body. */
+/** A separate function, so that the closure doesn't keep the parsed body alive. */
 const createTextEstimate = (endpoint: Endpoint, text: string, target: ModelReference) => () =>
   estimateInput({ endpoint, body: JSON.parse(text) }, target)
 
-/** In characters. Bodies up to this length are kept during a stream. */
+/** Bodies up to this length, in characters, are kept during a stream. */
 const MAX_KEPT_LENGTH = 8_192
-/** Lower than in most text, so the estimate is never too low. */
+/** Lower than for most text, so that the estimate is never too low. */
 const BYTES_PER_TOKEN = 3
 const HAS_MEDIA = /;base64,|"(?:data|bytes|file_data)"\s*:/
 
-/** Estimates the output tokens of a whole response if its provider doesn't report them. `events`: received instead of `json`. */
+/**
+ * Estimates the output tokens of a whole response if its provider doesn't report them. `events`: the server-sent events, if the response was a stream
+ * instead of `json`.
+ */
 export function estimateOutput(
   { json, events }: { json: JsonObject; events?: readonly SseEvent[] | undefined },
   { contentFields }: AnswerReader,

@@ -4,8 +4,8 @@ import type { ModelReference } from '../protocols/providers/catalog-model.ts'
 import { type Additions, additions, countVendorToolTokens, unknownAdditions } from './additions.ts'
 
 /**
- * Returns an upper bound for the input tokens that the target counts for a request body of any format. Text and tools count by characters, media by
- * size, and each model family adds its own tokens. Remote files and the results of vendor tools have fixed numbers. Takes a few µs for a small body
+ * Returns an upper bound for the input tokens that the target counts for a request body of any format. Text and tools are counted by characters,
+ * media by size, remote files and results of vendor tools with fixed numbers. Each model family adds its own tokens. Takes a few µs for a small body
  * and about 3 ms for 1 MB of text.
  */
 export function boundInputTokens(body: JsonObject, { model }: ModelReference): number {
@@ -49,7 +49,7 @@ interface BodyContent {
   hasCitations: boolean
 }
 
-/** A cache, because each attempt at each target needs the same content. */
+/** A cache, because each attempt needs the same counts. */
 const contents = new WeakMap<JsonObject, BodyContent>()
 
 /** Returns whether the body was counted before, so that counting it again costs nothing. */
@@ -71,7 +71,7 @@ interface ValueContext {
   /** Within JSON that the model reads, including field names. */
   isJson: boolean
   isRoot?: boolean
-  /** Directly in an object whose name or type says it is an image. */
+  /** Directly in an object whose name or type indicates an image. */
   isImage?: boolean
 }
 
@@ -119,7 +119,7 @@ function addValue(value: unknown, content: BodyContent, place: ValueContext): vo
   }
 }
 
-/** Counts a string that the model doesn't read as text: media, encrypted state, or a URL. Returns whether it was one. */
+/** Counts a string that the model doesn't read as text: media, encrypted state, or a URL. Returns `false` if the string is something else. */
 function addNonText(
   name: string,
   value: string,
@@ -220,7 +220,7 @@ const SCHEMA_FIELDS = new Set([
   ],
 ])
 
-/** State that the vendor has encrypted, such as reasoning. A token takes about four characters of its base64. */
+/** State that the vendor has encrypted, such as reasoning. A token takes about four characters of base64. */
 const ENCRYPTED_FIELDS = new Set([
   'encrypted_content',
   'signature',
@@ -242,9 +242,9 @@ const VALUE = 1
 const MEMBER = 0.3
 const MESSAGE = 3
 
-/** The maximum number of tokens that most vendors count for an image, whatever its size. */
+/** The maximum number of tokens that most vendors count for an image of any size. */
 const IMAGE = 2_600
-/** A page counts as text and as an image. The numbers per kilobyte assume dense pages, audio at 16 kbit/s, and WAV at 16 kHz. */
+/** A PDF page counts as text and as an image. The numbers per kilobyte assume dense pages, audio at 16 kbit/s, and WAV at 16 kHz. */
 const PDF = 4_300
 const PDF_KILOBYTE = 150
 const AUDIO = 400

@@ -10,8 +10,8 @@ interface SentRequest {
 }
 
 /**
- * Finds the field that requests a faster response, or one from a certain region, at a price that the catalog doesn't have. Checks the request as
- * sent, except that for forms and passed-through bodies, it checks `clientBody` instead of the sent body.
+ * Finds the field that requests faster processing or a specific region at a price that isn't in the catalog. Checks the request as sent, except that
+ * for forms and passed-through bodies, it checks `clientBody` instead of the sent body.
  */
 export function findSurchargeField(
   { request, isPassThrough }: { request: SentRequest; isPassThrough: boolean },
@@ -26,7 +26,7 @@ export function findSurchargeField(
   return isObject(sent) ? findSurchargeBodyField(sent) : undefined
 }
 
-/** For bodies written by the gateway, which doesn't escape letters. */
+/** Matches bodies that the gateway wrote, because it doesn't escape letters. */
 const SURCHARGE_FIELD = /"[\w.-]*(?:tier|speed|geo|latency|request[_-]type)"/i
 
 /** Finds such a field in a client's body, including wrappers such as `extra_body` and `providerOptions`, but not in content or schemas. */

@@ -7,9 +7,9 @@ import type { CostSource } from './cost.ts'
  * them and they can't be estimated.
  */
 export interface UsageRecord extends Partial<TokenUsage> {
-  /** The id of the client's key; absent if the request had none. */
+  /** The ID of the client's key; absent if the request had none. */
   keyId?: string
-  /** Your id of the account that the request ran as; absent without one. */
+  /** Your app's ID for the account that the request ran as; absent if there was none. */
   account?: string
   /** The model name from the request. */
   requestedModel: string

@@ -6,21 +6,21 @@ import type { Catalog, CatalogModel, EntryParams, Price } from '../types.ts'
 import { calculateUnitCost, getHighestImagePrice, getHighestInputPrice, selectTier } from './cost.ts'
 import { boundInputTokens } from './input-bound.ts'
 
-/** The most that an attempt can use, as far as is known before the call. */
+/** The most that an attempt can use, as known before the call. */
 export interface WorstCase {
-  /** At least as many as the provider counts, including cached input. */
+  /** An upper bound of what the provider counts, including cached input. */
   inputTokens: number
-  /** The total for all answers. */
+  /** The total for all choices. */
   outputTokens: number
-  /** How many answers share `outputTokens`. A limit that the gateway sets (`SteppedAttempt.limitOutput`) applies to each of them. */
+  /** How many choices share `outputTokens`. A limit that the gateway sets (`SteppedAttempt.limitOutput`) applies to each of them. */
   answers: number
-  /** Whether the request sets the maximum itself. Otherwise it is the model's or `DEFAULT_OUTPUT`, and the gateway may set a lower one. */
+  /** Whether the request sets the maximum itself. Otherwise, it is the model's maximum or `DEFAULT_OUTPUT`, and the gateway may set a lower one. */
   isOutputRequested: boolean
   /** In US dollars; `fixed`: the cost of everything except output. `undefined` if a required price is unknown. */
   usd: { fixed: number; perOutputToken: number } | undefined
 }
 
-/** The parts of a request that its worst case depends on. */
+/** The parts of a request that determine its worst case. */
 interface BoundRequest {
   readonly call: { readonly endpoint: Endpoint; readonly body: JsonObject; readonly form?: readonly FormPart[] }
   readonly context: { readonly catalog: Catalog }
@@ -65,8 +65,8 @@ export function getWorstCase(
 }
 
 /**
- * Sets `image` to the price of the most expensive image that the request's `quality` and `size` (OpenAI's fields) allow. Unless a
- * name in `images` matches exactly, the response may be an image with another name, which costs `image` or, without that, the highest price.
+ * Sets `image` to the price of the most expensive image that the request's `quality` and `size` (OpenAI's fields) allow. Unless a name in `images`
+ * matches exactly, the response may be an image with another name, which costs `image` or, if that isn't set, the highest price.
  */
 function applyHighestImagePrice(price: Price | undefined, { quality, size }: JsonObject): Price | undefined {
   if (!price?.images) return price
