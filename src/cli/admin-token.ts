@@ -26,7 +26,8 @@ interface AdminTokenOptions {
 }
 
 /**
- * Opens the token. Throws a problem if the digest can't be used. The digest is read for each request, so a replaced token stops working immediately.
+ * Loads the token. Throws a problem if the stored digest is unusable. Each request reads the digest again, so a replaced token stops working
+ * immediately.
  */
 export async function openAdminToken({ folder, given, renew }: AdminTokenOptions): Promise<AdminToken> {
   if (given !== undefined) return { management: { token: given }, mint: async () => undefined }

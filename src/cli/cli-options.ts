@@ -82,7 +82,7 @@ function read(args: readonly string[]): Map<string, string[]> {
   return given
 }
 
-/** The advice that usually fixes a command line with an unexpected word. */
+/** Advice for a command line with an unexpected word. */
 export const OPTIONS_BEGIN = 'Options start with "--"; with npm, put another "--" first: npm start -- --port 4100'
 
 function parsePort(text: string): number {

@@ -5,16 +5,16 @@ import { type Problem, problem } from './problem.ts'
 
 /** An option of the command line. Options are stored by name, without the dashes. */
 export interface OptionShape {
-  /** Whether it takes a value. */
+  /** `string` if the option takes a value. */
   type: 'string' | 'boolean'
   short?: string
   /** The words that may follow an option that doesn't need a value, after a space or "=". */
   words?: readonly string[]
   /** An example of a value. */
   example?: string
-  /** Whether its value can be `-` (for stdin) or a negative number. */
+  /** Whether the value can be `-` (for stdin) or a negative number. */
   takesDash?: boolean
-  /** Whether it can be repeated with different values. */
+  /** Whether the option can be repeated with different values. */
   isList?: boolean
 }
 
@@ -27,7 +27,7 @@ export interface Arguments {
 
 /**
  * Reads a command line. Throws a problem with exit code 2 for an unknown option, a missing value, or an unexpected one; `commands/run-command.ts`
- * changes the exit code to 1. The messages say what to write instead. Those of Node's strict mode explain positionals and escape rules.
+ * changes the exit code to 1. The messages say what to write instead, unlike those of Node's strict mode.
  */
 export function readArguments(args: readonly string[], known: Readonly<Record<string, OptionShape>>): Arguments {
   const options = Object.fromEntries(

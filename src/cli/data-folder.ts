@@ -39,7 +39,7 @@ export async function checkKeys(storage: Storage, keyring: Keyring, logger: Logg
   const damage = createDamageLog((error) => logger.warn(toGatewayError(error).message))
   const some: KeyRecord[] = []
   for await (const page of createStoredRecords<KeyRecord>(storage, recordKinds.keys, { damage }).pages())
-    some.push(...page.slice(0, SOME - some.length).map(({ record }) => record)) // they are ordered by digest, so this is a random selection
+    some.push(...page.slice(0, SOME - some.length).map(({ record }) => record)) // keys are ordered by digest, so this is a random sample
   const values = await Promise.all(some.map((record) => decryptKey(keyring, record)))
   for (const [at, { id, name }] of some.entries())
     if (values[at] === undefined) logger.warn(`${name}: ${UNREADABLE_KEY}`, { id })
@@ -48,7 +48,7 @@ export async function checkKeys(storage: Storage, keyring: Keyring, logger: Logg
 /** The number of keys to decrypt. Almost all gateways have fewer. */
 const SOME = 500
 
-/** Everything needed to write the data like a gateway does. */
+/** Everything needed to write data the way a gateway does. */
 export interface DataAccess {
   storage: Storage
   catalog: Catalog

@@ -22,7 +22,7 @@ const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   moonshot: ['MOONSHOT_API_KEY'],
 }
 
-/** Variables that redirect the official SDKs to another base URL. The API key is then not for the provider. */
+/** Variables that redirect the official SDKs to another base URL. If one is set, the API key isn't for the provider. */
 const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
   anthropic: ['ANTHROPIC_BASE_URL'],
@@ -33,13 +33,13 @@ const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
 export interface EnvConnection {
   variable: string
   provider: string
-  /** The reason why the variable isn't used; absent if it is used. */
+  /** Why the variable isn't used; absent if it is. */
   leftOut?: string
 }
 
 /**
- * Creates the connection `env-<provider>` for each variable with a provider's API key. Removes such connections whose variable is no longer set or
- * used, so that no key is kept unnecessarily. Skips providers that have another connection. Keeps the operator's changes to these connections.
+ * Creates the connection `env-<provider>` for each variable with a provider's API key. Removes these connections if their variable is no longer set
+ * or used, so that no key is kept unnecessarily. Skips providers that have another connection. Keeps the operator's changes to these connections.
  */
 export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvConnection[]> {
   return withManagement(data, async ({ connections }) => {

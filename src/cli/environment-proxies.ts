@@ -16,7 +16,9 @@ export async function openProxies(variables: Variables) {
   })
 }
 
-/** Creates a `fetch` that uses these proxies. Node's own reads `NO_PROXY` differently, and commands send the admin token. */
+/**
+ * Creates a `fetch` that uses these proxies. Node's own `fetch` reads `NO_PROXY` differently, which matters because commands send the admin token.
+ */
 export async function openProxiedFetch(variables: Variables): Promise<typeof fetch> {
   const dispatcher = await openProxies(variables)
   if (!dispatcher) return fetch

@@ -92,7 +92,7 @@ function end(exitCode: number, message: string): void {
 const GRACE_MS = 10_000
 
 /**
- * A signal that is repeated within this time, in ms, is ignored. npm on Ctrl-C, and service managers that signal the whole process group, send it
+ * The time, in ms, in which a repeated signal is ignored. npm (on Ctrl-C) and service managers that signal the whole process group send each signal
  * twice.
  */
 const SAME_WISH_MS = 1_000

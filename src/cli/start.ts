@@ -227,8 +227,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Rejects if the address isn't available, as listening would. Call it before opening the data folder, so that such a failed start creates nothing and
- * prints nothing else.
+ * Rejects if the address isn't available, as listening would. Call it before opening the data folder, so that a failed start creates nothing and
+ * prints only this error.
  */
 export function requireFreePort({ port, host }: { port: number; host: string }): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -5,7 +5,7 @@ import { ENV_PREFIX } from './cli-options.ts'
 import { DEMO, DEMO_MESSAGES } from './demo/demo-providers.ts'
 import type { EnvConnection } from './env-connections.ts'
 
-/** The facts for the startup message. */
+/** The facts to show in the startup message. */
 export interface Welcome {
   /** The base URL without `/v1`. */
   baseUrl: string
@@ -157,8 +157,8 @@ function formatCurl(url: string, { flags, headers, body }: ExampleCommand): stri
 const joinBlocks = (parts: string[]) => `\n${parts.join('\n\n')}\n\n`
 
 /**
- * Serves `GET /` as a page for browsers and as text for other clients. It says which program this is and how to start. Returns `undefined` for other
- * requests, and for tools that request JSON. It needs no credential, so it contains nothing about the data.
+ * Serves `GET /` as a page for browsers and as text for other clients. The page says which program this is and how to start. Returns `undefined` for
+ * other requests, and for tools that request JSON. It needs no credentials, so it doesn't show any data.
  */
 export function serveFrontPage(
   exchange: Exchange,

@@ -26,7 +26,7 @@ ${lists.join('\n')}
 `
 }
 
-/** Lists the differences between two states of the data, one per line: `+` for an added model, `-` for a removed one, `~` for a changed field. */
+/** Lists the differences between two versions of the data, one per line: `+` for an added model, `-` for a removed one, `~` for a changed field. */
 export function diffModels(before: CatalogModels, after: CatalogModels): string[] {
   const providers = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return providers.flatMap((provider) => {

@@ -1,13 +1,13 @@
 import type { Price } from '../../types.ts'
 
 /**
- * Selects the source's models to include in the catalog. Models that the provider doesn't serve, deprecated models, and video models are always
- * excluded.
+ * Selects which of the source's models to include in the catalog. Models that the provider doesn't serve, deprecated models, and video models are
+ * always excluded.
  */
 export interface Selection {
   /** The provider's ID in the source. */
   from: string
-  /** Includes only models released at most this many months before the data's date. For hosts that list hundreds. */
+  /** Includes only models released at most this many months before the data's date. For hosts that list hundreds of models. */
   months?: number
   /** Includes only language models that support tools. */
   tools?: true
@@ -138,7 +138,7 @@ export const selections: Readonly<Record<string, Selection>> = {
   fireworks: { from: 'fireworks-ai', drop: /\/routers\// },
   deepinfra: { from: 'deepinfra', months: 9, tools: true, always: openWeights },
   huggingface: { from: 'huggingface', months: 9, tools: true, always: openWeights },
-  // This is a trial service, which isn't billed by tokens.
+  // This is a trial service, which isn't billed by token.
   'nvidia-nim': { from: 'nvidia', months: 12, tools: true, priced: /^$/ },
   nebius: { from: 'nebius', months: 12 },
   novita: { from: 'novita-ai', months: 7, always: ['deepseek/deepseek-ocr-2', 'openai/gpt-oss-120b'] },

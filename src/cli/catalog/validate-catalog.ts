@@ -25,8 +25,8 @@ const providerFields: Record<keyof CatalogProvider, true> = {
 }
 
 /**
- * Returns the problems of a catalog, as lines `<provider>: …` and `<provider>/<model>: …`. Stricter than the gateway's check of custom catalogs: each
- * provider also needs a name, a documentation URL, and a base URL.
+ * Returns a catalog's problems as lines that start with `<provider>:` or `<provider>/<model>:`. Stricter than the gateway's check of custom catalogs:
+ * each provider also needs a name, a documentation URL, and a base URL.
  */
 export function validateCatalog(catalog: unknown): string[] {
   if (!isObject(catalog)) return ['the catalog is not an object']
@@ -119,7 +119,7 @@ function checkConfigs(provider: JsonObject, served: readonly unknown[] | undefin
   return problems
 }
 
-/** Returns a problem for each ambiguous name, which two providers share as their ID, alias, or catalog alias. */
+/** Returns a problem for each name that two providers share as an ID, alias, or catalog alias. */
 function checkSharedNames(catalog: JsonObject): string[] {
   const owners = new Map<string, string>()
   const problems: string[] = []

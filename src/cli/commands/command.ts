@@ -17,7 +17,7 @@ export interface CliCommand {
   actions: Readonly<Record<string, CliAction>>
   /** Notes at the end of the help. */
   notes?: string
-  /** Whether it works on local files, without a gateway. */
+  /** Whether the command works on local files, without a gateway. */
   isLocal?: boolean
 }
 
@@ -28,9 +28,9 @@ export interface CliAction {
   description?: string
   /** The words after the action: `<key>` is required, `[name]` is optional, `[model...]` may be repeated. */
   words?: readonly string[]
-  /** The options that set its input, by name. */
+  /** The options that set the action's input, by name. */
   fields?: Readonly<Record<string, Field>>
-  /** Resolves to `undefined` if it has printed everything. */
+  /** Resolves to `undefined` if the action has already printed everything. */
   run(call: ActionCall): Promise<CommandOutput | undefined>
 }
 
@@ -69,7 +69,7 @@ export function mergeWords(words: object, input: object, fields: CliAction['fiel
   return { ...words, ...input }
 }
 
-/** A record that has a name for people. */
+/** A record with a human-readable name. */
 export interface NamedRecord {
   id: string
   name: string
@@ -98,7 +98,7 @@ export async function findId(
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Creates the problem for a name that no record has. */
+/** Creates the problem for a name that doesn't match any record. */
 export function createMissingProblem(noun: string, given: string, names: readonly string[]): Problem {
   const hint = didYouMean(findNearest(given, names, 1))
   return problem(`There is no ${noun} "${given}".${hint ? ` ${hint}` : ''}`)

@@ -18,7 +18,7 @@ import {
 import { usageActions } from './usage-actions.ts'
 import { explainAction, healthActions, openapiAction, overviewAction } from './view-actions.ts'
 
-/** The commands in the order of the help, with their additions to the operations. */
+/** The commands in help order, with details that can't be derived from their operations. */
 const details: Readonly<Record<string, CommandDetails>> = {
   init: {},
   keys: { help: 'Manage API keys', notes: '<key> is an ID or a unique name.', actions: keyActions },

@@ -16,7 +16,7 @@ interface EnvSecret {
   /** The comment above it. */
   about: string
   prefix?: string
-  /** Its names in earlier versions. */
+  /** The variable's names in earlier versions. */
   former?: readonly string[]
 }
 

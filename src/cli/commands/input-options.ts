@@ -169,7 +169,7 @@ export const createFlagOption = (member: string, value: boolean, help: string): 
   read: () => value,
 })
 
-/** Creates an option for a secret. Its value can come from stdin, because other users can see arguments and shells keep them. */
+/** Creates an option for a secret. The value can come from stdin, because other users can see arguments, and shells keep them in their history. */
 export const createSecretOption = (member: string, help: string): Field => ({
   ...createTextOption(member, '-', `${help}; use - to read it from stdin`),
   takesDash: true,

@@ -17,7 +17,7 @@ function formatOtherPrices({ price = {} }: PublishedModel): string | undefined {
   return [...single, ...ofLong].map(([of, usd]) => `${of} ${usd}`).join(', ') || undefined
 }
 
-/** Shown if there is no active connection. The listing then contains the models that could be used. */
+/** Shown if there is no active connection. The list then contains the models that could be used. */
 const NOT_CONNECTED =
   'No provider is connected, so these are the models in the built-in catalog. To use one, connect its provider, for example: signalbox connections create openai --api-key -'
 

@@ -16,7 +16,7 @@ export interface ActionDetails extends ResultFormat {
   help?: string
   /** What to call the record in the path. Default: the resource's noun. */
   noun?: string
-  /** Fields of the input that are set by words. */
+  /** Input fields that the words set. */
   words?: readonly string[]
   /** The words to show in the help, if `parseWords`, `findPath`, or `run` reads them. */
   usage?: readonly string[]
@@ -24,7 +24,7 @@ export interface ActionDetails extends ResultFormat {
   parseWords?(words: readonly string[]): JsonObject
   /** Finds the path parameters for the words. */
   findPath?(call: ActionCall): Promise<readonly string[]>
-  /** Fields of the input that get no option. */
+  /** Input fields that don't get an option. */
   hides?: readonly string[]
   /** Additional options, or replacements for the default ones. */
   fields?: Readonly<Record<string, Field>>

@@ -4,7 +4,7 @@ import { toFlag } from '../../lib/renamed-options.ts'
 import type { CliAction, CliCommand } from './command.ts'
 import { type ActionDetails, createAction } from './operation-action.ts'
 
-/** What a command adds to its operations. */
+/** Details of a command that can't be derived from its operations. */
 export interface CommandDetails {
   help?: string
   notes?: string

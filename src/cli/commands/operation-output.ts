@@ -17,7 +17,7 @@ export const describeOutput = ({ names, output }: NamedOperation): JsonObject =>
 
 /** How to print a response if the output schema doesn't say enough. */
 export interface ResultFormat {
-  /** Returns the rows of the list, if the response contains them in another form. */
+  /** Returns the list's rows, if the response contains them in another form. */
   rows?(body: never): readonly object[]
   /** The columns of its list. Default: the fields with simple values. */
   columns?: readonly FieldColumn<never>[]

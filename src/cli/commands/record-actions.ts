@@ -76,8 +76,8 @@ export const groupActions = {
 const ADDRESS = ['provider', 'baseUrl', 'apiKey', 'format', 'providerSpecificData']
 
 /**
- * Queries the server of a new or changed connection for its models if the listing won't do it. The gateway then warns about "discover". If `discover`
- * is set explicitly, that value decides.
+ * Queries a new or changed connection's server for its models if the gateway warns that listings won't ("discover"). An explicit `discover` overrides
+ * this.
  */
 async function discoverModels(api: Client<unknown>, input: object, connection: ShownConnection & Warned) {
   const isNeverQueried = connection.warnings?.some((warning) => warning.includes('"discover"'))

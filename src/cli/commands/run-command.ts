@@ -14,7 +14,7 @@ import { DEFAULT_URL, formatActionHelp, formatCommandHelp, getCommonOptions } fr
 import { createSecretOption, readInput, type Source } from './input-options.ts'
 import { rewordForCli } from './wording.ts'
 
-/** Commands of other programs, and their equivalents here. */
+/** Commands that other programs use, and their equivalents here. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ['help', '"signalbox --help"'],
   ['version', '"signalbox --version"'],

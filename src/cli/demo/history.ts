@@ -11,7 +11,7 @@ const WHOLE = { messages: [{ role: 'user', content: 'Tell me about a signal box 
 
 /**
  * Writes groups, keys, an alias, and a week of requests to `storage`, so that every dashboard page has something to show. The data comes from actual
- * requests to a gateway whose clock starts some days ago. The same time always produces the same requests.
+ * requests to a gateway whose clock starts several days in the past. The same `now` always produces the same requests.
  */
 export async function writeHistory({
   storage,
@@ -87,7 +87,7 @@ export async function writeHistory({
   await gateway.close()
 }
 
-/** A clock that moves only when told to. Nothing waits for it, so its timeouts never fire. */
+/** A clock that moves only when `advanceTo` is called. Its timeouts never fire. */
 class PastClock implements Clock {
   #now: number
 

@@ -37,7 +37,7 @@ export function planRoutes(routes: Routes): void {
   planWildcards(routes)
 }
 
-/** Finds the `model_name` for a name: the name itself, or the one it is an alias of; `undefined` if there is none. */
+/** Finds the `model_name` for a name: the name itself, or the one that it is an alias for; `undefined` if there is none. */
 function findGroup(name: string, { groups, router }: Pick<Routes, 'groups' | 'router'>): string | undefined {
   if (groups.has(name)) return name
   const given = getEntry(toObject(router.model_group_alias), name)
@@ -65,7 +65,7 @@ function matchWildcard(name: string, { wildcards, plan }: Pick<Routes, 'wildcard
   )
 }
 
-/** Returns the name for the deployments of one `model_name`: that of a model for a single deployment, otherwise that of a combo. */
+/** Returns the name for the deployments of one `model_name`: a model name for a single deployment, otherwise a combo name. */
 function planBase(
   name: string,
   given: readonly Deployment[],

@@ -85,7 +85,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** Signalbox's prefix and provider, by 9router's model prefix. */
 export type Prefixes = Map<string, { prefix: string; provider: string }>
 
-/** Plans a connection. `node` is the server if it is the user's own. */
+/** Plans a connection. `node` is the user's own server, if the connection has one. */
 export function planConnection(
   given: JsonObject,
   node: JsonObject | undefined,

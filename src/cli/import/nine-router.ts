@@ -262,7 +262,7 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
   }
 }
 
-/** Reads the price of a model. Also returns the names of the fields that it was made from. */
+/** Reads the price of a model. Also returns the names of the fields with the price. */
 function readPrice(given: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
   const found = Object.entries(PRICES).flatMap(([member, unit]) => {
     const amount = readNumber(given[member])

@@ -31,7 +31,7 @@ export type PlannedValue =
 
 /** The result of importing one part of the other program's configuration. */
 export interface ImportFinding {
-  /** The path of the part in that configuration, such as `model_list[0]`. */
+  /** The part's path in that configuration, such as `model_list[0]`. */
   from: string
   /** What the part is imported as, or why it is not imported. */
   to: string
@@ -153,7 +153,7 @@ export class ImportPlan {
 
   /**
    * Returns a variable for a value, such as the path of a file whose contents the variable should get. The same value always gets the same variable.
-   * Its name is `wish` if that is free.
+   * Its name is `wish` if that name is free.
    */
   addVariable(value: string, wish: string, holds: string): Reference {
     const known = this.#secrets.get(value)
@@ -176,8 +176,8 @@ export class ImportPlan {
   }
 
   /**
-   * Reserves a name that clients use. No combo created by the import gets the name, and no connection gets the part before its slash as a prefix. This
-   * is necessary because `openai/gpt-5` can mean a model other than OpenAI's, or several. `isItself` says that the name means exactly that model. Call
+   * Reserves a name that clients use. No combo created by the import gets the name, and no connection gets the part before its slash as a prefix.
+   * This is necessary because `openai/gpt-5` can mean a model other than OpenAI's, or several. `isItself`: the name means exactly that model. Call
    * this before planning combos and connections.
    */
   reserveName(name: string, { isItself = false }: { isItself?: boolean } = {}): void {
@@ -246,8 +246,8 @@ export class ImportPlan {
   }
 
   /**
-   * Finds a free name for a combo: `wish`, with unsupported characters replaced. `isMadeUp` says that the name doesn't come from the other program.
-   * It must then also differ from that program's names.
+   * Finds a free name for a combo: `wish`, with unsupported characters replaced. `isMadeUp`: the name doesn't come from the other program, so it must
+   * also differ from that program's names.
    */
   findFreeComboName(wish: string, { isMadeUp = false }: { isMadeUp?: boolean } = {}): string {
     const found = wish.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '')

@@ -31,7 +31,7 @@ export const isBranch = (node: TargetNode): node is StrategyTarget => 'targets' 
 export const countModels = (node: TargetNode): number =>
   isBranch(node) ? node.targets.reduce((sum, target) => sum + countModels(target), 0) : 1
 
-/** Returns the config itself. Responses of Portkey's API contain it as "config", either as an object or as a string. */
+/** Returns the config itself. Responses from Portkey's API contain it as "config", either as an object or as a string. */
 export function unwrapConfig(file: unknown): unknown {
   const { data, config } = toObject(file)
   const found = config ?? toObject(data).config

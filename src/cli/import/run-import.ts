@@ -18,7 +18,7 @@ export interface ImportResult {
   unmapped: readonly ImportFinding[]
   /** The variables that the file needs, each with a description. */
   variables: readonly { name: string; holds: string }[]
-  /** Whether the file contains client keys. They get their values at startup. */
+  /** Whether the file contains client keys. The keys get their values at startup. */
   hasKeys: boolean
   /** The only model that clients can request: the combo of a Portkey config. */
   sole?: string
