@@ -33,7 +33,7 @@ async function open(options: Partial<GatewayOptions> = {}) {
 
 const naming = (quotaEntityId: string) => ({ providerOptions: { gateway: { quotaEntityId } } })
 
-test("check 4: a key that acts for accounts names an account in a header, and each account gets the plan's limits", async () => {
+test("check 4: a key that acts for accounts selects the account with a header, and each account gets the plan's limits", async () => {
   const { api, ask } = await open()
   const { id: plan } = await api.groups.create({ name: 'pro', each: { requests: { day: 1 } } })
   const { key } = await api.keys.create({ name: 'host', actsFor: { plan } })
@@ -68,7 +68,7 @@ test('the plan of a key that acts for accounts cannot be deleted', async () => {
   assert.equal(await api.groups.delete(plan), { success: true })
 })
 
-test('check 4 (bug B3): any other key that names an account is rejected', async () => {
+test('check 4 (bug B3): any other key with a header for another account is rejected', async () => {
   const { api, ask, fetch } = await open()
   const { key } = await api.keys.create({ name: 'app' })
   const own = await api.keys.create({ name: 'of alice', account: 'alice' })
@@ -80,7 +80,7 @@ test('check 4 (bug B3): any other key that names an account is rejected', async 
   assert.is(await ask(own.key, 'alice'), '200')
 })
 
-test("check 3: AI SDK options can only name the request's own account", async () => {
+test("check 3: AI SDK options can only contain the request's own account", async () => {
   const { api, ask } = await open()
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
   assert.is(await ask(key, 'bob', naming('alice')), '403 account_not_allowed')

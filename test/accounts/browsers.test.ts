@@ -74,7 +74,7 @@ test('check 22: behind a proxy, publicOrigin replaces Host in the origin check',
   )
 })
 
-test('check 23: requests from an allowed origin lose their cookies, unless it is allowed credentials', async () => {
+test('check 23: cookies are removed from requests from an allowed origin unless the origin may send credentials', async () => {
   const app = await openApp({
     allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],
     identify: ({ headers }) => ({ account: headers.get('cookie') ?? 'nobody' }),
@@ -115,7 +115,7 @@ test('check 23: requests from an allowed origin lose their cookies, unless it is
   assert.is((await preflight(SIBLING)).headers.get('access-control-allow-credentials'), 'true')
 })
 
-test("check 23: identify doesn't get the platform's request either, because it contains the cookie", async () => {
+test("check 23: identify doesn't get the platform's request either, because that request contains the cookie", async () => {
   const platforms: unknown[] = []
   const app = await openApp({
     allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],

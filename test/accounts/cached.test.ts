@@ -33,7 +33,7 @@ test('check 18: an identity is resolved again after its TTL', async () => {
   assert.is((await app.chat({ as: 'alice' })).status, 401)
 })
 
-test('check 18: changing an account drops its cached identity, even one that is being resolved', async () => {
+test('check 18: changing an account drops its cached identity, even if the identity is still being resolved', async () => {
   const asking: Array<(identity: { account: string }) => void> = []
   let hangs = false
   const app = await open((request, about) =>
@@ -104,7 +104,9 @@ test("a cacheBy that throws causes a 503, and one that doesn't return a string c
   assert.is((await odd.chat({ as: 'alice' })).status, 500)
 })
 
-test("check 20: with many concurrent cookies, none gets another's identity", { timeoutMs: 300_000 }, async () => {
+test('check 20: concurrent requests with different cookies never share an identity', {
+  timeoutMs: 300_000,
+}, async () => {
   const many = isCi ? 100_000 : 3_000
   const turn = () => new Promise((resolve) => setImmediate(resolve))
   for (const isKept of [true, false]) {

@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite("an account's ref as the end user")
 
-test("providers get an account's ref instead of the user named by the client", async () => {
+test("providers get an account's ref instead of the user that the client sends", async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const gateway = createGateway({
     storage: memoryStorage(),

@@ -25,7 +25,7 @@ test('an identity may have all fields, some, or fields that are undefined', () =
 test('an empty result is neither an identity nor a rejection', () =>
   assert.is(readIdentifyResult(undefined), undefined))
 
-test('null and a refusal reject the request, and clients only retry if there is a retry time', () => {
+test('null and a refusal reject the request, and clients only retry if the refusal has a retry time', () => {
   const read = (answer: unknown) => {
     const found = readIdentifyResult(answer)
     assert.ok(found && 'refusal' in found)
@@ -97,7 +97,7 @@ for (const [answer, member] of INVALID)
     )
   })
 
-test('an identity that would lose fields is rejected: a class instance, or one with hidden fields', () => {
+test('a class instance or an identity with hidden fields is rejected, because fields would be lost', () => {
   class User {
     account = 'a'
     get limits() {

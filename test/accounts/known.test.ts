@@ -18,7 +18,7 @@ test('check 13: each id is a separate account, even if it contains special chara
   assert.equal(await refsOf(), refs.map((ref) => `accounts/${ref}`).sort())
 })
 
-test('an account is stored at its first attempt, not earlier, and then at most once a day', async () => {
+test('an account is stored with its first attempt, and afterward at most once a day', async () => {
   const { accounts, use, refsOf, storage, clock } = openAccounts()
   await accounts.getAccount({ account: 'alice' })
   assert.equal(await refsOf(), [])
@@ -127,7 +127,7 @@ test("limits of the identity replace the plan's, and equal limits are the same o
   assert.is(one.limits, other.limits)
 })
 
-test("the plan that the app names also applies to the account's keys, as does a later change", async () => {
+test("the plan that the app sets also applies to the account's keys, and so do later changes to the plan", async () => {
   const { accounts, use, putPlan, clock } = openAccounts()
   await putPlan({ id: 'free' })
   await putPlan({ id: 'pro' })

@@ -16,7 +16,7 @@ const settings = (limits?: LimitedScope['limits']) => ({ ...(limits && { limits 
 const one = { requests: { day: 1 } }
 const two = { requests: { day: 2 } }
 
-test('a caller has the limits of its key, its account, its plan, and the gateway', () => {
+test('a caller is subject to the limits of its key, its account, its plan, and the gateway', () => {
   const plan = { id: 'pro', name: 'Pro', limits: two }
   const caller: Caller = {
     owner: REF,

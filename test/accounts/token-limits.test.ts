@@ -15,7 +15,7 @@ const once = { requests: { total: 1 } }
 const token = (id: string): LimitedScope => ({ scope: 'run', id, limits: once })
 const caller: Caller = { owner: 'r', key: undefined, account: { id: 'a', ref: 'r' }, token: { id: 't', limits: once } }
 
-test("a caller has its token's limits, models, and kinds", () => {
+test('a caller is subject to the limits, models, and kinds of its token', () => {
   assert.equal(listScopes(caller, {} as StoredSettings), [token('t')])
   assert.not.ok(isRestricted(caller))
   const restricted = { ...caller, token: { id: 't', models: ['a/*'], kinds: ['llm' as const] } }

@@ -123,7 +123,7 @@ test("check 71: a page from another origin can't use a token", async () => {
   assert.is(await chat(token), '403 token_not_allowed')
 })
 
-test("check 72: errors use the client's format, and tell it not to retry", async () => {
+test("check 72: token errors use the client's format, and tell the client not to retry", async () => {
   const { send, mint, clock } = await openGateway()
   const { token } = await mint({ expiresIn: 30 })
   await clock.advance(40_000)
@@ -146,7 +146,7 @@ test('an invalid token is rejected even if no key is required', async () => {
   assert.is(await chat('sbt_x'), '401 token_invalid')
 })
 
-test('check 7: a token is rejected together with a key that has no account or a different one', async () => {
+test('check 7: a request with a token and a key is rejected if the key belongs to no account or to a different account', async () => {
   const { api, send, mint, up } = await openGateway()
   const { token } = await mint()
   const { key } = await api.keys.create({ name: 'plain' })

@@ -62,7 +62,7 @@ test('an identity and a token of the same account work together, and the limits 
   ])
 })
 
-test('check 7: an identity and a token of different accounts are rejected', async () => {
+test('check 7: a request is rejected if its identity and its token belong to different accounts', async () => {
   const { api, chat, up } = await openApp()
   const { token } = await api.tokens.mint({ account: 'bob' })
   assert.is(await chat({ cookie: 's=alice', 'x-api-key': token }), '400 identity_conflict')
@@ -80,7 +80,7 @@ test('a token and a key of the same account work together', async () => {
   assert.equal(seen, [['alice', id]])
 })
 
-test('keys or tokens of different accounts are rejected together, in any headers', async () => {
+test('a request is rejected if its headers contain keys or tokens of different accounts', async () => {
   const { api, chat, seen } = await openApp(() => undefined)
   const [alice, bob, none] = await Promise.all([
     api.keys.create({ name: 'of-alice', account: 'alice' }),

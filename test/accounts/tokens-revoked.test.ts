@@ -23,7 +23,7 @@ function countedStorage({ isWatched }: { isWatched: boolean }) {
 
 const readRecord = async (storage: Storage) => JSON.parse((await storage.get(REVOKED))?.value ?? 'null')
 
-test("check 75: revoking an account's tokens invalidates all of them, and no other account's", async () => {
+test("check 75: revoking an account's tokens invalidates all tokens of that account, and no others", async () => {
   const { mint, verify, revoke } = tokenWorld()
   const alice = await mint({ account: 'alice' })
   const bob = await mint({ account: 'bob' })

@@ -87,7 +87,7 @@ test('a request with a key counts for both the key and its account', async () =>
   assert.is((await api.keys.list({ account: 'bob', values: 'none' })).keys.length, 0)
 })
 
-test('check 77: a record contains the id of a token, and no other part of it', async () => {
+test("check 77: a record contains a token's id, and nothing else from the token", async () => {
   const { api, ask, requests, storage } = await open()
   const { token, id } = await api.tokens.mint({ account: 'alice' })
   await ask(undefined, { authorization: `Bearer ${token}` })
@@ -96,7 +96,7 @@ test('check 77: a record contains the id of a token, and no other part of it', a
   for (const part of token.split('.')) assert.not.ok(dump.includes(part))
 })
 
-test("the user that a client names doesn't split the totals of an account", async () => {
+test("the user field that a client sends doesn't split an account's totals", async () => {
   const { api, ask, requests } = await open()
   await ask({ account: 'alice' }, {}, { user: 'session-1' })
   await ask({ account: 'alice' }, {}, { user: 'session-2' })

@@ -71,7 +71,7 @@ test('an unknown plan returns a 500 and is reported to onError', async () => {
   assert.equal([response.status, errors.length, fetch.calls.length], [500, 1, 0])
 })
 
-test('a user who reaches a limit gets an error about the account that names no key', async () => {
+test('a user who reaches a limit gets an error that mentions the account and no key', async () => {
   const { ask } = await open(withLimit(1))
   await ask('alice')
   const response = await ask('alice')

@@ -5,7 +5,7 @@ import { getSession, openApp, outcomeOf } from './support/app.ts'
 
 const test = suite('identifying callers')
 
-test('check 1 (bug B3): a header cannot name another account', async () => {
+test('check 1 (bug B3): a header cannot select another account', async () => {
   const app = await openApp()
   assert.is(
     await outcomeOf(await app.chat({ as: 'alice', headers: { 'x-signalbox-account': 'bob' } })),
@@ -17,7 +17,7 @@ test('check 1 (bug B3): a header cannot name another account', async () => {
   assert.is(await outcomeOf(await app.chat({ headers })), '403 account_not_allowed')
 })
 
-test('check 2 (bug B3): other headers and fields that look like user names have no effect', async () => {
+test('check 2 (bug B3): other headers and fields that resemble user names have no effect', async () => {
   const seen: Array<string | undefined> = []
   const app = await openApp({
     extend: [

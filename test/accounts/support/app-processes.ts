@@ -101,7 +101,7 @@ export function outageConformance(
   const test = openSuite(`an app in ${PROCESSES} processes that lose ${store}`, end)
 
   test(
-    'check 34: known accounts are served by onStorageUnavailable, unknown ones get a 503, and all is counted once',
+    'check 34: known accounts are served as onStorageUnavailable says, unknown ones get a 503, and each request is counted once',
     slowly,
     ({ program }) =>
       inPlace(create, async (place) => {
