@@ -115,7 +115,7 @@ for (const [name, open] of Object.entries(clients)) {
     )
   })
 
-  test('errors in the options name their path', async () => {
+  test('an error in the options contains the path of the invalid field', async () => {
     const { ai, models, up } = await opened()
     const model = models.languageModel('said')
     const providerOptions = { signalbox: { timeoutMs: 'soon' } }

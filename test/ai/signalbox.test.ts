@@ -73,7 +73,7 @@ for (const [way, open] of Object.entries(ways))
       return { ...world, api, signalbox: open(gateway, key, specification) as Signalbox } // AI SDK 7 takes V3 as well
     }
 
-    test('text is generated whole and as a stream while API keys are required', async () => {
+    test('text is generated with and without streaming while API keys are required', async () => {
       const { signalbox } = await opened(
         fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))),
       )
@@ -137,7 +137,7 @@ for (const [way, open] of Object.entries(ways))
       await ai.generateImage({ model: signalbox.imageModel(['two/i']), prompt: 'a walk', maxRetries: 0 })
     })
 
-    test('a list falls back after filtered responses and schema mismatches, whole and streamed', async () => {
+    test('a list falls back after filtered responses and schema mismatches, streamed or not', async () => {
       const cut = { index: 0, message: { role: 'assistant', content: 'I' }, finish_reason: 'content_filter' }
       const up = fakeUpstream(({ provider, body }) => {
         const text = provider === 'two' ? '{"city":"Ulm"}' : 'It is Ulm.'

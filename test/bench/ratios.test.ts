@@ -45,7 +45,7 @@ test('another round can only lower a disturbed ratio of the gateway', () => {
   assert.is(judge([180, 150], [100, 103], 1.6)[0]?.isExceeded, false)
 })
 
-test('samples from a moment in which the CPU was slow are excluded', () => {
+test('samples taken while the CPU was slow are excluded', () => {
   const samples = [10, 14, 11, 52].map((paceMs) => ({ suite: 'json', row: 'file', figures: {}, paceMs }))
   assert.equal(
     keepSteady(samples, 1.3).map(({ paceMs }) => paceMs),
@@ -53,11 +53,11 @@ test('samples from a moment in which the CPU was slow are excluded', () => {
   )
 })
 
-test('a row that was not measured exceeds its budget', () => {
+test('a row that was not measured counts as over budget', () => {
   for (const [result] of [judge([], [100], 1.6), judge([150], [], 1.6)]) assert.is(result?.isExceeded, true)
 })
 
-test('a figure without a budget is shown and exceeds nothing', () => {
+test('a figure without a budget is shown, and never counts as over budget', () => {
   const [result] = compare([...rounds('file', [900]), ...rounds('proxy', [100])], [cpu], {})
   assert.is(result?.ratio, 9)
   assert.is(result?.atMost, undefined)

@@ -2,7 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { ResponseReader } from './response-reader.ts'
 import { STAMP_LENGTH, STAMP_MARK, StampScanner } from './stamps.ts'
 
-const test = suite('responses that the benchmark load reads')
+const test = suite('responses read by the benchmark load')
 
 const stamp = (us: number) => STAMP_MARK + String(us).padStart(STAMP_LENGTH, '0')
 const words = `data: ${stamp(7)} word\n\ndata: ${stamp(8)} word\n\n`
@@ -13,7 +13,7 @@ const wire = [
 ].join('')
 
 for (const size of [1, 2, 3, 7, 40, wire.length])
-  test(`responses that arrive ${size} bytes at a time are read in full, with every stamp`, () => {
+  test(`responses that arrive in chunks of ${size} bytes are read in full, with every timestamp`, () => {
     const ends: [number, string][] = []
     const stamps: number[] = []
     let body = ''

@@ -10,7 +10,7 @@ import { TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 
-const test = suite('the actions of the CLI')
+const test = suite('CLI actions')
 
 test('every operation of the management API has an action', () => {
   const commands = listCommands()
@@ -28,7 +28,7 @@ test('no two operations have the same action', () => {
 /** Actions of several operations, and of none: a stream of events, and those that work on files. */
 const OTHERS = ['aliases create', 'models update', 'live', 'init', 'import 9router', 'import litellm', 'import portkey']
 
-test('every action maps to one operation, except listed actions that combine several or none', () => {
+test('every action maps to one operation, except the listed actions that use several operations or none', () => {
   const operations = servedOperations().map(({ names }) => toWords(names).join(' ').trim())
   const actions = Object.entries(listCommands()).flatMap(([name, command]) =>
     Object.keys(command.actions).map((words) => `${name} ${words}`.trim()),

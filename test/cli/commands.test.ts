@@ -153,7 +153,7 @@ test('shows and updates the settings', async ({ url, door }) => {
   assert.equal(JSON.parse(out), await door.gateway.api.settings.get())
 })
 
-test('prints a whole key when it is created or requested, otherwise only its end', async ({ url }) => {
+test('prints a complete key when the key is created or requested, otherwise only the end', async ({ url }) => {
   const { out: made } = await runHere(url, ['keys', 'create', 'mine'])
   const [key = ''] = /sbx_\S+/.exec(made) ?? []
   assert.is(key.length > 40, true, made)
@@ -237,7 +237,7 @@ for (const [args, says] of refused) {
   })
 }
 
-test('names an environment variable that is empty or missing', async ({ url }) => {
+test('reports the name of an empty or missing environment variable', async ({ url }) => {
   const create = ['connections', 'create', 'openai', '--api-key-env', 'OWN_KEY']
   assert.is((await runHere(url, create)).err, 'The environment variable OWN_KEY is not set.\n')
   assert.is((await runHere(url, create, { env: { OWN_KEY: ' ' } })).err, 'The environment variable OWN_KEY is empty.\n')
@@ -260,7 +260,7 @@ test('reads the token from stdin', async ({ url }) => {
   assert.is(code, 0)
 })
 
-test('says to leave /v1 off the URL', async ({ url }) => {
+test('tells the user to leave /v1 off the URL', async ({ url }) => {
   const { code, err } = await runHere(`${url}/v1`, ['keys'])
   assert.is(code, 1)
   assert.is(err, "This gateway doesn't support this command. Leave /v1 off the URL.\n")

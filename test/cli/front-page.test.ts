@@ -28,7 +28,7 @@ test('returns text with the program name, the base URLs, and the first commands'
   for (const secret of [findToken(command as Command), data]) assert.not.match(text, secret)
 })
 
-test('returns browsers the same text as a page without scripts', async ({ baseUrl }) => {
+test('returns the same text to browsers as a page without scripts', async ({ baseUrl }) => {
   const text = await (await fetch(`${baseUrl}/`)).text()
   const page = await fetch(`${baseUrl}/`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
   assert.is(page.headers.get('content-type'), 'text/html; charset=utf-8')

@@ -25,7 +25,7 @@ test('converts the order of deployments to a fallback from one order to the next
   assert.match(String(asked[1]?.model), /^second-/)
 })
 
-test('appends the fallbacks of fallbacks, which can be aliases or match a wildcard', async ({ folder }) => {
+test('appends nested fallbacks, which can be aliases or match a wildcard', async ({ folder }) => {
   const { said, combos, aliases } = await importedLiteLlm(
     folder,
     litellmConfig(
@@ -63,7 +63,7 @@ test('appends the fallbacks of fallbacks, which can be aliases or match a wildca
     assert.ok(said.includes(line), line)
 })
 
-test('follows fallbacks of fallbacks as deep as LiteLLM does', async ({ folder }) => {
+test('follows nested fallbacks as deep as LiteLLM does', async ({ folder }) => {
   const names = 'abcdefgh'.split('')
   const models = names.map((name): LiteLlmModel => [name, lab(name)])
   const fallbacks = names.slice(1).map((name, at) => ({ [names[at] ?? '']: [name] }))
@@ -184,7 +184,9 @@ test('calls models of other kinds at the endpoint of their kind', async ({ folde
   assert.match(said, /model_list\[0\]\.model_info: max_input_tokens -> /)
 })
 
-test('takes the kind of a model from the catalog or its name if the file lacks it', async ({ folder }) => {
+test("infers the kind of a model from the catalog or the model's name if the file doesn't contain it", async ({
+  folder,
+}) => {
   const azure = (name: string) => ({
     model: 'azure/ada',
     api_base: `https://${name}.openai.azure.com`,

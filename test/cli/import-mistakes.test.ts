@@ -63,7 +63,7 @@ for (const [source, config, unmapped] of mistyped)
     for (const line of unmapped) assert.ok(out.includes(line), `${line} in ${out}`)
   })
 
-test('gives 9router combos and keys with equal names different names', async ({ folder }) => {
+test('renames 9router combos and keys that share a name', async ({ folder }) => {
   const combo = (name: string, model: string) => ({ name, models: [model] })
   const data = {
     providerConnections: [{ provider: 'openai', authType: 'apikey', name: 'a', apiKey: 'sk-canary' }],

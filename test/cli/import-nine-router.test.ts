@@ -62,7 +62,7 @@ test('uses keys with the URL for their plan and country, like 9router', async ({
   assert.match(said, /glm \(glm\) -> connection zai at https:\/\/api\.z\.ai\/api\/anthropic\/v1, as in 9router/)
 })
 
-test('gives servers that have equal prefixes different ones', async ({ folder }) => {
+test('changes the prefixes of servers that share one', async ({ folder }) => {
   const { chat, combos, warnings } = await imported(
     folder,
     {

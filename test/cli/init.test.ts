@@ -165,7 +165,7 @@ test('prints the outcome as JSON, without secrets', async ({ folder }) => {
   })
 })
 
-test('names a file that it cannot read', async ({ folder }) => {
+test('reports the path of a file that cannot be read', async ({ folder }) => {
   await mkdir(join(folder, '.env'))
   const { code, err } = await init(folder)
   assert.equal([code, err], [1, 'signalbox: Cannot read .env (EISDIR).\n'])

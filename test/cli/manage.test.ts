@@ -89,7 +89,7 @@ test('prints one line and exits with 1 on errors and wrong usage, and with 2 for
   )
 })
 
-test('names the unreachable gateway, and asks for a missing token', async ({ url }) => {
+test('prints the URL of an unreachable gateway, and asks for a missing token', async ({ url }) => {
   const away = await run(['settings'], { env: { SIGNALBOX_URL: 'http://127.0.0.1:9' } })
   assert.is(away.code, 1)
   assert.match(

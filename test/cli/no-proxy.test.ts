@@ -45,7 +45,7 @@ test('supports names, wildcards, networks, ranges, and ports like curl, Go, Pyth
   }
 })
 
-test('rejects an invalid entry by name', () => {
+test('names the invalid entry in the error', () => {
   for (const entry of [
     '10.0.0.0/33',
     '10.0.0.0/',

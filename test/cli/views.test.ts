@@ -212,7 +212,7 @@ for (const [line, says] of words)
     assert.equal(await runHere(url, line), { code: 2, out: '', err: `${says}\n` })
   })
 
-test('lists all commands if an unknown word is close to none', async ({ url }) => {
+test('lists all commands if an unknown word resembles none of them', async ({ url }) => {
   for (const word of ['data', 'constructor']) {
     const { code, err } = await runHere(url, word)
     assert.is(code, 2)

@@ -17,12 +17,12 @@ const facts: Welcome = {
   isWindows: false,
 }
 
-test("names a shell for its commands if the default one can't run them", () => {
+test("suggests a POSIX shell if the default shell can't run the commands", () => {
   assert.match(formatWelcome({ ...facts, isWindows: true }), /in a POSIX shell, such as Git Bash/)
   assert.not.match(formatWelcome(facts), /POSIX/)
 })
 
-test('explains what is listed without connections, and how to connect your own server', () => {
+test('explains which models are listed while nothing is connected, and how to connect your own server', () => {
   const text = formatWelcome(facts)
   assert.match(text, 'No provider is connected yet. Until then, /v1/models lists the built-in catalog.')
   assert.match(text, 'send {"provider":"ollama","discover":true} to connect Ollama with its installed models.')

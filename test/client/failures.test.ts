@@ -29,7 +29,7 @@ async function failure(call: Promise<unknown>) {
 
 const refusals = suite('errors of a gateway')
 
-refusals('errors from the gateway reject with their status and message, and without a code', async () => {
+refusals('gateway errors have their status and message, and no code', async () => {
   const { gateway } = openDoor()
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
   assert.equal(await failure(client.combos.get('missing')), [404, undefined, 'Combo not found'])

@@ -105,7 +105,7 @@ test('reconnects after a cut connection, and continues after the last event', as
   assert.equal(await end, { value: undefined, done: true })
 })
 
-test("throws the gateway's error, and one for an invalid parameter", async () => {
+test("throws the gateway's error for a wrong token or an invalid parameter", async () => {
   const { gateway } = await openGateway()
   for (const [client, options, status] of [
     [connected(gateway, 'another-token-of-forty-characters-0000000').client, {}, 401],
