@@ -182,7 +182,7 @@ test('every route that needs a credential is tested with wrong ones', () => {
 for (const route of signed) {
   for (const [name, attack] of Object.entries(attacks)) {
     if (name === 'another body' && route.method === 'GET') continue // such a request can have none
-    test(`wrong credentials are rejected at ${route.method} ${route.path}: ${name}`, async () => {
+    test(`${route.method} ${route.path} rejects wrong credentials: ${name}`, async () => {
       const world = await openWorld()
       const messages = [await attack(world, route)].flat().filter((message) => !isOpen(message))
       assert.ok(messages.length > 0)
@@ -197,7 +197,7 @@ for (const route of signed) {
     })
   }
 
-  test(`a replay is rejected at ${route.method} ${route.path}, even after the proxy restarts`, async () => {
+  test(`${route.method} ${route.path} rejects a replayed request, even after the proxy restarts`, async () => {
     const world = await openWorld()
     await world.client.open()
     const session = world.client.session()

@@ -7,7 +7,7 @@ import { createHome } from './support/home.ts'
 import { openProxy } from './support/proxy.ts'
 import { connectionState, deleted, keyState, settingsState } from './support/states.ts'
 
-const test = suite('a proxy killed during a write')
+const test = suite('a cloud proxy killed during a write')
 
 async function openWorld() {
   const storage = dyingStorage(memoryStorage())

@@ -63,7 +63,7 @@ test('model requests are rejected immediately when their key is paused or delete
   assert.is(await models(world, value), 401)
 })
 
-test('model requests go to the gateway that owns their key now, even if another one owned it before', async () => {
+test('model requests go to the gateway that currently owns their key, even if another gateway owned the key before', async () => {
   const world = openProxy()
   const [one, other] = [await world.enrolled(), await world.enrolled()]
   const { value, state } = await keyState('one')
@@ -100,7 +100,7 @@ test('model requests with a cached key do not read the directory', async () => {
   assert.equal(reads, [])
 })
 
-test('model requests see no data from an old replica once its gateway has a new one', async () => {
+test('model requests use no data from an old replica once its gateway has a new replica', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')

@@ -7,7 +7,7 @@ import { ENROLLMENT_TOKEN, SECRET } from './support/proxy.ts'
 
 /* What src/features/cloud-sync/proxy/README.md says of stores that are not atomic, such as Workers KV: here a place that sees the writes of another late. */
 
-const test = suite('a cloud proxy in two locations on a storage that is not atomic')
+const test = suite('a cloud proxy in two locations with storage that is not atomic')
 
 /** Another location's view of a storage: from `hold` until `release`, it sees no writes by others. Its own writes reach all. */
 function latePlace(all: Storage) {

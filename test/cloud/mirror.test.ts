@@ -27,7 +27,7 @@ test('a replica is only created by a request with "create", and only without a m
   assert.equal(verdicts, ['taken'])
 })
 
-test('a gateway that names another replica gets an error', async () => {
+test('a gateway that sends the ID of another replica gets an error', async () => {
   const { send, home } = await openWorld()
   await home.enable([])
   for (const mirror of [null, 'other', '']) {
@@ -56,7 +56,7 @@ test('a replica accepts only the last two stamps', async () => {
   assert.is((await send({ ...first, full: true, changes: [], seen: [] })).status, 200)
 })
 
-test('a replica accepts the previous stamp only from a gateway that remembers the request since then', async () => {
+test('a replica accepts the previous stamp only from a gateway that lists the request made since then', async () => {
   const { send, home } = await openWorld()
   await home.enable([])
   const before = home.memory

@@ -40,7 +40,7 @@ async function verdictOf(collection: string, record: JsonObject): Promise<Verdic
 }
 
 for (const [collection, record] of Object.entries(least))
-  test(`a record of ${collection} is accepted, but not without a field or with an unknown one`, async () => {
+  test(`a record in ${collection} is accepted, unless a field is missing or unknown`, async () => {
     assert.is(await verdictOf(collection, record), 'taken')
     for (const name of Object.keys(record)) {
       const { [name]: _, ...rest } = record

@@ -8,7 +8,7 @@ import { createGatewayWith } from '../../src/gateway.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('open gateways of tenants')
+const test = suite('open tenant gateways')
 
 /** Tenants with a replica each, two of which stay open. */
 async function openWorld(ids: string[]) {

@@ -24,7 +24,7 @@ test('a gateway syncs a paused, resumed, or deleted key, and all other changes, 
   assert.is(await atCloud(key), 401)
 })
 
-test('a gateway sends changes in quick succession together, and shows how long they wait', async () => {
+test('a gateway batches changes made in quick succession, and shows how long the oldest change has been waiting', async () => {
   const { enable, api, after, calls, clock } = openBothEnds()
   await api.keys.create({ name: 'mine' })
   await enable()
@@ -42,7 +42,7 @@ test('a gateway sends changes in quick succession together, and shows how long t
   assert.is((await api.cloud.get()).lagMs, 0)
 })
 
-test('a gateway sends continuous changes at least every second', async () => {
+test('a gateway sends a batch at least every second while changes keep coming', async () => {
   const { enable, api, after, calls } = openBothEnds()
   await enable()
   await after(2_000)
@@ -54,7 +54,7 @@ test('a gateway sends continuous changes at least every second', async () => {
   assert.ok(calls.length > before)
 })
 
-test('a gateway retries with growing delays while the proxy is down, and reports it', async () => {
+test('a gateway retries with growing delays while the proxy is down, and reports the outage', async () => {
   const { enable, api, after, calls, cut, tenant, clock } = openBothEnds()
   await enable()
   await after(2_000)
@@ -92,7 +92,7 @@ test('a gateway fetches changes from the cloud every 30 s', async () => {
 })
 
 for (const by of ['request', 'call'] as const) {
-  test(`on the first ${by}, a gateway sends changes that a previous process could not send, without waiting for the cloud`, async () => {
+  test(`a gateway sends changes left over from a previous process in the background of its first ${by}`, async () => {
     const { enable, api, gateway, after, cut, start, tenant, clock, calls } = openBothEnds()
     await enable()
     await after(2_000)
@@ -118,7 +118,7 @@ for (const by of ['request', 'call'] as const) {
   })
 }
 
-test('a gateway sends changes made by another gateway on the same data', async () => {
+test('a gateway sends changes that another gateway made in the same storage', async () => {
   const { enable, start, after, tenant, gateway } = openBothEnds()
   await enable()
   await after(2_000)

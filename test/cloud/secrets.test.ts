@@ -110,7 +110,7 @@ test('neither storage contains unencrypted gateway or session keys', async () =>
   await ends.close()
 })
 
-test('a client key, all messages, and a copy of the storage together decrypt nothing', async () => {
+test("an attacker with a client key, all messages, and a copy of the storage can't decrypt anything", async () => {
   const { ends, storages, keys } = await live()
   const held = [...ends.recorded]
   const stolen = await textOf(storages.cloud)

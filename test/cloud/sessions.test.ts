@@ -167,7 +167,7 @@ test('a gateway lists and revokes only its own sessions', async () => {
   assert.equal([revoked.status, revoked.body.code], [401, 'SESSION_INVALID'])
 })
 
-test('a gateway has up to a hundred sessions, and the least recently used ones are removed', async () => {
+test('a gateway has at most a hundred sessions, and a new one replaces the least recently used', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const first = client.session()
@@ -271,7 +271,7 @@ test("another proxy's challenge works for one more minute to allow for clock ske
   assert.is((await elsewhere.post(paths.sessions, second.message)).status, 401)
 })
 
-test('a query string is rejected on every route, and named on unsigned ones', async () => {
+test('a query string is rejected on every route, and the error on unsigned routes names it', async () => {
   const { door, enrolled } = openProxy()
   const client = await createClient(door)
   const json = { 'content-type': 'application/json' }

@@ -137,7 +137,7 @@ test('usage is not sent while no key or group has a limit', async () => {
   await ends.close()
 })
 
-test('a proxy of an earlier release keeps syncing', async () => {
+test('a proxy from an earlier release keeps syncing', async () => {
   const { ends, api, id, atHome, atCloud } = await opened(
     { key: { requests: { total: 5 } } },
     { unknownPath: paths.spent },

@@ -304,7 +304,7 @@ test('removes parts of AWS access keys from errors, and leaves errors unchanged 
   assert.match(await (await local.ask()).text(), /there were errors here/)
 })
 
-test('reports no error if the client disconnects while the credential is renewed', async () => {
+test('reports no error if the client disconnects while the credential is being renewed', async () => {
   const client = new AbortController()
   let times = 0
   const { gateway, calls, errors } = open(

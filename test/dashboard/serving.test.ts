@@ -86,7 +86,7 @@ test('the page loads without a token, but only on local hostnames if management 
   assert.is((await asBrowser('http://rebound.example/admin/')).status, 403)
 })
 
-test('without the option, the path returns a 404', async () => {
+test('without the `dashboard` option, the path returns a 404', async () => {
   const gateway = createGateway({ storage: memoryStorage(), logger: false })
   assert.is((await gateway.fetch(`${ORIGIN}/admin/`)).status, 404)
   assert.not.ok(gateway.matches(`${ORIGIN}/admin/`))
