@@ -35,7 +35,7 @@ test('each format has a row in src/protocols/formats/README.md', () => {
   assert.equal(missing(providerFormats, rowsOf('src/protocols/formats/README.md')), [])
 })
 
-test('src/OPTIONS.md has a row for each option, limit, and hook, and none for anything else', () => {
+test('src/OPTIONS.md has one row for each option, limit, and hook, and no other rows', () => {
   const rows = rowsOf('src/OPTIONS.md')
   const options = membersOf('src/options.ts', 'GatewayOptions')
   const limits = [...membersOf('src/options.ts', 'Limits'), ...membersOf('src/request/context.ts', 'PipelineLimits')]

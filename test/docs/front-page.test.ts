@@ -84,7 +84,7 @@ test('the embedding example on the front page handles its request, and rejects o
   }
 })
 
-test('the embedding example on the front page consists of lines of examples/express', () => {
+test('the embedding example on the front page consists of lines from examples/express', () => {
   const example = readFileSync(`${root}examples/express/server.mjs`, 'utf8')
     .split('\n')
     .map((line) => line.trim())

@@ -58,7 +58,7 @@ test('every link to a file on GitHub points to an existing file', () => {
   )
 })
 
-test('the front page links to each other page, and each of these links back', () => {
+test('the front page links to every other page, and every page links back', () => {
   const parts = pages.filter(isPart)
   assert.ok(parts.length > 12, `only ${parts.length} parts were found`)
   const front = byPath.get('README.md')

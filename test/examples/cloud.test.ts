@@ -88,7 +88,7 @@ const variants = {
 } as const
 
 for (const [title, [command, portArguments]] of Object.entries(variants)) {
-  const test = suite<{ world: World }>(`the example cloud ${title}`)
+  const test = suite<{ world: World }>(`the cloud example ${title}`)
 
   test.before({ timeoutMs: RUN_MS + 60_000 }, async (context) => {
     context.world = await openWorld(command, portArguments)
@@ -98,7 +98,9 @@ for (const [title, [command, portArguments]] of Object.entries(variants)) {
     world?.upstream.close()
   })
 
-  test('the commands of the README enable, request, sync, and disable', { timeoutMs: RUN_MS }, async ({ world }) => {
+  test("the README's commands enable cloud sync, send a request, sync, and disable cloud sync", {
+    timeoutMs: RUN_MS,
+  }, async ({ world }) => {
     const { follow, cloud, home, restart } = world
     const begun = performance.now()
     const enabled = await follow(1)
@@ -140,7 +142,7 @@ for (const [title, [command, portArguments]] of Object.entries(variants)) {
 
 const test = suite('the deployed cloud example')
 
-test('the deployment in the README has everything it needs', { timeoutMs: RUN_MS }, async () => {
+test('the deployment command in the README includes all bindings', { timeoutMs: RUN_MS }, async () => {
   const example = await openExample('cloud')
   try {
     const readme = await readFile(join(example.folder, 'README.md'), 'utf8')
@@ -155,7 +157,7 @@ test('the deployment in the README has everything it needs', { timeoutMs: RUN_MS
   }
 })
 
-test('on Node, names missing variables and exits with 1', { timeoutMs: RUN_MS }, async () => {
+test('on Node, the example lists missing variables and exits with code 1', { timeoutMs: RUN_MS }, async () => {
   const example = await openExample('cloud')
   try {
     const { code, output } = await example.run('npm run start:node', {

@@ -9,10 +9,10 @@ const options = {
   portArguments: (port: number) => ` -- --port ${port} --ip 127.0.0.1 --inspector-port 0`,
 }
 
-const test = serves('cloudflare', () => options, 'cloudflare, on a Durable Object')
-serves('cloudflare', () => ({ ...options, command: 'npm run start:kv' }), 'cloudflare, on Workers KV')
+const test = serves('cloudflare', () => options, 'cloudflare (Durable Object)')
+serves('cloudflare', () => ({ ...options, command: 'npm run start:kv' }), 'cloudflare (Workers KV)')
 
-test('the deployments in the README have everything they need', { timeoutMs: RUN_MS }, async ({
+test('the deployment commands in the README include all bindings', { timeoutMs: RUN_MS }, async ({
   served: { example },
 }) => {
   const readme = await readFile(join(example.folder, 'README.md'), 'utf8')
@@ -27,7 +27,7 @@ test('the deployments in the README have everything they need', { timeoutMs: RUN
   }
 })
 
-test('the Worker prints the names of missing variables and returns a 500', { timeoutMs: RUN_MS }, async (context) => {
+test('the Worker prints which variables are missing, and returns a 500', { timeoutMs: RUN_MS }, async (context) => {
   const { example, started } = context.served
   await started.stop()
   const file = join(example.folder, '.env')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { assert, suite } from '../support/suite.ts'
 import { type Example, openExample, RUN_MS } from './example.ts'
 
-const test = suite<{ example: Example }>('the example msw')
+const test = suite<{ example: Example }>('the msw example')
 
 test.before({ timeoutMs: RUN_MS }, async (context) => {
   context.example = await openExample('msw')
@@ -13,7 +13,7 @@ test.after(({ example }) => example?.remove())
 const passing = /^# pass 4$/m
 const failing = /^# fail [1-9]/m
 
-test('passes its own tests', async ({ example }) => {
+test("the example's own tests pass", async ({ example }) => {
   const { code, output } = await runTests(example)
   assert.is(code, 0, output)
   assert.match(output, passing)
@@ -21,7 +21,7 @@ test('passes its own tests', async ({ example }) => {
 
 /** By what is broken: the file below the example's folder, what it says, and what it says then. */
 const faults: Record<string, [file: string, from: string, to: string]> = {
-  'the gateway answers nothing': ['node_modules/signalbox/dist/index.js', '', 'throw new Error("broken")\n'],
+  'the gateway does not respond': ['node_modules/signalbox/dist/index.js', '', 'throw new Error("broken")\n'],
   'the combo has no second model': ['app.mjs', ", 'anthropic/claude-haiku-4-5'", ''],
   'the gateway requires no key': ['app.mjs', 'requireApiKey: true', 'requireApiKey: false'],
   'the management API is open': [
@@ -29,11 +29,11 @@ const faults: Record<string, [file: string, from: string, to: string]> = {
     'createGateway({ storage',
     'createGateway({ management: { dangerouslyAllowUnauthenticated: true }, storage',
   ],
-  'another model is asked': ['app.mjs', 'openai/gpt-5-mini', 'openai/gpt-5-nano'],
+  'another model is requested': ['app.mjs', 'openai/gpt-5-mini', 'openai/gpt-5-nano'],
 }
 
 for (const [fault, [file, from, to]] of Object.entries(faults))
-  test(`fails its own tests when ${fault}`, async ({ example }) => {
+  test(`the example's own tests fail if ${fault}`, async ({ example }) => {
     const path = join(example.folder, file)
     const whole = await readFile(path, 'utf8')
     assert.ok(whole.includes(from), `${file} has ${from}`)

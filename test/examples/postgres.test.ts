@@ -24,7 +24,7 @@ test.after(async () => {
 })
 
 namesWrongSecret(test)
-test('ends with one line that names the cause if the server is missing', ({ served }) =>
+test('the example exits with a one-line error if the server is unreachable', ({ served }) =>
   saysWhy(
     served,
     { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/postgres' },

@@ -50,7 +50,7 @@ test('both gateways immediately reject a key that one of them has paused', async
   assert.ok(await isRefusedByAll())
 })
 
-test('the port responds when one gateway is killed, and a new one replaces it', async ({ served }) => {
+test('the port still responds after one gateway is killed, and a new gateway replaces it', async ({ served }) => {
   const [killed = 0, other] = await bothAnswer(served)
   process.kill(killed, 'SIGKILL')
   await until(served.started, () => !isRunning(killed))
@@ -60,7 +60,7 @@ test('the port responds when one gateway is killed, and a new one replaces it', 
 })
 
 namesWrongSecret(test)
-test('ends with one line that names the cause if the server is missing', ({ served }) =>
+test('the example exits with a one-line error if the server is unreachable', ({ served }) =>
   saysWhy(
     served,
     { REDIS_URL: 'redis://127.0.0.1:1' },

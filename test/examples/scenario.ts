@@ -101,14 +101,14 @@ export async function serveExample(name: string, options: ServedOptions): Promis
 
 /** What every example that serves must do. Returns the suite, for tests of the example's own. */
 export function serves(name: string, open: () => ServedOptions | Promise<ServedOptions>, title = name) {
-  const test = suite<{ served: ServedExample }>(`the example ${title}`)
+  const test = suite<{ served: ServedExample }>(`the ${title} example`)
 
   test.before({ timeoutMs: RUN_MS + 60_000 }, async (context) => {
     context.served = await serveExample(name, await open())
   })
   test.after(({ served }) => served?.close())
 
-  test('the request of the README gets a stream from the mocked provider', async ({ served }) => {
+  test('the request in the README gets a stream from the mocked provider', async ({ served }) => {
     assert.match(await served.ask(), HELLO)
   })
 
@@ -126,7 +126,7 @@ export function serves(name: string, open: () => ServedOptions | Promise<ServedO
     assert.is((await open(served.secrets.SIGNALBOX_ADMIN_TOKEN)).status, 200)
   })
 
-  test('keeps the data after a restart', async ({ served }) => {
+  test('the example keeps its data after a restart', async ({ served }) => {
     const made = await served.manage('POST', '/keys', { name: 'made before' })
     assert.is(made.status, 201, await made.clone().text())
     const { key } = await made.json()
@@ -152,7 +152,7 @@ export async function saysWhy(served: ServedExample, env: Record<string, string>
 
 /** The same, when the data were sealed with another secret. */
 export function namesWrongSecret(test: ReturnType<typeof serves>): void {
-  test('ends with one line that names the cause if the secret is different', { timeoutMs: RUN_MS }, ({ served }) =>
+  test('the example exits with a one-line error if the secret has changed', { timeoutMs: RUN_MS }, ({ served }) =>
     saysWhy(
       served,
       { SIGNALBOX_SECRET: 'another secret of at least 32 characters' },
@@ -164,7 +164,7 @@ export function namesWrongSecret(test: ReturnType<typeof serves>): void {
 /** A start without the variables that the README sets ends with 1, and names each that is missing. */
 export function refusesToStart(name: string, needed: string[]) {
   const test = suite(`the ${name} example without its variables`)
-  test('names missing variables and exits with 1', { timeoutMs: RUN_MS }, async () => {
+  test('the example lists missing variables and exits with code 1', { timeoutMs: RUN_MS }, async () => {
     const example = await openExample(name)
     try {
       await namesMissing(example, needed)

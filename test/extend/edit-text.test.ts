@@ -172,7 +172,7 @@ test('an editor that changes nothing leaves every byte unchanged', async () => {
     assert.is(await edited?.('anthropic-messages', isStream), await plain?.('anthropic-messages', isStream))
 })
 
-test('held text is sent after a ping and before the end of its block, and Responses events stay numbered', async () => {
+test('buffered text is sent after a ping and before the end of its block, and Responses events stay numbered', async () => {
   const events = messageEvents('')
   events.splice(3, 1, textDelta('Open SES'), ping, textDelta('AM'))
   const format = 'anthropic-messages'

@@ -5,7 +5,7 @@ import { openExtended } from './world.ts'
 
 const test = suite('the examples of src/features/README.md')
 
-test('the cache answers an identical request with the same key without a provider, and records who served it', async () => {
+test('the cache serves an identical request with the same key without calling a provider, and the record names the cache', async () => {
   const { createCache } = await readExamples()
   const { chat, up, records, addKey } = await openExtended([createCache()])
   const first = await chat({ temperature: 1 })

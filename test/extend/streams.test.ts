@@ -40,7 +40,7 @@ for (const [rest, status, end] of [
   ['broken', 500, 'cut'],
   ['waiting', 499, 'aborted'],
 ] as const)
-  test(`a step's ${rest} stream holds its limits until it ends, and is then logged`, async () => {
+  test(`a step's ${rest} stream occupies its concurrency limit until the stream ends, and is then logged`, async () => {
     const { stream, body } = createStream(rest)
     const { chat, records, addKey, gateway } = await openExtended([replying(() => streamed(body))])
     const key = await addKey('one at a time', ONE_AT_A_TIME)
