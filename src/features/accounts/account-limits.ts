@@ -3,10 +3,13 @@ import type { UsageLimits, WindowLimits } from '../../types/limits.ts'
 import { COUNTED } from '../limits/ledger/book.ts'
 import { WINDOWS } from '../limits/ledger/windows.ts'
 
-/** Combines limits: for each unit and window, the lower one applies. Equal results are the same object, because the ledger caches the rules by it. */
+/**
+ * Combines limits: for each unit and window, the lower one applies. Returns the same object for equal results, because the ledger caches rules by
+ * object.
+ */
 export type CombineLimits = (one: UsageLimits, other: UsageLimits | undefined) => UsageLimits
 
-/** Remembers the latest 20,000 limits. */
+/** Remembers the latest 20,000 combinations. */
 export function createLimitInterning(): CombineLimits {
   const known = new Map<string, UsageLimits>()
   return (one, other) => {

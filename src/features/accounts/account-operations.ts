@@ -32,28 +32,29 @@ import type { Accounts } from './accounts.ts'
 import { UNSIGNED_ACCOUNT } from './known-accounts.ts'
 
 /**
- * The accounts of your app's users and customers. They exist as soon as your app names them. Use these operations to list and change them. Each
- * account is named by its id or its ref. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
+ * The accounts of your app's users and customers. They exist as soon as your app names them. Use these operations to list and change them. To name an
+ * account, use its ID or its ref. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
  */
 export interface AccountOperations<Input = never> {
-  /** Lists accounts ordered by ref, which is an arbitrary order. `after` is for the next page, and absent on the last one. */
+  /** Lists accounts ordered by ref, which is an arbitrary order. Pass `after` to get the next page; the last page doesn't have it. */
   list(query?: AccountsQuery | Input): Promise<{ accounts: ShownAccount[]; after?: string }>
   get(id: string): Promise<ShownAccount>
-  /** Creates the account with this `id`, or changes the given fields. Writes nothing if nothing would change. The account no longer expires. */
+  /** Creates the account with this `id`, or changes the given fields. Doesn't write if nothing would change. The account no longer expires. */
   put(input: OrUnset<AccountPut> | Input): Promise<ShownAccount & Warned>
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. The account no longer expires. */
   update(id: string, input: AppAccountChange | Input): Promise<ShownAccount & Warned>
   /**
-   * Rejects the account's requests with `ACCOUNT_PAUSED`, and ends those in flight within a second. Also works for an id that has never been seen.
+   * Rejects the account's requests with `ACCOUNT_PAUSED`, and ends those in flight within a second. Also works for an ID that the gateway has never
+   * seen.
    */
   pause(id: string): Promise<ShownAccount>
   resume(id: string): Promise<ShownAccount>
-  /** Makes all instances ask your app again who the account is, and revokes the account's tokens. */
+  /** Makes all instances call your app's `identify` again for the account, and revokes the account's tokens. */
   revoke(id: string): Promise<ShownAccount>
   /**
-   * Deletes the account's record and counters. Its usage records stay under the ref. With `usage: 'keep'` (the default), they still show the id; with
-   * `'erase'`, they no longer do, even if the account was deleted before. If your app names the account again, it is a new one. Rejects with
-   * `INVALID_REQUEST` while the account has API keys.
+   * Deletes the account's record and counters. Its usage records stay under the ref. With `usage: 'keep'` (the default), they still show the ID; with
+   * `'erase'`, they no longer do, even if the account was already deleted. If your app names the account again, it becomes a new account. Rejects
+   * with `INVALID_REQUEST` while the account has API keys.
    */
   delete(id: string, input?: AccountDeletion | Input): Promise<{ success: true }>
 }
@@ -66,7 +67,7 @@ export interface AccountsQuery {
   after?: string
   /** Only active or paused accounts. */
   state?: 'active' | 'paused'
-  /** Only accounts with the plan of this id. */
+  /** Only accounts with this plan ID. */
   plan?: string
 }
 
@@ -77,7 +78,7 @@ export interface AccountDeletion {
 
 /** An account, as the management API returns it. */
 export interface ShownAccount extends AppAccount {
-  /** What is wrong with the account's record, so that its requests are rejected. Absent if nothing is wrong. */
+  /** The problem with the account's record, because of which its requests are rejected. Absent if there is none. */
   error?: string
 }
 
@@ -102,7 +103,7 @@ type AccountInput = Pick<AppAccountChange, 'name' | 'plan' | 'isActive' | 'limit
 interface AccountOperationsDependencies {
   store: WritableStore
   clock: Clock
-  /** Lets requests run during long work. */
+  /** Lets requests run during a long operation. */
   turnEnd(): Promise<void>
   accounts(): Promise<Accounts>
   /** Removes the counters of a deleted account. Never rejects. */
@@ -111,7 +112,7 @@ interface AccountOperationsDependencies {
   revokeTokens(ref: string): Promise<void>
 }
 
-/** Creates the account operations, and lookup functions for keys and usage that belong to an account. */
+/** Creates the account operations, and the lookup functions that key and usage operations need. */
 export function createAccountOperations(deps: AccountOperationsDependencies): {
   operations: AccountOperations<unknown>
   names: AccountNames
@@ -152,7 +153,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       throw invalidInput(`"plan" must be the ID of a group; no group has the ID "${plan}"`)
   }
 
-  /** Changes an account, or creates it if `id` is given. Confirms an unsigned record only if `isActive` is given. */
+  /** Changes an account, or creates it if `id` is given. Rejects an unsigned record unless `isActive` is given. */
   async function change(
     ref: string,
     given: AccountInput & { tokensFrom?: string },
@@ -183,7 +184,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     return changed
   }
 
-  /** Changes an account named by its ref or its id, even if the id has never been seen. */
+  /** Changes the account with this ref or ID. If the ID has never been seen, creates the account. */
   async function changeOrCreate(idOrRef: string, given: AccountInput & { tokensFrom?: string }): Promise<ShownAccount> {
     return show(await change(await toRef(idOrRef), given, toId(idOrRef)))
   }
@@ -307,7 +308,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
 /** How many records to read at a time, and how many times to read for one page of a filtered list. */
 const PAGE = 1_000
 const MAX_PAGES = 20
-/** The minimum time that usage records are kept by default, in ms. */
+/** The minimum default retention of usage records, in ms. */
 const USAGE_MS = 400 * 24 * 60 * 60 * 1_000
 
 const INVALID_ID =

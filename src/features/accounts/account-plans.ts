@@ -4,7 +4,7 @@ import type { ClientGroup, GroupCache } from '../../records/known-groups.ts'
 import type { GroupRecord } from '../../records/record-collections.ts'
 import type { Records } from '../../records/records.ts'
 
-/** Finds the plan with an id or a name. Rejects with `IDENTITY_INVALID` if there is none, and with `ACCOUNT_PAUSED` if it is paused. */
+/** Finds the plan with this ID or name. Rejects with `IDENTITY_INVALID` if there is none, and with `ACCOUNT_PAUSED` if it is paused. */
 export type FindPlan = (idOrName: string, options?: { evenPaused?: boolean }) => Promise<ClientGroup>
 
 /** Creates the lookup of plans, which are groups of keys. */

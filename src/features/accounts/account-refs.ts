@@ -4,19 +4,19 @@ import { settledPromise } from '../../lib/promises.ts'
 import type { Keyring } from '../../records/keyring.ts'
 
 /*
- * An account's ref is a pseudonym for its id. Storage keys, records, sums, and URLs contain only refs, so ids can contain any characters, and nobody
- * can read them from the storage.
+ * An account's ref is a pseudonym for its ID. Storage keys, records, aggregates, and URLs contain only refs, so IDs can contain any characters, and
+ * nobody can read them from the storage.
  */
 
 /** Computes the refs of accounts. */
 export interface AccountRefs {
-  /** Returns the ref of an account's id: `a_` and 26 base32 characters. It stays the same as long as the storage has the same keyring. */
+  /** Returns the ref for an account's ID: `a_` and 26 base32 characters. The ref stays the same as long as the storage has the same keyring. */
   find(id: string): Promise<string>
-  /** Returns the ref of the account with this id or ref. */
+  /** Returns the ref of the account with this ID or ref. */
   resolve(idOrRef: string): Promise<string>
 }
 
-/** Remembers the refs of the latest 20,000 ids. */
+/** Remembers the refs of the latest 20,000 IDs. */
 export function createAccountRefs(keyring: () => Promise<Pick<Keyring, 'hashForLookup'>>): AccountRefs {
   const known = new Map<string, Promise<string>>()
 

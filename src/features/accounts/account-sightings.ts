@@ -22,8 +22,8 @@ interface Sighting {
 }
 
 /**
- * Stores an account that your app has named, or renews its record, which otherwise expires. Keeps what the management API has set. Resolves to the
- * account as stored. Resolves to `undefined` if another writer was faster, or if the record is unsigned and therefore left unchanged.
+ * Stores an account that your app has named, or renews its record, which otherwise expires. Keeps fields that the management API has set. Resolves to
+ * the stored account, or to `undefined` if another writer was faster or if the record is unsigned and therefore left unchanged.
  */
 export async function recordSighting(
   { storage, keyring, clock }: { storage: Storage; keyring: Keyring; clock: Clock },

@@ -17,15 +17,15 @@ import { createNewAccountBrake } from './new-accounts.ts'
 
 /** Options for the accounts that `identify` names. */
 export interface AccountOptions {
-  /** The plan of accounts for which neither `identify` nor the account's record names one: the id or the name of a group. Default: none. */
+  /** The plan for accounts without one from `identify` or from their record: the ID or name of a group. Default: none. */
   defaultPlan?: string
   /** How many previously unseen accounts each instance admits per minute; default 1,000. Beyond that, requests get a 503. */
   newPerMinute?: number
   /** After how many days without requests an account is forgotten, unless the management API created or changed it; default 90. */
   idleDays?: number
   /**
-   * Whether providers get the account's ref as the end user, instead of the one the client names (`safety_identifier`, `user`, `metadata.user_id`);
-   * default `false`. Gemini clients can't name one.
+   * Whether to send the account's ref to providers as the end user, in place of the one that the client names (`safety_identifier`, `user`,
+   * `metadata.user_id`); default `false`. Gemini clients can't name one.
    */
   forwardRef?: boolean
 }
@@ -33,28 +33,28 @@ export interface AccountOptions {
 /** The accounts of your app's users and customers. */
 export interface Accounts {
   /**
-   * Finds the account of an identity, with its plan and limits. An account that isn't in the storage yet is admitted, too, and is stored with its
-   * first attempt. Rejects with `ACCOUNT_PAUSED`, `TOO_MANY_NEW_ACCOUNTS`, `IDENTITY_INVALID` for a plan that doesn't exist, `STORAGE_UNAVAILABLE` if
-   * the account isn't in memory, and `STORAGE_FAILED`.
+   * Finds the account of an identity, with its plan and limits. Also admits an account that isn't in the storage yet, and stores it on its first
+   * attempt. Rejects with `ACCOUNT_PAUSED`, `TOO_MANY_NEW_ACCOUNTS`, `IDENTITY_INVALID` for a plan that doesn't exist, `STORAGE_UNAVAILABLE` if the
+   * account isn't in memory, and `STORAGE_FAILED`.
    */
   getAccount(identity: Identity): Promise<CallerAccount>
   /**
-   * Finds the account of a key, or the one with the id `named` for a key that acts for accounts. Rejects as `getAccount` does, with
-   * `STORAGE_FAILED` if the key's account doesn't exist, and with `INVALID_REQUEST` if no account can have the id `named`.
+   * Finds the account of a key, or, for a key that acts for accounts, the account with the ID `named`. Rejects as `getAccount` does, with
+   * `STORAGE_FAILED` if the key's account doesn't exist, and with `INVALID_REQUEST` if `named` isn't a valid ID.
    */
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, named?: string): Promise<CallerAccount>
   /** Records that an account's request was sent to a provider. Writes at most once a day, and never rejects. */
   markSeen(account: CallerAccount): Promise<void>
-  /** Reads from the storage why in-flight requests must end: `ACCOUNT_PAUSED` or nothing. Rejects if the storage can't be read. */
+  /** Returns the error that must end in-flight requests, if any: `ACCOUNT_PAUSED`. Reads the storage, and rejects if that fails. */
   findRejection(ref: string, planId: string | undefined): Promise<GatewayError | undefined>
   /**
-   * Returns the plan of a stored account, and its limits unless `identify` gives others. Returns `undefined` if the account isn't stored. Rejects if
-   * the storage can't be read.
+   * Returns the plan of a stored account, and its limits unless `identify` returns others. Returns `undefined` if the account isn't stored. Rejects
+   * if the storage can't be read.
    */
   findTerms(ref: string): Promise<Pick<CallerAccount, 'plan' | 'limits'> | undefined>
   /** Calls `listener` with the ref of each account that the management API changes, on this instance or another. */
   onChange(listener: (ref: string) => void): void
-  /** Must be called when the account's record was changed on this instance. */
+  /** Must be called after the account's record is changed on this instance. */
   changed(ref: string): void
   readonly refs: AccountRefs
   readonly cache: AccountCache
@@ -200,7 +200,7 @@ export function createAccounts({
   }
 }
 
-/** Whether both have the same fields with the same strings or objects, so that an account created from one also fits the other. */
+/** Whether both have the same fields with identical values, so that an account created from one also fits the other. */
 function isSameIdentity(one: Identity | undefined, other: Identity): boolean {
   const members = Object.keys(other) as Array<keyof Identity> // an identity has no other fields
   return (
@@ -210,7 +210,7 @@ function isSameIdentity(one: Identity | undefined, other: Identity): boolean {
   )
 }
 
-/** Whether your app names a different plan than the account's record, which the account's API keys use. */
+/** Whether your app names a different plan than the record. The account's API keys use the plan in the record. */
 export const hasNewPlan = (
   { plan, isManaged }: Pick<KnownAccount, 'plan' | 'isManaged'>,
   identity: Identity,
@@ -227,6 +227,6 @@ const createMissingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>
 
 const INVALID_NAMED = 'The header x-signalbox-account is not a valid account ID.'
 
-/** How long to wait after a write that failed, in ms. */
+/** How long to wait after a failed write, in ms. */
 const RETRY_MS = 5_000
 const MAX_LATELY = 20_000

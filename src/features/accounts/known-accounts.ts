@@ -17,7 +17,7 @@ export interface KnownAccount
   extends AccountProfile,
     Pick<AccountRecord, 'ref' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'seenOn' | 'isManaged'> {}
 
-/** The latest 20,000 accounts, as requests read them; `undefined` for one that isn't in the storage. */
+/** The 20,000 most recently used accounts; `undefined` for an account that isn't in the storage. */
 export type AccountCache = RecordCache<KnownAccount | undefined>
 
 export const createAccountCache = ({
@@ -47,6 +47,6 @@ export function toKnownAccount(record: AccountRecord, profile: AccountProfile): 
   return { ...known, ...profile }
 }
 
-/** The problem of an account whose record is unsigned. */
+/** The problem with an account whose record is unsigned. */
 export const UNSIGNED_ACCOUNT =
   "This account's record was not written by a gateway with this secret, so its requests are rejected. Pause, resume, or delete it: POST /api/accounts/{id}/resume, or DELETE."
