@@ -10,7 +10,7 @@ export interface ContentText {
   readonly isReasoning: boolean
   /** Pieces with the same channel are parts of one text. */
   readonly channel: string
-  /** The choice that it belongs to; empty if the format has only one choice. */
+  /** The choice that the string belongs to; empty if the format has only one choice. */
   readonly choice: string
   replace(text: string): void
 }
@@ -18,9 +18,9 @@ export interface ContentText {
 /** The texts of a response or an event. */
 export interface TextList {
   texts: readonly ContentText[]
-  /** The choices that it contains; `undefined` if the format has only one choice, or if it isn't about a choice. */
+  /** The choices in the response or event; `undefined` if there are none, or if the format has only one choice. */
   choices: ReadonlySet<string> | undefined
-  /** The choices that end with it. */
+  /** The choices that end with the response or event. */
   ended: ReadonlySet<string>
 }
 
@@ -87,7 +87,7 @@ interface TextPlace {
   choice: string
   depth: number
   isReasoning: boolean
-  /** Whether it is inside the input of a tool call, where all names are chosen by the tool. */
+  /** Whether the value is part of a tool call's input, in which the tool chooses all names. */
   isData: boolean
   isChoices: boolean
 }

@@ -22,7 +22,7 @@ export interface TextEditor {
   end(): string | Promise<string>
 }
 
-/** Creates the editor of a text; returns `undefined` to leave the text unchanged. */
+/** Creates the editor for a text; returns `undefined` to leave the text unchanged. */
 export type CreateTextEditor = (text: { readonly isReasoning: boolean }) => TextEditor | undefined
 
 /**
@@ -54,7 +54,7 @@ export async function editText(
   return { ...reply, body: toJsonArray({ next: () => edited.next(), cancel: (reason) => edited.cancel(reason), fail }) }
 }
 
-/** Edits a whole response in place. Resolves to whether it has changed. */
+/** Edits a whole response in place. Resolves to whether it changed anything. */
 async function editWhole(json: JsonObject, names: ContentFields, create: CreateTextEditor): Promise<boolean> {
   let isChanged = false
   for (const text of listContentTexts(json, names, { isEvent: false }).texts)
@@ -76,7 +76,7 @@ async function editOne({ text, isReasoning, replace }: ContentText, create: Crea
 interface UnfinishedText {
   choice: string
   editor: TextEditor | undefined
-  /** The event with its last piece, and the index of that piece among those in the event. */
+  /** The event with the text's last piece, and the index of that piece among the event's pieces. */
   event: SseEvent
   at: number
 }
@@ -124,7 +124,7 @@ class EditedStream implements ByteStream {
     this.#stream.cancel(reason)
   }
 
-  /** Edits an event. Precedes it with whatever the editors of texts that have ended held back. */
+  /** Edits an event. Puts events before it with text that editors held back, if their texts have ended. */
   async #edit(block: string): Promise<string> {
     const event = parseEvent(block)
     if (!event) return block
@@ -167,7 +167,7 @@ class EditedStream implements ByteStream {
     return edited + (await editor.end())
   }
 
-  /** Ends texts (default: all). Returns events with whatever their editors have held back. */
+  /** Ends texts (default: all). Returns events with the text that their editors held back. */
   async #endTexts(isEnding: (channel: string, open: UnfinishedText) => boolean = () => true): Promise<string> {
     let events = ''
     for (const [channel, open] of this.#open) {
@@ -181,7 +181,7 @@ class EditedStream implements ByteStream {
 
   /** Creates an event like the last one of a text, with this piece. */
   #createEvent({ event, at }: UnfinishedText, piece: string): string {
-    const json = parseExactly(event.data) as JsonObject // it has been parsed before
+    const json = parseExactly(event.data) as JsonObject // the event was parsed before
     for (const [position, text] of listContentTexts(json, this.#names, { isEvent: true }).texts.entries())
       text.replace(position === at ? piece : '')
     dropProbabilities(json)
@@ -206,7 +206,7 @@ class EditedStream implements ByteStream {
     return kept
   }
 
-  /** Renumbers an event of the Responses format to account for added events. Returns whether its number changes. */
+  /** Renumbers an event in the Responses format to account for added events. Returns whether the number changed. */
   #number(json: JsonObject): boolean {
     if (typeof json.sequence_number !== 'number') return false
     this.#lastNumber = json.sequence_number + this.#addedEvents
@@ -217,7 +217,7 @@ class EditedStream implements ByteStream {
 
 const EMPTY = new Uint8Array(0)
 
-/** Matches an event with its blank line, or whatever follows the last one. */
+/** Matches an event with its blank line, or the rest after the last event. */
 const BLOCK = /[\s\S]+?(?:\r\n\r\n|\n\n|\r\r|$(?![\s\S]))/g
 
 function parseEvent(block: string): SseEvent | undefined {
@@ -230,7 +230,7 @@ function parseEvent(block: string): SseEvent | undefined {
   return found
 }
 
-/** Ends a stream with an error event if possible; otherwise breaks it off. */
+/** Ends a stream with an error event if possible; otherwise aborts it. */
 function failStream(stream: ByteStream, error: unknown): void {
   if ('fail' in stream && typeof stream.fail === 'function') stream.fail(error)
   else {

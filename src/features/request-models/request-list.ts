@@ -13,9 +13,9 @@ import type { ComboModel, EntryParams, Kind, RequestModels } from '../../types.t
 const HEADER = 'x-signalbox-models'
 
 /**
- * Reads a request's model list and options from its header `x-signalbox-models` and, for AI SDK calls, from `providerOptions.signalbox`. A request
- * may use both. Throws `INVALID_REQUEST` with the malformed field, `FORBIDDEN` if the settings don't allow lists, and `MODEL_NOT_ALLOWED` if the key
- * may not use one of the models.
+ * Reads a request's model list and options from the header `x-signalbox-models` and, for AI SDK calls, from `providerOptions.signalbox`. A request
+ * may use both. Throws `INVALID_REQUEST` for a malformed field, `FORBIDDEN` if the settings don't allow lists, and `MODEL_NOT_ALLOWED` if the key may
+ * not use one of the models.
  */
 export function ownTerms(source: OwnTermsSource): OwnTerms {
   const { call, exchange, settings } = source
@@ -57,7 +57,7 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
   return { ...own, list: createListGroup(list, { ...source, name, limits }) }
 }
 
-/** Reads the gateway options of a call. Returns none if the call's format has no field for them. */
+/** Reads the gateway options from a call's body. Returns none if the call's format has no field for them. */
 function readCallOptions({ endpoint, body: { providerOptions } }: OwnTermsSource['call']): SignalboxCallOptions {
   const given = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
   return given === undefined || given === null ? {} : parseCallOptions(given)
@@ -78,7 +78,7 @@ function refuseForOthers(
   })
 }
 
-/** Adds the parameters for all entries to one entry. The entry's own parameters take precedence. */
+/** Adds the list's parameters to one entry. The entry's own parameters take precedence. */
 const addEntryParams = (params: EntryParams, entry: ComboModel): ComboModel =>
   typeof entry === 'string' ? { model: entry, params } : { ...entry, params: { ...params, ...entry.params } }
 
@@ -102,8 +102,8 @@ interface GroupTerms extends Pick<OwnTermsSource, 'call' | 'table' | 'log'> {
 }
 
 /**
- * Converts the list to a group with this name, which shares no state with a combo. A session that has moved to another entry stays there as long as
- * the same list is sent.
+ * Converts the list to a group with this name, which shares no state with combos. A session that has moved to another entry stays on that entry as
+ * long as it sends the same list.
  */
 function createListGroup(list: RequestModels, { name, limits, call, table, log }: GroupTerms): Group {
   const { kind } = call.endpoint.operation
