@@ -12,11 +12,11 @@ export interface MintDependencies {
   audience: string
   clock: Pick<Clock, 'now'>
   revocations: Pick<Revocations, 'getRevokedUntil'>
-  /** Computes the ref of an account's id. */
+  /** Computes the ref for an account's ID. */
   findRef(account: string): Promise<string>
-  /** Finds a plan by its id or its name. Returns `undefined` if there is none. */
+  /** Finds a plan by its ID or name. Returns `undefined` if there is none. */
   findPlan(idOrName: string): Promise<object | undefined>
-  /** The origins of other sites whose pages may call the gateway. */
+  /** The other sites whose pages may call the gateway, by origin. */
   allowedOrigins: readonly string[]
   /** The gateway's own origin; absent if unknown. */
   publicOrigin?: string | undefined
@@ -37,7 +37,7 @@ export function createMint(deps: MintDependencies): (input: unknown) => Promise<
     await checkPlan(terms)
     const { version, key } = await keys.signing()
     const revokedUntil = await revocations.getRevokedUntil(await findRef(terms.account))
-    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // so that a new token isn't among the revoked ones
+    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // so that an earlier revocation doesn't cover the new token
     const expiresAt = issuedAt + lifetimeS * 1_000
     const id = newId()
     const jws = await new SignJWT({ ...toClaims(terms), iss: TOKEN_ISSUER, aud: audience, jti: id })

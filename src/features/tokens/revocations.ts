@@ -5,7 +5,7 @@ import { createStaleFallback, handleStorageError, retryLostRace } from '../../re
 import type { Clock, Storage } from '../../types.ts'
 import { CLOCK_TOLERANCE_MS, MAX_AHEAD_MS, MAX_LIFETIME_S } from './token-claims.ts'
 
-/** The accounts whose tokens were revoked, which all instances on one storage share. */
+/** The accounts whose tokens were revoked, shared by all instances on one storage. */
 export interface Revocations {
   /**
    * Returns the time in epoch ms up to which tokens issued to the account are revoked; 0 if none are. Reads the storage only if the record may have
@@ -29,7 +29,7 @@ export function createRevocations({
   clock,
   freshness,
 }: {
-  /** With timeouts, as `Store.storage` has. */
+  /** Must have timeouts, as `Store.storage` does. */
   storage: Storage
   clock: Clock
   freshness: Freshness
@@ -91,22 +91,22 @@ function parseStored(text: string | undefined): RevokedRecord {
   return { all: record.all, refs }
 }
 
-/** Creates the error for a damaged record. If the record counted as empty, revoked tokens would work again. */
+/** Creates the error for a damaged record, because treating it as empty would make revoked tokens valid again. */
 const createDamagedError = () =>
   gatewayError('STORAGE_FAILED', {
     message: `The stored record ${REVOKED} is damaged, so no token is accepted. Restore it from a backup, or delete it a day after the last token was revoked.`,
     data: { key: REVOKED },
   })
 
-/** Adds a revocation. It is at least a millisecond later than an earlier one, because tokens minted since then may have been issued that late. */
+/** Adds a revocation, at least a millisecond after the previous one, because `mint` dates new tokens right after that. */
 const addEntry = ({ all, refs }: RevokedRecord, ref: string, until: number): RevokedRecord => ({
   all,
   refs: new Map(refs).set(ref, Math.max(until, (refs.get(ref) ?? all) + 1)),
 })
 
 /**
- * Drops entries that no longer matter, and the older half if there are too many. `all` moves to the latest dropped entry, so that no revoked token
- * becomes valid again.
+ * Drops entries that no longer matter. If there are still too many, drops the older half. `all` moves to the latest dropped entry, so that no revoked
+ * token becomes valid again.
  */
 function dropOldest(
   { all, refs }: RevokedRecord,

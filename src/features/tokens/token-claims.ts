@@ -3,18 +3,18 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Kind, UsageLimits } from '../../types.ts'
 
 /*
- * A token is `sbt_` followed by a JWS in compact form, signed with HS256. Anyone who has it can read its claims. It is held by a browser or a device,
- * which acts for one account of your app.
+ * A token is `sbt_` followed by a JWS in compact form, signed with HS256. Anyone who has it can read its claims. A browser or a device uses it to act
+ * for one account of your app.
  */
 
 /** What a token allows. */
 export interface TokenTerms {
-  /** The account's id. */
+  /** The account's ID. */
   account: string
   plan?: string
   models?: string[]
   kinds?: Kind[]
-  /** The origins of the pages that may use it. If absent, the token also works outside of browsers. */
+  /** The origins of the pages that may use the token. If absent, the token also works outside browsers. */
   origins?: string[]
   limits?: UsageLimits
   metadata?: Record<string, string>
@@ -57,7 +57,7 @@ const CLAIMS = {
 } as const satisfies Record<keyof TokenTerms, string>
 const KNOWN: ReadonlySet<string> = new Set([...Object.values(CLAIMS), 'iss', 'aud', 'iat', 'exp', 'jti'])
 
-/** Converts the terms of a token to claims. */
+/** Converts a token's terms to claims. */
 export const toClaims = (terms: TokenTerms): JsonObject =>
   Object.fromEntries(
     Object.entries(CLAIMS).flatMap(([name, claim]) => {

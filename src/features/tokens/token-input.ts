@@ -8,7 +8,7 @@ import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../../type
 import { name, type Shape } from '../../types/records/shapes.ts'
 import { MAX_LIFETIME_S, type TokenTerms } from './token-claims.ts'
 
-/** Input to mint a token. Anyone who has the token can read all of it except the lifetime. */
+/** Input to mint a token. Anyone who has the token can read all these fields except the lifetime. */
 export interface NewToken extends TokenTerms {
   /** The lifetime, in seconds or as a string such as `15m`, from 30 to 86,400 seconds. Default: 900 seconds. */
   expiresIn?: number | string
@@ -18,7 +18,7 @@ export interface NewToken extends TokenTerms {
 export interface MintedToken {
   /** `sbt_…`; used like an API key. */
   token: string
-  /** The token's id, which appears in the records of its requests. */
+  /** The token's ID, which appears in the records of its requests. */
   id: string
   expiresAt: IsoTime
 }
@@ -38,7 +38,7 @@ const LIFETIME = `must be ${MIN_LIFETIME_S} to ${MAX_LIFETIME_S} seconds, or a t
 const lifetimeSeconds = wholeNumber(MIN_LIFETIME_S, MAX_LIFETIME_S, LIFETIME)
 const lifetimeText = v.pipe(v.string(LIFETIME), v.regex(/^\d{1,5}[smhd]$/, LIFETIME))
 
-const optional = <T>(shape: Shape<T>) => v.exactOptional(createSchema(shape) as v.GenericSchema<T>) // the schema of the shape
+const optional = <T>(shape: Shape<T>) => v.exactOptional(createSchema(shape) as v.GenericSchema<T>) // matches the shape's type
 
 export const newToken = closedObject({
   account: v.pipe(

@@ -5,11 +5,11 @@ import type { NamedSecret } from '../../records/keyring-record.ts'
 import { MIN_SECRET_LENGTH, readSecrets, type Secret } from '../../records/open-keyring.ts'
 import type { Storage } from '../../types.ts'
 
-/** The HMAC keys of tokens: one for each of the gateway's secrets. */
+/** The HMAC keys for tokens: one for each of the gateway's secrets. */
 export interface TokenKeys {
-  /** Returns the key that signs, with the version of its secret. Rejects with `INVALID_REQUEST` if the gateway has no secret. */
+  /** Returns the signing key, with the version of its secret. Rejects with `INVALID_REQUEST` if the gateway has no secret. */
   signing(): Promise<{ version: string; key: CryptoKey }>
-  /** Returns the key of the secret with this version, or `undefined` if there is none. */
+  /** Returns the key for the secret with this version, or `undefined` if there is none. */
   find(version: unknown): Promise<CryptoKey | undefined>
 }
 

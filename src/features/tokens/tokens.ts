@@ -16,8 +16,8 @@ import { createVerify } from './verify.ts'
 /** Options for tokens. */
 export interface TokenOptions {
   /**
-   * The audience of tokens. It must be the same where tokens are minted and where they are used. Default: `signalbox:` and the `basePath`. Set it to
-   * separate gateways that share a secret.
+   * The audience of tokens. The gateways that mint tokens and the ones that accept them must use the same audience. Default: `signalbox:` and the
+   * `basePath`. Set it to separate gateways that share a secret.
    */
   audience?: string
 }

@@ -29,11 +29,11 @@ export interface VerifyDependencies {
   audience: string
   clock: Pick<Clock, 'now'>
   revocations: Pick<Revocations, 'getRevokedUntil'>
-  /** Computes the ref of an account's id. */
+  /** Computes the ref for an account's ID. */
   findRef(account: string): Promise<string>
 }
 
-/** Creates the function that verifies tokens. It caches the 20,000 most recently used tokens by their SHA-256. */
+/** Creates the function that verifies tokens. It caches the 20,000 most recently used tokens by SHA-256 digest. */
 export function createVerify({ keys, audience, clock, revocations, findRef }: VerifyDependencies): VerifyToken {
   const known = new Map<string, VerifiedToken>()
 
@@ -58,7 +58,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
     return key
   }
 
-  /** Reads a token without exposing its claims, which errors of `jose` contain. */
+  /** Reads a token without exposing its claims, because errors from `jose` contain them. */
   const readSafely = (token: string) =>
     read(token).catch((error: unknown) => {
       throw isGatewayError(error) ? error : createTokenError('TOKEN_INVALID')
