@@ -17,7 +17,7 @@ import {
 import { getEnabledIds, queriesUpstream } from './fallback-list.ts'
 import type { Lookup } from './model-lookup.ts'
 
-/** The input of `listConnections`. `connections` are the active ones in order, at least one. */
+/** The input of `listConnections`. `connections` contains at least one active connection, in order. */
 interface ConnectionData {
   catalog: Catalog
   connections: readonly ConnectionRecord[]

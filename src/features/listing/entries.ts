@@ -8,7 +8,7 @@ export interface ListedModel {
   kind?: 'webSearch' | 'webFetch'
 }
 
-/** Converts models to response entries with the same `created` (epoch seconds). If several have the same ID, keeps the first. */
+/** Converts models to response entries with the same `created` (epoch seconds). If several models have the same ID, keeps the first. */
 export function toEntries(listed: Iterable<ListedModel>, created: number): ModelEntry[] {
   const entries = new Map<string, ModelEntry>()
   for (const { id, owner, kind } of listed) {
@@ -40,8 +40,8 @@ function inferKind(id: string): Kind {
 }
 
 /**
- * Creates a function that returns the kind of a provider's model ID. Looks it up in the catalog, with or without the provider prefix, or else infers
- * it from the ID (src/rules.md, Kinds of models). If the catalog has an ID twice, the first entry wins.
+ * Creates a function that returns the kind of a provider's model ID. Looks up the ID in the catalog, with or without the provider prefix; otherwise,
+ * infers the kind from the ID (src/rules.md, Kinds of models). If the catalog has an ID twice, the first entry wins.
  */
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
   const bareId = (id: string) => stripName(id, names)

@@ -9,17 +9,17 @@ export function getEnabledIds({ providerSpecificData }: NamedConnection): string
   return [...new Set(enabled.filter((id): id is string => typeof id === 'string' && id.trim() !== ''))]
 }
 
-/** Returns whether the listing queries a provider. It must be a compatible one whose ID doesn't end in `-` or `_` and 8 or more hex digits. */
+/** Returns whether the listing queries a provider. It does for compatible providers whose ID doesn't end in `-` or `_` and 8 or more hex digits. */
 export const queriesUpstream = (provider: string): boolean =>
   getCompatibleFormat(provider) !== undefined && !/[-_][0-9a-f]{8,}$/i.test(provider)
 
-/** What the listing shows for a connection without querying its server: no models, or those of the catalog. */
+/** The models that the listing shows for a connection without querying its server: none, or the catalog's. */
 export type FallbackList = 'nothing' | 'catalog'
 
 /**
- * Returns what the listing shows for a connection without querying its server, if that may differ from the server's models. Returns `undefined` if
- * models are enabled, if the listing queries the server, or for a vendor's own base URL, whose models are in the catalog. `definition` belongs to the
- * connection's provider.
+ * Returns what the listing shows for a connection without querying its server, if the server may have other models. Returns `undefined` if models are
+ * enabled, if the listing queries the server, or for a vendor's own base URL, whose models are in the catalog. `definition` is the catalog entry for
+ * the connection's provider.
  */
 export function getFallbackList(
   connection: NamedConnection & { hasKey: boolean },

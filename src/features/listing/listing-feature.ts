@@ -16,9 +16,9 @@ interface ListingFeatureDependencies extends Pick<ListingDeps, 'store' | 'catalo
   upstream(exchange?: Exchange): UpstreamFetch
 }
 
-/** Lists models to clients. Its code is loaded with the first list. */
+/** Lists models for clients. Its code is loaded on the first list request. */
 export interface ListingFeature extends Feature {
-  /** Lists the models of some kinds that clients can request. Lists that share `cache` query each provider once. */
+  /** Lists the models of the given kinds that clients can request. Lists that share `cache` query each provider once. */
   published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
 }
 

@@ -8,7 +8,7 @@ import type { Kind } from '../../types.ts'
 import type { Listing, ListReader } from './listing.ts'
 
 export interface ListingRoutesOptions {
-  /** Loads the listing with its first request. */
+  /** Loads the listing on the first request. */
   listing(): Promise<Listing>
   /** Returns the models a caller may use; `undefined` means all. */
   getReader(caller: Caller): Promise<ListReader | undefined>
@@ -19,7 +19,7 @@ export interface ListingRoutesOptions {
 /** A path of the model listing. */
 export interface ListingPath {
   path: string
-  /** The kinds that it lists (src/rules.md, Model lists of OpenAI clients). Without `kinds`, the path returns one model. */
+  /** The kinds to list (src/rules.md, Model lists of OpenAI clients). Without `kinds`, the path returns one model. */
   kinds?: readonly Kind[]
   /** The version of the AI SDK protocol, which lists each model with its kind. */
   version?: string

@@ -24,11 +24,11 @@ export interface ListingDeps {
   }
   catalog: Catalog
   clock: Clock
-  /** Receives failures that the listing tolerates: records that can't be loaded, upstreams that list no models. */
+  /** Receives failures that the listing tolerates, such as records that can't be loaded and upstreams that don't list any models. */
   onError(error: unknown): void
   /**
-   * Finds the targets of a model name by priority. A combo has none; a name that doesn't resolve returns `undefined`. Default: only listed names have
-   * targets.
+   * Finds the targets of a model name by priority. Returns none for a combo, and `undefined` for a name that doesn't resolve. Default: only listed
+   * names have targets.
    */
   findTargets?: ((model: string) => Promise<Targets | undefined>) | undefined
   /** Timeout of an upstream's model list, including its body; default 5,000. */
@@ -54,7 +54,7 @@ export interface Listing {
   ): Promise<ModelEntry[]>
   /**
    * Finds a model by ID, with or without Google's prefix `models/`. Returns the kinds it was listed with: `llm`, all others, or, if the model works
-   * but isn't listed, its own kind. Rejects with `MODEL_NOT_FOUND` and similar names, even if the model exists but `reader` may not use it.
+   * but isn't listed, its own kind. Rejects with `MODEL_NOT_FOUND` and suggests similar names, even if the model exists but `reader` may not use it.
    */
   find(id: string, fetch: UpstreamFetch, reader?: ListReader): Promise<FoundModel>
   /** The list formats, by client format. */
@@ -84,7 +84,7 @@ export function createListing({
   findTargets = async () => undefined,
   lookupTimeoutMs = 5_000,
 }: ListingDeps): Listing {
-  /** Loads records; if that fails, the listing continues without them. */
+  /** Loads records. If that fails, the listing continues without them. */
   async function load<T>(records: Readable<T>): Promise<readonly T[]> {
     try {
       return await records.all()
@@ -131,7 +131,7 @@ export function createListing({
       return entries.filter(({ id }) => reader.allowsModel(id))
     },
     async find(id, fetch, reader = UNRESTRICTED) {
-      const cache: LookupCache = new Map() // so that a slow upstream is awaited only once
+      const cache: LookupCache = new Map() // so that all lists wait only once for a slow upstream
       const stripNames = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
       const lists: ModelEntry[][] = []
       for (const kinds of [LLM, OTHERS]) {

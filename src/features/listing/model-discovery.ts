@@ -13,15 +13,15 @@ export interface ServerQuery {
   timeoutMs: number
 }
 
-/** A request for the models of a connection's server. */
+/** The request that lists the models of a connection's server. */
 export interface ModelsCall extends UpstreamCall {
-  /** Whether it is a Gemini server, whose response format differs. */
+  /** Whether the server uses Gemini's format, which has a different response. */
   isGemini: boolean
 }
 
 /**
- * Builds the request for the models of a connection, with or without its key. Returns `undefined` without a base URL, and for cloud platforms, which
- * don't list the models of an account.
+ * Builds the request that lists a connection's models, with or without a key. Returns `undefined` if there is no base URL, and for cloud platforms,
+ * which don't list an account's models.
  */
 export function buildModelsCall(
   catalog: Catalog,
@@ -41,7 +41,7 @@ export function buildModelsCall(
   return { ...call, url: `${toModelsUrl(call.url)}?limit=1000` } // the default is 20
 }
 
-/** Fetches the model IDs of a server. Returns `undefined` if its response has no list. Rejects as `fetchJson` does. */
+/** Fetches a server's model IDs. Returns `undefined` if the response doesn't contain a list. Rejects as `fetchJson` does. */
 export async function fetchModelIds(
   { isGemini, ...call }: ModelsCall,
   query: ServerQuery,

@@ -16,7 +16,7 @@ interface LookupDeps {
   onError(error: unknown): void
 }
 
-/** Fetches the model IDs of a connection's upstream. Resolves to an empty list on failure. */
+/** Fetches the model IDs from a connection's upstream. Resolves to an empty list on failure. */
 export type Lookup = (connection: ConnectionRecord) => Promise<string[]>
 
 /** Model IDs by connection ID, including pending lookups. */
@@ -90,13 +90,13 @@ async function readJson(pending: PendingResponse): Promise<unknown> {
   return response
 }
 
-/** Parses the distinct model IDs of an upstream's response, in order. Returns `undefined` if it has no list. */
+/** Parses the distinct model IDs from an upstream's response, in order. Returns `undefined` if there is no list. */
 export function parseModelIds(response: unknown): string[] | undefined {
   const ids = findModels(response)?.map(getModelId)
   return ids && [...new Set(ids.filter((id) => id !== undefined))]
 }
 
-/** Finds the list of models; servers in Go write an empty list as `null`. */
+/** Finds the list of models. Servers written in Go may encode an empty list as `null`. */
 function findModels(response: unknown): unknown[] | undefined {
   if (Array.isArray(response)) return response
   if (!isObject(response)) return undefined
@@ -125,5 +125,5 @@ function buildLookupCall(provider: string, baseUrl: unknown, apiKey: string | un
   }
 }
 
-/** Corrects the models URL if the base URL is that of the messages endpoint, a common mistake. */
+/** Corrects the models URL if the base URL includes the path of the messages endpoint, a common mistake. */
 export const toModelsUrl = (url: string): string => url.replace(/\/messages(?:\/models)?$/, '/models')

@@ -23,7 +23,7 @@ import { makeKeptAttempt, makeKeptRequest, makeKeptSkip } from '../usage/kept-re
 import type { KeptAttempt, KeptRequest, KeptSkip, KeptTarget } from '../usage/request-record.ts'
 import type { UsageStore } from '../usage/usage.ts'
 
-/** An attempt of an in-flight request. It has no `outcome` while it waits for a response; after `answered`, its stream may still be running. */
+/** An attempt of an in-flight request. `outcome` is absent until a response arrives; after `answered`, the stream may still be running. */
 export type LiveAttempt = KeptTarget & { number: number; startMs: number } & Partial<
     Pick<KeptAttempt, 'outcome' | 'status' | 'durationMs' | 'message'>
   >
@@ -39,7 +39,7 @@ export interface RunningRequest
   firstByteMs?: number
 }
 
-/** The data of each event type. A request's `id` is the one in `x-signalbox-request-id`. */
+/** The data of each event type. A request's `id` is its `x-signalbox-request-id`. */
 export interface LiveEvents {
   /** The in-flight requests, up to 1,000. Sent first in each stream, and after each `lost`. */
   running: { requests: readonly RunningRequest[] }
@@ -189,7 +189,7 @@ export class LiveFeed {
     for (const reader of this.readers) reader.news()
   }
 
-  /** Returns the event ID for a position, with which a reader can resume. */
+  /** Returns the event ID for a position. A reader can resume after it. */
   formatEventId(position: number): string {
     return `${this.sequence}-${position}`
   }
@@ -203,7 +203,7 @@ export class LiveFeed {
 
   isBuffered = (position: number): boolean => this.head - position <= MAX_BUFFERED
 
-  /** Returns the text of the event after a position, or an empty string if its type isn't wanted. */
+  /** Returns the text of the event after a position, or an empty string if the reader doesn't want its type. */
   getTextAfter(position: number, wantedTypes: ReadonlySet<LiveEventType>): string {
     const event = this.#buffer[position % MAX_BUFFERED]
     if (!event || !wantedTypes.has(event.type)) return ''

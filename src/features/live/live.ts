@@ -26,7 +26,7 @@ export const liveInput = closedObject({
 
 const isType = (name: string): name is LiveEventType => liveEventTypes.some((known) => known === name)
 
-/** An idle stream sends a comment at this interval, in ms. */
+/** How often an idle stream sends a comment, in ms. */
 const KEEP_ALIVE_MS = 15_000
 /** Minimum time between two writes to a reader, in ms, so that events are sent in batches. */
 const BATCH_MS = 100
@@ -139,7 +139,7 @@ class LiveStream implements ByteStream {
     return text
   }
 
-  /** Resolves after `ms`, when news arrives and `isEnough` returns true, or when the stream ends. */
+  /** Resolves after `ms`, when events arrive and `isEnough` returns `true`, or when the stream ends. */
   async #wait(ms: number, isEnough: () => boolean): Promise<void> {
     if (this.#isOver || ms <= 0) return
     let cancelTimer: CancelDeadline = () => {}
