@@ -13,12 +13,12 @@ import { findScarcest } from './limit-headers.ts'
 /** The caller's account, key, and limits, as `GET /v1/account` returns them. */
 export interface Account {
   object: 'account'
-  /** Your app's id for the account that the request runs as. This field and the next two are absent if there is no account. */
+  /** Your app's ID for the account that the request runs as. This field and the next two are absent if there is no account. */
   id?: string
   name?: string | null
   /** The name of the account's plan. */
   plan?: string | null
-  /** `null` for a request without a key, if none is required. */
+  /** `null` for a request without a key. */
   key: {
     id: string
     name: string
@@ -32,7 +32,7 @@ export interface Account {
   limits: LimitState[]
 }
 
-/** A caller's US dollar limits and spending, as OpenRouter's `GET /v1/key` returns them. */
+/** A caller's dollar limits and spending, as OpenRouter's `GET /v1/key` returns them. */
 export interface OpenRouterKey {
   data: {
     label: string
@@ -73,11 +73,11 @@ interface AccountTerms {
 /** Reads the account of a caller. All functions reject with `STORAGE_UNAVAILABLE` while the counters can't be read. */
 export const createAccountReaders = (terms: AccountTerms) => ({
   account: (caller: Caller) => readAccount(caller, terms),
-  /** Reads the key as OpenRouter's `GET /v1/key` returns it. Throws `KEY_MISSING` without a key and an account. */
+  /** Reads the key as OpenRouter's `GET /v1/key` returns it. Throws `KEY_MISSING` without a key or an account. */
   openRouterKey: (caller: Caller) => readOpenRouterKey(caller, terms),
   /**
-   * Reads the credits as OpenRouter's `GET /v1/credits` returns them. `total_credits` is `null` without a limit on dollars. Throws `KEY_MISSING`
-   * without a key and an account.
+   * Reads the credits as OpenRouter's `GET /v1/credits` returns them. `total_credits` is `null` if there is no dollar limit. Throws `KEY_MISSING`
+   * without a key or an account.
    */
   openRouterCredits: (caller: Caller) => readOpenRouterCredits(caller, terms),
 })
@@ -95,7 +95,7 @@ function showKey(key: ClientKey): Account['key'] {
   return { id, name, expiresAt, group: group ? { id: group.id, name: group.name } : null, models, kinds }
 }
 
-/** Whose spending to report: the request's key, or else its account. */
+/** Whose spending to report: the request's key, or, without a key, its account. */
 interface Spender {
   scope: 'key' | 'account'
   id: string
@@ -162,8 +162,7 @@ interface SpentDraft {
 }
 
 /**
- * Reads the spending in US dollars: from the counters if the spender has its own limits, otherwise from the usage records. Values are `null` if there
- * are none.
+ * Reads the spending in US dollars: from the counters if the spender has its own limits, otherwise from the usage records. Unknown values are `null`.
  */
 async function readSpent(spender: Spender, terms: AccountTerms): Promise<SpentDraft> {
   const { scope, id, limits } = spender
@@ -176,7 +175,7 @@ async function readSpent(spender: Spender, terms: AccountTerms): Promise<SpentDr
   return spent
 }
 
-/** Sums the spending of whole days, as far back as the gateway keeps records. */
+/** Sums the spending by whole days, as far back as the gateway keeps records. */
 async function readRecordedSpending({ scope, id }: Spender, { usage, clock }: AccountTerms): Promise<SpentDraft> {
   if (!usage || scope !== 'key') return { day: null, week: null, month: null, total: null }
   const minute = toMinute(clock.now())

@@ -3,14 +3,14 @@ import type { Caller } from '../../request/caller.ts'
 import { jsonReply } from '../../request/door/reply.ts'
 import type { UnrecordedRequest } from '../../request/feature-requests.ts'
 
-/** Functions that read a caller's account, each in the format of its path. */
+/** Functions that read a caller's account, each in the format of one path. */
 export interface AccountReaders {
   account(caller: Caller): Promise<object>
   openRouterKey(caller: Caller): Promise<object>
   openRouterCredits(caller: Caller): Promise<object>
 }
 
-/** The paths where a caller reads its own limits. `/v1/auth/key` is the old name of OpenRouter's `/v1/key`. */
+/** The paths where callers read their own limits. `/v1/auth/key` is the old name of OpenRouter's `/v1/key`. */
 export const accountPaths = {
   '/v1/account': 'account',
   '/v1/key': 'openRouterKey',

@@ -13,9 +13,9 @@ import { createPreview } from './preview.ts'
 
 /** Applies limits to requests. */
 export interface Gate {
-  /** Serves a request within the limits that apply to it. */
+  /** Serves a request within its limits. */
   around(request: RouteRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>
-  /** Returns whether and why a request of this caller would be rejected, without sending it. */
+  /** Previews whether and why a request from this caller would be rejected, without sending it. */
   preview(caller: Caller, settings: StoredSettings): RefusalPreview
 }
 
@@ -63,7 +63,7 @@ const getHolders = ({ key, account }: Caller): Holders => ({
   plan: account?.plan?.name,
 })
 
-/** Lists the limits that apply to a caller: those of its key, the key's group, its account, the account's plan, its token, and the gateway. */
+/** Lists the limits that apply to a caller: from its key, the key's group, its account, the account's plan, its token, and the gateway. */
 export function listScopes({ key, account, token }: Caller, { limits }: StoredSettings): LimitedScope[] {
   const scopes: LimitedScope[] = []
   const group = key?.group

@@ -29,22 +29,22 @@ interface GatedTerms {
 }
 
 /**
- * A request to which limits apply. Its first attempt reserves everything that it may use in one call; later attempts reserve only tokens and US
- * dollars. Tokens and US dollars settle with their attempt; `requests` and `parallel` settle with the request.
+ * A request with limits. The first attempt makes a single reservation for everything that it may use; later attempts reserve only tokens and US
+ * dollars. Tokens and US dollars settle when their attempt ends; `requests` and `parallel` settle when the request ends.
  */
 export class GatedRequest {
   readonly #request: RouteRequest
   readonly #terms: GatedTerms
   /**
-   * Which of tokens and US dollars are limited. If either is, attempts reserve both units; otherwise, both are only counted at the end of the
-   * request.
+   * The limited units among tokens and US dollars. If there are any, attempts reserve both units; otherwise, both are only counted when the request
+   * ends.
    */
   readonly #measured: ReadonlySet<LimitUnit>
   /** The reservation of `requests` and `parallel`; `unkept` if the storage was unavailable and the settings allow such requests. */
   #entry: Reservation | 'unkept' | undefined = undefined
   /** The units of `#entry` that settle when the request ends. */
   #endUnits: readonly LimitUnit[] = []
-  /** The number of attempts that neither this step nor another one rejected. */
+  /** The number of attempts that no step has rejected. */
   #through = 0
   /** The limits as of the latest reservation, and the tokens that have been released since then. */
   #limits: readonly LimitState[] = []
@@ -63,7 +63,7 @@ export class GatedRequest {
     return this.#measured.size > 0
   }
 
-  /** Reserves `requests` and `parallel` before any step can respond in place of a provider. */
+  /** Reserves `requests` and `parallel`. Called before any step can respond in place of a provider. */
   async admit(): Promise<void> {
     await this.#request.log.client.scope.race(this.#enter())
   }
@@ -79,7 +79,7 @@ export class GatedRequest {
     await next()
   }
 
-  /** Adds the headers that tell the client how much of its limits remains. Counts a response that the gateway produced without an attempt. */
+  /** Adds the headers that tell the client what remains of its limits. Counts a response that the gateway produced without an attempt. */
   async replied(reply: Reply): Promise<Reply> {
     if (this.#through === 0 && reply.status < 400) {
       if (!this.#entry)
@@ -94,7 +94,7 @@ export class GatedRequest {
     return reply
   }
 
-  /** Reserves the attempt's worst case, and limits its target's usage to that. */
+  /** Reserves the attempt's worst case, and caps the target's output accordingly. */
   async #reserveFor(attempt: SteppedAttempt): Promise<void> {
     const isFirst = !this.#entry
     const worstCase = getWorstCase(attempt.request, attempt.target)
@@ -120,7 +120,7 @@ export class GatedRequest {
     let reserved = (wanted.fixed.tokens ?? 0) + outputTokens
     attempt.onSettled((record) => {
       const spent = sumSpending([record])
-      if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of something that was used is unknown
+      if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of some usage is unknown
       reservation.settle(spent, MEASURED)
       this.#freed += reserved - spent.tokens
     })
@@ -141,7 +141,7 @@ export class GatedRequest {
         return output
       },
     })
-    let covered = { tokens: 0, usd: 0 } // counts what the attempt's calls have used, so that the full worst case is available for the next one
+    let covered = { tokens: 0, usd: 0 } // the usage of the attempt's earlier calls, so that the full worst case is available for the next one
     attempt.beforeFollowUp(async (spending) => {
       if (!spending) return
       const spent = sumSpending([spending])
@@ -177,7 +177,7 @@ export class GatedRequest {
     throw createCutOffError(refusal.limit, this.#terms.holders)
   }
 
-  /** Reserves more for an in-flight attempt, up to `beyond` its limits. Resolves to the refusal if that is too much. */
+  /** Reserves more for an in-flight attempt, exceeding its limits by at most `beyond`. Resolves to the refusal if that isn't possible. */
   async #extend(reservation: Reservation, by: UsedAmounts, beyond?: UsedAmounts): Promise<LimitRefusal | undefined> {
     try {
       return await reservation.extend(by, beyond)
@@ -196,7 +196,7 @@ export class GatedRequest {
     this.#limits = reservation.limits
   }
 
-  /** Stores the reservation. `units` are those that settle with the request. */
+  /** Stores the reservation. `units` settle when the request ends. */
   #entered(reservation: Reservation, units: readonly LimitUnit[]): void {
     this.#entry = reservation
     this.#endUnits = units
@@ -231,9 +231,7 @@ export class GatedRequest {
     return createRefusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers })
   }
 
-  /**
-   * Settles the request when it ends. It counts as one request if any attempt was allowed. Also counts the usage of attempts that reserved nothing.
-   */
+  /** Settles the request when it ends. Counts one request if any attempt was allowed, and the usage of attempts that reserved nothing. */
   #end({ attempts }: RequestRecord): void {
     this.#isOver = true
     if (this.#entry && this.#entry !== 'unkept') {
@@ -247,7 +245,7 @@ export class GatedRequest {
     exchange.waitUntil?.(this.#terms.ledger.flushed())
   }
 
-  /** Returns the limits as last read, with the tokens that have been released since then. */
+  /** Returns the limits as last read, plus the tokens that have been released since then. */
   #limitsNow(): readonly LimitState[] {
     if (this.#freed === 0) return this.#limits
     return this.#limits.map((one) => {

@@ -12,7 +12,7 @@ export interface Holders {
 
 /** What a rejected request would have used. */
 interface RefusedUse {
-  /** The amount it needs of the limit's unit, in tokens or US dollars. */
+  /** The amount needed in the limit's unit, such as tokens or US dollars. */
   need: number
   /** Whether the request can lower its maximum output. */
   limitsOutput: boolean
@@ -68,12 +68,12 @@ export function createRefusalError(
 const TOO_LONG_S = 60
 const NO_RETRY = { 'x-should-retry': 'false' }
 
-/** Whether the window is short enough for a client to wait until it ends. */
+/** Whether the window is short enough for a client to wait for its end. */
 const isShort = (window: LimitWindow | null) => window === 'minute' || window === 'hour'
 
 const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
 
-/** Creates the error for an in-flight request that has used up the rest of a limit and needs more. */
+/** Creates the error for an in-flight request that needs more than the rest of a limit. */
 export function createCutOffError(limit: LimitState, holders: Holders): GatewayError {
   const what = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOWS[limit.window ?? 'total']}.`
   const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
@@ -81,7 +81,8 @@ export function createCutOffError(limit: LimitState, holders: Holders): GatewayE
 }
 
 /**
- * Creates the error for a target whose price is unknown while US dollars are limited. `member` is the request field that changes the price, if any.
+ * Creates the error for a target whose price is unknown although a dollar limit applies. `member` is the request field that changes the price, if
+ * any.
  */
 export const createUnpricedError = (target: string, member?: string): GatewayError =>
   gatewayError('REQUEST_TOO_EXPENSIVE', {

@@ -2,14 +2,14 @@ import { rememberByName } from '../../lib/maps.ts'
 import type { LimitState, LimitUnit } from '../../types/limits.ts'
 import type { ClientFormat } from '../../types.ts'
 
-/** The units that clients have headers for. */
+/** The units with rate-limit headers. */
 type ShownUnit = Extract<LimitUnit, 'requests' | 'tokens'>
 const SHOWN: readonly ShownUnit[] = ['requests', 'tokens']
 
-/** The names of the headers of a unit, such as `x-ratelimit-remaining-tokens`. */
+/** The header names for a unit, such as `x-ratelimit-remaining-tokens`. */
 type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
 
-/** The headers in which clients of a format read their limits, with the format of a reset time. */
+/** The headers from which a format's clients read their limits, and the format of reset times. */
 interface LimitHeaderForm extends Readonly<Record<ShownUnit, HeaderNames>> {
   formatReset(resetsAt: string, now: number): string
 }
@@ -32,7 +32,7 @@ const anthropicForm: LimitHeaderForm = {
   formatReset: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
 }
 
-/** Google clients and AI SDK clients have no such headers. */
+/** Google clients and AI SDK clients don't read such headers. */
 const headerForms: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> = {
   'openai-chat': openaiForm,
   'openai-responses': openaiForm,
@@ -42,8 +42,8 @@ const headerForms: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> =
 }
 
 /**
- * Creates the headers that tell clients of a format how much of their limits on requests and tokens remains. If a unit has several limits, the
- * headers show the one with the smallest remaining share. `now` is in epoch ms.
+ * Creates the headers that tell a format's clients what remains of their request and token limits. If a unit has several limits, the headers show the
+ * one with the smallest remaining share. `now` is in epoch ms.
  */
 export function limitHeaders(
   limits: readonly LimitState[],
@@ -85,7 +85,7 @@ function formatWait(ms: number): string {
   return `${hoursText}${seconds >= 60 ? `${minutes}m` : ''}${seconds % 60}s`
 }
 
-/** Removes the headers in which a provider reports its own limits; they aren't the client's limits. */
+/** Removes the headers with a provider's limits, because they aren't the client's limits. */
 export function dropProviderLimits(headers: Record<string, string>): void {
   for (const name in headers) if (isProviderHeader(name)) delete headers[name]
 }

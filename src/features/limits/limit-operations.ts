@@ -11,11 +11,11 @@ import type { AccountName, Ledger, LimitedScope } from './ledger/ledger.ts'
  */
 export interface LimitOperations<Input = never> {
   /**
-   * Returns all limits that apply: its own, those of its group, account, or plan, and the gateway's. Limits that `identify` gives an account aren't
-   * known here. Rejects with `STORAGE_UNAVAILABLE` while the storage is unavailable.
+   * Returns all limits that apply: the resource's own limits, those of its group, account, or plan, and the gateway's. Doesn't include limits that
+   * `identify` returns for an account. Rejects with `STORAGE_UNAVAILABLE` while the storage is unavailable.
    */
   get(id: string): Promise<LimitStates>
-  /** Resets its own counters; reservations of in-flight requests remain. */
+  /** Resets the resource's own counters; reservations of in-flight requests remain. */
   reset(id: string): Promise<{ success: true }>
   /** Ends the reservations of instances that no longer run. By default, these reservations count as used. */
   settle(id: string, input?: LostSettlement | Input): Promise<{ success: true }>

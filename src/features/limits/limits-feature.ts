@@ -27,12 +27,12 @@ interface LimitsDependencies {
 
 /**
  * Enforces the limits of a request's key, its group, its account, its plan, and the gateway. Requests without limits pass immediately; the code is
- * loaded with the first limited request.
+ * loaded on the first request with limits.
  */
 export interface LimitsFeature extends Feature {
   aroundRequest: RequestStep
   ledger(): Promise<Ledger>
-  /** Returns why a request of this caller would be rejected, without sending it. */
+  /** Previews why a request from this caller would be rejected, without sending it. */
   preview(caller: Caller): Promise<RefusalPreview>
 }
 

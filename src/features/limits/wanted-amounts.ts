@@ -29,7 +29,7 @@ export function estimateWanted(
   return { fixed, output: { tokens: outputTokens, least, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 } }
 }
 
-/** Throws `REQUEST_TOO_EXPENSIVE` if a field requests a response whose price is unknown. */
+/** Throws `REQUEST_TOO_EXPENSIVE` if a field of the request makes the price unknown. */
 export function requireKnownPrice(
   target: SteppedAttempt['target'],
   surchargeField: string | undefined,
@@ -53,5 +53,5 @@ export const ENTRY: Amounts = { requests: 1, parallel: 1 }
 /** The units whose amounts depend on the target. */
 export const MEASURED: ReadonlyArray<'tokens' | 'usd'> = ['tokens', 'usd']
 
-/** The minimum output to reserve, in tokens; a shorter response is useless. */
+/** The minimum output to reserve, in tokens. A shorter response would be useless. */
 const LEAST_OUTPUT = 1_024

@@ -36,16 +36,18 @@ export interface AccountDependencies {
   instance: string
 }
 
-/** How long a hold waits for requests that are pending on other instances, in ms. Without crashes, they take a few round trips. */
+/** How long a hold waits for requests that are pending on other instances, in ms. Unless an instance crashes, they take a few round trips. */
 const BLOCKED_MS = 1_000
 /** The longest time between writes while this instance holds something, in ms. */
 export const BEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
-/** How long counters of users and runs are kept after the last write, in ms. Users' outlast any window, and are permanent under a total limit. */
+/**
+ * How long counters of users and runs are kept after the last write, in ms. User counters outlast any window, and never expire under a total limit.
+ */
 const KEPT_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
 /** The maximum number of conflicts in a row; enough for this many concurrent writers. */
 const MAX_CONFLICTS = 200
-/** For this many conflicts or polls, the next try follows immediately. */
+/** The number of conflicts or polls after which retries start to wait. */
 const EAGER = 3
 
 /**
@@ -97,9 +99,9 @@ export class Account {
   }
 
   /**
-   * Reserves amounts. `isPending`: the reservation may be released again because another account rejects the request. `waits`: waits up to a second
-   * for pending reservations of others that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED`, or `RECORD_DAMAGED`; nothing is reserved
-   * in that case.
+   * Reserves amounts. `isPending`: the reservation is released if another account rejects the request. `waits`: the hold waits up to a second for
+   * other requests' pending reservations that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED`, or `RECORD_DAMAGED`; nothing is
+   * reserved in that case.
    */
   hold(
     asked: Omit<HoldRequest, 'name'>,
@@ -127,7 +129,7 @@ export class Account {
     })
   }
 
-  /** Changes the reserved or used amounts. The change is written soon, with retries while the storage is unavailable. */
+  /** Changes the reserved or used amounts. Writes the change in the background, and retries while the storage is unavailable. */
   change(change: AccountChange): void {
     if (isZero(change.freed) && isZero(change.decided) && isZero(change.spent)) return
     this.#add({ kind: 'change', change })
@@ -153,12 +155,12 @@ export class Account {
     return this.#task((draft) => draft.settleLost(as))
   }
 
-  /** Stores the usage of the other side of a mirror. Rejects as `hold` does. */
+  /** Stores usage from the other side of a mirror. Rejects as `hold` does. */
   takeSpent(side: string, spent: SideSpent): Promise<void> {
     return this.#task((draft) => draft.takeSpent(side, spent))
   }
 
-  /** Removes the account, without counting in-flight requests. */
+  /** Removes the account. In-flight requests are no longer counted. */
   async forget(): Promise<void> {
     await this.flushed()
     await this.#deps.storage.delete(this.#key).catch(handleStorageError('write', this.#key))
@@ -239,10 +241,10 @@ export class Account {
     this.#running = undefined
   }
 
-  /** Commits the queue. Resolves to whether all waiting operations were decided and, if there was anything to write, written. */
+  /** Commits the queue. Resolves to whether all waiting operations were decided and, if necessary, written. */
   async #commit(): Promise<boolean> {
     if (this.#isStale || !this.#book) this.#book = await this.#read()
-    if (this.#queue.length === 0 && !this.#mustWrite) return true // a write with an unknown result succeeded after all
+    if (this.#queue.length === 0 && !this.#mustWrite) return true // a write whose result was unknown has succeeded after all
     const { clock, instance } = this.#deps
     const draft = new Draft({
       book: this.#book,
@@ -285,7 +287,7 @@ export class Account {
     return true
   }
 
-  /** Reads the account's current state. Counts a write with an unknown result as done if it succeeded after all. */
+  /** Reads the account's current state. Detects if a write whose result was unknown succeeded after all. */
   async #read(): Promise<Book> {
     const { storage, clock, instance } = this.#deps
     const stored = await storage.get(this.#key).catch(handleStorageError('read', this.#key))
@@ -314,7 +316,7 @@ export class Account {
     }
   }
 
-  /** Handles a record that was deleted, because its key or group was. */
+  /** Handles the deletion of the record, which follows the deletion of its key or group. */
   #forgotten(): void {
     this.#own = emptyEntry
     this.#generation++
@@ -322,7 +324,7 @@ export class Account {
     this.#mustWrite = false
   }
 
-  /** Records that a write succeeded, so that no earlier one can still take effect. */
+  /** Records that a write succeeded, so that no earlier write can still take effect. */
   #confirm(sequence: number, draft: Draft): void {
     this.#confirmed = sequence
     this.#attempts = []
@@ -374,7 +376,7 @@ const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
 
 const isZero = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
 
-/** Merges two books, because a store that isn't atomic returned the state before the last write. Keeps all counts of both. */
+/** Merges two books after a storage that isn't atomic returned the state before the last write. Keeps all counts from both. */
 function uniteBooks(stored: Book, own: Book): Book {
   const minute = Math.max(stored.minute, own.minute)
   const ownUsed = rollUsed(own.used, own.minute, minute)

@@ -22,7 +22,7 @@ export const NOTHING: WholeAmounts = Object.freeze({ requests: 0, parallel: 0, t
 
 /** The largest count; larger values count as this. */
 const MOST = Number.MAX_SAFE_INTEGER
-/** A floating-point product this close to an integer is treated as that integer. */
+/** A floating-point product this close to an integer is rounded to that integer. */
 const ROUNDING = 1e-12
 
 /** Rounds up to an integer from 0 to the largest safe integer. Returns `otherwise` for NaN. */
@@ -42,7 +42,7 @@ export const plus = (a: number, b: number): number => Math.min(MOST, a + b)
 /** Subtracts, but never below 0. */
 export const minus = (a: number, b: number): number => Math.max(0, a - b)
 
-/** Converts to integers, rounded up. NaN becomes the amount in `otherwise`, which by default is more than any limit allows. */
+/** Converts to integers, rounded up. Replaces NaN with the amount in `otherwise`; by default, that is more than any limit allows. */
 export function toWholeAmounts(
   { requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts,
   otherwise?: WholeAmounts,

@@ -13,13 +13,13 @@ export type LostKind = 'open' | 'spent' | 'unspent'
 export interface InstanceEntry {
   /** When the instance last wrote, by its own clock, in epoch seconds. */
   beat: number
-  /** The number of the write that made this entry. It tells the instance whether a write with an unknown result succeeded. */
+  /** The number of the write that stored this entry, from which the instance learns whether a write with an unknown result succeeded. */
   sequence: number
-  /** `open`, unless an administrator has settled the reservations of this instance after it was lost. */
+  /** `open`, unless an operator has settled this instance's reservations after it was lost. */
   lostAs: LostKind
   parallel: number
   held: readonly MinuteSlot[]
-  /** The parts of `parallel` and `held` that are released again if another account rejects the same request. */
+  /** The parts of `parallel` and `held` that are released if another account rejects the same request. */
   pendingParallel: number
   pending: readonly MinuteSlot[]
 }
@@ -28,14 +28,14 @@ export interface InstanceEntry {
 export interface Book {
   /** The latest minute in which anything was counted. The counters are for the windows that contain this minute. */
   minute: Minute
-  /** Usage by window: requests, tokens, and nano-dollars of the first window in `WINDOWS`, then of the next. */
+  /** Usage by window: requests, tokens, and nano-dollars in the first window of `WINDOWS`, then in the second, and so on. */
   used: number[]
   /** Reservations of instances that were lost long ago, by the first minute of their day. */
   gone: readonly MinuteSlot[]
   entries: ReadonlyMap<string, InstanceEntry>
-  /** When the counters were last reset, in epoch ms, later than each earlier reset; 0 means never. Both sides of a mirror agree on the latest. */
+  /** When the counters were last reset, in epoch ms, always later than earlier resets; 0 means never. Both sides of a mirror use the latest reset. */
   epoch: number
-  /** The number of the last write: epoch ms, and increasing with each write. */
+  /** The number of the last write: its time in epoch ms, but always higher than that of the write before it. */
   number: number
   /** Usage on the other side of a mirror, in the windows of `minute`. */
   elsewhere: Elsewhere | undefined
@@ -43,7 +43,7 @@ export interface Book {
 
 /** An account's usage on the other side of a mirror. */
 export interface Elsewhere {
-  /** The id of the mirror. */
+  /** The ID of the mirror. */
   side: string
   /** The number of the other side's write. */
   number: number
@@ -87,7 +87,7 @@ export const emptyEntry: InstanceEntry = Object.freeze({
 
 export const isEmptyEntry = (entry: InstanceEntry): boolean => entry.parallel === 0 && entry.held.length === 0
 
-/** Returns the index in `used` of a unit of a window, both by index. */
+/** Returns the index in `used` for the indexes of a window and a unit. */
 export const getUsedIndex = (window: number, unit: number): number => window * UNITS + unit
 
 /** Returns the used amounts as of `minute`, with 0 for windows that have ended. */

@@ -7,7 +7,7 @@ import { type Minute, WINDOWS, windowEndText, windowStarts } from './windows.ts'
 /** Identifies the owner of an account. */
 export interface AccountName {
   scope: LimitScope
-  /** The id of the key or group, or the ref of the account; empty for the gateway. */
+  /** The ID of the key or group, or the ref of the account; empty for the gateway. */
   id: string
 }
 
@@ -17,8 +17,8 @@ export interface LimitRefusal {
   /** The current state of the limit. */
   limit: LimitState
   /**
-   * `used-up`: nothing remains, even if all in-flight requests cost nothing. `too-large`: something remains, but not enough. `held`: the request fits
-   * if in-flight requests cost less than their reservations, or, for `parallel`, after one of them ends.
+   * `used-up`: nothing would remain even if all in-flight requests cost nothing. `too-large`: something remains, but not enough. `held`: the request
+   * fits if in-flight requests cost less than their reservations, or, for `parallel`, after one of them ends.
    */
   why: 'used-up' | 'too-large' | 'held'
 }
@@ -31,7 +31,7 @@ interface SingleLimit {
   limit: number
   /** As an integer. */
   most: number
-  /** The index of the window, and of the unit among those that are counted; -1 for `parallel`. */
+  /** The indexes of the window and the unit; -1 for `parallel`, which isn't counted by window. */
   windowAt: number
   unitAt: number
 }
@@ -39,7 +39,7 @@ interface SingleLimit {
 const rulesByLimits = new WeakMap<UsageLimits, readonly SingleLimit[]>()
 
 /**
- * Lists the limits one by one, in the order requests, tokens, usd, parallel. Returns the same list for the same object, so the object must not
+ * Lists the limits one by one, in this order: requests, tokens, usd, parallel. Returns the same list for the same object, so the object must not
  * change.
  */
 export function listRules(limits: UsageLimits): readonly SingleLimit[] {
@@ -142,13 +142,13 @@ export interface HoldRequest {
   output?: WantedOutput | undefined
 }
 
-/** The decision of an account. `blocked`: the amounts would fit if pending requests were rejected by other accounts that are still deciding. */
+/** An account's decision. `blocked`: the amounts would fit if other accounts, which are still deciding, rejected pending requests. */
 export type Decision =
   | { kind: 'fits'; amounts: WholeAmounts; outputTokens: number | undefined; limits: LimitState[] }
   | { kind: 'blocked'; refusal: LimitRefusal }
   | LimitRefusal
 
-/** Decides whether the amounts fit into all limits. */
+/** Decides whether the amounts fit within all limits. */
 export function decide(asked: HoldRequest, view: AccountView): Decision {
   const { limits, fixed, output } = asked
   const { minute } = view.book
@@ -209,7 +209,7 @@ function getFittingOutput(
   return tokens
 }
 
-/** Returns why a limit doesn't allow an amount that doesn't fit. */
+/** Returns why an amount doesn't fit within a limit. */
 function getRefusalReason({ unit, most }: SingleLimit, tally: Tally, amount: number): LimitRefusal['why'] {
   const left = most - tally.used - tally.unsettled
   if (unit === 'parallel') return amount > most ? 'too-large' : 'held'

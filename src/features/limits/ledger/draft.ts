@@ -20,7 +20,7 @@ import { type Minute, toMinute } from './windows.ts'
 /** What an account has reserved for one request. */
 export interface Grant {
   kind: 'granted'
-  /** The minute whose windows it counts in. */
+  /** The minute whose windows count the grant. */
   minute: Minute
   amounts: WholeAmounts
   outputTokens: number | undefined
@@ -36,7 +36,7 @@ export type HoldOutcome = Grant | LimitRefusal | { kind: 'blocked' }
 /** A change to this instance's reservations and to the used amounts. */
 export interface AccountChange {
   generation: number
-  /** The minute whose windows it counts in. */
+  /** The minute whose windows count the change. */
   minute: Minute
   freed: WholeAmounts
   /** The part of the reservation that is no longer pending. */
@@ -49,16 +49,16 @@ export type AccountOperation =
   | {
       kind: 'hold'
       asked: HoldRequest
-      /** Whether the reservation may be released again because of another account. */
+      /** Whether the reservation is released if another account rejects the request. */
       isPending: boolean
-      /** Until when to wait for blocking operations, in epoch ms; 0 means not to wait. */
+      /** How long to wait for blocking operations: a time in epoch ms, or 0 to not wait. */
       until: number
       done(outcome: HoldOutcome): void
       fail(error: unknown): void
     }
   | {
       kind: 'task'
-      /** Whether it can run on a damaged record, treating it as empty. */
+      /** Whether the operation can run on a damaged record, treating it as empty. */
       repairs: boolean
       /** Returns the callback to run after the draft has been written. */
       run(draft: Draft): () => void
@@ -103,7 +103,7 @@ export class Draft {
     const used = rollUsed(from.used, from.minute, minute)
     const { entries, gone } = tidyBook(from, observation, { now, minute })
     const before = entries.get(instance)
-    if (before?.lostAs === 'spent') for (const slot of before.held) count(used, minute, slot, -1) // it wasn't lost after all
+    if (before?.lostAs === 'spent') for (const slot of before.held) count(used, minute, slot, -1) // the instance wasn't lost after all
     entries.set(instance, own)
     const { epoch, number } = from
     const elsewhere = from.elsewhere && {
@@ -176,7 +176,7 @@ export class Draft {
     this.isChanged = true
   }
 
-  /** Ends the reservations of lost instances. Their entries stay for a while, in case the instances come back. */
+  /** Ends the reservations of lost instances. Keeps their entries for a while, in case the instances come back. */
   settleLost(as: 'spent' | 'unspent'): void {
     const { book, view } = this
     const ended = [...book.gone]

@@ -5,7 +5,7 @@ import { NOTHING, type WantedOutput, type WholeAmounts, withOutput } from './amo
 import { type HoldRequest, type LimitRefusal, pickHarderRefusal } from './decide.ts'
 import type { Grant, HoldOutcome } from './draft.ts'
 
-/** A reservation that a request needs in one account; a request may need several. */
+/** A reservation that a request needs in one account. A request may need several. */
 export interface AccountHold {
   account: Account
   asked: Omit<HoldRequest, 'name'>
@@ -19,9 +19,9 @@ export interface HeldPart {
 }
 
 /**
- * Reserves in all accounts or in none. Each account must occur once, in an order that is the same for all requests. With several accounts, the
- * reservations in the first ones are pending until the last one has decided; other requests that they would cause to be rejected wait. A request
- * waits for an account only while it has no reservation in later ones, so two requests never wait for each other.
+ * Reserves in all accounts or in none. Each account must occur only once, in the same order for all requests. With several accounts, the first
+ * reservations are pending until the last account has decided; other requests that they would cause to be rejected wait. A request waits for an
+ * account only while it has no reservation in later ones, so requests can't deadlock.
  */
 export async function holdAll(asks: readonly AccountHold[]): Promise<HeldPart[] | LimitRefusal> {
   const [only] = asks
@@ -75,7 +75,7 @@ function pickRefusal(outcomes: readonly HoldOutcome[]): LimitRefusal {
 }
 
 /**
- * Confirms the reservations in all accounts, so that they are no longer pending. Reduces the output to the amount that fits into every account.
+ * Confirms the reservations in all accounts, so that they are no longer pending. Reduces the output to the amount that fits within every account.
  * Empties `held`.
  */
 function listConfirmed(asks: readonly AccountHold[], held: Map<AccountHold, Grant>): HeldPart[] {

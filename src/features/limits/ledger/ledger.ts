@@ -32,7 +32,7 @@ export interface WantedAmounts {
   output?: WantedOutput | undefined
 }
 
-/** The reservation for one attempt. That of the first attempt also covers the request. */
+/** The reservation for one attempt. The first attempt's reservation also covers the request. */
 export interface Reservation {
   kind: 'reserved'
   /** How much output was reserved; `undefined` if none was requested. */
@@ -41,7 +41,7 @@ export interface Reservation {
   readonly limits: readonly LimitState[]
   /**
    * Reserves more, in the same windows as before. Resolves to a refusal if that doesn't fit; the earlier reservation stays. Rejects as `reserve`
-   * does. `beyond` is how far all reservations and usage may exceed each limit afterward.
+   * does. `beyond` is how far total reservations and usage may then exceed each limit.
    */
   extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined>
   /**
@@ -55,7 +55,7 @@ export interface Reservation {
 export interface Ledger {
   /**
    * Reserves in all scopes or in none. Takes one round trip to the storage, unless other instances write at the same time. Skips scopes without
-   * limits. Rejects with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters can't be read, or with `STORAGE_FAILED`.
+   * limits. Rejects with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters are unreadable, or with `STORAGE_FAILED`.
    */
   reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRefusal>
   /** Returns why `reserve` would currently reject, without reserving anything. Rejects as `reserve` does. */
@@ -64,31 +64,33 @@ export interface Ledger {
   state(scope: LimitedScope): Promise<LimitState[]>
   /** Resets the counters, even if they are damaged; in-flight requests stay reserved. */
   reset(scope: AccountName): Promise<void>
-  /** Ends the reservations of crashed instances, counting all of them as spent, or none. Anything such an instance settles later still counts. */
+  /**
+   * Ends the reservations of crashed instances, counting either all or none of them as spent. If such an instance settles later, that still counts.
+   */
   settleLost(scope: AccountName, as: 'spent' | 'unspent'): Promise<void>
   /** Removes the counters of a deleted key or group. */
   forget(scope: AccountName): Promise<void>
   /**
-   * Returns the usage of keys and groups on this side of a mirror, for the other side. Returns at most `limit` accounts after those of the previous
-   * page. `mirror` is the mirror's id. Rejects with `STORAGE_FAILED`.
+   * Returns the usage of keys and groups on this side of a mirror, for the other side. Returns at most `limit` accounts, starting after the previous
+   * page. `mirror` is the mirror's ID. Rejects with `STORAGE_FAILED`.
    */
   spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage>
   /** Counts an account's usage on the other side, replacing its earlier usage. Rejects as `reserve` does. */
   takeSpent(mirror: string, account: SpentAccount): Promise<void>
   /**
-   * Returns the limits that are at least 80% used, the fullest first, as last written; a settlement may still be waiting. Reads at most 10,000
+   * Returns the limits that are at least 80% used, the fullest first, as last written; some settlements may not be written yet. Reads at most 10,000
    * accounts. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
    */
   near(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]>
-  /** Resolves when all waiting settlements have been written or have failed. Meant for `waitUntil`. */
+  /** Resolves when all pending settlements have been written or have failed. Meant for `waitUntil`. */
   flushed(): Promise<void>
   /** How many accounts this process has in memory. */
   readonly accountsInMemory: number
-  /** Writes all waiting settlements. Settlements that can't be written are lost; `onError` has received the failure. */
+  /** Writes all pending settlements. Settlements that can't be written are lost; `onError` has received the failure. */
   close(): Promise<void>
 }
 
-/** The storage must have timeouts, as `Store.storage` has. */
+/** The storage must have timeouts, as `Store.storage` does. */
 export type LedgerOptions = Omit<AccountDependencies, 'instance'>
 
 /** The maximum number of accounts in memory, unless more are in use. */
@@ -106,11 +108,11 @@ export function createLedger(options: LedgerOptions): Ledger {
 class StoredLedger implements Ledger {
   readonly #deps: AccountDependencies
   readonly #accounts = new Map<string, Account>()
-  /** The latest report from the other side of a mirror, by account. Most of it stays the same between syncs, and isn't counted again in that case. */
+  /** The latest report from the other side of a mirror, by account. Most accounts don't change between syncs, and aren't counted again. */
   readonly #taken = new Map<string, string>()
   #sweepAt = MAX_ACCOUNTS
   #underWay = 0
-  /** The time of the next run while a timer is set; epoch ms. */
+  /** When the timer will fire, in epoch ms; `undefined` if no timer is set. */
   #beatAt: number | undefined
   #cancelBeat: () => void = () => {}
   #isClosed = false
@@ -220,7 +222,7 @@ class StoredLedger implements Ledger {
     this.#sweepAt = Math.max(MAX_ACCOUNTS, 2 * this.#accounts.size)
   }
 
-  /** Starts showing other instances that this one is alive, for as long as a reservation is in flight. */
+  /** Starts showing other instances that this one is alive, until no reservation is in flight. */
   #begin(): void {
     this.#underWay++
     const now = this.#deps.clock.now()
@@ -243,7 +245,7 @@ class StoredLedger implements Ledger {
 
 const getScopeOrder = ({ scope }: AccountName) => ORDER.indexOf(scope)
 
-/** Makes the price and the token counts valid for calculations. */
+/** Makes the price and token counts safe for calculations. */
 function toSoundOutput({ tokens, least, usdPerToken }: WantedOutput): WantedOutput {
   const most = roundUp(tokens)
   const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
@@ -257,7 +259,7 @@ class HeldReservation implements Reservation {
   readonly #parts: readonly HeldPart[]
   readonly #open = new Set<LimitUnit>(UNITS)
   readonly #onEnd: () => void
-  /** The same in each account. */
+  /** The held amounts, which are the same in each account. */
   #held: WholeAmounts
 
   constructor(given: {
@@ -285,7 +287,7 @@ class HeldReservation implements Reservation {
     const parts = await holdAll(asks)
     if (!Array.isArray(parts)) return parts
     const more = pickUnits(fixed, this.#open)
-    const late = difference(fixed, more) // the amounts of the units that were settled in the meantime
+    const late = difference(fixed, more) // the amounts for units that were settled in the meantime
     this.#held = sum(this.#held, more)
     for (const { account, grant } of parts) account.change({ ...grant, freed: late, decided: NOTHING, spent: NOTHING })
     return undefined
@@ -301,7 +303,7 @@ class HeldReservation implements Reservation {
   }
 }
 
-/** Returns the limits on tokens and US dollars, raised by these amounts. */
+/** Returns the token and dollar limits, raised by these amounts. */
 function raiseLimits(limits: UsageLimits, by: Amounts): UsageLimits {
   const windows = (unit: 'tokens' | 'usd') =>
     Object.fromEntries(Object.entries(limits[unit] ?? {}).map(([window, most]) => [window, most + (by[unit] ?? 0)]))

@@ -1,23 +1,23 @@
 import { type Book, type InstanceEntry, isEmptyEntry, type MinuteSlot, withSlot } from './book.ts'
 import { getWindowStart, type Minute, windowStarts } from './windows.ts'
 
-/** An instance has crashed if its entry hasn't changed for this long, in ms. It writes every 15 s while it has reservations. */
+/** An instance counts as lost once its entry hasn't changed for this long, in ms. It writes every 15 s while it has reservations. */
 export const LOST_MS = 45_000
-/** An instance that has been lost for this long, in ms, won't come back. */
+/** An instance that has been lost for this long, in ms, is assumed not to come back. */
 const GONE_MS = 3_600_000
-/** How many entries of instances that won't come back are kept, in case they do after all. Reservations of older ones are added up. */
+/** How many entries to keep for instances that won't come back, in case they do after all. If there are more, their reservations are summed. */
 const MAX_GONE = 32
-/** How long the entry of an instance without reservations is kept, in ms, for a write whose result it still awaits. */
+/** How long to keep the entry of an instance without reservations, in ms, in case it still awaits the result of a write. */
 const IDLE_MS = 600_000
-/** Like `IDLE_MS`, if there are more than `MANY_IDLE` such entries, for example because each request has its own instance. */
+/** Replaces `IDLE_MS` if there are more than `MANY_IDLE` such entries, for example because each request runs on its own instance. */
 const MANY_IDLE_MS = 60_000
 const MANY_IDLE = 16
-/** Above this number, slots of instances that won't come back are merged. */
+/** The number of slots of instances that won't come back above which they are merged. */
 const MANY_SLOTS = 40
 
 /** What an instance has observed about the other instances of one account. */
 export interface Observation {
-  /** Must be called with each book that was read, at `now` (epoch ms). */
+  /** Must be called with each book that this instance reads, at `now` (epoch ms). */
   saw(book: Book, now: number): void
   isLost(id: string, now: number): boolean
   /** Returns how long an instance's entry has been unchanged, in ms; 0 for this instance. */
@@ -27,8 +27,8 @@ export interface Observation {
 }
 
 /**
- * Creates an observation. When an entry is seen for the first time, its age is based on its beat, by the other instance's clock. From then on, only
- * the observer's clock counts.
+ * Creates an observation. The age of a new entry is based on its beat, by the other instance's clock. From then on, only this instance's clock
+ * counts.
  */
 export function createObservation(self: string): Observation {
   let seen = new Map<string, { sequence: number; since: number; seenAt: number }>()
@@ -79,7 +79,7 @@ export function tidyBook(
   return { entries: kept, gone: slots.length > MANY_SLOTS ? merged(slots, minute) : slots }
 }
 
-/** Merges the slots that count in no window except `total`. */
+/** Merges the slots that only count in the `total` window. */
 function merged(slots: readonly MinuteSlot[], minute: Minute): readonly MinuteSlot[] {
   const [, , , week = 0, month = 0] = windowStarts(minute)
   let result: readonly MinuteSlot[] = []

@@ -7,7 +7,7 @@ import { type AccountName, getLimitStates } from './decide.ts'
 import { ACCOUNTS, AFTER_USERS, parseRecordKey, TOKENS } from './spent-accounts.ts'
 import { toMinute } from './windows.ts'
 
-/** A limit is near once this share of it is used. */
+/** The share of a limit that must be used for it to be near. */
 const NEAR = 0.8
 const PAGE = 1_000
 /** The maximum number of accounts to read. */
@@ -15,8 +15,8 @@ const MOST_ACCOUNTS = 10_000
 
 /**
  * Returns the limits that are at least 80% used or reserved, the fullest first. Skips limits on concurrent requests, and accounts that are damaged or
- * have no limits. Reads the first 10,000 accounts of the storage, without those of your app's users and of tokens. `getLimits` returns the limits of
- * an account. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
+ * have no limits. Reads the first 10,000 accounts in the storage, except accounts of your app's users and of tokens. `getLimits` returns the limits
+ * of an account. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
  */
 export async function nearLimits(
   storage: Storage,

@@ -4,7 +4,7 @@ import type { LimitScope, Storage } from '../../../types.ts'
 import { readBook, type SideSpent, withUsed } from './book.ts'
 import type { AccountName } from './decide.ts'
 
-/** The usage of a key's or group's account on this side. */
+/** The usage on this side of a key's, group's, or gateway's account. */
 export interface SpentAccount extends SideSpent {
   scope: 'key' | 'group'
   id: string
@@ -21,12 +21,12 @@ export interface SpentPage {
 export const ACCOUNTS = 'limits/'
 
 /**
- * Listing after this storage key returns the accounts of keys, groups, and the gateway. Accounts of your app's users come before it. There can be
- * millions of them, and they stay on this side of a mirror.
+ * The storage key after which the accounts of keys, groups, and the gateway are listed. Accounts of your app's users come before it. There can be
+ * millions of them, and they aren't synced with a mirror.
  */
 export const AFTER_USERS = 'limits/account0'
 
-/** Lists that start at this storage key contain the accounts of tokens. These are omitted for the same reasons. */
+/** The storage key at which the accounts of tokens start. These are omitted for the same reasons. */
 export const TOKENS = 'limits/run'
 
 /** Returns the storage key of an account. */
@@ -34,8 +34,8 @@ export const getRecordId = ({ scope, id }: AccountName): string =>
   `${ACCOUNTS}${scope}${id && `/${encodeURIComponent(id)}`}`
 
 /**
- * Returns a page of at most `limit` accounts in the storage, for the other side of the mirror `side`. Usage of an earlier mirror counts as this
- * side's usage. Omits damaged accounts, because they can't be used until they are reset.
+ * Returns a page of at most `limit` accounts, for the other side of the mirror `side`. Usage of an earlier mirror counts as this side's usage. Omits
+ * damaged accounts, because they can't be used until they are reset.
  */
 export async function listSpent(
   storage: Storage,

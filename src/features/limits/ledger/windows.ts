@@ -57,7 +57,7 @@ export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | unde
   }
 }
 
-/** Returns the first minute of the month that is `later` months after the month of `minute`. */
+/** Returns the first minute of the month `later` months after the one that contains `minute`. */
 function monthStart(minute: Minute, later: number): Minute {
   const date = new Date(minute * MS)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later) / MS
@@ -78,7 +78,7 @@ export function windowStarts(minute: Minute): readonly Minute[] {
 let lastEndsMinute: Minute = -1
 const lastEnds = new Map<LimitWindow, string | null>()
 
-/** Returns when the window that contains `minute` ends, in ISO 8601, or `null` for `total`. Caches the latest minute. */
+/** Returns when the window that contains `minute` ends, in ISO 8601, or `null` for `total`. Caches the results for the latest minute. */
 export function windowEndText(window: LimitWindow, minute: Minute): string | null {
   if (minute !== lastEndsMinute) lastEnds.clear()
   lastEndsMinute = minute
