@@ -74,14 +74,14 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
   const add = (prefix: string, id: string, record: object) =>
     values.set(
       prefix + encodeURIComponent(id),
-      JSON.stringify({ order: FIRST + values.size, record: { ...record, source: 'code' } }),
+      JSON.stringify({ order: FIRST_ORDER + values.size, record: { ...record, source: 'code' } }),
     )
 
   for (const [id, input] of readSection(config, 'connections')) {
     const place = `connections.${id}`
     requireName(place, id)
     const given = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
-    const source = readSource(given.apiKey)
+    const source = getCredentialFunction(given.apiKey)
     const { apiKey, ...plain } = given
     check(place, findInputProblem(connectionFields, 'create', source ? plain : { ...given }, topLevel))
     const { provider, providerSpecificData, ...others } = plain
@@ -124,7 +124,7 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
 const { name: _, ...unnamedCombo } = comboFields
 
 /** Sorts the records before stored ones, whose order starts at 1. */
-const FIRST = -1_000_000
+const FIRST_ORDER = -1_000_000
 
 function readSection(config: CodeConfig, section: (typeof configSections)[number]): Array<[string, unknown]> {
   const given: unknown = config[section]
@@ -136,7 +136,7 @@ function readSection(config: CodeConfig, section: (typeof configSections)[number
 const topLevel = Object.fromEntries(topLevelMembers.map((name) => [name, dataMembers[name]]))
 
 /** Returns the function that `apiKey` is or contains; `undefined` for anything else. */
-function readSource(apiKey: unknown): CredentialSource | SharedCredentialSource | undefined {
+function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCredentialSource | undefined {
   const isShared = isObject(apiKey) && typeof apiKey.resolve === 'function' && apiKey.shared === true
   return typeof apiKey === 'function' || isShared ? (apiKey as CredentialSource | SharedCredentialSource) : undefined
 }

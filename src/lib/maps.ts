@@ -14,7 +14,7 @@ export function evictOldest<V>(map: Map<unknown, V>, max: number): V | undefined
  * Memoizes a function by name, for patterns that every request matches against the same few names of fields and headers: a lookup takes a fifth
  * of the time of a regular expression. Results must not be `undefined`.
  */
-export function rememberByName<R>(find: (name: string) => R): (name: string) => R {
+export function memoizeByName<R>(find: (name: string) => R): (name: string) => R {
   const known = new Map<string, R>()
   return (name) => {
     const found = known.get(name)
@@ -32,7 +32,7 @@ const MAX_NAMES = 1_000
 const LONGEST_NAME = 100
 
 /** Memoizes a function by object; entries live as long as the object. Results must not be `undefined`. */
-export function rememberByObject<K extends object, R>(find: (key: K) => R): (key: K) => R {
+export function memoizeByObject<K extends object, R>(find: (key: K) => R): (key: K) => R {
   const known = new WeakMap<K, R>()
   return (key) => {
     const found = known.get(key)

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
-import { rememberByName } from '../lib/maps.ts'
+import { memoizeByName } from '../lib/maps.ts'
 import { isPremiumTier } from '../protocols/formats/canonical/tiers.ts'
 
 /** A request as sent to a provider. */
@@ -53,7 +53,7 @@ function hasSurcharge(name: string, value: unknown): boolean {
   return typeof value === 'string' && !Number.isFinite(Number(value)) && isPremiumTier(value)
 }
 
-const classifyName = rememberByName((name) => (TIER.test(name) ? 'tier' : WORD.test(name) ? 'word' : 'nothing'))
+const classifyName = memoizeByName((name) => (TIER.test(name) ? 'tier' : WORD.test(name) ? 'word' : 'nothing'))
 
 /** `service_tier` in every spelling, including in headers, and Vertex AI's `X-Vertex-AI-LLM-Shared-Request-Type`. */
 const TIER = /service[_-]?tier$|shared[_-]request[_-]type$/i

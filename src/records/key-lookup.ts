@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
-import { rememberByObject } from '../lib/maps.ts'
+import { memoizeByObject } from '../lib/maps.ts'
 import { getSettledValue, settledPromise } from '../lib/promises.ts'
 import type { Clock } from '../types.ts'
 import type { Freshness } from './cached.ts'
@@ -37,7 +37,7 @@ export class KeyLookup {
   /** The latest combination of each key and its group. */
   readonly #withGroups = new WeakMap<CachedKey, ClientKey>()
   /** Returns the promise that `find` returns for a cached key. */
-  readonly #toPromise = rememberByObject((key: ClientKey) => settledPromise(key))
+  readonly #toPromise = memoizeByObject((key: ClientKey) => settledPromise(key))
 
   constructor(deps: KeyLookupDependencies) {
     this.#deps = deps

@@ -1,4 +1,4 @@
-import { rememberByObject } from '../lib/maps.ts'
+import { memoizeByObject } from '../lib/maps.ts'
 import type { ClientKey } from '../records/key-lookup.ts'
 import type { ClientGroup } from '../records/known-groups.ts'
 import type { Kind, UsageLimits } from '../types.ts'
@@ -56,7 +56,7 @@ export interface Allowed {
 export const ANONYMOUS: Caller = { owner: '', key: undefined, account: undefined }
 
 /** Returns the caller with this key; the same object for the same key, so that requests don't allocate it. */
-export const getKeyCaller: (key: ClientKey) => Caller = rememberByObject((key) => ({
+export const getKeyCaller: (key: ClientKey) => Caller = memoizeByObject((key) => ({
   owner: key.id,
   key,
   account: undefined,

@@ -7,7 +7,7 @@ import type { Operation } from '../protocols/formats/model-operations.ts'
 import type { Store } from '../records/store.ts'
 import { createCredentialCache } from '../records/store.ts'
 import type { Clock, Storage } from '../types.ts'
-import { createRules } from './choose/context-rules.ts'
+import { createRuleApplier } from './choose/context-rules.ts'
 import type { GroupRouting } from './choose/group-routing.ts'
 import type { EndpointMemory } from './codec/codec.ts'
 import { createKnownKeys } from './codec/secrets.ts'
@@ -100,7 +100,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     fetch: upstream(),
     routes: createModelRouter({ store, catalog, basePath }),
     settings: store.settings.read,
-    underRules: createRules(health),
+    underRules: createRuleApplier(health),
     getApiKey,
     sourcedCredentials,
     knownKeys: createKnownKeys({ connections: () => store.connections.all(), getApiKey, clock }),

@@ -34,14 +34,14 @@ async function answer(request: ModelRequest): Promise<Reply> {
     for (let attempt = await nextAttempt(request, targets); attempt; attempt = await nextAttempt(request, targets)) {
       const hedge = createHedge(request, attempt.route, {
         next: () => nextAttempt(request, targets, { isHedge: true }),
-        note: (outcome) => targets.note(outcome),
+        note: (outcome) => targets.recordOutcome(outcome),
       })
       const outcome = hedge ? await (await loadRest()).runHedged(attempt, hedge) : await attempt.run()
       if (outcome.kind !== 'answered') {
-        targets.note(outcome)
+        targets.recordOutcome(outcome)
         continue
       }
-      await targets.noteAnswer(outcome.route)
+      await targets.recordAnswer(outcome.route)
       return await answerReply(outcome, request)
     }
     const { failureReply } = await loadRest()
@@ -61,5 +61,5 @@ async function nextAttempt(
   { isHedge } = { isHedge: false },
 ): Promise<Attempt | undefined> {
   const target = await targets.next({ isHedge })
-  return target && new Attempt(request, target, { isHedge, onBegun: () => targets.noteBegun() })
+  return target && new Attempt(request, target, { isHedge, onBegun: () => targets.recordStart() })
 }

@@ -6,7 +6,7 @@ import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Caller } from '../../request/caller.ts'
 import { createGroupRoutes } from '../../request/choose/group-routing.ts'
 import { resolveForEndpoint } from '../../request/choose/resolution.ts'
-import { unknownModel } from '../../request/choose/unknown-model.ts'
+import { createUnknownModelError } from '../../request/choose/unknown-model.ts'
 import { createDrainingError } from '../../request/codec/call-failure.ts'
 import type { CodecRequest } from '../../request/codec/codec.ts'
 import { encode } from '../../request/codec/encode.ts'
@@ -87,15 +87,15 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
     const resolver = {
       table,
       select: (await context.choosing()).previewSelection(facts, context.health),
-      onLeftOut: ({ name, when }: GroupEntry, { group }: Pick<GroupChoice, 'group'>) => {
+      onExcluded: ({ name, when }: GroupEntry, { group }: Pick<GroupChoice, 'group'>) => {
         const condition = when && findUnmetCondition(facts, when)
         if (condition !== undefined) leftOut.push({ combo: group.name, model: name, unmet: condition })
       },
-      onDeadEnd: ({ name }: GroupEntry, choice: Pick<GroupChoice, 'group'>) =>
+      onUnresolved: ({ name }: GroupEntry, choice: Pick<GroupChoice, 'group'>) =>
         leftOut.push({ combo: choice.group.name, model: name, unmet: 'unreachable' }),
     }
     const resolution = list ?? resolveForEndpoint(call.endpoint, model, table)
-    if (!resolution) throw await unknownModel(model, table, endpoint)
+    if (!resolution) throw await createUnknownModelError(model, table, endpoint)
     const found = 'strategy' in resolution ? createGroupRoutes(resolution, model, resolver) : resolution
     for await (const route of found) {
       routes.push(route)

@@ -1,4 +1,4 @@
-import { rememberByName } from '../../lib/maps.ts'
+import { memoizeByName } from '../../lib/maps.ts'
 import type { LimitState, LimitUnit } from '../../types/limits.ts'
 import type { ClientFormat } from '../../types.ts'
 
@@ -75,7 +75,7 @@ export function findScarcest(limits: readonly LimitState[], unit: LimitUnit): Li
 const getRemainingShare = ({ remaining, limit }: LimitState) => remaining / limit
 
 /** Parses a reset time into epoch ms, once for all requests of a window. */
-const parseReset = rememberByName((resetsAt) => Date.parse(resetsAt))
+const parseReset = memoizeByName((resetsAt) => Date.parse(resetsAt))
 
 /** Formats a time as OpenAI does: `1s`, `6m0s`, `23h59m59s`. */
 function formatWait(ms: number): string {
@@ -90,6 +90,6 @@ export function dropProviderLimits(headers: Record<string, string>): void {
   for (const name in headers) if (isProviderHeader(name)) delete headers[name]
 }
 
-const isProviderHeader = rememberByName((name) => OF_PROVIDER.test(name))
+const isProviderHeader = memoizeByName((name) => OF_PROVIDER.test(name))
 
 const OF_PROVIDER = /^(?:x-ratelimit|anthropic-ratelimit|anthropic-priority)-/

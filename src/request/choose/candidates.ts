@@ -27,11 +27,11 @@ export interface Progress {
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
   refusal: GatewayError | undefined
   /** The error of the first target that the request isn't allowed to use. */
-  barred: GatewayError | undefined
+  ruleViolation: GatewayError | undefined
 }
 
 /** Returns the error of the first rule that forbids the route's target. */
-export function findBarrier(request: ModelRequest, route: Route): GatewayError | undefined {
+export function findRuleViolation(request: ModelRequest, route: Route): GatewayError | undefined {
   for (const rule of request.log.targetRules) {
     const error = rule(request, route.target, route)
     if (error) return error
@@ -49,17 +49,17 @@ export const createTarget = (route: Route, { context }: ModelRequest): Target =>
  * Returns whether to skip the target: it isn't allowed, was already tried, is draining or in cooldown, or has too small a context window. Adds the
  * reason to the log.
  */
-export function isSkipped(route: Route, progress: Progress): boolean {
+export function shouldSkip(route: Route, progress: Progress): boolean {
   const { request, tried, failures, cooling } = progress
   const { log, context } = request
   const { target } = route
-  const barred = findBarrier(request, route)
-  if (barred) {
-    progress.barred ??= barred
+  const ruleViolation = findRuleViolation(request, route)
+  if (ruleViolation) {
+    progress.ruleViolation ??= ruleViolation
     log.skipped(route, 'refused')
     return true
   }
-  if (isAmong(tried, target)) {
+  if (includesTarget(tried, target)) {
     const failed = failures.find((one) => isSame(one.route.target, target))
     if (failed) log.skipped(route, failed.failure.class)
     return true
@@ -87,7 +87,8 @@ function addCooling({ route, dueAt, isMandatory }: CoolingTarget, cooling: Cooli
 
 /**
  * Returns whether the request has already exceeded a context window at least as large as the target's. Sizes come from the catalog, or else from the
- * provider's error. Unknown sizes count as too small.
+ * provider's error. A target is too small if either
+ * size is unknown.
  */
 export function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
   const getSize = (one: RouteTarget) => getContextWindow(request.context.catalog, one)
@@ -109,7 +110,7 @@ export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures 
     failures.every(({ failure }) => failure.class === 'credentials'))
 
 /** Records the failure of an attempt, replacing an earlier one of the same target. */
-export function noteFailure(failed: Failed, { failures }: Progress): void {
+export function recordFailure(failed: Failed, { failures }: Progress): void {
   const at = failures.findIndex((one) => isSame(one.route.target, failed.route.target))
   const [earlier] = at >= 0 ? failures.splice(at, 1) : []
   earlier?.empty?.log.emptyAnswerDropped(earlier.failure)
@@ -117,7 +118,7 @@ export function noteFailure(failed: Failed, { failures }: Progress): void {
 }
 
 /** Returns whether the target is in the list. */
-export const isAmong = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
+export const includesTarget = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
   targets.some((one) => isSame(one, target))
 
 /** The same model with different parameters is a different target, because it may then succeed. */

@@ -15,7 +15,7 @@ import { loadNameErrors } from './no-target.ts'
 /** Finds the routes of requests within groups. */
 export interface GroupRouting extends GroupChooser {
   /** Returns the routes of a request whose model name refers to a group. */
-  routesThrough(group: Group, request: ModelRequest): GroupRoutes
+  getGroupRoutes(group: Group, request: ModelRequest): GroupRoutes
 }
 
 /** The routes of a group in the order in which to try them, and the selection that produced them. */
@@ -29,15 +29,15 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
   const choosing = createGroupChooser(dependencies)
   return {
     ...choosing,
-    routesThrough(group, { call, exchange, table, context, log, owner }) {
+    getGroupRoutes(group, { call, exchange, table, context, log, owner }) {
       const facts = readFacts(call, { owner, header: (name) => exchange.header(name) })
       const selection = choosing.startSelection(facts, context.health)
       const routes = createGroupRoutes(group, call.model, {
         table,
         select: selection.select,
-        onLeftOut: ({ name, when }, where) =>
+        onExcluded: ({ name, when }, where) =>
           log.leftOut(name, `when.${when && findUnmetCondition(facts, when)}`, formatVia(where)),
-        onDeadEnd: ({ name }, where) => log.leftOut(name, 'unreachable', formatVia(where)),
+        onUnresolved: ({ name }, where) => log.leftOut(name, 'unreachable', formatVia(where)),
       })
       return { routes, selection }
     },
@@ -49,9 +49,9 @@ export interface GroupResolver {
   table: RouteTable
   select: Select
   /** Called with each entry whose `when` the request doesn't match. */
-  onLeftOut?: OnEntry
+  onExcluded?: OnEntry
   /** Called with each entry whose name doesn't resolve, when its turn comes. */
-  onDeadEnd?: OnEntry
+  onUnresolved?: OnEntry
 }
 
 /**
@@ -61,21 +61,21 @@ export interface GroupResolver {
 export function createGroupRoutes(
   outermost: Group,
   model: string,
-  { table, select, onLeftOut, onDeadEnd }: GroupResolver,
+  { table, select, onExcluded, onUnresolved }: GroupResolver,
 ): AsyncIterableIterator<Route, undefined> {
   let leftOut: Group | undefined
   return walkRoutes(outermost, {
     groupReach: getGroupReach(table),
     resolveEntry: (entry, within) => resolveEntry(table, entry, within),
     select,
-    onLeftOut(entry, way) {
+    onExcluded(entry, way) {
       leftOut ??= way.group
-      onLeftOut?.(entry, way)
+      onExcluded?.(entry, way)
     },
-    onDeadEnd,
+    onUnresolved: onUnresolved,
     async onEmpty() {
       if (leftOut) throw createConditionError(leftOut)
-      throw await (await loadNameErrors()).unreachableModel(model, table, outermost)
+      throw await (await loadNameErrors()).createUnreachableModelError(model, table, outermost)
     },
   })
 }

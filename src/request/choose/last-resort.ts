@@ -7,18 +7,18 @@ import type { Target } from '../outcome.ts'
 import type { Client } from '../request-client.ts'
 import type { Route } from '../routing/group.ts'
 import type { CooldownState, TargetHealth } from '../routing/target-health.ts'
-import { isAmong, isTooSmall, type Progress } from './candidates.ts'
+import { includesTarget, isTooSmall, type Progress } from './candidates.ts'
 import { createCoolingFailure } from './no-target.ts'
 
 /**
  * Returns the target to try when no other is left: among those in cooldown that weren't tried yet, the one that recovers first. Ignores mandatory
  * cooldowns.
  */
-export function coolingTarget(progress: Progress): Route | undefined {
+export function findCoolingTarget(progress: Progress): Route | undefined {
   const { health } = progress.request.context
   return progress.cooling.find(({ route: { target } }) => {
     const { isMandatory = false } = health.getCooldown(target) ?? {}
-    return !isMandatory && !isAmong(progress.tried, target) && !isTooSmall(target, progress)
+    return !isMandatory && !includesTarget(progress.tried, target) && !isTooSmall(target, progress)
   })?.route
 }
 
@@ -41,7 +41,7 @@ export async function findMandatoryTarget(progress: Progress): Promise<Target | 
 /** The inputs for deciding about a retry. */
 export interface RetryOptions {
   /** How many times the request has retried a target. */
-  times: number
+  retries: number
   /** Takes one attempt from the retry budget; `false` if it is used up. */
   mayRetry(): boolean
 }
@@ -52,10 +52,10 @@ export interface RetryOptions {
  */
 export async function findTargetToRetry(
   progress: Progress,
-  { times, mayRetry }: RetryOptions,
+  { retries, mayRetry }: RetryOptions,
 ): Promise<Target | undefined> {
   const { context, client } = progress.request
-  const again = findSoonestRetry(progress.failures, { ...context, client, times })
+  const again = findSoonestRetry(progress.failures, { ...context, client, retries })
   if (!again || !mayRetry()) return undefined
   const { failed, waitMs } = again
   if (waitMs > 0) await pause(waitMs, { client, clock: context.clock })
@@ -87,13 +87,13 @@ interface RetryDependencies {
   random: () => number
   client: Pick<Client, 'timeoutAt'>
   /** How many times the request has retried a target. */
-  times: number
+  retries: number
 }
 
 /** The longest wait for a retry. Beyond that, the response tells the client when to retry. */
-const LIMIT_MS = 2_000
+const MAX_WAIT_MS = 2_000
 /** The first back-off; it doubles each time. */
-const BASE_MS = 250
+const FIRST_WAIT_MS = 250
 
 /**
  * Finds the failed target to retry if no other is left, and the wait in ms. Only considers targets to which nothing was sent, or whose response
@@ -104,7 +104,7 @@ function findSoonestRetry<F extends FailedRoute>(
   dependencies: RetryDependencies,
 ): { failed: F; waitMs: number } | undefined {
   const { clock, client } = dependencies
-  const limitMs = Math.min(LIMIT_MS, client.timeoutAt - clock.now())
+  const limitMs = Math.min(MAX_WAIT_MS, client.timeoutAt - clock.now())
   let soonest: { failed: F; waitMs: number } | undefined
   for (const failed of failures) {
     const waitMs = getWaitMs(failed, dependencies)
@@ -117,9 +117,9 @@ function findSoonestRetry<F extends FailedRoute>(
  * Returns the wait before a retry in ms; infinite if there is no retry. A request that was never sent is retried once immediately. Other retries wait
  * for the time that the response names, or an exponential back-off with full jitter, and never happen during a rate limit or mandatory cooldown.
  */
-function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, times }: RetryDependencies): number {
-  const { code, invitesRetry, retryAfterMs = Math.ceil(random() * BASE_MS * 2 ** times) } = failure
-  const isUnsent = times === 0 && UNSENT.test(String(code))
+function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, retries }: RetryDependencies): number {
+  const { code, invitesRetry, retryAfterMs = Math.ceil(random() * FIRST_WAIT_MS * 2 ** retries) } = failure
+  const isUnsent = retries === 0 && UNSENT_CODES.test(String(code))
   if (!isUnsent && !invitesRetry) return Number.POSITIVE_INFINITY
   if (isUnsent) return 0
   const cooldown = health.getCooldown(route.target)
@@ -128,7 +128,7 @@ function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, tim
 }
 
 /** Codes of Node, undici, and Bun for errors before a connection is established, when the provider has received nothing. */
-const UNSENT =
+const UNSENT_CODES =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/
 
 /** Waits `ms`, or until the client disconnects. */

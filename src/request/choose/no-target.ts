@@ -13,14 +13,14 @@ export const loadNameErrors = once(() => import('./unknown-model.ts'))
 export function createCoolingFailure(name: string, { class: failure, dueAt }: CooldownState, now: number): Failure {
   return {
     class: failure,
-    status: STATUSES[failure] ?? 503,
+    status: statusesByClass[failure] ?? 503,
     message: `All targets are in cooldown after failures. Another request just tried ${name}, the first due to recover, and it failed (${failure}).`,
     retryAfterMs: Math.max(0, dueAt - now),
   }
 }
 
 /** The status that the request itself would have received. */
-const STATUSES: Partial<Record<FailureClass, number>> = {
+const statusesByClass: Partial<Record<FailureClass, number>> = {
   credentials: 502,
   network: 502,
   content: 502,

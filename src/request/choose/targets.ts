@@ -9,14 +9,14 @@ import type { Route } from '../routing/group.ts'
 import {
   type CoolingTarget,
   createTarget,
-  findBarrier,
-  isAmong,
-  isSkipped,
-  noteFailure,
+  findRuleViolation,
+  includesTarget,
   type Progress,
+  recordFailure,
+  shouldSkip,
   wouldRepeatFailure,
 } from './candidates.ts'
-import { coolingTarget, findMandatoryTarget, findTargetToRetry } from './last-resort.ts'
+import { findCoolingTarget, findMandatoryTarget, findTargetToRetry } from './last-resort.ts'
 import { loadNameErrors } from './no-target.ts'
 import { resolveForEndpoint } from './resolution.ts'
 
@@ -25,11 +25,11 @@ export interface NoTarget {
   /** The attempts or retries are used up. */
   stop: Stop | undefined
   /** The first route for which no attempt was left. */
-  untried: Route | undefined
+  untriedRoute: Route | undefined
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
   refusal: GatewayError | undefined
   /** The error that rejects the whole request: from a step, or because it isn't allowed to use any of its targets. The client always gets this one. */
-  refusalOfRequest: GatewayError | undefined
+  requestRejection: GatewayError | undefined
   /** The skipped targets that are in cooldown. */
   cooling: readonly CoolingTarget[]
   /** The skipped routes whose connections are draining. */
@@ -47,13 +47,13 @@ interface FoundRoutes {
  * are only tried if nothing else was, by one request at a time. A hedge never uses a target in cooldown, and doesn't count against the retry
  * budget.
  *
- * Each target that `next` returns is for one attempt. `noteBegun` follows once nothing has rejected it, and `note` or `noteAnswer` reports its
- * outcome.
+ * Each target that `next` returns is for one attempt. Call `recordStart` unless the attempt is rejected before its provider is called, and then
+ * `recordOutcome` or `recordAnswer`.
  */
 export class Targets {
   readonly #request: ModelRequest
   readonly #progress: Progress
-  readonly #spares: Route[] = [] // set aside to keep the last attempt for a different target
+  readonly #reservedRoutes: Route[] = [] // set aside to keep the last attempt for a different target
   #found: FoundRoutes | undefined = undefined
   #attempts = 0 // attempts in which a provider was called
   #retries = 0
@@ -61,11 +61,11 @@ export class Targets {
   #choice: 'turn' | 'spare' | 'cooling' | 'mandatory' | 'again' = 'turn'
   #isCooling = false // all remaining targets are in cooldown, or were tried
   #isMandatory = false // a target in a mandatory cooldown was chosen
-  #again: Route | undefined = undefined // its target lacks the endpoint, so the next attempt translates the request
-  #paidFor: Route | undefined = undefined // the latest retry allowed by the budget
+  #translatedRetry: Route | undefined = undefined // its target lacks the endpoint, so the next attempt translates the request
+  #chargedRoute: Route | undefined = undefined // the latest retry allowed by the budget
   #stop: Stop | undefined = undefined
   #isOver = false
-  #refusalOfRequest: GatewayError | undefined = undefined // by a step
+  #requestRejection: GatewayError | undefined = undefined // by a step
   #untried: Route | undefined = undefined
 
   constructor(request: ModelRequest) {
@@ -78,7 +78,7 @@ export class Targets {
       cooling: [],
       draining: [],
       refusal: undefined,
-      barred: undefined,
+      ruleViolation: undefined,
     }
   }
 
@@ -88,7 +88,7 @@ export class Targets {
    */
   async next({ isHedge } = { isHedge: false }): Promise<Target | undefined> {
     const target = await this.#choose({ isHedge })
-    return target && this.#count(target, { isHedge })
+    return target && this.#countAttempt(target, { isHedge })
   }
 
   async #choose({ isHedge }: { isHedge: boolean }): Promise<Target | undefined> {
@@ -98,18 +98,18 @@ export class Targets {
     if (!this.#found) {
       const { table, call, context, list } = request
       const resolution = list ?? resolveForEndpoint(call.endpoint, call.model, table)
-      if (!resolution) throw await (await loadNameErrors()).unknownModel(call.model, table, call.endpoint)
+      if (!resolution) throw await (await loadNameErrors()).createUnknownModelError(call.model, table, call.endpoint)
       if ('strategy' in resolution) {
         const loading = context.choosing()
-        this.#found = (getSettledValue(loading) ?? (await loading)).routesThrough(resolution, request)
+        this.#found = (getSettledValue(loading) ?? (await loading)).getGroupRoutes(resolution, request)
       } else this.#found = { routes: resolution.values(), selection: undefined }
     }
     const { routes } = this.#found
     const { maxAttempts } = request.context.limits
-    if (this.#attempts >= maxAttempts) return isHedge ? undefined : this.#outOfAttempts(routes)
+    if (this.#attempts >= maxAttempts) return isHedge ? undefined : this.#stopWithoutAttempts(routes)
 
-    const again = this.#again
-    this.#again = undefined
+    const again = this.#translatedRetry
+    this.#translatedRetry = undefined
     this.#choice = 'turn'
     if (again) return createTarget(again, request)
     // Keeps the last attempt for a target that wouldn't repeat the same failure, if there is one.
@@ -118,14 +118,14 @@ export class Targets {
       const next = routes.next()
       const { value: route } = 'value' in next ? next : await request.client.scope.race(next)
       if (!route) break
-      if (isSkipped(route, this.#progress)) continue
+      if (shouldSkip(route, this.#progress)) continue
       if (!isLastAttempt || !wouldRepeatFailure(route.target, this.#progress)) return createTarget(route, request)
-      this.#spares.push(route)
+      this.#reservedRoutes.push(route)
     }
     this.#choice = 'spare'
-    const spare = this.#spares.shift()
+    const spare = this.#reservedRoutes.shift()
     if (spare) return createTarget(spare, request)
-    return isHedge || (this.#attempts === 0 && cooling.length === 0) ? undefined : this.#lastResort()
+    return isHedge || (this.#attempts === 0 && cooling.length === 0) ? undefined : this.#chooseLastResort()
   }
 
   /** Returns whether this failure ends the request, because no other target can help or the work might be charged twice. */
@@ -138,21 +138,21 @@ export class Targets {
   }
 
   /** Records that neither a step nor the target's format has rejected the attempt. Targets set aside for the last attempt won't be tried. */
-  noteBegun(): void {
+  recordStart(): void {
     if (this.#choice !== 'turn') return
-    for (const spare of this.#spares.splice(0))
+    for (const spare of this.#reservedRoutes.splice(0))
       this.#request.log.skipped(spare, this.failures.at(-1)?.failure.class ?? 'credentials')
   }
 
   /** Counts the attempt at the target; `undefined` if the retry budget is used up, so that it must not be made. */
-  #count(target: Target, { isHedge }: { isHedge: boolean }): Target | undefined {
+  #countAttempt(target: Target, { isHedge }: { isHedge: boolean }): Target | undefined {
     const { route, permit } = target
     const isRetry = this.#attempts > 0 && !isHedge && this.#choice !== 'again' // already charged
     if (isRetry && !this.#mayRetry()) {
       permit.drop()
       return undefined
     }
-    if (isRetry) this.#paidFor = route
+    if (isRetry) this.#chargedRoute = route
     this.#attempts += 1
     this.#progress.tried.push(route.target)
     this.#found?.selection?.releaseLoad() // from now on, the request itself counts as load
@@ -160,15 +160,15 @@ export class Targets {
   }
 
   /** Records an attempt without a response. */
-  note(outcome: Failed | RefusedTarget): void {
+  recordOutcome(outcome: Failed | RefusedTarget): void {
     const { route } = outcome
     if (outcome.kind === 'refused') {
       this.#attempts -= 1
-      if (this.#paidFor === route) this.#request.context.retryBudget.giveBack()
-      this.#withdraw(route, outcome.error)
+      if (this.#chargedRoute === route) this.#request.context.retryBudget.giveBack()
+      this.#exclude(route, outcome.error)
       if (outcome.scope === 'format') this.#progress.tried.splice(this.#progress.tried.lastIndexOf(route.target), 1)
       if (outcome.scope === 'request') {
-        this.#refusalOfRequest = outcome.error
+        this.#requestRejection = outcome.error
         this.#isOver = true
       }
       return
@@ -177,11 +177,11 @@ export class Targets {
     const { operation } = this.#request.call.endpoint
     if (failure.lacksEndpoint && operation.missing?.isTranslated) {
       this.#request.context.missingEndpoints.noteMissing(route.target, operation)
-      this.#again = route
+      this.#translatedRetry = route
       this.#attempts -= 1
       return
     }
-    noteFailure(outcome, this.#progress)
+    recordFailure(outcome, this.#progress)
     if (failure.lacksCredential) this.#attempts -= 1
   }
 
@@ -191,7 +191,7 @@ export class Targets {
   }
 
   /** Records the route whose response the client gets, or that there is none. The groups on the path use it for their next choice. */
-  noteAnswer(route: Route | undefined): Promise<void> {
+  recordAnswer(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
     const listSkipped = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
     return this.#found?.selection?.settle(route, listSkipped()) ?? DONE
@@ -204,14 +204,14 @@ export class Targets {
   }
 
   verdict(): NoTarget {
-    const { tried, refusal, barred, cooling, draining } = this.#progress
-    const isBarred = tried.length === 0 && !refusal && cooling.length === 0 && draining.length === 0
-    const refusalOfRequest = this.#refusalOfRequest ?? (isBarred ? barred : undefined)
-    return { stop: this.#stop, untried: this.#untried, refusal, refusalOfRequest, cooling, draining }
+    const { tried, refusal, ruleViolation, cooling, draining } = this.#progress
+    const isForbidden = tried.length === 0 && !refusal && cooling.length === 0 && draining.length === 0
+    const requestRejection = this.#requestRejection ?? (isForbidden ? ruleViolation : undefined)
+    return { stop: this.#stop, untriedRoute: this.#untried, refusal, requestRejection, cooling, draining }
   }
 
   /** Excludes the target for the rest of the request: neither calling it nor waiting for it can help. */
-  #withdraw(route: Route, error: GatewayError): void {
+  #exclude(route: Route, error: GatewayError): void {
     const { cooling } = this.#progress
     this.#progress.refusal ??= error
     const at = cooling.findIndex((one) => one.route === route)
@@ -220,11 +220,11 @@ export class Targets {
   }
 
   /** Returns the target to try when no other is left: one in cooldown, or else one that was tried before. */
-  async #lastResort(): Promise<Target | undefined> {
+  async #chooseLastResort(): Promise<Target | undefined> {
     const progress = this.#progress
     const attempts = this.#attempts
     if (this.#isMandatory && progress.tried.length > 0) return undefined
-    const cooling = coolingTarget(progress)
+    const cooling = findCoolingTarget(progress)
     if (cooling) {
       this.#choice = 'cooling'
       this.#isCooling = true
@@ -232,7 +232,7 @@ export class Targets {
     }
     if (attempts > 0) {
       this.#choice = 'again'
-      return findTargetToRetry(progress, { times: this.#retries++, mayRetry: () => this.#mayRetry() })
+      return findTargetToRetry(progress, { retries: this.#retries++, mayRetry: () => this.#mayRetry() })
     }
     this.#choice = 'mandatory'
     this.#isMandatory = true
@@ -245,10 +245,11 @@ export class Targets {
   }
 
   /** Stops the request, and finds out whether another target was left. */
-  async #outOfAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
+  async #stopWithoutAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
     const { tried, request } = this.#progress
-    const isExcluded = (route: Route) => isAmong(tried, route.target) || findBarrier(request, route) !== undefined
-    do this.#untried = this.#spares.shift() ?? (await routes.next()).value
+    const isExcluded = (route: Route) =>
+      includesTarget(tried, route.target) || findRuleViolation(request, route) !== undefined
+    do this.#untried = this.#reservedRoutes.shift() ?? (await routes.next()).value
     while (this.#untried && isExcluded(this.#untried))
     if (this.#untried) this.#stop = 'max-attempts'
   }

@@ -16,7 +16,7 @@ import { retryWaitMs } from './retry-wait.ts'
 export async function failureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
   const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is a response, too
-  if (refused || !stop) await targets.noteAnswer(refused) // entries that weren't tried are closer to their turn
+  if (refused || !stop) await targets.recordAnswer(refused) // entries that weren't tried are closer to their turn
   if (stop) request.log.stopped(stop)
   return (await createEmptyAnswerReply(request, targets)) ?? errorReply(request, targets)
 }
@@ -25,7 +25,7 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
   const { call, log, context, format } = request
   const { failures } = targets
   const verdict = targets.verdict()
-  if (verdict.refusalOfRequest) throw verdict.refusalOfRequest
+  if (verdict.requestRejection) throw verdict.requestRejection
   if (failures.length === 0 && isModelNameError(verdict.refusal)) throw verdict.refusal // no target could serve such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
     const own = await call.endpoint.operation.missing?.getAnswer?.(call.body, format)

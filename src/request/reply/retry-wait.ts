@@ -11,14 +11,14 @@ import type { Route } from '../routing/group.ts'
  */
 export function retryWaitMs(
   failed: readonly Failed[],
-  { stop, untried, cooling }: NoTarget,
+  { stop, untriedRoute, cooling }: NoTarget,
   context: PipelineContext,
 ): number | undefined {
   const classes = failed.map(({ failure }) => failure.class)
   if (classes.includes('client') || classes.every((one) => one === 'context-overflow')) return undefined
   const now = context.clock.now()
   const waits = failed.flatMap(({ failure }) => (failure.class === 'credentials' ? [] : (failure.retryAfterMs ?? [])))
-  const untriedDueAt = untried && getReachTime(untried, failed, context)
+  const untriedDueAt = untriedRoute && getReachTime(untriedRoute, failed, context)
   waits.push(...cooling.flatMap(({ route }) => getRecovery(route, context)).map((at) => at - now))
   if (untriedDueAt !== undefined) waits.push(untriedDueAt - now)
   if (stop === 'retry-budget') waits.push(BUDGET_MS)

@@ -1,4 +1,4 @@
-import { evictOldest, rememberByObject } from '../../lib/maps.ts'
+import { evictOldest, memoizeByObject } from '../../lib/maps.ts'
 import type { HealthTerms } from '../../types.ts'
 import { getSubject, getSubjectKey, type HealthRecord, type HealthTarget } from './health-records.ts'
 
@@ -42,7 +42,7 @@ const MAX_WINDOWS = 5_000
 const NO_CALLS: CallCounts = { calls: 0, failures: 0, inARow: 0 }
 
 /** The keys of a target's levels, for calls without a combo: building and hashing them takes 2 µs per request. */
-const getKeys = rememberByObject(
+const getKeys = memoizeByObject(
   (target: HealthTarget): Record<HealthRecord['level'], string> => ({
     provider: getSubjectKey(getSubject(target, 'provider')),
     connection: getSubjectKey(getSubject(target, 'connection')),

@@ -19,9 +19,9 @@ export interface FollowDependencies {
   groupReach: GroupReach
   resolveEntry(entry: GroupEntry, within: Group): Resolution
   /** Called with each entry that the selection skips. */
-  onLeftOut?: OnEntry | undefined
+  onExcluded?: OnEntry | undefined
   /** Called when an entry's turn comes, but its name has no target. */
-  onDeadEnd?: OnEntry | undefined
+  onUnresolved?: OnEntry | undefined
   /** Called at the end if there were no routes; its rejection ends the walk. */
   onEmpty?: (() => Promise<void>) | undefined
 }
@@ -65,7 +65,7 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
   }
 
   async next(): Promise<IteratorResult<Route, undefined>> {
-    const { select, groupReach, resolveEntry, onDeadEnd, onEmpty } = this.#dependencies
+    const { select, groupReach, resolveEntry, onUnresolved, onEmpty } = this.#dependencies
     while (this.#selecting) await this.#selecting.catch(() => {}) // a hedge may still be choosing its target
     for (;;) {
       const route = this.#routes[this.#pulled++]
@@ -99,7 +99,7 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
       const { group, order, before } = stage
       const via: GroupChoice = { group, order, entry, before }
       const resolution = resolveEntry(entry, findDecidingGroup(group, before))
-      if (!resolution) onDeadEnd?.(entry, via)
+      if (!resolution) onUnresolved?.(entry, via)
       else if ('strategy' in resolution) {
         this.#group = resolution
         this.#before = via
@@ -112,10 +112,10 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
   }
 
   #enter(group: Group, order: GroupOrder): void {
-    const { onLeftOut } = this.#dependencies
+    const { onExcluded } = this.#dependencies
     const before = this.#before
-    if (onLeftOut && order.entries.length < group.entries.length)
-      for (const entry of group.entries) if (!order.entries.includes(entry)) onLeftOut(entry, { group, before })
+    if (onExcluded && order.entries.length < group.entries.length)
+      for (const entry of group.entries) if (!order.entries.includes(entry)) onExcluded(entry, { group, before })
     this.#stages.push({ group, order, before, followed: 0 })
   }
 }

@@ -1,4 +1,4 @@
-import { evictOldest, rememberByObject } from '../../lib/maps.ts'
+import { evictOldest, memoizeByObject } from '../../lib/maps.ts'
 import type { RouteTarget } from './group.ts'
 
 /** The speed and the load of targets, as this instance measures them. */
@@ -115,7 +115,7 @@ class MeasuredCall implements RunningCall {
 }
 
 /** Returns the key of a target's measurements. */
-export const getStatsKey = rememberByObject(({ connection, model }: RouteTarget) => `${connection.id} ${model}`)
+export const getStatsKey = memoizeByObject(({ connection, model }: RouteTarget) => `${connection.id} ${model}`)
 
 const measure = (): Measure => ({ average: undefined, samples: [], count: 0 })
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { rememberByName } from '../../../lib/maps.ts'
+import { memoizeByName } from '../../../lib/maps.ts'
 import type { TokenUsage } from './canonical-answer.ts'
 import { readServedTier } from './tiers.ts'
 
@@ -56,7 +56,7 @@ function hasCostName(usage: JsonObject): boolean {
   return false
 }
 
-const isCostName = rememberByName(
+const isCostName = memoizeByName(
   (name) => name === 'cost' || name === 'cost_in_usd_ticks' || name === 'cost_in_nano_usd' || NAMES.includes(name),
 )
 
