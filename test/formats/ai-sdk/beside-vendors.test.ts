@@ -151,7 +151,7 @@ const withoutThoughts = ({ steps, ...rest }: Heard) => ({
 })
 
 for (const format of wireFormats)
-  test(`an app gets the same result from a ${format} provider with and without the gateway`, async () => {
+  test(`an app gets the same result with and without the gateway (${format} provider)`, async () => {
     const { provider, model, create } = vendors[format]
     let answers: Answered[] = []
     let asked = 0

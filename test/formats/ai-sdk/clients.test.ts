@@ -27,7 +27,7 @@ for (const { name, ai, version } of generations) {
   const once = { maxRetries: 0 } as const
 
   for (const format of wireFormats) {
-    test(`a ${format} provider receives files sent as bytes, base64, data URLs, and text`, async () => {
+    test(`files arrive at the provider whether sent as bytes, base64, data URLs, or text (${format})`, async () => {
       const up = fakeUpstream(() => json(saidBy(format).answer.whole))
       const { fetch } = await openBefore(format, up)
       const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0))
@@ -49,7 +49,7 @@ for (const { name, ai, version } of generations) {
       }
     })
 
-    test(`a denied call by a ${format} model gets a result with the reason`, async () => {
+    test(`a denied tool call gets a result with the reason (${format} model)`, async () => {
       const { fetch, asked } = await openToolLoop(format, 'ai-sdk')
       const tools = {
         [weather.name]: ai.tool({
@@ -79,7 +79,7 @@ for (const { name, ai, version } of generations) {
       if (format !== 'openai-chat') assert.match(JSON.stringify(asked.at(-1)), SIGNATURE)
     })
 
-    test(`the events of a ${format} provider arrive as raw chunks if requested`, async () => {
+    test(`provider events arrive as raw chunks if requested (${format})`, async () => {
       const { fetch } = await openBefore(
         format,
         fakeUpstream(() => sse(saidBy(format).answer.events)),
@@ -94,7 +94,7 @@ for (const { name, ai, version } of generations) {
     })
   }
 
-  test('a response describes its target, its attempts, its cost, and the options that the target does not support', async () => {
+  test('response metadata contains the target, the attempts, the cost, and unsupported options', async () => {
     const up = fakeUpstream(({ provider }) =>
       provider === 'one' ? json({}, 500) : json(saidBy('anthropic-messages').answer.whole),
     )
@@ -123,7 +123,7 @@ for (const { name, ai, version } of generations) {
     )
   })
 
-  test('cached tokens are counted separately, whole and streamed', async () => {
+  test('cached tokens are counted separately, streamed or not', async () => {
     const { whole, events } = saidBy('anthropic-messages').answer
     const cached = (text: string) => text.replace('"cache_read_input_tokens":0', '"cache_read_input_tokens":30')
     for (const stream of [false, true]) {
@@ -140,7 +140,7 @@ for (const { name, ai, version } of generations) {
     }
   })
 
-  test('errors name a model that does not exist, and an invalid key', async () => {
+  test('errors mention a nonexistent model and an invalid key', async () => {
     const { world, fetch } = await openBefore(
       'openai-chat',
       fakeUpstream(() => json({}, 500)),

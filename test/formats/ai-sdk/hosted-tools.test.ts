@@ -187,7 +187,7 @@ const sorted = (list: unknown): unknown[] =>
   Array.isArray(list) ? list.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length) : []
 
 for (const [what, given] of Object.entries(cases))
-  test(`${what}: the call and its result match the AI SDK’s own package`, async () => {
+  test(`the call and the result match the AI SDK’s own package: ${what}`, async () => {
     const { format, tools, isCited, words } = given
     const { model, create } = vendors[format]
     const { up, name, fetch } = await openBefore(format, answerOf(format, given.said))
@@ -234,7 +234,7 @@ test('a request that allows no tool calls declares no vendor tools', async () =>
   }
 })
 
-test('a later turn omits files and encrypted data from the output of a vendor tool', async () => {
+test("later turns omit files and encrypted data from a vendor tool's output", async () => {
   const format = 'anthropic-messages'
   const { up, name, fetch } = await openBefore(format, answerOf(format, []))
   const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)

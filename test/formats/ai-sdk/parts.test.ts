@@ -62,9 +62,9 @@ for (const [name, ai, version] of [
   ]
 
   for (const stream of [false, true]) {
-    const manner = stream ? 'streamed' : 'whole'
+    const manner = stream ? 'streamed' : 'not streamed'
 
-    test(`a cited document becomes a source with its name, place, and quote, ${manner}`, async () => {
+    test(`a cited document becomes a source with its name, position, and quote (${manner})`, async () => {
       const { model } = await modelOf(
         'anthropic-messages',
         said('anthropic-messages', { type: 'text', text: 'So it is.', citations: [{ document: 1, quote: 'it is' }] }),
@@ -97,7 +97,7 @@ for (const [name, ai, version] of [
     })
 
     for (const format of wireFormats)
-      test(`a tool that Anthropic defines works with a ${format} model, ${manner}`, async () => {
+      test(`a tool defined by Anthropic works (${format} model, ${manner})`, async () => {
         const { model, asked } = await modelOf(format, ...answers(format, { name: 'bash', input: { command: 'ls' } }))
         const ran: unknown[] = []
         const execute = async ({ command }: { command: string }) => {
@@ -112,7 +112,7 @@ for (const [name, ai, version] of [
         if (format === 'anthropic-messages') assert.match(asked(), '"type":"bash_20250124"')
       })
 
-    test(`an image from a tool keeps the detail that its options set, ${manner}`, async () => {
+    test(`an image from a tool keeps the detail set in its options (${manner})`, async () => {
       const said = answers('openai-responses', { name: 'look', input: {} })
       const { model, asked } = await modelOf('openai-responses', ...said)
       const image = { mediaType: 'image/png', providerOptions: { openai: { imageDetail: 'low' } } }
@@ -125,7 +125,7 @@ for (const [name, ai, version] of [
       assert.match(asked(), '"type":"input_image","detail":"low"')
     })
 
-    test(`Anthropic's computer tool works with its models, ${manner}`, async () => {
+    test(`Anthropic's computer tool works with Anthropic models (${manner})`, async () => {
       const input = { action: 'left_click', coordinate: [1, 2] }
       const said = answers('anthropic-messages', { name: 'computer', input })
       const { model, asked, betas } = await modelOf('anthropic-messages', ...said)
@@ -144,7 +144,7 @@ for (const [name, ai, version] of [
     })
 
     for (const format of wireFormats)
-      test(`tools that OpenAI defines work with a ${format} model, ${manner}`, async () => {
+      test(`tools defined by OpenAI work (${format} model, ${manner})`, async () => {
         const ran: unknown[] = []
         const outputs = {
           local_shell: { output: 'a.txt' },
@@ -176,7 +176,7 @@ for (const [name, ai, version] of [
         }
       })
 
-    test(`OpenAI's free-text tool receives text, and its call goes back as text, ${manner}`, async () => {
+    test(`OpenAI's free-text tool receives text, and its call is sent back as text (${manner})`, async () => {
       const item = { type: 'custom_tool_call', id: 'c', call_id: 'call_1', name: 'write', input: 'two words' }
       const response = (output: object[]) => ({ id: 'r', object: 'response', status: 'completed', model: 'm', output })
       const event = (type: string, more: object) => `data: ${JSON.stringify({ type: `response.${type}`, ...more })}\n\n`
@@ -206,7 +206,7 @@ for (const [name, ai, version] of [
       assert.match(asked(), '"type":"custom_tool_call_output"')
     })
 
-    test(`the phase of a text goes back to OpenAI, ${manner}`, async () => {
+    test(`the phase of a text is sent back to OpenAI (${manner})`, async () => {
       const { whole, events } = said('openai-responses', { type: 'text', text: 'I look.' })
       const mark = (text: string) => text.replaceAll('"role":"assistant"', '"role":"assistant","phase":"commentary"')
       const marked = { whole: JSON.parse(mark(JSON.stringify(whole))), events: events.map(mark) }
@@ -218,7 +218,7 @@ for (const [name, ai, version] of [
       assert.match(asked(), '"phase":"commentary"')
     })
 
-    test(`audio comes with its transcript, ${manner}`, async () => {
+    test(`audio comes with its transcript (${manner})`, async () => {
       const audio = { id: 'a', data: btoa('sound'), expires_at: 1, transcript: 'Hello.' }
       const head = { id: 'c', created: 1, model: 'm' }
       const chunk = (delta: object, finish_reason: string | null) =>

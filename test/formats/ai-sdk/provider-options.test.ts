@@ -322,7 +322,7 @@ test('a schema that OpenAI’s strict mode would reject is sent without it, and 
   assert.is(await strictOf({ output: whole, providerOptions }), false)
 })
 
-test('a conversation, container, or content stored by one vendor is rejected rather than dropped', async () => {
+test('references to a conversation, a container, or content stored by another vendor are rejected, not dropped', async () => {
   const stored: [format: WireFormat, providerOptions: ai7.ProviderMetadata, name: string][] = [
     ['openai-responses', { openai: { previousResponseId: 'resp_1' } }, 'providerOptions.openai.previousResponseId'],
     ['anthropic-messages', { anthropic: { container: { id: 'c' } } }, 'providerOptions.anthropic.container'],
@@ -347,7 +347,7 @@ test('warnings name the options that another vendor does not support', async () 
   ])
 })
 
-test('a warning about unsupported reasoning names the option that set it, and so does the error in strict mode', async () => {
+test('the warning about unsupported reasoning, or the error in strict mode, names the option that set the reasoning', async () => {
   const asked: [call: Asked, path: string][] = [
     [by({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
     [

@@ -66,7 +66,7 @@ for (const [name, ai, version] of [
   const test = suite(`recorded streams for ${name}`)
 
   for (const format of wireFormats)
-    test(`recorded ${format} streams have the same text and calls as in the vendor's client, in parts that begin and end`, async () => {
+    test(`recorded ${format} streams have the same text and calls as in the vendor's client, and each part has a start and an end`, async () => {
       const streams = recordedStreams(apis[format]).filter((_, at) => at % SHARE === 0)
       let current = ''
       const { fetch, world } = await openBefore(

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { lost, message } from './answer-losses.ts'
 import { ask, getStream, providerOf, type Question } from './support.ts'
 
-const test = suite('cases: losses of a response')
+const test = suite('cases: response losses')
 
 /** Some fields of requests that decide on what is lost. */
 const bodies: Readonly<Partial<Record<WireFormat, JsonObject>>> = {
@@ -28,15 +28,15 @@ const ofTheAnswer = (warnings: readonly string[] = []) => warnings.filter((one) 
 for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
   for (const client of wireFormats.filter((format) => format !== from)) {
     const warnings = (names[client] ?? []).map((name) => `dropped:answer.${name}`)
-    const outcome = warnings.length > 0 ? 'is named in a warning' : 'is kept'
+    const outcome = warnings.length > 0 ? 'a warning names' : 'translation keeps'
 
-    test(`${what} ${outcome}: ${client}`, async () => {
+    test(`${outcome} ${what} (${client} client)`, async () => {
       const { response, warned, world } = await ask({ ...getQuestion(client, from), answer: () => json(answer) })
       assert.equal([response.status, ofTheAnswer(warned)], [200, warnings])
       assert.equal(ofTheAnswer(world.told.requests[0]?.warnings), warnings)
     })
 
-    test(`${what} ${outcome} at the end of a stream: ${client}`, async () => {
+    test(`${outcome} ${what} at the end of a stream (${client} client)`, async () => {
       const question = { ...getQuestion(client, from), stream: true, answer: () => getStream(from, events) }
       const { response, warned, world } = await ask(question)
       const lines = (await response.text()).split('\n').filter((line) => line.startsWith(':'))

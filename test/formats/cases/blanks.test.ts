@@ -50,7 +50,7 @@ for (const client of clients) {
   for (const [provider, expected] of Object.entries(last)) {
     const model = `${provider}/m`
     if (getFormat(model) === client) continue
-    test(`a blank turn stays a turn: ${client} for ${provider}`, async () => {
+    test(`a blank turn stays a turn (${client} client, ${provider} provider)`, async () => {
       for (const [index, blanks] of ['', ' \n'].entries()) {
         const [body, field] = ending[client](blanks)
         const question = { client, model, body, answer: () => json(whole[getFormat(model)]) }

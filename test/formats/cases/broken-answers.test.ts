@@ -25,7 +25,7 @@ const empty: Readonly<Record<string, JsonObject>> = {
 
 for (const client of wireFormats) {
   for (const [what, chunk] of Object.entries(empty))
-    test(`${what} is a failure, streamed or not: ${client}`, async () => {
+    test(`${what} is a failure, streamed or not (${client} client)`, async () => {
       for (const stream of [true, false]) {
         const { response, up } = await ask({
           ...{ client, stream, ...chain },
@@ -39,7 +39,7 @@ for (const client of wireFormats) {
       }
     })
 
-  test(`an invalid response from the only target is an error: ${client}`, async () => {
+  test(`an invalid response from the only target is an error (${client} client)`, async () => {
     for (const stream of [true, false]) {
       const chunk = empty['a malformed call'] ?? {}
       const answer = () => (stream ? getStream('gemini', [chunk]) : json(chunk))
@@ -50,7 +50,7 @@ for (const client of wireFormats) {
     }
   })
 
-  test(`a stream that breaks after its first content fails without a normal end: ${client}`, async () => {
+  test(`a stream that breaks after its first content fails without a normal end (${client} client)`, async () => {
     const { response, up, world } = await ask({
       ...{ client, stream: true, ...chain },
       answer: () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken('MALFORMED_FUNCTION_CALL')]),

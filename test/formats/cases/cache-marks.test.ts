@@ -32,7 +32,7 @@ const targets: Record<string, Asks> = {
     answer: () => json(whole['anthropic-messages']),
     catalog,
   },
-  'a server of that format': {
+  'an Anthropic-compatible server': {
     ...{ client: 'openai-chat', model: `anthropic-compatible-a/${CLAUDE}`, catalog },
     answer: () => json(whole['anthropic-messages']),
   },
@@ -102,7 +102,7 @@ const fitted: Record<string, [given: JsonObject[], sent: string[]]> = {
 
 for (const [name, target] of Object.entries(targets)) {
   for (const [what, [given, sent]] of Object.entries(fitted))
-    test(`${what} are sent in the form that ${name} accepts`, async () => {
+    test(`marks are sent as ${name} accepts them: ${what}`, async () => {
       const { sent: body, warned } = await ask({ ...target, body: bodyFor(target.client, given) })
       assert.equal(getMarks(body), sent)
       const lost = given.filter(({ cache_control }) => cache_control).length - sent.length
@@ -114,7 +114,7 @@ for (const [name, target] of Object.entries(targets)) {
       )
     })
 
-  test(`a blank text keeps no mark: ${name}`, async () => {
+  test(`a blank text loses its mark (${name})`, async () => {
     for (const blank of ['', ' \n']) {
       const messages = [
         createMessage(text('a')),
@@ -127,7 +127,7 @@ for (const [name, target] of Object.entries(targets)) {
     }
   })
 
-  test(`a turn with only a mark passes it to the previous turn: ${name}`, async () => {
+  test(`the mark of a blank turn moves to the previous turn (${name})`, async () => {
     const messages = [
       createMessage(text('a')),
       { role: 'assistant', content: 'b' },
@@ -151,7 +151,7 @@ const wholly: Record<string, Asks> = {
 }
 
 for (const [name, target] of Object.entries(wholly)) {
-  test(`a mark on the whole request applies to its last block: ${name}`, async () => {
+  test(`a mark on the whole request applies to the last block (${name})`, async () => {
     const body = {
       ...mark('1h'),
       messages: [createMessage(text('a')), { role: 'assistant', content: 'b' }, createMessage(text('c'), text(' '))],
@@ -161,19 +161,19 @@ for (const [name, target] of Object.entries(wholly)) {
     assert.match(JSON.stringify(sent), /"text":"c"\}?,(?:"cache_control"|\{"cachePoint")/)
   })
 
-  test(`a mark on the whole request applies to a text that is not a list of blocks: ${name}`, async () => {
+  test(`a mark on the whole request also applies to a plain string (${name})`, async () => {
     const { sent, warned } = await ask({ ...target, body: { ...mark(), messages: [{ role: 'user', content: 'a' }] } })
     assert.equal([getMarks(sent), warned], [['5m'], []])
   })
 
-  test(`a mark on the whole request never causes a fifth mark, or a longer lifetime after a shorter one: ${name}`, async () => {
+  test(`a mark on the whole request never causes a fifth mark, or a longer lifetime after a shorter one (${name})`, async () => {
     const four = { ...bodyFor('anthropic-messages', [five, five, five, five, NONE]), ...mark() }
     assert.is(getMarks((await ask({ ...target, body: four })).sent).length, 4)
     const late = { ...bodyFor('anthropic-messages', [NONE, five, NONE]), ...mark('1h') }
     assert.equal(getMarks((await ask({ ...target, body: late })).sent), ['5m', '5m'])
   })
 
-  test(`the last block keeps its own mark next to the one on the whole request: ${name}`, async () => {
+  test(`the last block keeps its own mark if the whole request has one, too (${name})`, async () => {
     const { sent } = await ask({ ...target, body: { ...bodyFor('anthropic-messages', [NONE, NONE, five]), ...mark() } })
     assert.equal(getMarks(sent), ['5m'])
   })

@@ -54,7 +54,7 @@ const readSettings = ({ prompt_cache_retention, prompt_cache_options }: JsonObje
 
 for (const [model, [sent, warning]] of Object.entries(models)) {
   for (const [client, format] of translations)
-    test(`each model gets its own fields: ${model}, ${client} to ${format}`, async () => {
+    test(`each model gets the cache fields that it supports: ${model}, ${client} to ${format}`, async () => {
       const body = { prompt_cache_retention: '24h' }
       const question = { client, model, body, catalog: getCatalog(format), answer: () => json(whole[format]) }
       const input = await ask(question)
@@ -62,7 +62,7 @@ for (const [model, [sent, warning]] of Object.entries(models)) {
       assert.equal(input.warned, warning === undefined ? [] : [`${warning}:prompt_cache_retention`])
     })
 
-  test(`each model gets its own fields: ${model}, the AI SDK`, async () => {
+  test(`each model gets the cache fields that it supports: ${model}, the AI SDK`, async () => {
     const catalog = getCatalog('openai-responses')
     const connections = [model.split('/')[0] ?? '']
     const { up, world } = await openDoor(() => json(whole['openai-responses']), { catalog, connections })
@@ -85,7 +85,7 @@ const both: [what: string, model: string, body: JsonObject, sent: Told][] = [
     { prompt_cache_options: { ttl: '30m' } },
   ],
   [
-    'a mode next to it',
+    'a retention and a mode',
     'gpt-5.6',
     { ...kept, prompt_cache_options: { mode: 'explicit' } },
     { prompt_cache_options: { mode: 'explicit', ttl: '12h' } },
@@ -94,7 +94,7 @@ const both: [what: string, model: string, body: JsonObject, sent: Told][] = [
 ]
 
 for (const [what, model, body, sent] of both)
-  test(`the two fields are never sent together: ${what} for ${model}`, async () => {
+  test(`prompt_cache_retention and prompt_cache_options are never sent together: ${what} for ${model}`, async () => {
     const input = await ask({
       ...{ client: 'openai-chat', model: `openai/${model}`, body, catalog: getCatalog('openai-responses') },
       answer: () => json(whole['openai-responses']),

@@ -126,7 +126,7 @@ test('IDs are adapted consistently in calls and results, and differ between call
   assert.ok(blocks?.content.every(({ id }) => /^[a-zA-Z0-9_-]+$/.test(String(id))))
 })
 
-test('the name of a result is looked up from its call', async () => {
+test('the name of a result is taken from its call', async () => {
   const { sent } = await sentTo('gemini/m', 'anthropic-messages', { messages: toBlocks(loop) })
   const parts = (sent.contents as { parts: { functionResponse?: { name: string } }[] }[]).flatMap((turn) => turn.parts)
   assert.equal(
@@ -152,7 +152,7 @@ const shown = [
   ]),
 ]
 
-test('an image in a result stays an image, and moves after the results if those only support text', async () => {
+test('an image in a result stays an image, and moves behind the results if results only support text', async () => {
   const chat = getMessages(await sentTo('chat/m', 'anthropic-messages', { messages: shown }))
   assert.equal(
     chat.map(({ role }) => role),

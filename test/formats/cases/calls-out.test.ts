@@ -17,7 +17,7 @@ const { world } = await openDoor(() => getStream(from, events))
 const ask = (client: WireFormat) => request(world, { client, model: `${providerOf[from]}/m`, stream: true })
 
 for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(callCases)) {
-  test(`${name}: every client gets the same calls`, async () => {
+  test(`every client gets the same calls: ${name}`, async () => {
     from = origin
     events = sent
     for (const client of wireFormats) {
@@ -69,7 +69,7 @@ const cut = [
   delta({}, 'length'),
 ]
 
-test('a call that the output limit truncated is sent unchanged, with the reason', async () => {
+test('a call truncated by the output limit is sent unchanged, with the reason', async () => {
   from = 'openai-chat'
   events = cut
   const chat = JSON.stringify(await getData(await ask('openai-chat')))

@@ -57,7 +57,7 @@ const own: Record<string, Partial<Question>> = {
 
 for (const [what, body] of Object.entries(forms)) {
   for (const [model, question] of Object.entries(others))
-    test(`it does not reach other providers as ${what}: ${model}`, async () => {
+    test(`the billing line does not reach other providers as ${what} (${model})`, async () => {
       const calls = [1, 2].map((nonce) => {
         const input = { ...body(nonce), messages: hello }
         return ask({ client: 'anthropic-messages', model, body: input, answer: () => json({}), ...question })
@@ -69,7 +69,7 @@ for (const [what, body] of Object.entries(forms)) {
     })
 
   for (const [model, question] of Object.entries(own))
-    test(`it stays for providers that ignore it as ${what}: ${model}`, async () => {
+    test(`the billing line stays for providers that ignore it, as ${what} (${model})`, async () => {
       const input = { ...body(1), messages: hello }
       const { sent } = await ask({
         client: 'anthropic-messages',

@@ -176,7 +176,7 @@ const loopIn: Readonly<Record<Exclude<WireFormat, typeof client>, (sent: JsonObj
 for (const [name, { tool, name: as, required, args, item, output, read }] of Object.entries(cases)) {
   for (const target of ['openai-chat', 'anthropic-messages', 'gemini'] as const) {
     for (const stream of [false, true]) {
-      test(`Responses, ${name}: a function for ${target}, and an item for the client, stream ${stream}`, async () => {
+      test(`the provider gets a function, and the Responses client an item: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
         const { world, up } = await openDoor(
           () => (up.calls.length === 1 ? calling[target](as, JSON.stringify(args), stream) : json(whole[target])),
           { connections: [providerOf[target]] },
@@ -224,7 +224,7 @@ test('a call whose arguments do not fit the tool stays a function call', async (
   }
 })
 
-test("a streamed call's events are its start and its end, in order", async () => {
+test('a streamed call has a start event and an end event, in order', async () => {
   const answer = () => calling['openai-chat']('shell', '{"commands":["ls"]}', true)
   const { response } = await ask({
     client,
@@ -268,7 +268,7 @@ test('the function of a local shell lists its skills in the description', async 
   assert.match(JSON.stringify(sent.tools), /- pdf \(\/skills\/pdf\): Reads PDFs/)
 })
 
-test('choosing the tool forces its function', async () => {
+test('forcing a tool forces its function', async () => {
   const body = { tools: [{ type: 'shell' }, { type: 'apply_patch' }], tool_choice: { type: 'apply_patch' } }
   const { sent } = await ask({ client, model: 'chat/m', body, answer: () => json(whole['openai-chat']) })
   assert.equal(sent.tool_choice, { type: 'function', function: { name: 'apply_patch' } })
@@ -340,7 +340,7 @@ for (const [name, [tool, required, args]] of Object.entries(messageTools)) {
   for (const target of wireFormats) {
     if (target === 'anthropic-messages') continue
     for (const stream of [false, true]) {
-      test(`Messages, ${name}: a function for ${target}, and a tool_use for the client, stream ${stream}`, async () => {
+      test(`the provider gets a function, and the Messages client a tool_use: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
         const body = { tools: [{ ...tool, cache_control: { type: 'ephemeral' } }] }
         const { response, sent, warned } = await ask({
           ...{ client: 'anthropic-messages', model: `${providerOf[target]}/m`, stream, body },

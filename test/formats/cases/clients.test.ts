@@ -84,7 +84,7 @@ const generations = {
 }
 
 for (const [generation, { path, headers }] of Object.entries(generations)) {
-  test(`a ${generation} Anthropic client works with a provider of each format`, async () => {
+  test(`the ${generation} Anthropic client works with a provider of each format`, async () => {
     const { world, up } = await open()
     const body = { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
     for (const format of wireFormats) {

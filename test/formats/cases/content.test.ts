@@ -19,7 +19,7 @@ const calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '
 const result = { role: 'tool', tool_call_id: 'c1', content: 'x' }
 
 for (const content of ['', null, [{ type: 'text', text: '' }], ' \n ']) {
-  test(`a turn with calls and ${JSON.stringify(content)} has no empty text`, async () => {
+  test(`a turn with calls and the content ${JSON.stringify(content)} gets no empty text`, async () => {
     const messages = [
       user('a'),
       { role: 'assistant', content, tool_calls: calls },
@@ -132,7 +132,7 @@ const betas = {
   'anthropic-version': '2023-06-01',
 }
 
-test('fields that only Anthropic knows go to Anthropic only', async () => {
+test('fields that only Anthropic supports are sent only to Anthropic', async () => {
   for (const model of ['chat/m', 'mistral/m', 'responses/m', 'gemini/m']) {
     const { sent, call, response, warned } = await createRequest('anthropic-messages', model, claudeCode, betas)
     assert.is(response.status, 200)
@@ -149,7 +149,7 @@ test('fields that only Anthropic knows go to Anthropic only', async () => {
   assert.is(call?.headers.get('anthropic-beta'), betas['anthropic-beta'])
 })
 
-test('choices that are empty or have no delta are ignored, and the first chunk with an ID counts', async () => {
+test('choices that are empty or have no delta are ignored, and the ID comes from the first chunk that has one', async () => {
   const filter = { id: '', model: '', object: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] }
   const trailing = { ...delta({}), choices: [{ index: 0, finish_reason: null, content_filter_offsets: {} }] }
   const events = [filter, delta({ role: 'assistant', content: 'a' }), delta({}, 'stop'), trailing, '[DONE]' as const]

@@ -103,7 +103,7 @@ test('integers keep their digits if a Chat Completions vendor sends all argument
 for (const client of wireFormats) {
   for (const from of wireFormats) {
     if (client === from) continue
-    test(`integers keep their digits: ${client} and ${from}`, async () => {
+    test(`integers keep their digits (${client} client, ${from} provider)`, async () => {
       const question = { client, model: `${providerOf[from]}/m`, body: history[client] }
       const once = await ask({ ...question, answer: () => json(answers[from]) })
       assert.match(once.call?.body ?? '', /9007199254740993\b/)

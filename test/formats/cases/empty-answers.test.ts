@@ -46,7 +46,7 @@ for (const provider of wireFormats)
     const model = `${providerOf[provider]}/m`
     const question = { client, model }
 
-    test(`an empty response reaches the client: ${provider} for ${client}`, async () => {
+    test(`an empty response reaches the client (${provider} provider, ${client} client)`, async () => {
       const body = JSON.stringify(empty[provider])
       const { response, world } = await ask({ ...question, answer: () => json(body) })
       assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, model])
@@ -55,7 +55,7 @@ for (const provider of wireFormats)
       assert.equal([world.told.usages[0]?.inputTokens, world.told.usages[0]?.outputTokens], [7, 5])
     })
 
-    test(`an empty response reaches a streaming client with its end: ${provider} for ${client}`, async () => {
+    test(`an empty response reaches a streaming client with a normal end (${provider} provider, ${client} client)`, async () => {
       const events = said[provider]()
       const answer = () => getStream(provider, events)
       const { response, world, up } = await ask({ ...question, stream: true, body: counted[client], answer })
@@ -66,7 +66,7 @@ for (const provider of wireFormats)
       assert.is(up.open, 0)
     })
 
-    test(`an empty response from a provider without streams reaches a streaming client: ${provider} for ${client}`, async () => {
+    test(`an empty response from a provider without streams reaches a streaming client (${provider} provider, ${client} client)`, async () => {
       const answer = () => json(empty[provider])
       const { response } = await ask({ ...question, stream: true, body: counted[client], answer })
       assert.is(response.status, 200)
@@ -83,7 +83,7 @@ const recorded: Partial<Record<WireFormat, { folder: string; url: RegExp }>> = {
 for (const provider of wireFormats) {
   const { folder, url } = recorded[provider] ?? {}
   if (!folder) continue
-  test(`a recorded empty response reaches each client as an empty response: ${provider}`, async () => {
+  test(`a recorded empty response reaches each client as an empty response (${provider} provider)`, async () => {
     const answers = recordedExchanges([folder]).filter(
       ({ url: asked, status, answer }) => url?.test(asked) && status === 200 && isObject(answer) && isEmpty(answer),
     )

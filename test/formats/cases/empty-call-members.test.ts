@@ -43,13 +43,13 @@ const calls = [
   ['custom_tool_call', 'g', 'free'],
 ]
 
-test('a whole response has the calls that their types name', async () => {
+test("a call's type decides which of its fields is read in a response", async () => {
   const message = { role: 'assistant', content: '', tool_calls: [functionCall, customCall], ...noFunctionCall }
   const answer = { ...whole['openai-chat'], choices: [{ index: 0, finish_reason: 'tool_calls', message }] }
   assert.equal(await readResult(() => json(answer), false), calls)
 })
 
-test('a stream has the calls that their types name, even if later pieces leave the type empty', async () => {
+test("a call's type decides which of its fields is read in a stream, even if the type is empty in later chunks", async () => {
   const piece = (call: JsonObject) => delta({ content: '', tool_calls: [call], ...noFunctionCall })
   const events = [
     delta({ role: 'assistant', content: '', ...noFunctionCall }),
@@ -73,7 +73,7 @@ const history = {
   ],
 }
 
-test('the history has the calls that their types name, without a warning', async () => {
+test("a call's type decides which of its fields is read in the history, without a warning", async () => {
   const sent = async (model: string) => {
     const request = await ask({
       client: 'openai-chat',

@@ -29,7 +29,7 @@ const errorIn: Readonly<Record<WireFormat, (events: JsonObject[]) => unknown>> =
 
 for (const from of wireFormats) {
   for (const client of wireFormats) {
-    test(`a truncated stream is an error, never a normal end: ${from} for ${client}`, async () => {
+    test(`a truncated stream is an error, never a normal end (${from} provider, ${client} client)`, async () => {
       const cut = said[from](...'a b c d e f g h'.split(/(?<= )/)).slice(0, 6)
       const answer = () => getStream(from, cut)
       const { response, world } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
@@ -42,7 +42,7 @@ for (const from of wireFormats) {
 }
 
 for (const client of wireFormats) {
-  test(`a finish reason without an end marker is a normal end: ${client}`, async () => {
+  test(`a stream with a finish reason and without an end marker ends normally (${client} client)`, async () => {
     const answer = () => getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({}, 'stop')])
     const { response } = await ask({ client, model: 'chat/m', stream: true, answer })
     const { text, finish } = await clients[client](response)
@@ -136,7 +136,7 @@ const words = [first, delta({ content: 'b' }), delta({ content: 'c' })]
 const failed = { error: { code: 400, message: 'Provider returned error' } }
 
 for (const client of wireFormats) {
-  test(`an error within a stream keeps its message, and no other target is tried: ${client}`, async () => {
+  test(`an error within a stream keeps its message, and no other target is tried (${client} client)`, async () => {
     const { response, up } = await ask({
       client,
       model: 'chain',
@@ -152,7 +152,7 @@ for (const client of wireFormats) {
     assert.equal(up.providers, ['chat'])
   })
 
-  test(`an error in place of a response is an error: ${client}`, async () => {
+  test(`an error in place of a response is returned as an error (${client} client)`, async () => {
     const { response, up } = await ask({
       client,
       model: 'chain',
@@ -164,7 +164,7 @@ for (const client of wireFormats) {
     assert.match(await response.text(), /no luck/)
   })
 
-  test(`a provider that fails within a stream is not replaced by another: ${client}`, async () => {
+  test(`a provider that fails within a stream is not replaced by another (${client} client)`, async () => {
     const { response, up } = await ask({
       client,
       model: 'chain',

@@ -147,7 +147,7 @@ function toldBy(client: WireFormat, status: number, body: { error: JsonObject })
 
 for (const [what, { status, sent, told }] of Object.entries(cases))
   for (const client of wireFormats)
-    test(`${what} has the right code for a ${client} client`, async () => {
+    test(`${what} has the right code (${client} client)`, async () => {
       for (const from of wireFormats.filter((format) => format !== client)) {
         const answer = () => json(sent[getVendor(from)], status)
         const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer })
@@ -166,7 +166,7 @@ const first: Readonly<Record<WireFormat, (what: string) => string>> = {
 
 for (const what of ['a model that does not exist', 'a prompt that is too long', 'a rate limit'])
   for (const client of wireFormats)
-    test(`${what} in the first event of a stream has the right code for a ${client} client`, async () => {
+    test(`${what} in the first event of a stream has the right code (${client} client)`, async () => {
       for (const from of wireFormats.filter((format) => getVendor(format) !== getVendor(client))) {
         const answer = () => sse([first[from](what)])
         const { response } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })

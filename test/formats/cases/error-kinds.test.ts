@@ -136,7 +136,7 @@ for (const [name, { from, client, answer, walks, status, error = {}, message = /
     assert.is(up.providers.includes(second), walks)
   })
 
-  test(`a client gets ${name} as the kind that routing uses`, async () => {
+  test(`a client gets the error kind that routing uses for ${name}`, async () => {
     const { response } = await ask({ client, stream, model: `${first}/m`, answer })
     const body = await response.json()
     assert.is(response.status, status)

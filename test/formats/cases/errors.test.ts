@@ -89,7 +89,7 @@ const TOO_LONG = { code: 'context_length_exceeded', message: 'Your input exceeds
 const failed = { type: 'response.failed', response: { id: 'r', status: 'failed', error: TOO_LONG } }
 
 for (const client of wireFormats) {
-  test(`a prompt that a stream reports as too long returns 400: ${client}`, async () => {
+  test(`a prompt that a stream reports as too long returns 400 (${client} client)`, async () => {
     const begun = { type: 'response.created', response: { id: 'r', status: 'in_progress' } }
     const answer = () => getStream('openai-responses', [begun, failed])
     const { response } = await ask({ client, model: 'responses/m', stream: true, answer })
@@ -97,7 +97,7 @@ for (const client of wireFormats) {
     result[client]((await response.json()).error)
   })
 
-  test(`a prompt that is too long for one target is reported as such if the others fail: ${client}`, async () => {
+  test(`a prompt that is too long for one target is reported as such if the others fail (${client} client)`, async () => {
     const overflow = { error: { message: 'prompt is too long: 9 tokens > 8 maximum', type: 'invalid_request_error' } }
     const { response, up } = await ask({
       client,

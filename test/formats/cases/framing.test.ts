@@ -26,7 +26,7 @@ const toBytes = (from: WireFormat, ...pieces: string[]) => encodeUtf8(getEvents(
 
 for (const from of wireFormats) {
   for (const client of wireFormats) {
-    test(`characters split across chunks arrive whole: ${from} for ${client}`, async () => {
+    test(`characters split across chunks arrive intact (${from} provider, ${client} client)`, async () => {
       const bytes = toBytes(from, WORDS, '👩‍👩‍👧')
       const { text, finish } = await readResult(from, client, byteByByte(bytes))
       assert.equal([text, finish], [`${WORDS}👩‍👩‍👧`, 'stop'])
@@ -35,7 +35,7 @@ for (const from of wireFormats) {
 }
 
 for (const client of wireFormats) {
-  test(`Unicode line separators are escaped for clients that split lines at them: ${client}`, async () => {
+  test(`Unicode line separators are escaped for clients that split lines at them (${client} client)`, async () => {
     const from = client === 'openai-chat' ? 'gemini' : 'openai-chat'
     const text = 'one\u2028two\u2029three'
     const answers = [() => bytesAnswer([toBytes(from, text)]), () => json(getWhole(from, text))]
@@ -52,7 +52,7 @@ for (const client of wireFormats) {
 const getWhole = (from: WireFormat, text: string): unknown =>
   JSON.parse(JSON.stringify(whole[from]).replace('"a"', JSON.stringify(text)))
 
-test('a character split at each of its bytes arrives whole', async () => {
+test('a character split at each of its bytes arrives intact', async () => {
   const bytes = toBytes('openai-chat', '🎉')
   const at = bytes.indexOf(0xf0)
   for (const cut of [at, at + 1, at + 2, at + 3, at + 4]) {
@@ -78,7 +78,7 @@ const rewritten: Record<string, (text: string) => string[]> = {
 
 for (const [name, rewrite] of Object.entries(rewritten)) {
   for (const from of wireFormats) {
-    test(`${name}: the client gets the same response, ${from}`, async () => {
+    test(`the client gets the same response: ${name} (${from} provider)`, async () => {
       const text = getEvents(from, said[from]('one', ' é\u0001two')).join('')
       for (const client of wireFormats) {
         const result = await readResult(from, client, rewrite(text).map(encodeUtf8))
@@ -88,7 +88,7 @@ for (const [name, rewrite] of Object.entries(rewritten)) {
   }
 }
 
-test('an event of several megabytes is parsed, however small the pieces', async () => {
+test('an event of several megabytes is parsed even if it arrives in tiny chunks', async () => {
   const long = 'x'.repeat(2_000_000)
   const bytes = encodeUtf8(
     getEvents('openai-chat', [delta({ role: 'assistant', content: long }), delta({}, 'stop')]).join(''),

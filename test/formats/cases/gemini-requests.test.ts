@@ -66,7 +66,7 @@ test('a responseFormat of plain text has no effect, and one of JSON requests an 
   assert.equal(sent.response_format, { type: 'json_object' })
 })
 
-test('an image responseFormat is reported as dropped', async () => {
+test('an image responseFormat is dropped with a warning', async () => {
   const generationConfig = { responseFormat: [{ text: { schema } }, { image: { aspectRatio: '1:1' } }] }
   const { warned } = await sentTo('chat/m', { contents, generationConfig })
   assert.equal(warned, ['dropped:generationConfig.responseFormat[1].image'])

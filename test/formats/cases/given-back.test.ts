@@ -78,14 +78,14 @@ const details = [
 ]
 
 for (const client of wireFormats.filter((format) => format !== 'openai-chat'))
-  test(`reasoning details keep their fields: ${client}`, async () => {
+  test(`reasoning details keep their fields (${client} client)`, async () => {
     const message = { role: 'assistant', content: 'a', reasoning_details: details }
     const answer = { ...whole['openai-chat'], choices: [{ index: 0, message, finish_reason: 'stop' }] }
     assert.equal((await turnAgain(client, 'openrouter/m', answer)).reasoning_details, details)
   })
 
 for (const client of ['openai-chat', 'gemini'] as const)
-  test(`reasoning around a search stays before the text: ${client}`, async () => {
+  test(`reasoning around a search stays before the text (${client} client)`, async () => {
     const thought = (thinking: string) => ({ type: 'thinking', thinking, signature: `${thinking}=` })
     const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'rain' } }
     const found = { type: 'web_search_tool_result', tool_use_id: 's1', content: [] }
@@ -110,7 +110,7 @@ const signatures = (parts: JsonObject[]) =>
 for (const client of ['openai-chat', 'openai-responses'] as const)
   for (const [name, parts] of imageTurns)
     for (const isStream of client === 'openai-responses' ? [false, true] : [false])
-      test(`images keep their signatures: ${name}, ${client}${isStream ? ', streamed' : ''}`, async () => {
+      test(`images keep their signatures ${name} (${client} client${isStream ? ', streamed' : ''})`, async () => {
         const chunks = [...parts.map((part) => geminiChunk([part])), geminiChunk([], 'STOP')]
         const answer = geminiChunk(parts, 'STOP')
         const again = await turnAgain(client, 'gemini/m', answer, isStream ? chunks : undefined)
@@ -143,7 +143,7 @@ for (const [client, elsewhere] of [
   ['openai-responses', 'responses/m'],
 ] as const)
   for (const stream of [false, true])
-    test(`unsigned reasoning never reaches a vendor that requires signatures: ${client}${stream ? ', streamed' : ''}`, async () => {
+    test(`unsigned reasoning never reaches a vendor that requires signatures (${client} client${stream ? ', streamed' : ''})`, async () => {
       const thoughts = geminiChunk([{ text: 'Hm.', thought: true }, { text: 'Yes.' }], 'STOP')
       const { world, up } = await openDoor(({ provider }) => {
         if (provider !== 'gemini') return json(whole[client])
@@ -167,7 +167,7 @@ const commented = { id: 'resp_1', object: 'response', status: 'completed', outpu
 
 for (const client of wireFormats.filter((format) => format !== 'openai-responses'))
   for (const stream of [false, true])
-    test(`commentary before a call keeps its phase: ${client}${stream ? ', streamed' : ''}`, async () => {
+    test(`commentary before a call keeps its phase (${client} client${stream ? ', streamed' : ''})`, async () => {
       const end = { type: 'response.completed', response: commented }
       const { world, up } = await openDoor(
         () => (stream && up.calls.length === 1 ? getStream('openai-responses', [end]) : json(commented)),

@@ -24,8 +24,12 @@ const fields = { code: 'content_filter', message: FILTERED, param: null }
 
 /** The event after the failure (https://github.com/maximhq/bifrost/issues/6419). */
 const reasons: Record<string, string> = {
-  'with its own fields': named({ type: 'error', sequence_number: 9, ...fields }),
-  'with an error': named({ type: 'error', sequence_number: 9, error: { type: 'invalid_request_error', ...fields } }),
+  'as flat fields': named({ type: 'error', sequence_number: 9, ...fields }),
+  'as an error object': named({
+    type: 'error',
+    sequence_number: 9,
+    error: { type: 'invalid_request_error', ...fields },
+  }),
 }
 
 /** A stream that stays open, and is silent, after these events. */
@@ -44,7 +48,7 @@ const begun = getEvents('openai-responses', said['openai-responses']('a ', 'b ')
 for (const client of wireFormats)
   for (const [how, reason] of Object.entries(reasons)) {
     for (const [when, before] of Object.entries({ 'before any content': [], 'after some content': begun }))
-      test(`the reason for a failure comes in the next event, ${how}, ${when}: ${client}`, async () => {
+      test(`the gateway reads a failure's reason from the next event, ${how}, ${when} (${client} client)`, async () => {
         for (const events of [failed, ...blanks].flatMap((failure) => [
           [...before, failure, reason],
           [...before, failure + reason],
@@ -63,7 +67,7 @@ for (const client of wireFormats)
         }
       })
 
-    test(`the reason for a failure comes in the next event, ${how}, in a stream that was not requested: ${client}`, async () => {
+    test(`the gateway reads a failure's reason from the next event, ${how}, in an unrequested stream (${client} client)`, async () => {
       const { response } = await ask({ client, model: 'responses/m', answer: () => sse([failed, reason]) })
       assert.equal([response.status, (await response.text()).includes(FILTERED)], [400, true])
     })
@@ -79,7 +83,7 @@ const failures: Readonly<Record<WireFormat, { blanks: readonly string[]; reason:
     ],
     reason: `data: ${JSON.stringify({ error: { type: 'invalid_request_error', ...fields } })}\n\n`,
   },
-  'openai-responses': { blanks: [failed, ...blanks], reason: reasons['with its own fields'] ?? '' },
+  'openai-responses': { blanks: [failed, ...blanks], reason: reasons['as flat fields'] ?? '' },
   'anthropic-messages': {
     blanks: [
       named({ type: 'error', error: { type: 'api_error', message: '' } }),
@@ -105,7 +109,7 @@ const between: Readonly<Record<string, readonly string[]>> = {
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
-    test(`the reason for a failure comes some events later: ${client} client, ${provider} provider`, async () => {
+    test(`the gateway reads a failure's reason from a later event (${client} client, ${provider} provider)`, async () => {
       const { blanks, reason } = failures[provider]
       const quiet = between[provider] ?? []
       const start = getEvents(provider, said[provider]('a ', 'b ')).slice(0, provider === 'gemini' ? 1 : 4)
@@ -129,7 +133,7 @@ for (const provider of wireFormats)
     })
 
 for (const client of wireFormats)
-  test(`a failure whose reason never comes ends after a few events: ${client}`, async () => {
+  test(`the gateway stops waiting for a failure's reason after a few events (${client} client)`, async () => {
     for (const provider of wireFormats) {
       const [blank = ''] = failures[provider].blanks
       const [quiet = ''] = (between[provider] ?? []).slice(-1)
@@ -144,7 +148,7 @@ for (const client of wireFormats)
   })
 
 for (const client of wireFormats)
-  test(`a failure without a reason is an error: ${client}`, async () => {
+  test(`a failure without a reason is an error (${client} client)`, async () => {
     for (const before of [[], begun])
       for (const after of [[], [named({ type: 'response.in_progress', response: { id: 'resp_1' } })]]) {
         const answer = () => sse([...before, failed, ...after])

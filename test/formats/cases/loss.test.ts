@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, getFormat } from './support.ts'
 
-const test = suite('cases: losses of a request')
+const test = suite('cases: request losses')
 
 const user = (content: unknown) => ({ role: 'user', content })
 
@@ -91,7 +91,7 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
 }
 
 for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
-  test(`${what} is named in a header, and rejected in strict mode: ${client}`, async () => {
+  test(`a header names ${what}, and strict mode rejects the request (${client} client)`, async () => {
     const question = { client, model, body, answer: () => json(whole[getFormat(model)]) }
     const { response, warned } = await ask(question)
     assert.equal([response.status, warned], [200, [warning]])
@@ -150,7 +150,7 @@ const refused: Record<string, [client: WireFormat, model: string, body: JsonObje
 }
 
 for (const [what, [client, model, body, field]] of Object.entries(refused)) {
-  test(`${what} is rejected with the name of the field: ${client}`, async () => {
+  test(`the error for ${what} names the field (${client} client)`, async () => {
     const { response, up } = await ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
     assert.equal([response.status, up.calls.length], [400, 0])
     const { error } = await response.json()

@@ -91,13 +91,13 @@ for (const [vendor, [word, { model, whole, streamed }, more]] of Object.entries(
     if (model === `${providerOf[client]}/m`) continue // passed through
     const warnings = client === 'openai-chat' || client === 'openai-responses' ? [`replaced:answer.${word}`] : []
 
-    test(`a pause is never a normal end: ${vendor} for ${client}`, async () => {
+    test(`a pause is never a normal end (${vendor}, ${client} client)`, async () => {
       const { response, warned } = await ask({ client, model, answer: whole, ...more })
       const result = warned.filter((one) => one.includes('answer.'))
       assert.equal([endOf[client](await response.json()), result], [ends[client], warnings])
     })
 
-    test(`a pause is never a normal end of a stream: ${vendor} for ${client}`, async () => {
+    test(`a pause is never a normal end of a stream (${vendor}, ${client} client)`, async () => {
       const { response, world } = await ask({ client, model, answer: streamed, stream: true, ...more })
       assert.equal(endIn[client](await getData(response)), ends[client])
       const result = world.told.requests[0]?.warnings?.filter((one) => one.includes('answer.')) ?? []

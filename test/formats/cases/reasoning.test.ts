@@ -53,7 +53,7 @@ test('a missing signature is replaced by the placeholder, on the first call', as
   assert.equal(signatures, ['skip_thought_signature_validator', undefined])
 })
 
-test('a vendor that expects its reasoning in each turn gets that of the previous turn', async () => {
+test('a vendor that expects its reasoning in each turn gets the reasoning of the previous turn', async () => {
   const model = 'deepseek/deepseek-v4-pro'
   const { world, up } = await openDoor(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
   const client = 'anthropic-messages'
@@ -64,7 +64,7 @@ test('a vendor that expects its reasoning in each turn gets that of the previous
 
 const signed = { type: 'thinking', thinking: '', signature: 'x' }
 
-test('reasoning with only a signature is kept, reasoning with neither text nor signature is not', async () => {
+test('reasoning with only a signature is kept, and reasoning without text or signature is dropped', async () => {
   const empty = { type: 'thinking', thinking: '', signature: '' }
   const content = [signed, empty, { type: 'text', text: 'a' }]
   const answer = { ...whole['anthropic-messages'], content }
@@ -132,7 +132,7 @@ const off: Record<string, (sent: JsonObject) => boolean> = {
 }
 
 for (const [model, isOff] of Object.entries(off)) {
-  test(`a forced call and reasoning are never requested together: ${model}`, async () => {
+  test(`a forced call and reasoning are never requested together (${model})`, async () => {
     const client = getFormat(model) === 'openai-chat' ? 'openai-responses' : 'openai-chat'
     const { sent, warned } = await createRequest(client, model, { ...begin[client], tool_choice: 'required' })
     const isForced = sent.tool_choice !== undefined && !/auto/.test(JSON.stringify(sent.tool_choice))

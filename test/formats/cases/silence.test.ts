@@ -36,7 +36,7 @@ const decoder = new TextDecoder()
 for (const client of wireFormats) {
   const others = (['openai-chat', 'anthropic-messages'] as const).filter((from) => from !== client)
   for (const from of others) {
-    test(`a keep-alive is sent at least every 15 s while a provider is silent, and its response arrives: ${from} for ${client}`, async () => {
+    test(`keep-alives are sent at least every 15 s while a provider is silent, and the response still arrives (${from} provider, ${client} client)`, async () => {
       const { clock, reader, world, headers } = await late(client, from, () =>
         sse(getEvents(from, said[from]('Hello'))),
       )
@@ -63,7 +63,7 @@ for (const client of wireFormats) {
     })
   }
 
-  test(`a failure of a silent provider becomes an event: ${client}`, async () => {
+  test(`a failure of a silent provider becomes an event (${client} client)`, async () => {
     const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
     const { clock, reader, world } = await late(client, others[0] ?? 'openai-chat', busy)
     await reader.read()
@@ -75,7 +75,7 @@ for (const client of wireFormats) {
     assert.match(String(world.told.requests[0]?.status), /^(?:503|529)$/)
   })
 
-  test(`the call to a silent provider ends as soon as the client disconnects: ${client}`, async () => {
+  test(`the call to a silent provider ends as soon as the client disconnects (${client} client)`, async () => {
     const { reader, world, up, clock } = await late(client, others[0] ?? 'openai-chat', () => sse([]))
     await reader.read()
     await reader.cancel()

@@ -87,25 +87,25 @@ for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
     for (const stream of [false, true])
-      test(`the state returns even if the client only keeps calls: ${from} through ${client}, ${stream ? '' : 'not '}streamed`, async () => {
+      test(`the state returns even if the client only keeps calls (${from} provider, ${client} client${stream ? ', streamed' : ''})`, async () => {
         const door = await open()
         const answer = await firstTurn(door.world, client, from, stream)
         returned[from](await nextTurn(door, client, from, callsAlone[client](answer)))
       })
 
-    test(`the state returns unchanged to its provider: ${from} through a ${client} client`, async () => {
+    test(`the state returns unchanged to its provider (${from} provider, ${client} client)`, async () => {
       const door = await open()
       const answer = await firstTurn(door.world, client, from)
       returned[from](await nextTurn(door, client, from, answer))
     })
 
-    test(`the state of a stream returns to its provider: ${from} through a ${client} client`, async () => {
+    test(`the state of a stream returns to its provider (${from} provider, ${client} client)`, async () => {
       const door = await open()
       const answer = await firstTurn(door.world, client, from, true)
       returned[from](await nextTurn(door, client, from, answer))
     })
 
-    test(`the state reaches no other provider: ${from} through a ${client} client`, async () => {
+    test(`the state reaches no other provider (${from} provider, ${client} client)`, async () => {
       const door = await open()
       const answer = await firstTurn(door.world, client, from)
       const elsewhere = wireFormats.filter((to) => to !== from).map((to) => ({ door, to }))

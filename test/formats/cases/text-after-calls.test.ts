@@ -165,7 +165,7 @@ for (const client of wireFormats) {
   for (const target of targets) {
     if (target === client) continue
     for (const text of ['after', '\n']) {
-      test(`text after a call stays in its turn from ${client} to ${target}, text ${quoted(text)}`, async () => {
+      test(`the text ${quoted(text)} after a call stays in the call's turn, from ${client} to ${target}`, async () => {
         const lines = outline[target](await sentTo(target, client, conversation[client](text)))
         assert.equal(lines, client === 'openai-chat' ? textFirst(expected[target](text)) : expected[target](text))
       })

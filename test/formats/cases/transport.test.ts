@@ -12,7 +12,7 @@ const compressed = (body: ConstructorParameters<typeof Response>[0], type: strin
   new Response(body, { status, headers: { 'content-type': type, 'content-encoding': 'gzip', 'content-length': '31' } })
 
 for (const from of wireFormats) {
-  test(`a body that was compressed for the gateway has no content-encoding for the client: ${from}`, async () => {
+  test(`a response that the provider compressed reaches the client without content-encoding (${from})`, async () => {
     const model = `${providerOf[from]}/m`
     for (const client of wireFormats) {
       const text = JSON.stringify(whole[from])
@@ -42,7 +42,7 @@ const alive: Readonly<Record<WireFormat, RegExp>> = {
 }
 
 for (const client of wireFormats) {
-  test(`keep-alives are sent while a provider is silent for 70 s: ${client}`, async () => {
+  test(`keep-alives are sent while a provider is silent for 70 s (${client} client)`, async () => {
     const from = client === 'openai-chat' ? 'anthropic-messages' : 'openai-chat'
     const events = getEvents(from, said[from]('Hello', 'there'))
     const begun = events.slice(0, events.findIndex((event) => event.includes('Hello')) + 1)
@@ -77,7 +77,7 @@ const phases = {
 
 for (const [phase, { answer, stream }] of Object.entries(phases)) {
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
-    test(`the call ends when the client disconnects, and no other call is made: ${phase}, ${client}`, async () => {
+    test(`the call ends when the client disconnects ${phase}, and no other call is made (${client} client)`, async () => {
       const { world, up } = await openDoor(answer, { combos: { chain: ['messages/m', 'chat/m'] } })
       const leaving = new AbortController()
       const path =

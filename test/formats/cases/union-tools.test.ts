@@ -45,12 +45,12 @@ for (const [client, target] of pairs) {
     ask({ client, model: `${providerOf[target]}/m`, body: bring(schema), headers, answer: () => json(whole[target]) })
 
   if (client === target || target === 'gemini')
-    test(`${client} to ${target}: the schema is unchanged`, async () => {
+    test(`the schema is unchanged from ${client} to ${target}`, async () => {
       const { sent, warned } = await asks(union)
       assert.equal([getSchema(sent), warned], [union, []])
     })
   else
-    test(`${client} to ${target}: the schema becomes one object, with a warning`, async () => {
+    test(`the schema becomes one object, with a warning, from ${client} to ${target}`, async () => {
       const { sent, warned } = await asks(union)
       const properties = { ...byId.properties, ...byPath.properties }
       assert.equal(getSchema(sent), { type: 'object', properties })

@@ -101,7 +101,7 @@ function getUsage(events: readonly JsonObject[]): JsonObject {
 for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
-    test(`tokens are counted once, including cached ones: ${from} for ${client}, whole and streamed`, async () => {
+    test(`tokens are counted once, including cached ones, streamed or not (${from} provider, ${client} client)`, async () => {
       const written = from === 'gemini' || client === 'gemini' ? 0 : 100 // Gemini does not say what it writes
       const expected = [1_110, 1_000, written, 50]
       const question = { client, model: `${providerOf[from]}/m` }
@@ -132,7 +132,7 @@ test('cached tokens of a response are not input tokens for a Messages client', a
   assert.equal([result.input_tokens, result.cache_read_input_tokens], [992, 11_008])
 })
 
-test('tokens that a stream reported before it broke off are counted', async () => {
+test('tokens reported before a stream broke off are counted', async () => {
   const usageMetadata = { promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 }
   const answer = () => getStream('gemini', [{ ...geminiChunk([{ text: 'a' }]), usageMetadata }])
   for (const client of wireFormats) {
@@ -150,7 +150,7 @@ const endings: Record<string, JsonObject> = {
 }
 
 for (const [vendor, ending] of Object.entries(endings)) {
-  test(`tokens are read from the fields of ${vendor}, also in a passed-through stream`, async () => {
+  test(`tokens are read from ${vendor}'s own fields, even in a passed-through stream`, async () => {
     for (const client of ['openai-chat', 'anthropic-messages'] as const) {
       const answer = () => getStream('openai-chat', [delta({ content: 'a' }), ending, '[DONE]'])
       const { response, world } = await ask({ client, model: 'chat/m', stream: true, answer })

@@ -66,14 +66,14 @@ for (const [client, target] of pairs) {
   const f = functionOf[client]
 
   for (const tool of vendorTools[client]) {
-    test(`${client} to ${target}: ${getName(tool)} next to functions is dropped with a warning`, async () => {
+    test(`${getName(tool)} next to functions is dropped with a warning, from ${client} to ${target}`, async () => {
       const tools = [...Array.from({ length: 8 }, (_, at) => f(`f${at}`)), tool, f('g')]
       const { response, sent, warned } = await ask({ client, model, body: { tools }, answer: answered(model) })
       assert.equal([response.status, warned], [200, ['dropped:tools[8]']])
       assert.equal(getNames(sent), ['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'g'])
     })
 
-    test(`${client} to ${target}: ${getName(tool)} as the only tool or in strict mode returns a 400 that names it`, async () => {
+    test(`${getName(tool)} as the only tool, or in strict mode, returns a 400 that names the tool, from ${client} to ${target}`, async () => {
       const alone = await ask({ client, model, body: { tools: [tool] }, answer: answered(model) })
       assert.equal([alone.response.status, alone.up.calls.length], [400, 0])
       const message = await getMessage(alone.response)
@@ -91,7 +91,7 @@ for (const [client, target] of pairs) {
 for (const client of wireFormats) {
   const model = 'chat/m'
   for (const tool of searches[client] ?? []) {
-    test(`${client}: ${getName(tool)} for a target without search is dropped next to functions; otherwise it returns 400`, async () => {
+    test(`${getName(tool)} is dropped next to functions if the target can't search, and otherwise returns 400 (${client} client)`, async () => {
       const f = functionOf[client]('f')
       const { response, sent, warned } = await ask({
         client,
@@ -109,7 +109,7 @@ for (const client of wireFormats) {
   }
 }
 
-test('openai-chat: web_search_options for a target without search is dropped next to functions; otherwise it returns 400', async () => {
+test("web_search_options is dropped next to functions if the target can't search, and otherwise returns 400 (openai-chat client)", async () => {
   const client = 'openai-chat'
   const model = 'messages/m'
   const search = { web_search_options: {} }
@@ -136,32 +136,32 @@ test("Codex's default tools work with a target without search", async () => {
 
 /** A tool that runs at one vendor, forced beside a function. */
 const forced: Record<string, [client: WireFormat, body: JsonObject]> = {
-  'Responses: a web search': [
+  'a web search in a Responses request': [
     'openai-responses',
     { tools: [functionOf['openai-responses']('f'), { type: 'web_search' }], tool_choice: { type: 'web_search' } },
   ],
-  'Responses: a vendor’s tool': [
+  'a vendor’s tool in a Responses request': [
     'openai-responses',
     {
       tools: [functionOf['openai-responses']('f'), { type: 'image_generation' }],
       tool_choice: { type: 'image_generation' },
     },
   ],
-  'Responses: all tools that are allowed': [
+  'one of the allowed tools in a Responses request': [
     'openai-responses',
     {
       tools: [functionOf['openai-responses']('f'), { type: 'image_generation' }],
       tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'image_generation' }] },
     },
   ],
-  'Messages: a web search': [
+  'a web search in a Messages request': [
     'anthropic-messages',
     {
       tools: [functionOf['anthropic-messages']('f'), { type: 'web_search_20250305', name: 'web_search' }],
       tool_choice: { type: 'tool', name: 'web_search' },
     },
   ],
-  'Messages: a vendor’s tool': [
+  'a vendor’s tool in a Messages request': [
     'anthropic-messages',
     {
       tools: [functionOf['anthropic-messages']('f'), { type: 'code_execution_20250825', name: 'code_execution' }],
@@ -171,7 +171,7 @@ const forced: Record<string, [client: WireFormat, body: JsonObject]> = {
 }
 
 for (const [what, [client, body]] of Object.entries(forced))
-  test(`forcing ${what} returns 400`, async () => {
+  test(`forcing ${what} returns 400 for a target that doesn't support it`, async () => {
     const { response, up } = await ask({ client, model: 'chat/m', body, answer: answered('chat/m') })
     assert.equal([response.status, up.calls.length], [400, 0])
   })
@@ -199,7 +199,7 @@ test('a request fails with a 400 if the target supports none of its tools', asyn
   assert.is(response.status, 400)
 })
 
-test('a search in the same entry as functions is reported as dropped under its own name', async () => {
+test('a search in the same entry as functions is dropped with a warning that names the search', async () => {
   const entry = { ...functionOf.gemini('f'), googleSearch: {}, codeExecution: {} }
   const { response, sent, warned } = await ask({
     client: 'gemini',
@@ -234,7 +234,7 @@ const malformed: Record<WireFormat, [tool: JsonObject, place: string]> = {
 }
 
 for (const client of wireFormats)
-  test(`${client}: a malformed tool is rejected with its path and name`, async () => {
+  test(`the error for a malformed tool contains its path and name (${client} client)`, async () => {
     const model = client === 'openai-chat' ? 'messages/m' : 'chat/m'
     const [tool, place] = malformed[client]
     const body = { tools: [functionOf[client]('f'), tool] }
