@@ -67,7 +67,7 @@ const passed = new Map<string, string>()
 for (const from of wireFormats) {
   let recordings: Promise<Recording[]> | undefined
   for (const to of wireFormats)
-    test(`recorded responses of ${from} mean the same for clients of ${to}`, async () => {
+    test(`recorded ${from} responses keep their meaning for ${to} clients`, async () => {
       const failures: string[] = []
       recordings ??= Promise.all(
         getAnswers(from).map(async (one) => ({ ...one, expected: await wanted(from, one.answer) })),

@@ -148,7 +148,7 @@ const targets: readonly [provider: string, model: string, format: ProviderFormat
 
 for (const [name, from, path, body] of original)
   for (const [provider, model, format, said, isMoved = false] of targets)
-    test(`${name} from ${from} is converted or rejected for ${model} at ${provider} in ${format}`, async () => {
+    test(`a generated image (${name}, ${from}) is converted or rejected for ${provider}/${model} (${format})`, async () => {
       const source = await getTranslator(from)
       const translator = await (await loadUpstreamFormat(format)).loadTranslator()
       const traits = getTraits(translator.traits, { provider, model, format }, {})
@@ -177,7 +177,7 @@ for (const [name, from, path, body] of original)
       )
     })
 
-test('an image stored at OpenAI is dropped by name', async () => {
+test('a reference to an image stored at OpenAI is dropped with a warning that names it', async () => {
   const source = await getTranslator('openai-responses')
   for (const wireFormat of wireFormats) {
     const translator = await getTranslator(wireFormat)

@@ -60,7 +60,7 @@ test('a stream for a Responses client buffers little more than the text that the
   assert.is(response.output[0].content[0].text.length, Math.ceil((4 * MIB) / WORD.length) * WORD.length)
 })
 
-test('a stream for a Chat client buffers 1 MiB of reasoning for its detail, and drops longer reasoning by name', async () => {
+test('a stream for a Chat client buffers up to 1 MiB of reasoning for its details, and drops longer ones with a warning', async () => {
   const kept = await heldBy(chatTranslator, 'reasoning', MIB / 2)
   for (const event of [signed, close]) kept.writer.push(event)
   kept.writer.push(end)
@@ -80,7 +80,7 @@ test('reasoning is stored for a later turn up to the memory limit', async () => 
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })
 
-test('the text of a Responses provider is not buffered, and text that its end adds is emitted', async () => {
+test('text from a Responses provider is not buffered, and text that only the final event contains is emitted', async () => {
   const { read } = contexts(responsesTranslator)
   let text = ''
   let isKept = false

@@ -52,7 +52,7 @@ function getAnswers(format: WireFormat): { name: string; answer: JsonObject }[] 
 }
 
 for (const from of wireFormats)
-  test(`responses from ${from} lose nothing for any client`, async () => {
+  test(`responses from ${from} providers lose nothing for any client`, async () => {
     const source = await getTranslator(from)
     const answers = getAnswers(from)
     assert.ok(answers.length > 200, `${answers.length} answers`)

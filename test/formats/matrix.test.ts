@@ -147,7 +147,7 @@ const passed = new Map<string, string>()
 
 for (const from of wireFormats) {
   for (const to of wireFormats) {
-    test(`recorded streams of ${from} mean the same for clients of ${to}`, async () => {
+    test(`recorded ${from} streams keep their meaning for ${to} clients`, async () => {
       const failures: string[] = []
       const all = recordedStreams(apis[from])
       assert.ok(all.length > 20)

@@ -33,7 +33,7 @@ const tools = {
 }
 
 for (const client of ['anthropic-messages', 'gemini'] as const) {
-  test(`the schema of functions without parameters from ${client} has properties`, async () => {
+  test(`the schema of a function without parameters has properties (${client} client)`, async () => {
     const body = { tools: tools[client] }
     const chat = await ask({ client, model: 'chat/m', answer: () => json(whole['openai-chat']), body })
     assert.equal(chat.sent.tools, [{ type: 'function', function: { name: 'f', parameters: nothing } }])

@@ -94,7 +94,7 @@ const tally = new Map<string, string>()
 
 for (const from of wireFormats) {
   for (const to of wireFormats) {
-    test(`recorded requests of ${from} are valid for providers of ${to}`, async () => {
+    test(`recorded ${from} requests are valid for ${to} providers`, async () => {
       const [source, targets] = await Promise.all([getTranslator(from), getTargets(to)])
       const all = recordedRequests(places[from])
       assert.ok(all.length > 250)

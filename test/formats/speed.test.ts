@@ -3,7 +3,7 @@ import { childProgram } from '../storage/support/children.ts'
 import { assert, suite } from '../support/suite.ts'
 import { printMatrix } from './support/matrix.ts'
 
-const test = suite<{ ratios: Record<string, number> }>('the cost of translating a stream of 100 events', { ratios: {} })
+const test = suite<{ ratios: Record<string, number> }>('the cost of translating a 100-event stream', { ratios: {} })
 
 /** The maximum ratio to parsing the events' JSON. */
 const MOST = 3

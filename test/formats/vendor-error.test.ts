@@ -43,7 +43,7 @@ const table: [name: string, got: object, expected: object][] = [
     { kind: 'unprocessable', status: 422, message: 'body.messages.0: Field required; odd' },
   ],
   [
-    "such a list in Mistral's message",
+    "FastAPI's list in Mistral's message",
     parse(422, {
       object: 'error',
       message: { detail: [{ loc: ['body', 'x'], msg: 'Extra inputs are not permitted' }] },

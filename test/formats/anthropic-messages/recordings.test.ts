@@ -76,7 +76,7 @@ test("Anthropic's client reads translated recordings like the originals", async 
   for (const { name, sse, heard } of recorded) await assertSame(translated(encodeUtf8(sse), []), heard, name)
 })
 
-test("Anthropic's client reads translated recordings like the originals, wherever they are cut", () => {
+test("Anthropic's client reads translated recordings like the originals, no matter where the recordings are split", () => {
   for (const { name, sse } of recordedStreams('anthropic')) {
     const bytes = encodeUtf8(sse)
     const whole = translated(bytes, []).join('')

@@ -68,7 +68,7 @@ const getShare = (format: WireFormat) =>
   [...cases()].filter((_, at) => isCi || at % wireFormats.length === wireFormats.indexOf(format))
 
 for (const format of wireFormats) {
-  test(`recordings mean the same to ${format} clients`, async () => {
+  test(`recordings keep their meaning for ${format} clients`, async () => {
     let answer = json({})
     const world = await openWorld({ fetch: fakeUpstream(() => answer), catalog, connections })
     const differing: JsonObject[] = []

@@ -27,7 +27,7 @@ function understood(parts: readonly AssistantPart[]) {
 
 const finishes: Record<string, string> = { end_turn: 'stop', tool_use: 'tool-calls', max_tokens: 'length' }
 
-test('recorded whole responses are parsed', () => {
+test('recorded non-streaming responses are parsed', () => {
   let count = 0
   for (const { name, status, answer } of recorded()) {
     if (status !== 200 || !isObject(answer) || !isObject(answer.output) || !isObject(answer.output.message)) continue
@@ -78,11 +78,11 @@ function readResult(bytes: Uint8Array, size: number) {
 }
 
 for (const [how, size] of [
-  ['whole', Number.POSITIVE_INFINITY],
+  ['in one chunk', Number.POSITIVE_INFINITY],
   ['byte by byte', 1],
   ['in pieces', 37],
 ] as const) {
-  test(`recorded streams are parsed, ${how}`, () => {
+  test(`recorded streams are parsed ${how}`, () => {
     let count = 0
     for (const { name, bytes } of recorded()) {
       if (!bytes) continue

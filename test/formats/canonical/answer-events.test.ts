@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('collecting the parts of a stream')
 
-test('parts contain their start and everything added to it, in order', () => {
+test('each part contains its start and everything added afterward, in order', () => {
   const parts = createPartCollector()
   const part = { type: 'text' as const, text: 'a', citations: [{ url: 'u1' }] }
   parts.take({ type: 'part-start', key: 1, candidate: 1, part })
@@ -17,7 +17,7 @@ test('parts contain their start and everything added to it, in order', () => {
   assert.equal(some, [{ type: 'text', text: 'abc', citations: [{ url: 'u1' }, { url: 'u2' }] }])
 })
 
-test('any number of citations takes linear time', () => {
+test('collecting citations takes linear time', () => {
   const MANY = 100_000
   const parts = createPartCollector()
   parts.take({ type: 'part-start', key: 1, candidate: 0, part: { type: 'text', text: 'a' } })

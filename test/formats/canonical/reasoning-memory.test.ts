@@ -66,7 +66,7 @@ test('nothing is stored from a truncated stream', () => {
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
 })
 
-test('only its owner can retrieve stored reasoning, which is not added to reasoning that the client sends', () => {
+test("only the owner can retrieve stored reasoning, and it isn't added if the client sends reasoning itself", () => {
   const memory = createReasoningMemory()
   memory.keep(K, [thought('one'), call('c1')])
   assert.equal(memory.recall('other', turn(call('c1'))), turn(call('c1')))
@@ -110,7 +110,7 @@ test('reasoning without state is not stored', () => {
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
 })
 
-test('the memory evicts the oldest entry first and skips very large ones', () => {
+test('the memory evicts the oldest entry first and skips very large entries', () => {
   const memory = createReasoningMemory()
   for (let nth = 0; nth <= 10_000; nth++) memory.keep(K, [call(`c${nth}`, { state: state('x') })])
   const getState = (id: string) => {
@@ -127,7 +127,7 @@ test('the memory evicts the oldest entry first and skips very large ones', () =>
 const openai = (account: string): OpaqueState['origin'] => ({ format: 'openai-responses', account })
 const comment = { ...textPart, phase: 'commentary' } as const
 
-test('the phase of the text before a call is stored for its origin only', () => {
+test('the phase of the text before a call is stored only for the provider that sent it', () => {
   const memory = createReasoningMemory()
   memory.keep({ ...K, origin: openai('a') }, [comment, call('c1'), call('c2')])
   const bare = turn(textPart, call('c1'), call('c2'), textPart)

@@ -73,7 +73,7 @@ test('a stream without a finish or an end marker ends with an error', () => {
   assert.equal(last([text(0), { type: 'done' }]), { type: 'end', finishes: [{ reason: 'stop' }] })
 })
 
-test('an unreadable event is an error between the start and the finish of a response', () => {
+test('an unreadable event between the start and the finish of a response is an error', () => {
   const unreadable: ReaderEvent = { type: 'unreadable' }
   const end = last([text(0), unreadable, finish('stop'), { type: 'done' }])
   assert.ok(end?.type === 'error' && end.error.code === 'UPSTREAM_INVALID')

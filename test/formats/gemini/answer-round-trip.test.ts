@@ -63,7 +63,7 @@ const numbered = (value: Answer): Answer => ({
   })),
 })
 
-test('a response keeps its meaning when it is read again', () => {
+test('a response that is written and parsed again keeps its meaning', () => {
   const { read, write } = contexts(geminiTranslator)
   fc.assert(
     fc.property(answer.map(numbered), (given) => {
@@ -77,7 +77,7 @@ test('a response keeps its meaning when it is read again', () => {
   )
 })
 
-test('a stream means the same as the whole response, wherever it is split', () => {
+test('a stream means the same as the complete response, no matter where it is split', () => {
   fc.assert(
     fc.property(answer.map(numbered), fc.integer({ min: 1, max: 60 }), (given, size) => {
       const { read, write } = contexts(geminiTranslator)

@@ -68,11 +68,11 @@ const sum = (usage: JsonObject, ...names: string[]) =>
   names.reduce((total, name) => total + Number(usage[name] ?? 0), 0)
 
 for (const [how, pieces, longest] of [
-  ['whole', (bytes: Uint8Array) => [bytes], Number.POSITIVE_INFINITY],
+  ['in one chunk', (bytes: Uint8Array) => [bytes], Number.POSITIVE_INFINITY],
   ['in pieces of any size', (bytes: Uint8Array) => cut(bytes, sizes()), Number.POSITIVE_INFINITY],
   ['byte by byte', (bytes: Uint8Array) => cut(bytes, () => 1), 12_000],
 ] as const) {
-  test(`recorded streams mean the same as in Google's own client, ${how}`, () => {
+  test(`recorded streams mean the same as in Google's own client ${how}`, () => {
     const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length > 50, String(recorded.length))
     for (const { name, sse, heard: received } of recorded) {
@@ -100,7 +100,7 @@ for (const [how, pieces, longest] of [
 
 const isGeneration = (url: string) => /:(?:generateContent|streamGenerateContent)\b/.test(url)
 
-test('recorded responses mean the same when they are written again', () => {
+test('recorded responses keep their meaning when parsed and written again', () => {
   let understood = 0
   for (const { name, url, status, answer } of recordedExchanges(['gemini'])) {
     if (!isGeneration(url) || status !== 200 || !isObject(answer)) continue
@@ -146,7 +146,7 @@ function getMeaning({ turns, tools, ...request }: CanonicalRequest) {
   return meaning
 }
 
-test('recorded requests mean the same when they are written again', () => {
+test('recorded requests keep their meaning when parsed and written again', () => {
   let understood = 0
   for (const { name, url, request } of recordedExchanges(['gemini'])) {
     if (!isGeneration(url) || !isObject(request)) continue

@@ -134,7 +134,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
 const asClient = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, inner) => (name === 'origin' ? { format: 'gemini', account: '' } : inner)))
 
-test('a written request means the same when it is parsed again', () => {
+test('a request that is written and parsed again keeps its meaning', () => {
   const inputs = [...geminiTranslator.traits.inputs, 'video-url' as const]
   const { target, warnings } = contexts(geminiTranslator, { traits: { lacks: [], inputs } })
   const own = { ...target, origin }
@@ -152,7 +152,7 @@ test('a written request means the same when it is parsed again', () => {
   )
 })
 
-test('a client returns the state of any vendor on the same parts', () => {
+test("a client sends back any vendor's state on the same parts", () => {
   const foreign = fc.record({
     origin: fc.record({ format: fc.constantFrom('anthropic-messages' as const, 'gemini' as const), account: words }),
     kind: fc.constantFrom('signature' as const, 'redacted' as const, 'thought-signature' as const),

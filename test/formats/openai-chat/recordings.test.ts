@@ -48,10 +48,10 @@ const reasoningIn = (events: readonly string[]) =>
 const finishOf = (finish: string | null | undefined) => (finish === 'eos' || !finish ? 'stop' : finish)
 
 for (const [how, size] of [
-  ['whole', undefined],
+  ['in one chunk', undefined],
   ['byte by byte', 1],
 ] as const) {
-  test(`OpenAI's client reads translated recordings like the originals, ${how}`, async () => {
+  test(`OpenAI's client reads translated recordings like the originals ${how}`, async () => {
     const recorded = recordedStreams('chat').filter(({ sse }) => size === undefined || sse.length < 20_000)
     assert.ok(recorded.length > 50)
     for (const { name, sse, heard } of recorded) {

@@ -18,20 +18,20 @@ function watch(...events: object[]) {
 
 /** Events, and whether they start the response. */
 const beginnings: Record<string, [event: object, started: boolean]> = {
-  'the response': [{ type: 'response.created', response: {} }, false],
+  'response.created': [{ type: 'response.created', response: {} }, false],
   'an announced message': [{ type: 'response.output_item.added', item: { type: 'message' } }, false],
   'announced reasoning': [{ type: 'response.output_item.added', item: { type: 'reasoning' } }, false],
   'an announced part': [{ type: 'response.content_part.added', part: { text: '' } }, false],
   'a call': [{ type: 'response.output_item.added', item: { type: 'function_call', name: 'f' } }, true],
   'a text': [{ type: 'response.output_text.delta', delta: 'a' }, true],
   reasoning: [{ type: 'response.output_item.done', item: { type: 'reasoning' } }, true],
-  'the end': [{ type: 'response.completed', response: {} }, true],
+  'response.completed': [{ type: 'response.completed', response: {} }, true],
 }
 
 for (const [name, [event, started]] of Object.entries(beginnings))
   test(`${name} ${started ? 'starts' : 'does not start'} the response`, () => assert.is(watch(event).started, started))
 
-test('a stream ends with its whole response', () => {
+test('a stream ends with the complete response', () => {
   const usage = { input_tokens: 3, output_tokens: 4 }
   for (const type of ['response.completed', 'response.incomplete']) {
     const { ended, closed, usage: counted, error } = watch({ type, response: { usage } })
@@ -82,7 +82,7 @@ test('every recorded stream ends normally and has usage', () => {
   }
 })
 
-test('the format tells recorded responses from errors', () => {
+test('the format distinguishes recorded responses from errors', () => {
   const kinds = new Set<string>()
   for (const { name, url, status, answer } of recordedExchanges(['openai-responses'])) {
     if (!/\/responses$/.test(url) || answer === undefined) continue

@@ -26,11 +26,11 @@ function numbers(seed: number) {
 }
 
 for (const [how, size, longest] of [
-  ['whole', undefined, Number.POSITIVE_INFINITY],
+  ['in one chunk', undefined, Number.POSITIVE_INFINITY],
   ['in pieces', numbers(7), Number.POSITIVE_INFINITY],
   ['byte by byte', () => 1, 20_000],
 ] as const) {
-  test(`OpenAI's client reads translated recordings like the originals, ${how}`, async () => {
+  test(`OpenAI's client reads translated recordings like the originals ${how}`, async () => {
     const recorded = recordedStreams('responses').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length >= 20)
     for (const { name, sse, heard } of recorded) {

@@ -114,7 +114,7 @@ const said: Record<string, [block: JsonObject, part: UserPart]> = {
     { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'x' }, title: null },
     { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'x' } },
   ],
-  'a document of blocks': [
+  'a document made of blocks': [
     { type: 'document', source: { type: 'content', content: [text('x'), text('y')] } },
     { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'x\n\ny' } },
   ],

@@ -83,7 +83,7 @@ test('a stream with text has all events from `message_start` to `message_stop`',
   ])
 })
 
-test('the start estimates the input tokens if the provider has not reported them', () => {
+test('the start event estimates the input tokens if the provider has not reported them', () => {
   const turns = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'some '.repeat(800) }] }]
   const [first, last] = write([{ type: 'start' }, { type: 'end', finishes: [{ reason: 'stop' }] }], { turns })
   const { input_tokens } = Object(Object(first?.message).usage)
@@ -127,7 +127,7 @@ test('a thinking block ends with its sealed signature', () => {
   assert.equal(unsealState(signature, { format: 'anthropic-messages', kind: 'signature' }), state)
 })
 
-test('state without text gets a block, but reasoning with neither does not', () => {
+test('state without text gets a block, but reasoning without state or text does not', () => {
   const told = blocks([thought(0), stop(0), thought(1), { type: 'part-state', key: 1, state }, stop(1)])
   assert.equal(
     told.map(([type, index]) => [type, index]),
@@ -139,7 +139,7 @@ test('state without text gets a block, but reasoning with neither does not', () 
   )
 })
 
-test('a redacted block is complete in its start', () => {
+test('a redacted block is complete in its start event', () => {
   const redacted = { origin: { format: 'anthropic-messages', account: 'a' }, kind: 'redacted', data: 'r' } as const
   const [first, second] = blocks([start(0, { type: 'reasoning', text: '', state: redacted }), stop(0)])
   assert.is(Object(first?.[2]).type, 'redacted_thinking')
@@ -186,7 +186,7 @@ test('citations are in the block of their text', () => {
   })
 })
 
-test('a web search becomes two blocks', () => {
+test('a web search becomes a call block and a result block', () => {
   const results = [{ url: 'https://a', title: 'A' }]
   const told = blocks([start(0, { type: 'server-tool', tool: 'web-search', id: 's', query: 'cats', results }), stop(0)])
   assert.equal(

@@ -186,7 +186,7 @@ for (const [type, source] of [
   ['file', { ...PNG, mediaType: 'application/zip' }],
   ['file', { ...PNG, mediaType: 'text/plain', data: '/w==' }],
 ] as const) {
-  parts(`a ${type} of type ${source.mediaType} is rejected`, () => {
+  parts(`the writer rejects the ${type} type ${source.mediaType}`, () => {
     assert.throws(() => write({ turns: [user({ type, source })] }), /the target (?:only supports|does not support)/)
   })
 }

@@ -200,7 +200,7 @@ for (const [name, [events, parts, reason = 'stop']] of Object.entries(table)) {
   })
 }
 
-test('a stream starts once, with the ID, the model, and the input counts', () => {
+test('a stream starts once, with the ID, the model, and the input token counts', () => {
   const { events } = read([begin, begin, finish('end_turn'), end])
   const starts = events.filter(({ type }) => type === 'start')
   const usage = { inputTokens: 10, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
@@ -219,7 +219,7 @@ test('later usage counts replace earlier ones, null counts do not, and cached to
   })
 })
 
-test('the end has the stop sequence and the explanation of a refusal', () => {
+test('the end event has the stop sequence and the explanation of a refusal', () => {
   const last = (fields: object) => read([begin, { ...finish(null), delta: fields }, end]).events.at(-1)
   const stopped = last({ stop_reason: 'stop_sequence', stop_sequence: 'END' })
   assert.ok(stopped?.type === 'end')

@@ -22,7 +22,7 @@ const blocks: Readonly<Record<string, [whole: object, start: object | undefined,
     ['toolUse'],
   ],
   'a block of an unknown kind': [{ novelty: {} }, undefined, { novelty: {} }, ['novelty']],
-  'a citation of nothing': [
+  'a citation without a location': [
     { citationsContent: { content: [{ text: 'a' }], citations: [cited({})] } },
     undefined,
     { text: 'a', citation: cited({}) },
@@ -37,7 +37,7 @@ const blocks: Readonly<Record<string, [whole: object, start: object | undefined,
 }
 
 for (const [what, [whole, start, delta, names]] of Object.entries(blocks))
-  test(`${what} is reported as dropped: ${names.join() || 'nothing'}`, () => {
+  test(`${what} ${names.length > 0 ? 'causes a warning' : 'causes no warning'}`, () => {
     const expected = names.map((name) => `dropped:answer.${name}`)
     const one = contexts(converseTranslator, { format: 'bedrock-converse' })
     converseTranslator.parseAnswer({ output: { message: { content: [whole] } }, stopReason: 'end_turn' }, one.read)

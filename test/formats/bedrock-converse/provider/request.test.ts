@@ -36,7 +36,7 @@ function writeRequest(model: string, request: JsonObject) {
 const hello = { role: 'user', content: 'Hi' }
 const output = [{ role: 'user', content: [{ text: 'Hi' }] }]
 
-test('the path of a request names the model and the operation', () => {
+test('the path of a request contains the model and the operation', () => {
   assert.is(writeRequest(CLAUDE, {}).path, '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse')
   const arn = 'arn:aws:bedrock:us-east-1:1:inference-profile/us.amazon.nova-pro-v1:0'
   assert.is(writeRequest(arn, { stream: true }).path, `/model/${encodeURIComponent(arn)}/converse-stream`)
@@ -207,7 +207,7 @@ test('tool results follow their calls in one turn, before inputs that results ca
   assert.match(apart, /"tools":\[\{"toolSpec":\{"name":"f"/)
 })
 
-test('documents get unique names and text next to them', () => {
+test('documents get unique names, and a text is added next to them', () => {
   const pdf = {
     type: 'document',
     title: 'a/b.pdf',

@@ -32,7 +32,7 @@ const rows: Record<string, Row> = {
     { effort: 'low', budget: 2_048 },
     ['clamped:reasoning'],
   ],
-  'a low effort never becomes none, however near': [
+  'a low effort never becomes none, even if none is the nearest': [
     { effort: 'minimal' },
     { efforts: ['none', 'low', 'high'] },
     { effort: 'low', budget: 2_048 },

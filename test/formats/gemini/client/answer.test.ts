@@ -45,7 +45,7 @@ writing('a response is written with all its content and separate reasoning token
   })
 })
 
-writing('state of any vendor is sealed on its part', () => {
+writing("any vendor's state is sealed on its part", () => {
   const content: AssistantPart[] = [
     { type: 'reasoning', text: 'hm', state: foreign },
     { type: 'reasoning', text: '', state: foreign },
@@ -81,7 +81,7 @@ writing('a response without content has an empty text, because clients drop empt
   assert.equal(getParts([]), [{ text: '' }])
 })
 
-writing('a refusal is text with the finish reason of a filter', () => {
+writing('a refusal becomes text with the finish reason of the content filter', () => {
   const { candidates } = write({ content: [{ type: 'refusal', text: 'no' }] })
   assert.equal([candidates[0].content.parts, candidates[0].finishReason], [[{ text: 'no' }], 'SAFETY'])
 })

@@ -81,7 +81,7 @@ turns('calls and results without IDs are paired by name and order', () => {
   assert.equal(more, { role: 'user', content: text('and') })
 })
 
-turns('the ID of a result is replaced by that of its call, and a missing name is looked up', () => {
+turns('a result gets the ID of its call, and its name if that is missing', () => {
   const actual = getTurns(
     QUESTION,
     model({ functionCall: { name: 'f' } }, { functionCall: { id: 'b', name: 'g' } }),
@@ -96,7 +96,7 @@ turns('the ID of a result is replaced by that of its call, and a missing name is
   })
 })
 
-turns('a call in pieces is assembled, however the client sends the pieces', () => {
+turns('a call in pieces is assembled, no matter how the client sends the pieces', () => {
   const piece = (jsonPath: string, value: object) => ({ jsonPath, ...value })
   const actual = getTurns(
     QUESTION,

@@ -23,7 +23,7 @@ for (const [name, part, expected] of [
     { type: 'image', source: base64('image/png', PNG) },
   ],
   [
-    'sound',
+    'audio',
     { inlineData: { mimeType: 'audio/wav', data: 'UklG' } },
     { type: 'audio', source: base64('audio/wav', 'UklG') },
   ],

@@ -123,7 +123,7 @@ for (const [name, generationConfig, expected] of [
     { type: 'json-schema', schema },
   ],
   [
-    'its older name',
+    'the older field name',
     { responseMimeType: 'application/json', _responseJsonSchema: schema },
     { type: 'json-schema', schema },
   ],

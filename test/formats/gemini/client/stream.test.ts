@@ -80,7 +80,7 @@ test('interleaved calls are written whole, in the order of their starts', () => 
   ])
 })
 
-test('reasoning is marked, and signatures are at the end of what they sign', () => {
+test('reasoning is marked, and each signature follows the content that it signs', () => {
   const events = [
     ...[
       open(0, { type: 'reasoning', text: '' }),
@@ -128,7 +128,7 @@ test('an image is written immediately, and candidates keep their indices', () =>
   )
 })
 
-test('sources are in the last chunk, and a refusal has the finish reason of a filter', () => {
+test('sources are in the last chunk, and a refusal has the finish reason of the content filter', () => {
   const cited = { type: 'part-citation', key: 0, citation: { url: 'https://a.com', start: 1, end: 2 } } as const
   const [, , last] = getChunks([
     open(0, { type: 'text', text: '' }),

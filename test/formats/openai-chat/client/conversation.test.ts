@@ -33,7 +33,7 @@ const parts: Record<string, [part: object, expected: object]> = {
     { type: 'image_url', image_url: `data:image/png;base64,${PNG}` },
     { type: 'image', source: png },
   ],
-  sound: [
+  audio: [
     { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
     { type: 'audio', source: { type: 'base64', mediaType: 'audio/mpeg', data: 'AAAA' } },
   ],

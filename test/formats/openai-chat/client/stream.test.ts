@@ -59,7 +59,7 @@ test('a stream has the role, the text, the finish reason, the usage if requested
   assert.ok(write(said, { streamUsage: false }).chunks.every((chunk) => !('usage' in chunk)))
 })
 
-test('each write is one whole event, and all events have the same ID, time, and model', () => {
+test('each write is one complete event, and all events have the same ID, time, and model', () => {
   const { events, chunks } = write(said)
   assert.ok(events.every((event) => event.endsWith('\n\n') && event.indexOf('\n\n') === event.length - 2))
   const heads = new Set(chunks.map(({ choices: _, usage: __, ...head }) => JSON.stringify(head)))
@@ -109,7 +109,7 @@ test('a free-form call and a legacy function_call have their own fields', () => 
   )
 })
 
-test('reasoning is sent piece by piece, and whole at the end', () => {
+test('reasoning is sent chunk by chunk, and once more in full at the end', () => {
   const state = { origin: { format: 'anthropic-messages', account: 'a' }, kind: 'signature', data: 's' } as const
   const events = [
     start(0, { type: 'reasoning', text: '' }),

@@ -91,7 +91,7 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
     },
     [{ ...text('ab'), citations: [{ url: 'u', title: 't', start: 0, end: 1 }] }],
   ],
-  pictures: [
+  images: [
     { content: 'a', images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] },
     [text('a'), { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } }],
   ],

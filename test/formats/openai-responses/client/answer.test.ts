@@ -16,7 +16,7 @@ function write(content: AssistantPart[], fields: Partial<Answer> & { reason?: Fi
   return responsesTranslator.writeAnswer({ choices, ...answer }, context(client ? { client } : {}))
 }
 
-test('a response has all fields that clients expect, and repeats the request', () => {
+test('a response has all fields that clients expect, including those copied from the request', () => {
   const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 4, reasoningTokens: 2 }
   const tools = [{ type: 'function', name: 'f' }]
   const body = {
@@ -120,7 +120,7 @@ test('items keep their order, and consecutive texts become one message', () => {
   ])
 })
 
-test('the signature of a call becomes a reasoning item that names the call', () => {
+test('the signature of a call becomes a reasoning item that refers to the call', () => {
   const state = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 'z' } as const
   assert.equal(outputOf([{ type: 'tool-call', id: 'c1', name: 'f', arguments: '{}', state }]), [
     { type: 'reasoning', id: 'rs_id2', summary: [], encrypted_content: sealState({ ...state, id: 'c1' }) },
@@ -128,7 +128,7 @@ test('the signature of a call becomes a reasoning item that names the call', () 
   ])
 })
 
-test('a call of a tool in a namespace gets both names back', () => {
+test('a call to a namespaced tool gets its namespace and its name back', () => {
   const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f' }] }]
   const { output } = write([{ type: 'tool-call', id: 'c1', name: 'mcp__f', arguments: '{}' }], { body: { tools } })
   const item = { type: 'function_call', id: 'fc_id2', call_id: 'c1', name: 'f', namespace: 'mcp', arguments: '{}' }

@@ -211,7 +211,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
 for (const [name, [items, turns]] of Object.entries(conversations))
   test(`the input is parsed: ${name}`, () => assert.equal(turnsOf(...items), turns))
 
-test('reasoning of other formats comes back whole, and state goes back to its part', () => {
+test('reasoning from other formats comes back complete, and state goes back to its part', () => {
   const thought = { origin: { format: 'anthropic-messages', account: 'a/1' }, kind: 'signature', data: 's:1' } as const
   const signature = { origin: { format: 'gemini', account: 'g/1' }, kind: 'thought-signature', data: 'z' } as const
   assert.equal(

@@ -103,7 +103,7 @@ test('the parser reads tools, and joins the namespace and name of a tool', () =>
   assert.equal(warnings, ['dropped:tools[3].description', 'dropped:tools[5]'])
 })
 
-test('calls of a tool in a namespace, and of a tool found by a search, have the name of the tool', () => {
+test('calls to a namespaced tool, or to a tool found by a search, have the name of the tool', () => {
   const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f' }] }]
   const input = [call('c1', { namespace: 'mcp' }), call('c2', { namespace: 'f' })]
   assert.equal(parse({ tools, input }).turns, [assistant([called('c1', { name: 'mcp__f' }), called('c2')])])
@@ -174,7 +174,7 @@ const refused: Record<string, [fields: object, param: string]> = {
 }
 
 for (const [name, [fields, param]] of Object.entries(refused))
-  test(`the parser rejects ${name} by its path`, () => {
+  test(`the parser rejects ${name} and reports the path`, () => {
     try {
       parse(fields)
     } catch (error) {

@@ -101,7 +101,7 @@ for (const [name, [content, names]] of Object.entries(orders))
     await heardBy(events)
   })
 
-test('every event is whole, named, and numbered, and the last one contains the whole response', () => {
+test('every event is complete, named, and numbered, and the last one contains the complete response', () => {
   const events = written(eventsOf([text('abc'), call('c1', '{}'), text('d')]))
   for (const event of events) assert.match(event, /^event: ([a-z_.]+)\ndata: \{"type":"\1",[^\n]*\}\n\n$/)
   const told = payloads(events)

@@ -39,7 +39,7 @@ test('an assistant turn becomes items in order, without IDs', () => {
   ])
 })
 
-test('audio of the model becomes its transcript', () => {
+test("the model's audio becomes its transcript", () => {
   const source = { type: 'base64', mediaType: 'audio/wav', data: 'AAAA' } as const
   const { body, warnings } = write({
     turns: [{ role: 'assistant', content: [{ type: 'audio', source, transcript: 'spoken' }] }],

@@ -11,7 +11,7 @@ const text = (said: string) => ({ type: 'text', text: said }) as const
 
 const message = (role: string, content: unknown) => ({ type: 'message', role, content })
 
-test('a request has its path, stores nothing, and requests encrypted reasoning', () => {
+test('a request goes to /responses, stores nothing, and includes encrypted reasoning', () => {
   assert.equal(write({ turns: [{ role: 'user', content: [text('hi')] }] }), {
     path: '/responses',
     headers: {},

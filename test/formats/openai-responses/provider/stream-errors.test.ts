@@ -25,27 +25,23 @@ const errors: Record<string, [event: object, kind: string, status: number]> = {
     429,
   ],
   'flat, as in OpenAI’s types': [{ type: 'error', code: 'server_error', message: 'x', param: null }, 'server', 500],
-  'of a failed response': [
+  'a failed response': [
     { type: 'response.failed', response: { status: 'failed', error: { code: 'server_is_overloaded', message: 'x' } } },
     'overloaded',
     503,
   ],
-  'of a full context window': [
+  'a full context window': [
     { type: 'response.failed', response: { error: { code: 'context_length_exceeded', message: 'x' } } },
     'context-overflow',
     400,
   ],
-  'of an account without credit': [
-    { type: 'error', error: { code: 'insufficient_quota', message: 'x' } },
-    'billing',
-    429,
-  ],
-  'of a request': [
+  'an account without credit': [{ type: 'error', error: { code: 'insufficient_quota', message: 'x' } }, 'billing', 429],
+  'an invalid request': [
     { type: 'response.failed', response: { error: { code: 'invalid_prompt', message: 'x' } } },
     'bad-request',
     400,
   ],
-  'without an event': [{ error: { message: 'x', code: 503 } }, 'overloaded', 503],
+  'bare, without a type': [{ error: { message: 'x', code: 503 } }, 'overloaded', 503],
 }
 
 for (const [name, [event, kind, status]] of Object.entries(errors))
