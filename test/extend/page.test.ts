@@ -49,7 +49,7 @@ test('the word filter masks a word in every string of a request, in each format'
   assert.match((await refused.json()).error.message, 'SESAME')
 })
 
-test('the word filter masks a word in responses, whole and streamed', async () => {
+test('the word filter masks a word in responses, streamed or not', async () => {
   const { createWordFilter } = await readExamples()
   const { chat } = await openExtended([createWordFilter('Hello')], chatEvents('Hell no, Hello there'))
   assert.is((await (await chat({})).json()).choices[0].message.content, '*****')

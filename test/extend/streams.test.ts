@@ -77,7 +77,7 @@ test("a step's waiting stream is cut off when its key is paused", async () => {
   assert.equal([records[0]?.end, records[0]?.error, stream.cancelled > 0], ['cut', 'KEY_PAUSED', true])
 })
 
-test('a step that replies with a Response, whole or streamed, ends its request with the last byte', async () => {
+test('a request whose step replies with a Response, streamed or not, ends with the last byte', async () => {
   const { chat, records } = await openExtended([
     replying(({ stream }) =>
       stream ? new Response(new Blob(['data: [DONE]\n\n']).stream(), { status: 200 }) : Response.json({ ok: true }),

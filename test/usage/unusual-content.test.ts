@@ -16,7 +16,7 @@ const CHAT: Readonly<Record<string, object>> = {
   thinking: { thinking: SAID },
   'image data URLs': { images: [PICTURE] },
   'image parts': { content: [{ type: 'image_url', image_url: PICTURE }] },
-  sound: { audio: { id: 'a', transcript: SAID, data: 'QUJD', expires_at: 1 } },
+  audio: { audio: { id: 'a', transcript: SAID, data: 'QUJD', expires_at: 1 } },
 }
 const BLOCKS: Readonly<Record<string, readonly [start: object, delta?: object, whole?: object]>> = {
   'redacted thinking': [{ type: 'redacted_thinking', data: 'x'.repeat(900) }],
