@@ -1,6 +1,6 @@
 import type { Attributes } from './otel-api.ts'
 
-/** Which version of the OpenTelemetry GenAI conventions to use for attribute names. */
+/** The version of the OpenTelemetry GenAI conventions to use for attribute names. */
 export type Conventions = 'latest' | '1.41' | 'both'
 
 const formerAttributes: Readonly<Record<string, string>> = {

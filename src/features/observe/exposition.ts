@@ -47,7 +47,8 @@ export function expose(families: Iterable<[Metric, Iterable<StoredSeries>]>, for
 }
 
 /**
- * Returns the Prometheus name by the standard translation: dots become `_`, and the unit `s` adds `_seconds`. Counter samples also end in `_total`.
+ * Converts a metric's name to Prometheus as OpenTelemetry specifies: dots become `_`, and the unit `s` adds `_seconds`. Counter samples also end in
+ * `_total`.
  */
 export const getFamilyName = ({ name, unit }: Metric): string =>
   `${name.replaceAll('.', '_')}${unit === 's' ? '_seconds' : ''}`

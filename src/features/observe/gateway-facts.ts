@@ -30,7 +30,7 @@ export async function getLimitFacts({ groups, settings }: LimitSources): Promise
   return [...ownLimits.limits, ...groupLimits.flatMap(({ limits }) => limits.filter(({ scope }) => scope === 'group'))]
 }
 
-/** The parts of `gateway.api` that have limits. */
+/** The operations of `gateway.api` that list limits. */
 interface LimitSources {
   groups: {
     list(): Promise<{ groups: { id: string; limits?: UsageLimits }[] }>

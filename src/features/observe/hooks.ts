@@ -12,13 +12,13 @@ export interface Hooks {
   /** Called once when a request to a model endpoint ends, including rejected ones; for a stream, after its last byte. */
   onRequest?(request: RequestRecord): unknown
   /**
-   * Called for each attempt when the provider responds or the attempt fails; for a stream, when the stream starts. The request's record contains the
-   * usage.
+   * Called for each attempt when the provider responds or the attempt fails; for a stream, when the stream starts. Usage is in the request's record
+   * instead.
    */
   onAttempt?(attempt: AttemptRecord): unknown
   /** Called once for each successful model request, with its known tokens and cost. */
   onUsage?(usage: UsageRecord): unknown
-  /** Called for each internal error, which clients see only as "Internal server error", and for each error that the gateway tolerates. */
+  /** Called for each internal error, which clients only see as "Internal server error", and for each error that the gateway tolerates. */
   onError?(error: unknown): unknown
 }
 
@@ -112,5 +112,5 @@ function describe(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error)
   const name = isGatewayError(error) ? error.code : error.name
   const cause = error.cause === undefined || depth > 3 ? '' : ` (caused by ${describe(error.cause, depth + 1)})`
-  return `${name}: ${error.message || String(Reflect.get(error, 'code') ?? '')}${cause}` // an error for one of several addresses may only have a code
+  return `${name}: ${error.message || String(Reflect.get(error, 'code') ?? '')}${cause}` // an `AggregateError` for several addresses may only have a code
 }

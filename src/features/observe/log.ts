@@ -5,8 +5,8 @@ import type { GatewayObserver, ObservedRequest } from './observer.ts'
 
 /**
  * Writes one JSON line of up to 4 KiB per finished model request, including rejected ones: key ID, requested model, attempts, tokens, cost, and how
- * it ended. Lines contain no prompts, responses, headers, or credentials, and no provider messages, because those may quote them. `write` gets the
- * line with its newline. `close` awaits the promise that `write` returns, if any.
+ * it ended. Lines never contain prompts, responses, headers, or credentials, nor provider messages, which may quote them. `write` gets the line with
+ * its newline. `close` awaits the promise that `write` returns, if any.
  */
 export function jsonLog(write: (line: string) => unknown): GatewayObserver {
   return {
@@ -24,7 +24,7 @@ export function jsonLog(write: (line: string) => unknown): GatewayObserver {
   }
 }
 
-/** In UTF-8 bytes, without the newline. */
+/** Maximum length of a line in UTF-8 bytes, without the newline. */
 const MAX_LINE = 4_096
 
 function formatLine(request: ObservedRequest, record: RequestRecord, firstMs: number | undefined): string {
@@ -77,7 +77,7 @@ function formatLine(request: ObservedRequest, record: RequestRecord, firstMs: nu
 const MAX_TEXT = 200
 const MAX_LISTED = 5
 
-/** Escapes control characters, because terminals interpret them. `JSON.stringify` escapes neither those above U+007F nor line separators. */
+/** Escapes control characters, because terminals interpret them. `JSON.stringify` doesn't escape those above U+007F or line separators. */
 function toJson(value: object): string {
   const text = JSON.stringify(value)
   if (/^[ -~]*$/.test(text)) return text

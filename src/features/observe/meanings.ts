@@ -8,13 +8,13 @@ const operationNames: Partial<Record<string, string>> = {
   embed: 'embeddings',
 }
 
-/** Returns the name of an operation in the conventions, or the gateway's own if they have none. */
+/** Returns the conventions' name for an operation, or the gateway's name if there is none. */
 export const getOperationName = (operation: string): string =>
   operationNames[operation] ?? operation.replaceAll('-', '_')
 
 const OUTCOMES_WITHOUT_STATUS: ReadonlySet<string> = new Set(['timeout', 'network', 'content', 'format', 'internal'])
 
-/** Returns the `error.type` of a failed attempt: the provider's status, or else the failure class. */
+/** Returns the `error.type` of a failed attempt: the provider's status or, without one, the failure class. */
 export function getAttemptErrorType({ outcome, status }: AttemptRecord, { isCut }: AttemptEnd): string | undefined {
   if (outcome === 'answered') return isCut ? 'cut' : undefined
   if (outcome === 'cancelled' || outcome === 'outrun' || outcome === 'refused') return undefined

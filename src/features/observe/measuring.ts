@@ -31,7 +31,10 @@ export function createMetricsObserver(meter: Meter): GatewayObserver {
   return { request: (request) => new MeasuredRequest(request, cache) }
 }
 
-/** Caches series by operation, route, model, and target. A request updates several series; with cached ones, it creates no labels or strings. */
+/**
+ * Caches series by operation, route, model, and target. A request updates several series; if they are cached, it doesn't create any labels or
+ * strings.
+ */
 class SeriesCache {
   /** Series without common labels. */
   readonly all: SeriesGroup
@@ -88,7 +91,7 @@ class SeriesCache {
 
 const createMap = <T>() => new Map<string, T>()
 
-/** Maximum cached names per map. Beyond that, the meter looks up each series. Only names chosen by clients can be that numerous. */
+/** Maximum cached names per map. Beyond that, the meter looks up each series. Only client-chosen names can exceed this. */
 const MAX_KNOWN = 2_000
 
 function getOrAdd<T>(map: Map<string, T>, name: string, make: () => NoInfer<T>): T {
@@ -278,7 +281,7 @@ function addTokensByModality(
   else if (rest > 0) addTokens(target, measure, rest, 'text')
 }
 
-/** Returns the duration metric. The conventions have one for conversations, one for embeddings, and one for everything else. */
+/** Returns the duration metric. The conventions have one each for chats, embeddings, and everything else. */
 function getDurationMetric(kind: ObservedRequest['kind'], operation: string): Metric {
   if (kind === 'embedding') return measures.embeddingsDuration
   return operation === 'chat' || operation === 'text_completion' || operation === 'compact'

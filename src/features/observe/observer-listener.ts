@@ -19,8 +19,8 @@ export const createObserverListener = (observer: GatewayObserver, options: Liste
   new ObserverListener(observer, options)
 
 /**
- * Passes request events to an observer's followers. Errors that they throw or reject with go to `onError`, without affecting the request or other
- * observers.
+ * Passes request events to an observer's followers. If a follower throws or rejects, the error goes to `onError`, and doesn't affect the request or
+ * other observers.
  */
 class ObserverListener implements RequestListener {
   readonly #observer: GatewayObserver
@@ -115,7 +115,7 @@ class ObserverListener implements RequestListener {
 
 const maskKeys = (text: string | undefined) => text && redactOwnKeys(text)
 
-/** Returns the scheme of the client's original request, as reported by proxies in between. */
+/** Returns the scheme of the client's original request, as reported by any proxies. */
 function getScheme(exchange: Exchange): string {
   const forwarded =
     exchange.header('x-forwarded-proto') ?? /\bproto="?(\w+)/i.exec(exchange.header('forwarded') ?? '')?.[1]
@@ -123,7 +123,7 @@ function getScheme(exchange: Exchange): string {
   return scheme.toLowerCase()
 }
 
-/** Drops invalid headers, which would make the call fail. */
+/** Drops invalid headers, because they would make the call fail. */
 const dropInvalidHeaders = (headers: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).filter(

@@ -3,8 +3,8 @@ import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts
 import type { ClientFormat, Kind, LimitState } from '../../types.ts'
 
 /**
- * Observes model requests as they run; an entry of the `observe` option. Errors it throws are logged and have no other effect. Observers never see
- * prompts, responses, credentials, or client addresses.
+ * An entry of the `observe` option, which observes model requests as they run. Errors that it throws are logged and have no other effect. Observers
+ * never see prompts, responses, credentials, or client addresses.
  */
 export interface GatewayObserver {
   /** Called when a model request arrives. May return a follower for it. */
@@ -15,7 +15,7 @@ export interface GatewayObserver {
 
 /** A page that an observer serves under the base path, for `GET` and `HEAD`. */
 export interface ObserverPage {
-  /** Path under the base path, such as `/metrics`. */
+  /** The page's path under the base path, such as `/metrics`. */
   readonly path: string
   /** A bearer token that grants access. Without it, the `management` option decides. */
   readonly token?: string
@@ -44,7 +44,7 @@ export interface TargetFact {
 
 /** A model request whose endpoint is known but whose body hasn't been read yet. */
 export interface ObservedRequest {
-  /** The same as in the response header `x-signalbox-request-id`. */
+  /** The ID in the response header `x-signalbox-request-id`. */
   readonly id: string
   readonly method: string
   /** The endpoint's path under the base path, with `{model}` in place of the model name, such as `/v1/chat/completions`. */
@@ -83,7 +83,7 @@ export interface RequestFollower {
 export interface ObservedAttempt {
   /** Starts at 1, in the order in which attempts start. */
   readonly number: number
-  /** Whether this attempt is a hedge, which races a slow one. */
+  /** Whether this attempt is a hedge, which races a slow attempt. */
   readonly isHedge: boolean
   /** Whether the client asked for a stream. */
   readonly stream?: boolean
@@ -112,8 +112,8 @@ export interface AttemptFollower {
 
 /** How an attempt ended. */
 export interface AttemptEnd {
-  /** From the start to the last byte. */
+  /** The time from the start to the last byte. */
   readonly totalMs: number
-  /** Whether its stream broke off; its outcome is `answered` in that case. */
+  /** Whether the stream broke off; the outcome is still `answered` then. */
   readonly isCut: boolean
 }

@@ -11,7 +11,7 @@ interface ObserverDependencies extends ListenerOptions {
   isOneOfMany: boolean
 }
 
-/** Creates a feature for each observer, which follows requests and may have a page. */
+/** Creates a feature for each observer, with a listener and, if the observer has one, a page. */
 export function createObservers(
   observers: readonly GatewayObserver[],
   { pipeline, api, isOneOfMany, background, onError }: ObserverDependencies,
@@ -31,7 +31,7 @@ export function createObservers(
   }))
 }
 
-/** Creates the page of an observer, protected by its own token if it has one, otherwise like `/api`. */
+/** Creates an observer's page, protected by the page's own token if it has one, otherwise like `/api`. */
 const observerPage = (page: ObserverPage, facts: GatewayFacts): MountedPage =>
   createPage({
     path: page.path,

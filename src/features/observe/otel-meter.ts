@@ -5,7 +5,7 @@ import type { Attributes, OtelApi } from './otel-api.ts'
 type ApiMeter = ReturnType<OtelApi['metrics']['getMeter']>
 type Record = (value: number, attributes: Attributes) => void
 
-/** Creates a meter that records to OpenTelemetry instruments. The SDK limits each to 2,000 label sets. */
+/** Creates a meter that records to OpenTelemetry instruments. The SDK limits each instrument to 2,000 label sets. */
 export function createOtelMeter(meter: ApiMeter, conventions: Conventions): Meter {
   const instruments = new Map<string, Record>()
 

@@ -146,7 +146,7 @@ class TracedRequest implements RequestFollower {
 /** The request and the context of an attempt span. */
 interface AttemptOptions {
   request: ObservedRequest
-  /** Contains the request's span. */
+  /** The context with the request's span. */
   context: OtelContext
   tracing: Tracing
 }
@@ -234,7 +234,7 @@ function parseServerAddress(baseUrl: string): Attributes {
   }
 }
 
-/** Sets the headers, except baggage, because it may contain anything. */
+/** Sets all headers except baggage, which may contain anything. */
 const headerSetter = {
   set(carrier: Record<string, string>, name: string, value: string) {
     if (name === 'traceparent' || name === 'tracestate') carrier[name] = value

@@ -3,7 +3,7 @@ import type { InFlight } from '../../lib/in-flight.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 
 interface WaitingWarningOptions {
-  /** Warns that this many requests exceed the number of concurrent calls that the platform allows. */
+  /** Warns that the platform doesn't allow this many concurrent requests. */
   warn: ((requests: number) => void) | undefined
   inFlight: InFlight
   upstream(exchange: Exchange): UpstreamFetch
