@@ -25,16 +25,15 @@ const singles: string[] = []
 
 /**
  * A histogram of durations. All histograms have the same buckets, so histograms of different hours and instances can be merged. There are 110
- * buckets. The first ends at 1 ms, and each of the next ends 15% later. The last one contains everything from an hour up.
- *
- * The encoded string has one letter per nonempty bucket. `A` is the bucket right after the previous one, `B` the second one after it, and so on up to
+ * buckets. The first ends at 1 ms, and each bound is 15% higher than the previous one. The last bucket contains all times of an hour or more. The
+ * encoded string has one letter per nonempty bucket. `A` is the bucket right after the previous one, `B` the second one after it, and so on up to
  * `Y`; `Z` skips 25 buckets. A count other than 1 follows the letter: `ZPA3` has one time in bucket 40 and three in the next. Most histograms are
  * written back unchanged, so the string is kept until the first addition.
  */
 export class Histogram {
   /** `undefined` after an addition to `#counts`. */
   #text: string | undefined
-  /** Counts from bucket `#first` on; `undefined` until the string is decoded. */
+  /** Counts, starting with bucket `#first`; `undefined` until the string is decoded. */
   #counts: number[] | undefined = undefined
   #first = 0
 

@@ -32,7 +32,7 @@ export interface KeeperOptions {
 const FOLD_BATCHES = 100
 const FOLD_REQUESTS = 10_000
 const FOLD_MS = 2 * 60 * 1_000
-/** If a batch is this old, in ms, its instance must have been killed, so other instances fold it. */
+/** The age, in ms, at which a batch's instance must have been killed, so that other instances fold the batch. */
 const LOST_MS = 10 * 60 * 1_000
 /** How often an instance looks for batches of killed instances, in ms. */
 const LOST_CHECK_MS = 5 * 60 * 1_000
@@ -67,7 +67,7 @@ export class Keeper implements BatchWriter {
   readonly #options: KeeperOptions
   readonly #openValues: OpenValues
   #preparedBatch: PreparedBatch | undefined
-  /** Keys of values that newer ones have replaced. They are deleted with the next fold, because a running list operation may still need them. */
+  /** Keys of values that newer ones have replaced. They are only deleted with the next fold, because a running list operation may still need them. */
   readonly #outdated: string[] = []
   #isClosing = false
   /** `undefined` if the batches must be read back, because a fold failed or there were too many to keep in memory. */

@@ -16,7 +16,7 @@ const MAX_MESSAGE = 200
 const MAX_REASON = 300
 const MAX_NAME = 512
 
-/** Creates the record of a request. It contains nothing from prompts or responses. */
+/** Creates the record of a request, without anything from prompts or responses. */
 export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durationMs: number }): KeptRequest {
   const { startedAt, route, caller, model, steps, warnings } = log
   const { key, account, token } = caller
@@ -32,7 +32,7 @@ export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durat
     }
     message = step.message ?? message
     if (step.outcome === 'answered') firstByteMs = step.startedAt - startedAt + step.durationMs
-    // list every attempt that used anything, because the request's usage is the sum over its attempts
+    // list every attempt that has usage, because the request's usage is the sum of its attempts
     if (step.usage || attempts.length < MAX_LISTED) attempts.push(makeKeptAttempt(step, startedAt))
   }
   const spent = sumUsageCosts(attempts)
@@ -114,7 +114,7 @@ export function makeKeptAttempt(record: AttemptRecord, startedAt: number): KeptA
   return attempt
 }
 
-/** Returns the target whose response the client got, or else the last one called. */
+/** Returns the target whose response the client got, or, if none, the last target called. */
 function getTarget({ target }: RequestLog, attempts: readonly KeptAttempt[]): KeptRequest['target'] {
   if (target) return { provider: target.provider, model: target.model, connectionId: target.connection.id }
   const last = attempts.at(-1)

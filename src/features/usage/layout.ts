@@ -2,13 +2,11 @@ import { hashText } from '../../lib/hash.ts'
 import { getRequestTime } from '../../lib/request-id.ts'
 
 /*
- * The storage layout of usage:
- * - `usage/journal/<instance>/<number>` is a batch with the requests that an instance finished within a second. Every two minutes, the instance folds
- *   its batches into the values below, then deletes them.
- * - `usage/requests/<shard>/…` has requests. `usage/hours/<shard>/<hour>` and `usage/days/<shard>/<day>` have totals. A shard contains all API keys,
- *   and all accounts without a key, with the same hash, so the usage of one key is stored together.
- * - `usage/unlisted/<minute>` has totals of requests without a record. Hours and days include them.
- * - `usage/removed` is the time before which records were removed early because the storage is limited.
+ * The storage layout of usage: - `usage/journal/<instance>/<number>` is a batch with the requests that an instance finished within a second. Every
+ * two minutes, the instance folds its batches into the values below, then deletes them. - `usage/requests/<shard>/…` has requests.
+ * `usage/hours/<shard>/<hour>` and `usage/days/<shard>/<day>` have totals. The hash of a request's API key (or of its account, without a key) decides
+ * its shard, so the usage of one key is stored together. - `usage/unlisted/<minute>` has totals of requests without a record. Hours and days include
+ * them. - `usage/removed` is the time before which records were removed early because the storage is limited.
  */
 
 export const MINUTE_MS = 60 * 1_000
@@ -18,7 +16,7 @@ export const DAY_MS = 24 * HOUR_MS
 /** All shards. */
 export const SHARDS: readonly string[] = [...'0123456789abcdef']
 
-/** Returns the shard of a key's requests, or of an account's requests without a key: the last hex digit of the hash of its ID. */
+/** Returns the shard for requests of a key, or of an account without a key: the last hex digit of the ID's hash. */
 export const getShard = ({ keyId, account }: { keyId?: string; account?: string }): string =>
   SHARDS[hashText(keyId || account || '') % SHARDS.length] ?? '0'
 
@@ -66,15 +64,15 @@ export const UNLISTED = 'usage/unlisted/'
 export const getUnlistedKey = (time: number): string =>
   UNLISTED + String(Math.floor(time / MINUTE_MS)).padStart(10, '0')
 
-/** Parses the time of these totals from their storage key, in epoch ms. */
+/** Parses the time from the storage key of such totals, in epoch ms. */
 export const parseUnlistedTime = (key: string): number => Number(key.slice(UNLISTED.length).split('/')[0]) * MINUTE_MS
 
-/** Returns the cursor for listing these totals from `time` on, in epoch ms. */
+/** Returns the cursor for listing such totals, starting at `time`, in epoch ms. */
 export const getUnlistedCursor = (time: number): string => `${getUnlistedKey(Math.max(0, time - 1))}~`
 
 export const REMOVED = 'usage/removed'
 
-/** Request keys contain reversed times, so lists start with the newest request. */
+/** Storage keys of requests contain reversed times, so that lists start with the newest request. */
 const LAST_TIME = 2 ** 48 - 1
 const TIME_DIGITS = 12
 
@@ -104,7 +102,7 @@ export function parseTimeSpan(key: string): TimeSpan {
   return { last: LAST_TIME - Number.parseInt(last, 16), first: LAST_TIME - Number.parseInt(first, 16) }
 }
 
-/** Returns the cursor for listing requests that arrived before `time`, in epoch ms. The list also contains later requests of that hour. */
+/** Returns the cursor for listing requests that arrived before `time`, in epoch ms. The list also contains later requests in that hour. */
 export const getRequestsCursor = (shard: string, time: number): string =>
   getRequestsPrefix(shard) + encodeReversed(Math.min(LAST_TIME, Math.ceil(time / HOUR_MS) * HOUR_MS))
 

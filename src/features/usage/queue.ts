@@ -13,7 +13,7 @@ export interface Batch {
   readonly unlisted: UnlistedByTime
   /** How many requests are in `unlisted`. */
   readonly unlistedCount: number
-  /** The approximate size of its requests, in characters. */
+  /** The approximate size of the requests, in characters. */
   size: number
   /** Resolves when the write has succeeded or failed. */
   readonly settled: Promise<void>
@@ -41,7 +41,7 @@ interface QueueOptions {
 const BATCH_MS = 1_000
 /** A batch of this size is written immediately. It keeps growing while the previous batch is being written, so that a slow storage can keep up. */
 const BATCH_REQUESTS = 250
-/** Maximum number of waiting requests, and of their characters. Further requests are only added to totals. */
+/** Maximum number of waiting requests, and maximum total characters. Further requests are only added to totals. */
 const MAX_WAITING = 10_000
 const MAX_WAITING_SIZE = 8_000_000
 /** Maximum delay between write attempts, in ms. */
@@ -81,7 +81,7 @@ export class RequestQueue {
     this.#options = options
   }
 
-  /** The batches still to be written, in order. The last one has the totals of requests without a record. */
+  /** The batches still to be written, in order. The last batch has the totals of requests without a record. */
   get batches(): ReadonlyArray<Pick<Batch, 'number' | 'requests' | 'unlisted'>> {
     if (!this.#unlisted?.count) return this.#batches
     return [...this.#batches, { number: this.#number + 1, requests: [], unlisted: this.#unlisted.byTime }]
@@ -110,7 +110,7 @@ export class RequestQueue {
     if (isDue || batch.size >= this.#options.maxCharacters) this.#close()
   }
 
-  /** Whether the queue is filled to this share of its maximum requests or characters. */
+  /** Whether the queue has reached this share of its maximum requests or characters. */
   #isFilled(share: number): boolean {
     return this.#waiting >= share * MAX_WAITING || this.#waitingSize >= share * MAX_WAITING_SIZE
   }
@@ -144,7 +144,7 @@ export class RequestQueue {
 
   /**
    * Writes all waiting requests once, then calls `last`. Resolves within 5 s. Requests that can't be written by then are lost, and their number is
-   * logged. Requests that end later are also written, unless some were lost.
+   * logged. Also writes requests that end later, unless some were lost.
    */
   async close(last: () => Promise<void>): Promise<void> {
     this.#isClosing = true

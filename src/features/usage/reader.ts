@@ -88,7 +88,7 @@ export class UsageReader {
     return missing > 0 ? { ...found, missing } : found
   }
 
-  /** Returns the arrival time of the latest request of each key within its range, in epoch ms, by key ID. Omits keys without requests. */
+  /** Returns the arrival time of each key's latest request in the key's time range, in epoch ms, by key ID. Omits keys without requests. */
   async latest(ranges: ReadonlyMap<string, TimeRange>): Promise<Map<string, number>> {
     const tail = await this.#readTail()
     const found = new Map<string, number>()
@@ -142,8 +142,8 @@ export class UsageReader {
   }
 
   /**
-   * Returns the scan that has the newest remaining request, or `undefined` if no requests remain. If too many requests were checked, returns a time
-   * instead; all requests newer than that have been found.
+   * Returns the scan with the newest remaining request, or `undefined` if no requests remain. If too many requests were checked, returns a time
+   * instead; all requests after that time have been found.
    */
   async #findNewest(shards: readonly ShardScan[]): Promise<ShardScan | number | undefined> {
     for (;;) {
@@ -164,9 +164,9 @@ export class UsageReader {
   }
 
   /**
-   * Calls `onSums` with totals of all matching requests. Each request is counted in one row. For parts of an hour, it adds up individual requests.
-   * `unit` is the shortest period that rows must distinguish. Returns the actual time range, and whether some totals lack dimensions because they
-   * were too large.
+   * Calls `onSums` with totals of all matching requests. Each request is counted in one row. For parts of an hour, sums individual requests. `unit`
+   * is the shortest period that rows must distinguish. Returns the actual time range, and whether some totals lack dimensions because they were too
+   * large.
    */
   async sums(
     filter: UsageFilter,
@@ -181,7 +181,7 @@ export class UsageReader {
       from: Math.max(from, clock.now() - totals * DAY_MS),
       to: Math.max(Math.min(to, nextHour), 0),
     }
-    if (range.from < oldest || range.from < 0) range.from = Math.max(0, Math.floor(range.from / HOUR_MS) * HOUR_MS) // individual requests were removed
+    if (range.from < oldest || range.from < 0) range.from = Math.max(0, Math.floor(range.from / HOUR_MS) * HOUR_MS) // the requests have been removed
     if (range.to < oldest) range.to = Math.ceil(range.to / HOUR_MS) * HOUR_MS
     const whole = { from: Math.ceil(range.from / HOUR_MS) * HOUR_MS, to: Math.floor(range.to / HOUR_MS) * HOUR_MS }
     let isLessPrecise = false
@@ -211,7 +211,7 @@ export class UsageReader {
     { from, to, unit }: TimeRange & { unit: Period },
     onSums: OnSums,
   ): Promise<boolean> {
-    const tail = await this.#readTail(filter.keyId) // read this before the totals, which store the batches they include
+    const tail = await this.#readTail(filter.keyId) // read the tail before the totals, which record the batches that they include
     const parts = splitIntoPeriods({ from, to }, unit)
     const results = await Promise.all(
       listShards(filter).flatMap((shard) =>
@@ -251,7 +251,7 @@ export class UsageReader {
     return isLessPrecise
   }
 
-  /** Adds up the batches that the stored totals don't include. */
+  /** Sums the batches that the stored totals don't include. */
   #sumTail(
     { from, to, period, shard, filter, tail }: PeriodRange & { shard: string; filter: UsageFilter; tail: TailBatch[] },
     includedBatches: ReadonlyMap<number, ReadonlyArray<Record<string, number>>>,

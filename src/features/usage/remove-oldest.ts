@@ -36,7 +36,7 @@ export async function removeOldest({ storage, turnEnd }: RemoveOptions): Promise
     removed.push(value)
   }
   const through = Math.max(removed.at(-1)?.last ?? 0, await readRemovedTime(storage))
-  await storage.set(REMOVED, String(through + 1)) // readers must stop relying on the records first
+  await storage.set(REMOVED, String(through + 1)) // readers must know before the records are removed
   await Promise.all(removed.map(({ key }) => storage.delete(key)))
 }
 

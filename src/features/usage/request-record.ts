@@ -25,7 +25,7 @@ export const MEDIA = ['inputImage', 'outputImage', 'inputAudio', 'outputAudio'] 
 export const listMediaCounts = (tokens: Readonly<Tokens>): number[] | undefined =>
   MEDIA.some((name) => tokens[name]) ? MEDIA.map((name) => tokens[name] ?? 0) : undefined
 
-/** Adds optional counts, in the order in which they are stored, to `sum`, and returns it. */
+/** Adds optional counts, in the order in which they are stored, to `sum`, and returns `sum`. */
 export function addMediaCounts(sum: Tokens, counts: readonly number[] | undefined): Tokens {
   for (const [at, name] of MEDIA.entries()) if (counts?.[at]) sum[name] = (sum[name] ?? 0) + counts[at]
   return sum
@@ -71,7 +71,7 @@ export type KeptEnd = 'complete' | 'aborted' | 'cut' | 'failed' | 'refused'
 
 /**
  * The record of a request to a model endpoint, including rejected ones. It contains no prompts, responses, IP addresses, or credentials. Tokens,
- * units, and costs are totals over all its attempts.
+ * units, and costs are totals for all attempts.
  */
 export interface KeptRequest extends UsageCost {
   tokens: Tokens
@@ -79,29 +79,29 @@ export interface KeptRequest extends UsageCost {
   id: string
   /** Arrival time, ISO 8601. */
   time: IsoTime
-  /** ID of the client's API key; absent without one. */
+  /** The ID of the client's API key; absent without a key. */
   keyId?: string
   /** The key's group at the time. */
   groupId?: string
-  /** The ref of the account of your app's user; absent without one. */
+  /** The ref of the account; absent without an account. */
   account?: string
-  /** The id of the token that acted for the account, its claim `jti`; absent without one. */
+  /** The ID (`jti` claim) of the token that acted for the account; absent without a token. */
   tokenId?: string
-  /** The metadata of the account and the key at the time of the request. If both have the same name, the key's value is used. */
+  /** The metadata of the account and the key at the time of the request. If both have a name, the key's value is used. */
   metadata?: Readonly<Record<string, string>>
-  /** The tags that your app gave the identity. */
+  /** The tags that your app assigned to the identity. */
   tags?: readonly string[]
-  /** The end user the client named, up to 200 characters. */
+  /** The end user that the client named, up to 200 characters. */
   user?: string
   /** The path of the endpoint, such as `/v1/chat/completions`. */
   endpoint: string
   format: ClientFormat
   /** The requested model; absent if the request couldn't be read. */
   model?: string
-  /** The target whose response the client got, or the last one called; absent if none was called. */
+  /** The target whose response the client got, or the last target called; absent if none was called. */
   target?: KeptTarget
   streamed: boolean
-  /** The first 20 attempts, and all others that used anything, in order. */
+  /** The first 20 attempts, and all others with usage, in order. */
   attempts: readonly KeptAttempt[]
   /** At most 20. */
   skipped?: readonly KeptSkip[]
@@ -112,10 +112,10 @@ export interface KeptRequest extends UsageCost {
   end: KeptEnd
   /** The gateway's error code, in UPPER_SNAKE. */
   error?: string
-  /** Why it was rejected or failed, up to 300 characters. */
+  /** Why the request was rejected or failed, up to 300 characters. */
   reason?: string
   warnings?: readonly string[]
-  /** Who produced the response. Absent if it was a provider that was called, or if it was the gateway and no provider was called. */
+  /** Who produced the response. Absent in the usual cases: a provider that was called, or the gateway if none was. */
   servedBy?: ServedBy
 }
 
@@ -123,7 +123,7 @@ export interface KeptRequest extends UsageCost {
 export const getDefaultServer = (attempts: readonly KeptAttempt[]): ServedBy =>
   attempts.length > 0 ? 'provider' : 'gateway'
 
-/** Sums the usage and cost of all attempts. If none used anything, the cost is 0. */
+/** Sums the usage and cost of all attempts. If none has usage, the cost is 0. */
 export function sumUsageCosts(attempts: readonly UsageCost[]): UsageCost & { tokens: Tokens } {
   let sum: UsageCost | undefined
   for (const attempt of attempts) {
@@ -164,7 +164,7 @@ export function addTokens(sum: Tokens, more: Readonly<Tokens> = NO_TOKENS): Toke
 
 /** Adds `more` to `sum` and returns `sum`. */
 export function addUnits(sum: UsedUnits, more: Readonly<UsedUnits> = {}): UsedUnits {
-  for (const [unit, count] of Object.entries(more) as Array<[PricedUnit, number]>) // an object has no other keys
+  for (const [unit, count] of Object.entries(more) as Array<[PricedUnit, number]>) // the object has no other keys
     sum[unit] = (sum[unit] ?? 0) + count
   return sum
 }

@@ -23,7 +23,7 @@ interface ListedValue {
   last: number
 }
 
-/** How many values to list at first, and at most. */
+/** How many values to list first, and the maximum per list. */
 const FIRST_PAGE = 2
 const MAX_PAGE = 32
 
@@ -44,7 +44,7 @@ export class ShardScan {
   /** The number of values and requests that the scan has decoded. */
   read = 0
 
-  /** `found` are requests of the shard that its stored values may not contain yet. */
+  /** `found` contains requests of the shard that the stored values may not contain yet. */
   constructor(storage: Storage, shard: string, { scan, found }: { scan: Scan; found: readonly KeptRequest[] }) {
     this.#storage = storage
     this.#shard = shard

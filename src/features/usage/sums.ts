@@ -22,11 +22,11 @@ interface AddSumsOptions {
   onError(error: unknown): void
 }
 
-/** A value with at least this many characters takes milliseconds to read or write. */
+/** The number of characters from which a value takes milliseconds to read or write. */
 const LARGE = 100_000
 const ROW_CHARACTERS = 100
 
-/** Totals of a batch by shard and hour, and totals of requests without a record by time. */
+/** A batch's totals by shard and hour, and totals of requests without a record by time. */
 export class SumsByHour {
   readonly hours = new Map<string, { shard: string; hour: number; totals: Totals }>()
   readonly unlisted = new Map<number, Totals>()

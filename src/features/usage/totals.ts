@@ -21,8 +21,8 @@ export interface Dimensions {
   /** The requested model. */
   model: string
   /**
-   * The target. Tokens and costs count on the target that an attempt called. Requests count on the target that answered, or else on the last one
-   * called.
+   * The target. Tokens and costs count toward the target that the attempt called. Requests count toward the target that answered, or, if none did,
+   * the last target called.
    */
   provider: string
   targetModel: string
@@ -48,7 +48,7 @@ export interface Sums {
   nano: number
   /** Durations of requests that weren't rejected; `undefined` if there are none, and in totals from earlier releases. */
   durationMs: Histogram | undefined
-  /** Like `durationMs`, for requests that have a first byte. */
+  /** Time to the first byte, for requests that have one. */
   firstByteMs: Histogram | undefined
 }
 
@@ -151,7 +151,7 @@ const DROPPABLE = ['account', 'user', 'connectionId', 'targetModel', 'model'] as
 type StoredRow = [
   ...of: [number, number, number, number, number, number, number],
   ...counts: [number, number, number, number, number, number, number, number, number, number],
-  /** Absent if there are no units. Earlier releases wrote nothing after them. */
+  /** Absent if there are no units. Earlier releases didn't write any fields after this one. */
   units?: UsedUnits,
   /** Histograms; empty if nothing was measured. */
   durationMs?: string,
@@ -172,7 +172,7 @@ interface StoredTotals {
   rows: StoredRow[]
 }
 
-/** The totals of one period and shard. For each instance, they store the last batch they include, so adding a batch twice changes nothing. */
+/** The totals of one period and shard. They record the last included batch of each instance, so adding a batch twice has no effect. */
 export class Totals {
   through: Record<string, number> = {}
   leftOut = 0
@@ -198,7 +198,7 @@ export class Totals {
     for (const row of getTotalsRows(request)) this.add(this.dropDimensions(row))
   }
 
-  /** Encodes the totals with as many dimensions as fit into `max` characters. */
+  /** Encodes the totals, dropping dimensions until they fit into `max` characters. */
   encode(max: number): string {
     for (;;) {
       const text = this.#encode()
@@ -242,7 +242,7 @@ export class Totals {
     return JSON.stringify({ through, leftOut, texts: table.texts, rows } satisfies StoredTotals)
   }
 
-  /** Drops the next dimension and merges its rows. Returns `false` if there is none left to drop. */
+  /** Drops the next dimension and merges its rows. Returns `false` if no dimension is left to drop. */
   dropNextDimension(): boolean {
     const dimension = DROPPABLE[this.leftOut]
     if (dimension === undefined) return false

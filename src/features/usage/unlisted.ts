@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './layout.ts'
 import type { KeptRequest } from './request-record.ts'
 import { Totals } from './totals.ts'
 
-/** With more rows than this, totals become coarser. */
+/** The number of rows above which totals become coarser. */
 const MAX_ROWS = 2_000
 /** The approximate size of an encoded row without its strings, in characters. */
 const ROW_SIZE = 200

@@ -21,7 +21,7 @@ import {
  * of the record's JSON, and decodes five times faster.
  */
 
-/** The strings of a value. Indexes start at 1; 0 means that there is no string. */
+/** The strings in a value. Indexes start at 1; 0 means no string. */
 export class StringTable {
   readonly texts: string[] = []
   /** Total characters of the strings. */
@@ -64,7 +64,7 @@ type AttemptRow = [
   startMs: number,
   durationMs: number,
   message: number,
-  /** Absent if the attempt used nothing. */
+  /** Absent if the attempt has no usage. */
   spent?: UsageCostRow,
 ]
 type UsageCostRow = [
@@ -102,7 +102,7 @@ type RequestRow = [
   attempts: AttemptRow[],
   skipped: SkipRow[],
   warnings: number[],
-  /** Absent (or 0 if anything follows) if it is the default server. */
+  /** Absent (or 0 if another field follows) for the default server. */
   servedBy?: number,
   /** Absent without an account. */
   account?: number,
@@ -112,7 +112,7 @@ type RequestRow = [
 
 const KEY_ID = 4
 
-/** Rows and their strings. A stored value of requests also has its write time, `at`. */
+/** Rows and their strings. A stored value also has its write time, `at`. */
 interface StoredRows {
   /** Contains 0 in place of strings that no row uses. */
   texts: Array<string | 0>
@@ -127,7 +127,7 @@ export const encodeRow = (request: KeptRequest, table: StringTable): string =>
 export const encodeRows = (texts: ReadonlyArray<string | 0>, rows: readonly string[], at?: number): string =>
   `{${at === undefined ? '' : `"at":${at},`}"texts":${JSON.stringify(texts)},"rows":[${rows.join(',')}]}`
 
-/** Encodes a value of requests. `at` is the write time in epoch ms. */
+/** Encodes requests as a stored value. `at` is the write time in epoch ms. */
 export function encodeRequests(requests: readonly KeptRequest[], at: number): string {
   const table = new StringTable()
   const rows = requests.map((request) => encodeRow(request, table))
@@ -135,7 +135,8 @@ export function encodeRequests(requests: readonly KeptRequest[], at: number): st
 }
 
 /**
- * Decodes a value of requests, or only those of one key, which is faster. Returns `undefined` if the value is damaged. An empty key ID means no key.
+ * Decodes the requests in a stored value, or only those of one key, which is faster. Returns `undefined` if the value is damaged. An empty key ID
+ * means no key.
  */
 export function decodeRequests(text: string, keyId?: string): KeptRequest[] | undefined {
   return keyId ? decodeRequestsOfKey(text, keyId) : readRows(tryParseJson(text), keyId)

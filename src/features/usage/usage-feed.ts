@@ -8,9 +8,9 @@ import { decodeBatch } from './batch.ts'
 import { JOURNAL, parseJournalKey } from './layout.ts'
 import type { KeptRequest } from './request-record.ts'
 
-/** An idle stream sends a comment at this interval in ms, so that proxies don't close it. */
+/** How often an idle stream sends a comment, in ms, so that proxies don't close it. */
 const KEEP_ALIVE_MS = 15_000
-/** Maximum number of requests waiting for a slow reader; further ones are dropped and counted. */
+/** Maximum number of requests waiting for a slow reader; further requests are dropped and counted. */
 const MAX_WAITING = 1_000
 
 /**
@@ -82,7 +82,7 @@ export class LiveStream implements ByteStream {
   }
 }
 
-/** As long as there are readers, sends them requests written by other instances. */
+/** Sends readers, while there are any, the requests written by other instances. */
 export function followJournal(options: {
   storage: Pick<Storage, 'get'>
   freshness: Pick<Freshness, 'onChange'>

@@ -13,8 +13,8 @@ export interface UsageStore {
   /** Stores a finished request in the background. Never throws. */
   keep(request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void): void
   /**
-   * Streams requests that end from now on as server-sent events. If the storage reports changes, requests of other instances follow after they are
-   * written. The stream ends when its reader disconnects or the gateway closes.
+   * Streams requests as server-sent events as they end. If the storage reports changes, includes requests of other instances once they are written.
+   * The stream ends when the reader disconnects or the gateway closes.
    */
   live(): Promise<LiveStream>
   /** Calls `listener` with requests written by other instances, if the storage reports changes. Supports one listener. */
@@ -50,7 +50,7 @@ const MAX_BATCH_CHARACTERS = 200_000
 /** Characters per byte of the storage's size limit. A character takes up to three bytes, but most take one. */
 const BYTES_LEFT = 0.6
 
-/** Creates the usage store of a gateway. Loads the writer and the reader lazily. */
+/** Creates a gateway's usage store. Loads the writer and the reader lazily. */
 export function createUsageStore({
   storage,
   clock,
@@ -65,7 +65,7 @@ export function createUsageStore({
   const maxCharacters = Math.min(MAX_VALUE_CHARACTERS, largestValueBytes * BYTES_LEFT)
 
   async function readDays(): Promise<RetentionDays> {
-    const { usage }: RetentionSettings = await settings().catch(() => ({})) // the next reader of the settings gets the error
+    const { usage }: RetentionSettings = await settings().catch(() => ({})) // the next read of the settings reports the error
     const requests = usage?.keepRequestsDays ?? DEFAULT_DAYS.requests
     return { requests, totals: Math.max(usage?.keepTotalsDays ?? DEFAULT_DAYS.totals, requests) }
   }

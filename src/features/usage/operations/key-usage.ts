@@ -54,7 +54,7 @@ interface KeyUsageDependencies {
   getLimits(id: string): Promise<{ limits: LimitState[] }>
 }
 
-/** Creates the operation that returns how much keys spent this month (UTC), how much of their limits is used, and when they were last used. */
+/** Creates the operation that returns what keys spent this month (UTC), how much of their limits is used, and when they were last used. */
 export function createKeyUsage({ usage, clock, store, getLimits }: KeyUsageDependencies) {
   return async (query: unknown): Promise<{ from: string; keys: KeyUsage[] }> => {
     const queriedIds = new Set(parseIds(parseInput(keyUsageInput, query).ids))
@@ -91,7 +91,7 @@ async function sumMonthlyUse(
   const times = await reader.latest(latest)
   return new Map(
     Array.from(sums, ([id, { nano, ...counts }]) => {
-      const at = times.get(id) ?? latest.get(id)?.from // the records of the requests may have been removed
+      const at = times.get(id) ?? latest.get(id)?.from // the key's request records may have been removed
       return [
         id,
         { ...counts, costUsd: fromNanoUsd(nano), ...(at !== undefined && { lastUsedAt: new Date(at).toISOString() }) },

@@ -31,7 +31,7 @@ const MAX_SORTED = 1_000_000
 
 /**
  * Returns a page of the matching requests in the order of `sorting`. Requests without a value come last in both orders; ties are ordered by time.
- * Each page reads all matching requests, but keeps only its own in memory. Throws `INVALID_REQUEST` if more than a million match.
+ * Reads all matching requests for each page, but keeps only the page's requests in memory. Throws `INVALID_REQUEST` if more than a million match.
  */
 export async function listSortedRequests(
   reader: UsageReader,
@@ -82,7 +82,7 @@ export async function listSortedRequests(
   }
 }
 
-/** Returns an integer, because stored requests are rounded and requests in memory aren't. */
+/** Returns an integer, because values of stored requests are rounded, unlike those of requests in memory. */
 function getSortValue({ durationMs, costUsd }: KeptRequest, sort: RequestSort): number | undefined {
   if (sort === 'time') return 0
   if (sort === 'duration') return Math.round(durationMs)
@@ -105,10 +105,10 @@ const formatCursor = ({ id, value }: SortPosition) => `${value ?? ''}~${id}`
 
 const CURSOR = /^(\d{0,20})~(.+)$/
 
-/** Whether a string is a cursor of a sorted page. */
+/** Whether a string is a cursor for a sorted page. */
 export const isSortedCursor = (text: string): boolean => isRequestIdOrPrefix(CURSOR.exec(text)?.[2] ?? '')
 
-/** Throws `INVALID_REQUEST` if the string isn't a cursor of a sorted page. */
+/** Throws `INVALID_REQUEST` if the string isn't a cursor for a sorted page. */
 function parseCursor(cursor: string): SortPosition {
   const [, value = '', id = ''] = CURSOR.exec(cursor) ?? []
   if (id === '') throw invalidInput('"before" comes from a page with a different "sort" or "order"')

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 
 /* Exports usage as comma-separated values (RFC 4180) and JSON Lines. */
 
-/** The export formats of usage. */
+/** The formats for exporting usage. */
 export type ExportFormat = 'csv' | 'jsonl'
 
 /** The columns of requests. A dot separates the names of nested fields. */
@@ -48,7 +48,7 @@ const REQUEST_COLUMNS = [
   'tags',
 ] as const
 
-/** Columns before the totals. Only columns that have a value in at least one row are exported. */
+/** The columns before the totals. Only columns with a value in at least one row are exported. */
 const DIMENSION_COLUMNS = [
   'month',
   'day',
@@ -117,7 +117,7 @@ interface NamedIds {
   groupId?: string
 }
 
-/** Adds the names of keys and groups next to their IDs. Deleted ones have no name. */
+/** Adds the names of keys and groups next to their IDs. Deleted keys and groups have no name. */
 export const addNames = (list: readonly NamedIds[], names: ReadonlyMap<string, string>): object[] =>
   list.map((row) => ({
     ...row,
@@ -128,7 +128,7 @@ export const addNames = (list: readonly NamedIds[], names: ReadonlyMap<string, s
 /** Formats the header line. */
 export const formatCsvHeader = (columns: readonly string[]): string => `${columns.join(',')}\r\n`
 
-/** Formats one line per object. Nested objects without columns of their own become JSON in their cell. */
+/** Formats one line per object. Nested objects without their own columns become JSON in one cell. */
 export const formatCsvLines = (list: readonly object[], columns: readonly string[]): string =>
   list.map((row) => `${columns.map((column) => formatCell(getValue(row, column))).join(',')}\r\n`).join('')
 

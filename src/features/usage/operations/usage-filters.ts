@@ -53,7 +53,7 @@ export const addFilterWarnings = (usage: ReadOperations, sources: NameSources): 
 
 /** Returns a warning for each filter that refers to something unknown. Never rejects, because the usage has already been read. */
 async function listFilterWarnings(query: unknown, sources: NameSources): Promise<string[]> {
-  const { keyId, groupId, account, model, provider, target, connectionId } = query as NameFilters // the operation has validated it
+  const { keyId, groupId, account, model, provider, target, connectionId } = query as NameFilters // the operation has validated the query
   const { store, catalog, accounts } = sources
   const providerOfTarget = target?.slice(0, target.indexOf('/'))
   const connections = () => store.connections.all()

@@ -30,7 +30,7 @@ interface FilterQuery {
   to?: string
   keyId?: string
   groupId?: string
-  /** An account of your app's users, by its id or its ref. */
+  /** An account of your app's users, by ID or ref. */
   account?: string
   /** The model name in the request. */
   model?: string
@@ -44,14 +44,14 @@ interface FilterQuery {
   connectionId?: string
 }
 
-/** The requests to add up. `from` defaults to 24 hours before `to`, rounded down to the hour. */
+/** The requests to sum. `from` defaults to 24 hours before `to`, rounded down to the hour. */
 export interface UsageQuery extends FilterQuery {
   /** The dimensions of the rows, as an array or a comma-separated string; default `key`. */
   by?: UsageBy | readonly UsageBy[] | string
   /** The order of rows with the same time: highest cost (default), most requests, or most tokens first. */
   order?: UsageOrder
   /**
-   * Maximum number of rows, 1 to 1,000. The rest are added up in one extra row with `others`. Not allowed with a time in `by`. Default: all, up to
+   * Maximum number of rows, 1 to 1,000. The rest are summed in one extra row with `others`. Not allowed with a time in `by`. Default: all, up to
    * 50,000.
    */
   top?: number
@@ -91,11 +91,11 @@ export interface UsageSummary {
   /** Ordered by time, then by `order`. */
   rows: SummaryRow[]
   totals: UsageTotals
-  /** The first ten rows by hour or day, and the rest summed in a row with `others`. Ordered by time, without periods that had no requests. */
+  /** The first ten rows by hour or day, and the rest summed in a row with `others`. Ordered by time. Omits periods without requests. */
   series?: SummaryRow[]
   /** The preceding period of the same length, as far as its totals are stored; absent if none are. */
   before?: { from: IsoTime; to: IsoTime; totals: UsageTotals }
-  /** Names of keys and groups by ID, and names of up to 1,000 accounts by ref. An account without a name is shown by its id. */
+  /** Names of keys and groups by ID, and names of up to 1,000 accounts by ref. For an account without a name, contains its ID. */
   names?: Record<string, string>
   /** Warnings about results that are less precise than requested, and, if nothing was found, about filters that refer to something unknown. */
   warnings?: string[]
@@ -109,16 +109,15 @@ export interface UsageOperations<Input = never> {
   /** Returns totals of requests, tokens, and costs. */
   summary(query?: UsageQuery | Input): Promise<UsageSummary>
   /**
-   * Returns a page of requests, newest first unless `sort` says otherwise, and the `before` of the next page, if any. A page may have fewer than
-   * `limit` requests even if more follow. `missing` is the number of requests in the time range that the totals include but that have no record;
-   * absent if 0.
+   * Returns a page of requests, newest first unless `sort` is set, and the `before` for the next page, if any. A page may have fewer than `limit`
+   * requests even if more follow. `missing` is the number of requests in the time range that are in the totals but have no record; absent if 0.
    */
   requests(
     query?: RequestsQuery | Input,
   ): Promise<{ requests: KeptRequest[]; before?: string; missing?: Integer } & Warned>
-  /** Returns the request with the ID from the header `x-signalbox-request-id`. Rejects with `NOT_FOUND` if there is no record of it. */
+  /** Returns the request with the ID from the header `x-signalbox-request-id`. Rejects with `NOT_FOUND` if there is no record of the request. */
   request(id: string): Promise<{ request: KeptRequest }>
-  /** Returns how much keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */
+  /** Returns what keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */
   keys(query: KeyUsageQuery | Input): Promise<{ from: IsoTime; keys: KeyUsage[] }>
 }
 
@@ -178,14 +177,14 @@ export const usageInputs = {
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
-/** Longest time range with rows by hour. */
+/** The longest time range that can have hourly rows. */
 const MAX_HOURS_MS = 32 * DAY_MS
 const PAGE = 100
 
 const LESS_PRECISE =
   'Some hours or days had too many rows, so some of their totals are not broken down by account, end user, connection, or model.'
 
-/** Maximum rows in a series; the rest are added up. */
+/** Maximum rows in a series; the rest are summed. */
 const MAX_SERIES_ROWS = 10
 
 const TIMES = ['hour', 'day', 'month'] as const
@@ -202,7 +201,7 @@ export function createUsageOperations({
   clock: Clock
   store: NameStore
   accounts: AccountNames
-  /** Lets requests run during long work. */
+  /** Lets requests run during a long operation. */
   turnEnd?: () => Promise<void>
 }): Omit<UsageOperations<unknown>, 'keys'> {
   const reader = async (): Promise<UsageReader> => {
@@ -214,7 +213,7 @@ export function createUsageOperations({
     async summary(query = {}) {
       const { from, to, by = 'key', ...others } = parseInput(usageInputs.summary, query)
       const { order = 'cost', top, series, compare, names, ...filterFields } = others
-      const groupBy = new Set(typeof by === 'string' ? (by.split(',') as UsageBy[]) : by) // the schema has validated them
+      const groupBy = new Set(typeof by === 'string' ? (by.split(',') as UsageBy[]) : by) // the schema has validated the dimensions
       const end = to === undefined ? Number.POSITIVE_INFINITY : parseValidTime(to)
       const start = from === undefined ? getDefaultStart(Math.min(end, clock.now())) : parseValidTime(from)
       checkOrder(start, end)
@@ -292,13 +291,13 @@ const formatRange = ({ from, to }: TimeRange) => ({
   to: new Date(to).toISOString(),
 })
 
-/** Records whose names are shown. */
+/** The records whose names responses include. */
 interface NameStore {
   keys: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
   groups: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
 }
 
-/** Returns the names of keys and groups by ID, without deleted ones, and those of the first accounts by ref. */
+/** Returns the names of keys and groups that still exist, by ID, and the names of the first accounts, by ref. */
 async function readNames(
   rows: ReadonlyArray<Pick<SummaryRow, 'keyId' | 'groupId' | 'account'>>,
   { keys, groups, accounts }: NameStore & { accounts: AccountNames },
@@ -323,7 +322,7 @@ function parseTime(text: string): number | undefined {
   return Number.isNaN(found) ? undefined : found
 }
 
-const parseValidTime = (text: string): number => parseTime(text) ?? Number.NaN // the schema has validated it
+const parseValidTime = (text: string): number => parseTime(text) ?? Number.NaN // the schema has validated the time
 
 const getDefaultStart = (end: number) => Math.floor((end - DAY_MS) / HOUR_MS) * HOUR_MS
 

@@ -25,7 +25,7 @@ export interface UsageTotals {
   durationMs?: Percentiles
 }
 
-/** Totals of the requests that share these values. A row has the fields named by `by`, except those for which the requests have no value. */
+/** Totals of the requests that share these values. A row has the fields named in `by`, except fields for which the requests have no value. */
 export interface SummaryRow extends UsageTotals {
   /** Start of the hour, ISO 8601. */
   hour?: IsoTime
@@ -40,11 +40,11 @@ export interface SummaryRow extends UsageTotals {
   user?: string
   /** The ref of an account. */
   account?: string
-  /** In the row for the rest, the number of rows that it adds up. */
+  /** In the row for the rest, the number of rows in the sum. */
   others?: Integer
 }
 
-/** The value that orders rows of the same time. */
+/** The value by which rows for the same time are ordered. */
 export type UsageOrder = (typeof usageOrders)[number]
 
 export const usageOrders = ['cost', 'requests', 'tokens'] as const
@@ -56,7 +56,7 @@ const MAX_ROWS = 50_000
 /** Maximum rows to compare for `top`. */
 const MAX_COMPARED = 200_000
 
-/** The rows of a series that are shown separately, by their values other than the time. All others are added up in one row. */
+/** The rows of a series that are shown separately, by their values other than the time. All others are summed in one row. */
 interface SeriesRows {
   names: ReadonlySet<string>
   /** The number of other rows. */
@@ -72,7 +72,7 @@ interface SumsOptions {
   seriesRows?: SeriesRows
 }
 
-/** Adds up totals of requests that share the values of `by`. */
+/** Sums the totals of requests with the same values for `by`. */
 export class UsageSums {
   readonly #options: SumsOptions
   readonly #rows = new Map<string, { dimensions: RowDimensions; name: string; sums: Sums }>()
@@ -118,7 +118,7 @@ export class UsageSums {
     return [...summaryRows, { others: others.length, ...toTotals(otherSums) }]
   }
 
-  /** Returns the first `count` rows, to show as separate rows of a series. */
+  /** Returns the first `count` rows, which a series shows separately. */
   getFirstRows(count: number): SeriesRows {
     const ordered = this.#sortRows()
     const names = new Set(ordered.slice(0, count).map(({ name }) => name))
