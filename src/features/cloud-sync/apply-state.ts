@@ -16,7 +16,7 @@ export interface StateApplier {
   apply(state: RecordState, merging?: { report(conflict: Conflict): Promise<void> }): Promise<Verdict>
   /** Deletes a key's value from the cloud once the other side has it. */
   forgetValue(where: StateId): Promise<void>
-  /** Finishes interrupted cleanup of a record. */
+  /** Finishes the interrupted cleanup of a record. */
   tidy(collection: Collection, look: ScannedRecord): Promise<void>
 }
 
@@ -106,8 +106,8 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
   }
 
   /**
-   * Writes a record with a new state and either the `given` content or its own. The shadow is written first, so that after a crash the next scan knows
-   * whose change it was. Resolves to `false` if another writer was faster.
+   * Writes a record with a new state and either the `given` content or its previous content. The shadow is written first, so that after a crash the
+   * next scan knows whose change it was. Resolves to `false` if another writer was faster.
    */
   async function writeRecord(
     look: ScannedRecord,
@@ -176,7 +176,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     return true
   }
 
-  /** Moves a record out of a slot that another record needs, into its own shadow ("parks" it). */
+  /** Parks a record: moves it from a slot that another record needs into its shadow. */
   async function evict(where: StateId, slot: string): Promise<boolean | RejectedVerdict> {
     const { collection } = where
     const look = await scanner.scanRecord(where)
@@ -202,7 +202,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     if ((await scanner.hashRecord(where, record)) === made.hash) await table.remove(existing)
   }
 
-  /** Releases the digests that a key no longer has, unless another key of this gateway has them. */
+  /** Releases a key's former digests, unless another key of this gateway has them. */
   const releaseClaims = (where: StateId, now: string | undefined) =>
     retryLostRace(async () => {
       const known = shadows.get(where)
@@ -221,7 +221,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     const look = given ?? (await scanner.scanRecord(where))
     if (isSyncProblem(look) || !look.item) return
     const { item } = look
-    const { sha256 } = item.record as KeyRecord // always a key record in `keys`
+    const { sha256 } = item.record as KeyRecord // `keys` only contains key records
     if (sha256 !== undefined) return
     const record = await tables.keys.buildRecord(await tables.keys.read(item), item)
     await tables.keys.write(item, { slot: item.slot, record }) // if another writer was faster, the next scan handles it

@@ -8,8 +8,8 @@ import type { Conflict } from './sync-types.ts'
 
 /**
  * Resolves conflicts between records on the gateway: combos with the same name, or keys with the same value. Keeps the record with the smaller ID,
- * paused if either one was paused, and deletes the other. The parked record is the gateway's own; the one in its slot came from the cloud. Resolves
- * to whether there were any conflicts.
+ * paused if either was paused, and deletes the other. The parked record is the gateway's own; the record in its slot came from the cloud. Resolves to
+ * whether there were any conflicts.
  */
 export async function resolveCollisions({
   scanner,

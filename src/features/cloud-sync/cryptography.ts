@@ -3,14 +3,14 @@ import { decryptBytes, encryptBytes, sha256Hex } from '../../records/keyring.ts'
 
 /*
  * The cryptography of the cloud protocol, using only WebCrypto: ECDSA P-256 authenticates a gateway, and ECDH P-256 derives a key per session. Binary
- * values are canonical base64; anything else is rejected, so no changed character can decode to the same bytes.
+ * values are canonical base64; anything else is rejected, so that each sequence of bytes has only one encoding.
  */
 
 const SIGNING = { name: 'ECDSA', namedCurve: 'P-256' } as const
 const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' } as const
 const EXCHANGE = { name: 'ECDH', namedCurve: 'P-256' } as const
 
-/** A gateway's key pair. The public key is stored in the form in which it is sent. */
+/** A gateway's key pair. The public key is stored in the same form in which it is sent. */
 export interface Identity {
   publicKey: string
   privateKey: CryptoKey
@@ -38,14 +38,14 @@ export async function importIdentity({
   return { publicKey, privateKey: imported }
 }
 
-/** Returns the ID of a gateway at a proxy: the SHA-256 of its public key in hex. */
+/** Returns a gateway's ID at proxies: the SHA-256 of its public key in hex. */
 export const getGatewayId = async (publicKey: string): Promise<string> =>
   toHex(await sha256(decodeCanonical(publicKey)))
 
 export const sign = async ({ privateKey }: Identity, text: string): Promise<string> =>
   toBase64(new Uint8Array(await crypto.subtle.sign(SIGNATURE, privateKey, encodeUtf8(text))))
 
-/** Verifies a signature. Malformed values are invalid signatures. */
+/** Verifies a signature. Returns `false` for malformed values. */
 export async function verifySignature(publicKey: string, text: string, signature: string): Promise<boolean> {
   try {
     const key = await crypto.subtle.importKey('raw', decodeCanonical(publicKey), SIGNING, false, ['verify'])
@@ -55,7 +55,7 @@ export async function verifySignature(publicKey: string, text: string, signature
   }
 }
 
-/** One side's key pair in the key exchange of a session. */
+/** One side's key pair for a session's key exchange. */
 export interface ExchangeHalf {
   publicKey: string
   privateKey: CryptoKey
@@ -81,7 +81,7 @@ export async function deriveSessionSecret(own: ExchangeHalf, other: string, chal
 export const importSessionKey = (secret: string): Promise<CryptoKey> =>
   crypto.subtle.importKey('raw', decodeCanonical(secret), 'AES-GCM', false, ['encrypt', 'decrypt'])
 
-/** Encrypts a body for its place in a session. */
+/** Encrypts a body, bound to its place in a session. */
 export const encryptBody = (key: CryptoKey, place: string, text: string): Promise<string> =>
   encryptBytes(key, place, encodeUtf8(text))
 

@@ -6,16 +6,16 @@ import type { Conflict, Side } from './sync-types.ts'
  * keys and connections, one for whether they are active.
  */
 
-/** A change by one side. The revision counts the changes of each side that it includes. */
+/** A change by one side. The revision contains the number of changes from each side. */
 interface Register {
   revision: Revision
-  /** The last state that both sides had before this one; default: this one. Only needed after a storage was restored from an old copy. */
+  /** The last revision that both sides had before this one; default: this one. Only needed after a storage was restored from an old copy. */
   base?: Revision
 }
 
 /** A record's state without its content. */
 export interface Registers extends Register {
-  /** The hash of the content, by this side's own keyring; `null` if there is no content, such as after a deletion. */
+  /** The hash of the content, computed with this side's keyring; `null` if there is no content, such as after a deletion. */
   hash: string | null
   /** After a deletion, the last known value. */
   active?: Active
@@ -37,7 +37,7 @@ export function compareRevisions(one: Revision, other: Revision): 'same' | 'newe
 
 const isAtMost = (one: Revision, other: Revision) => one[0] <= other[0] && one[1] <= other[1]
 
-/** Returns the revision of a change by one side. `atLeast` is the minimum count, in case lower counts were used before. */
+/** Returns the revision after a change by one side. `atLeast` is the minimum count, in case lower counts have already been used. */
 export const advanceRevision = ([gateway, cloud]: Revision, side: Side, atLeast = 0): Revision =>
   side === 'gateway' ? [Math.max(gateway + 1, atLeast), cloud] : [gateway, Math.max(cloud + 1, atLeast)]
 
@@ -47,13 +47,13 @@ export const advanceRegister = ({ revision, base = revision }: Register, side: S
   base,
 })
 
-/** Returns the revision that includes both. */
+/** Returns the revision that includes both revisions. */
 export const joinRevisions = (one: Revision, other: Revision): Revision => [
   Math.max(one[0], other[0]),
   Math.max(one[1], other[1]),
 ]
 
-/** Returns whether both have the same values in the same revisions. */
+/** Returns whether both have the same values at the same revisions. */
 export const areSameRegisters = (one: Registers, other: Registers): boolean =>
   one.hash === other.hash &&
   compareRevisions(one.revision, other.revision) === 'same' &&
@@ -82,9 +82,9 @@ export interface MergeRules {
 }
 
 /**
- * Merges the other side's newer changes. Concurrent changes stay unmerged unless the gateway merges. It then applies these rules: deletion wins over
- * change, requiring keys over not requiring them, and paused over active; otherwise the gateway's change wins. `isUncertain` means that this side may
- * have been restored from an old copy, so only its base is known to be included in its state.
+ * Merges the other side's newer changes. Only the gateway merges concurrent changes, by these rules: a deletion wins over a change, requiring keys
+ * over not requiring them, and paused over active; otherwise, the gateway's change wins. `isUncertain` means that this side may have been restored
+ * from an old copy, so that its state is only known to include its base.
  */
 export function mergeRegisters(
   { hash, revision, base, active: ownActive }: Registers,
@@ -127,7 +127,7 @@ function hasUnseenActive(one: Registers, other: Registers): boolean {
   return found === 'newer' || found === 'concurrent'
 }
 
-/** Merges one register: returns either the other side's register, or this side's register with the other side's changes included. */
+/** Merges one register: returns either the other side's register, or this side's register with a revision that includes the other side's changes. */
 function mergeRegister(
   own: Register,
   other: Register,
@@ -144,7 +144,7 @@ function mergeRegister(
     const hasSeen = isSame || !isUncertain || !base || isAtMost(other.revision, base)
     return hasSeen ? { isOther: false, register: kept } : 'concurrent'
   }
-  if (!isSame) return 'concurrent' // one revision in two histories, because one side was restored from an old copy
+  if (!isSame) return 'concurrent' // the same revision with different content, because one side was restored from an old copy
   return { isOther: false, register: found === 'same' ? kept : joinRegisters(own, other) }
 }
 

@@ -28,7 +28,7 @@ export const paths = {
 /** The headers of a signed request. */
 export const headers = {
   session: 'x-signalbox-cloud-session',
-  /** The number of the request in its session, from 1. Each must be larger than the last, so no request can be replayed. */
+  /** The request's number within its session, starting at 1. It must be larger than the last one, so that requests can't be replayed. */
   counter: 'x-signalbox-cloud-counter',
   /** The gateway's signature of `getSignedText` in base64. */
   signature: 'x-signalbox-cloud-signature',
@@ -71,7 +71,7 @@ export interface Hello {
   protocol: number
 }
 
-/** A challenge. It can be used once, within a minute by the proxy's clock. */
+/** A challenge. It can be used once, and expires after a minute by the proxy's clock. */
 export interface Challenge {
   challenge: string
 }
@@ -120,8 +120,8 @@ export const collections = [
 export type Collection = (typeof collections)[number]
 
 /**
- * How many changes of each side a state includes. Each side counts its own changes. After a restore from an old copy, it continues from the current
- * epoch ms.
+ * The number of changes from each side that a state includes. Each side counts its own changes. After a restore from an old copy, it continues
+ * counting from the current time in epoch ms.
  */
 export type Revision = readonly [gateway: number, cloud: number]
 
@@ -131,11 +131,11 @@ export interface RecordState {
   /** The record's ID: for aliases the alias, for providers the provider ID, for custom models the `customModelId`, and for settings "settings". */
   id: string
   revision: Revision
-  /** Set after a restore from an old copy: the last state that both sides had, which is the only one that this state includes. */
+  /** Set after a restore from an old copy: the last revision that both sides had. The state is only known to include this revision. */
   base?: Revision
   /** The record, or `null` if it was deleted. */
   record: JsonObject | null
-  /** For keys and connections: whether they are active, which is merged separately. */
+  /** For keys and connections: whether the record is active, which is merged separately. */
   active?: { isActive: boolean; revision: Revision; base?: Revision }
 }
 
@@ -150,11 +150,11 @@ export interface SyncRequest {
   /** The stamp from the last response; `null` before the first. */
   stamp: string | null
   /**
-   * The gateway's names of the requests since that response, ending with this one. Before the gateway sends a request with `changes`, `seen`, or
-   * `full`, it stores the request's name.
+   * The gateway's names for the requests since that response, including this one. The gateway stores a request's name before it sends `changes`,
+   * `seen`, or `full`.
    */
   attempts?: readonly string[]
-  /** Makes both sides send everything, as if the other side had seen nothing. */
+  /** Makes both sides send everything, as if the other side hadn't seen any of it. */
   full?: true
   /** At most `MAX_STATES` changes. */
   changes: RecordState[]
@@ -162,8 +162,8 @@ export interface SyncRequest {
 }
 
 /**
- * What happened to a change. `taken`: the proxy applied it. `known`: the proxy already has it or a later one. `concurrent`: the proxy has a change
- * that the gateway hasn't seen, and sends it in this response. Otherwise the change was rejected, with a sentence and a code.
+ * The outcome of a change. `taken`: the proxy applied it. `known`: the proxy already has this change or a later one. `concurrent`: the proxy has a
+ * change that the gateway hasn't seen, and sends it in this response. Otherwise, the change was rejected, with a sentence and a code.
  */
 export type Verdict = 'taken' | 'known' | 'concurrent' | { refused: string; code: RejectionCode }
 
@@ -171,9 +171,9 @@ export type Verdict = 'taken' | 'known' | 'concurrent' | { refused: string; code
 export type RejectionCode =
   /** The record is invalid. */
   | 'INVALID'
-  /** It has a credential, and the receiving side has no secret to encrypt it with. */
+  /** The record has a credential, and the receiving side has no secret to encrypt it with. */
   | 'NO_SECRET'
-  /** Another gateway of this proxy has the key. */
+  /** Another gateway at this proxy has the key. */
   | 'KEY_TAKEN'
 
 export interface SyncResponse {
@@ -192,11 +192,11 @@ export interface SyncResponse {
 export interface SideAccount {
   scope: 'key' | 'group'
   id: string
-  /** When its counters were last reset, in epoch ms. The side with the earlier time resets its own counters, too. */
+  /** When the account's counters were last reset, in epoch ms. The side with the earlier time resets its own counters, too. */
   epoch: number
   /** Increases with each change. The message with the larger number wins. */
   number: number
-  /** The minute that its windows refer to, counted from the Unix epoch. */
+  /** The minute that the windows contain, in minutes since the Unix epoch. */
   minute: number
   /** Requests, tokens, and nano-dollars: first for the minute, then for the hour, day, week, month, and in total. */
   used: readonly number[]
@@ -206,7 +206,7 @@ export interface SideAccount {
 export interface SpendingRequest {
   mirror: string
   accounts: SideAccount[]
-  /** Requests the proxy's usage. Empty for the first page, then `next` of the last response. */
+  /** Requests a page of the proxy's usage: empty for the first page, then `next` of the last response. */
   after?: string
 }
 
@@ -234,7 +234,7 @@ export const getSignedText = (request: {
     request.bodyDigest,
   ])
 
-/** Returns the context that a request's encrypted body is bound to, and that of its response. */
+/** Returns the context that a request's encrypted body is bound to. `getResponseContext` returns the response's. */
 export const getRequestContext = (session: string, counter: number) => `cloud request ${session} ${counter}`
 export const getResponseContext = (session: string, counter: number) => `cloud answer ${session} ${counter}`
 

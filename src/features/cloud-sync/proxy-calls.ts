@@ -15,7 +15,7 @@ export interface ProxyCall {
   secret?: string | undefined
 }
 
-/** The target and the abort signal of a call. When the signal aborts, in-flight calls reject with its reason. */
+/** A call's target and abort signal. When the signal aborts, in-flight calls reject with its reason. */
 export interface CallOptions {
   fetch: UpstreamFetch
   cloudUrl: string
@@ -45,7 +45,7 @@ export async function greetProxy(options: CallOptions): Promise<void> {
   throw createFailure(options, `uses a protocol version other than ${PROTOCOL}. Run the same release on both sides`)
 }
 
-/** Calls the proxy's `/v1/models` with an API key. Resolves to the status and whether it returned a model list. Rejects like `callProxy`. */
+/** Calls the proxy's `/v1/models` with an API key. Resolves to the status and whether the response is a model list. Rejects like `callProxy`. */
 export async function probeModelList(key: string, options: CallOptions): Promise<{ status: number; isList: boolean }> {
   const headers = { authorization: `Bearer ${key}` }
   const { status, type, text } = await sendCall({ method: 'GET', path: '/v1/models', headers }, options)
@@ -67,7 +67,7 @@ interface ProxyResponse {
   text: string
 }
 
-/** Reads the whole response. Respects the signal even if the HTTP client ignores it. */
+/** Sends a call and reads the whole response. Aborts with the signal even if the HTTP client ignores it. */
 function sendCall(call: ProxyCall, options: CallOptions): Promise<ProxyResponse> {
   const { signal, cloudUrl, fetch } = options
   const { method, path, body } = call

@@ -9,7 +9,7 @@ import { createScanner, type PendingState, type Scanner } from './scanner.ts'
 import { confirmShadow, type Shadow } from './shadows.ts'
 import type { Rejection, Replica, ReplicaOptions, Side, StateId } from './sync-types.ts'
 
-/** In-memory data shared by all `Replica` objects of one replica. */
+/** In-memory data that all `Replica` objects for one replica share. */
 interface ReplicaMemory {
   scanner: Scanner
   taker: StateApplier
@@ -58,7 +58,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       return work()
     })
 
-  /** Reads a record's state. Resolves to `undefined` if it has changed since the scan or was confirmed in the meantime. */
+  /** Reads a record's state. Resolves to `undefined` if the record has changed since the scan or was confirmed in the meantime. */
   async function readState({ item, ...where }: PendingState): Promise<RecordState | undefined> {
     const shadow = shadows.get(where)?.shadow
     if (!shadow || shadow.isSeen) return undefined
@@ -152,7 +152,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 }
 
-/** Marks a shadow after a restore from an old copy. The next counts may have been used before, so changed registers continue from a time. */
+/** Marks a shadow after a restore from an old copy. The next counts may already have been used, so changed registers continue counting from `at`. */
 function markUncertain(shadow: Shadow, side: Side, at: number): Shadow {
   const raiseRevision = <Register extends Pick<Active, 'revision' | 'base'>>(register: Register): Register =>
     register.base ? { ...register, revision: advanceRevision(register.revision, side, at) } : register
@@ -172,13 +172,13 @@ async function runInBatches<T>(all: readonly T[], work: (one: T) => Promise<unkn
     await Promise.all(all.slice(from, from + CONCURRENCY).map(work))
 }
 
-/** Splits states into runs that can be taken concurrently, keeping their order. Taking one state at a time is slow with a remote storage. */
+/** Splits states into runs that can be applied concurrently, keeping their order. Applying one state at a time is slow with a remote storage. */
 function* groupIndependent(
   states: readonly RecordState[],
   getShadow: (state: RecordState) => Shadow | undefined,
 ): Generator<RecordState[]> {
   let run: RecordState[] = []
-  const names = new Set<unknown>() // names of the records and digests in this run
+  const names = new Set<unknown>() // the IDs and digests in this run
   for (const state of states) {
     const own = [`${state.collection}/${state.id}`, ...(state.collection === 'keys' ? [state.record?.digest] : [])]
     const isReplicaError =
@@ -194,7 +194,9 @@ function* groupIndependent(
   if (run.length > 0) yield run
 }
 
-/** Returns whether taking a state changes only its own record. Combos can displace each other, and a key with a new value releases the old one. */
+/**
+ * Returns whether applying a state only changes its own record. Combos can displace each other, and a key with a new value releases its old digest.
+ */
 function isIndependent({ collection, revision, record }: RecordState, shadow: Shadow | undefined): boolean {
   if (collection === 'keys')
     return record !== null && (!shadow || compareRevisions(revision, shadow.revision) === 'same')

@@ -51,7 +51,7 @@ export interface PendingState extends StateId {
 export interface Scanner {
   tables: Record<Collection, SyncTable>
   shadows: Shadows
-  /** Scans all records. Resolves to the records that the other side hasn't confirmed, deletions first, and to those that can't be synced. */
+  /** Scans all records. Resolves to the records that the other side hasn't confirmed, deletions first, and to the records that can't be synced. */
   scan(): Promise<{ pending: PendingState[]; refused: Rejection[] }>
   /** Scans one record, reading it from the storage. */
   scanRecord(where: StateId): Promise<ScannedRecord | SyncProblem>
@@ -96,7 +96,7 @@ export function createScanner(
     return now
   }
 
-  /** Creates the shadow of a record that has none. Settings start with the defaults, as unchanged. */
+  /** Creates a shadow for a record without one. Settings with default values count as unchanged. */
   async function createShadow(where: StateId): Promise<Shadow> {
     const hash = where.collection === 'settings' ? await hashRecord(where, { requireApiKey: false }) : null
     const isUncertain = shadows.hasUncertain()
@@ -128,7 +128,7 @@ export function createScanner(
     return written ? { where, known: written, shadow: next, item, extras } : false
   }
 
-  /** Selects one of several records with the same ID: the one that an interrupted change was writing, or else the oldest. */
+  /** Selects one of several records with the same ID: the one that an interrupted change was writing, otherwise the oldest. */
   async function selectItem(
     collection: Collection,
     found: SyncItem[],
@@ -259,7 +259,7 @@ const matchesShadow = ({ hash, active, edit }: Omit<ShadowState, 'isSeen'>, now:
 
 /**
  * Updates a shadow to the current state of its record. Returns the same object if nothing changed. `at` is the minimum count for an uncertain shadow,
- * because the next counts may have been used before.
+ * because the next counts may already have been used.
  */
 export function updateShadow(
   shadow: Shadow,
@@ -302,7 +302,7 @@ function getContentState(
   return { hash: now.hash, ...advanceRegister(shadow, side, atLeast) }
 }
 
-/** Returns the state of whether the record is active. Recreating a record, or setting it to the same value, counts as a new decision. */
+/** Returns the state of the record's active flag. Recreating the record, or setting the flag to the same value, counts as a change, too. */
 function getActiveState(
   { hash, active, applying, edit }: Shadow,
   now: Observation,

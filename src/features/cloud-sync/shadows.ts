@@ -8,22 +8,22 @@ import type { Active, Registers } from './merge.ts'
 import { type Collection, collections, type Revision } from './protocol.ts'
 import type { StateId } from './sync-types.ts'
 
-/** The last known state of a record. It reveals changes, and lets interrupted changes finish. */
+/** The last known state of a record, used to detect changes and to finish interrupted ones. */
 export interface Shadow extends ShadowState {
   id: string
-  /** The record's last slot, if it isn't its ID. */
+  /** The record's last slot, if it isn't the record's ID. */
   slot?: string
   /** The state that is being written. */
   applying?: ShadowState
-  /** The record while another one occupies its slot. It isn't in the store during that time. */
+  /** The record while another record occupies its slot. It isn't in the store during that time. */
   parked?: { slot: string; record: JsonObject }
   /** Digests that may be claimed in addition to the record's own. */
   claims?: string[]
 }
 
-/** A record's state, and what the other side knows about it. */
+/** A record's state, and whether the other side has it. */
 export interface ShadowState extends Registers {
-  /** Whether the other side has confirmed it. */
+  /** Whether the other side has confirmed the state. */
   isSeen: boolean
   /** Whether this side may have been restored from an old copy after the other side confirmed a state. */
   isUncertain?: boolean
@@ -52,7 +52,7 @@ export function confirmShadow({ base, isUncertain, active, ...shadow }: Shadow):
 export interface KnownShadow {
   readonly shadow: Shadow
   readonly version: string
-  /** The number of the last scan that found its record. */
+  /** The number of the last scan that found the record. */
   met?: number
 }
 
@@ -181,7 +181,7 @@ export function createShadows(
       const text = JSON.stringify({ order: 0, record: shadow })
       const write = (ifVersion: string | null) =>
         storage.set(key, text, { ifVersion }).catch((error: unknown) => {
-          isLoaded = false // the write may have succeeded nevertheless
+          isLoaded = false // the write may have succeeded anyway
           return handleStorageError('write', key)(error)
         })
       let version = await write(before?.version ?? null)
@@ -211,7 +211,7 @@ export function createShadows(
   }
 }
 
-/** With more changes than this, all shadows are reread. Some storages also report this gateway's own changes. */
+/** The number of changed shadows above which all shadows are reread. Some storages also report this gateway's own changes. */
 const MOST_STALE = 1_000
 const BATCH = 32
 const PAGE = 1_000

@@ -24,7 +24,7 @@ export interface SignedCallOptions extends CallOptions {
   enrollmentToken?: string | undefined
 }
 
-/** Makes the signed calls of a gateway. They use one session at a time, which is kept only in memory. */
+/** Makes a gateway's signed calls. They use one session at a time, which is kept only in memory. */
 export interface SignedCalls {
   /**
    * Makes a call; calls run one at a time. Opens a session if there is none, or if the proxy no longer knows the current one. Resolves to the
@@ -48,7 +48,7 @@ interface SignedSession {
 
 /** Creates the signed calls. `getIdentity` returns this gateway's identity for a proxy URL. */
 export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: string): Promise<Identity> }): SignedCalls {
-  const runExclusive = createMutex() // needed because the proxy rejects a counter that isn't larger than the last
+  const runExclusive = createMutex() // calls must run one at a time, because the proxy rejects a counter that isn't larger than the last
   let session: SignedSession | undefined
 
   async function getSession(options: SignedCallOptions): Promise<SignedSession> {

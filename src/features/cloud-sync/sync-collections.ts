@@ -27,7 +27,7 @@ export interface SyncTable extends RecordForm {
   find(wanted: ReadonlyArray<{ id: string; slot: string | undefined }>): Promise<Map<string, SyncItem[] | 'damaged'>>
   /** Reads the record in a slot from the storage. */
   readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined>
-  /** Returns the slot for some content. */
+  /** Returns the slot for this content. */
   getSlot(content: Content, before: SyncItem | undefined): Promise<string>
   /** Replaces or inserts a record. Resolves to `false` if another writer was faster or the slot is taken. */
   write(before: SyncItem | undefined, after: { slot: string; record: object }): Promise<boolean>
@@ -39,7 +39,7 @@ export function createSyncTables({
   side,
   validate,
 }: Pick<ReplicaOptions, 'store' | 'side' | 'validate'>): Record<Collection, SyncTable> {
-  /** Adds validation of the records, so that the other side neither rejects a record nor stores it differently. */
+  /** Validates records before they are sent, so that the other side neither rejects them nor stores them differently. */
   const withValidation = <Form extends RecordForm>(collection: Collection, form: Form): Form => ({
     ...form,
     read: async (item: SyncItem) => {
@@ -101,7 +101,7 @@ function createTableById<T extends object>(records: WritableRecords<T>, form: Re
 
 const toList = (found: SyncItem | 'damaged' | undefined) => (found === 'damaged' ? found : found ? [found] : [])
 
-/** Accesses records by slot. `isSynced` returns whether the other side knows a record; by default, it knows all that are not defined in code. */
+/** Accesses records by slot. `isSynced` returns whether the other side knows a record; by default, all records that aren't defined in code. */
 function createSlots<T extends object>(
   records: WritableRecords<T>,
   getId: (record: T, slot: string) => string,
@@ -250,7 +250,7 @@ function createCombosTable(records: WritableRecords<ComboRecord>, form: RecordFo
       return found
     },
     getSlot: async ({ record }) => String(record.name),
-    write: (before, { record }) => combos.replace(getEntry(before), record as ComboRecord), // built by the form of combos
+    write: (before, { record }) => combos.replace(getEntry(before), record as ComboRecord), // `createCombosTable`'s form built the record
     remove: (item) => combos.replace(getEntry(item), undefined),
   }
 }
@@ -285,7 +285,7 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
     getId: () => SETTINGS,
     getSlot: async () => SETTINGS,
     buildRecord: async ({ record }) => record,
-    // There are only two possible values, so a faster writer has written this one.
+    // There are only two possible values, so a faster writer has written the same one.
     async write(_, { record }) {
       await settings.update(() => ({ requireApiKey: Reflect.get(record, 'requireApiKey') === true }))
       return true

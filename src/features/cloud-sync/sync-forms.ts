@@ -13,7 +13,7 @@ import type { Side } from './sync-types.ts'
 
 /** A stored record. */
 export interface SyncItem {
-  /** The ID of the record's state. */
+  /** The record's ID in its synced state. */
   id: string
   /** The record's key in its collection: a digest for keys, the name for combos, otherwise the ID. */
   slot: string
@@ -38,9 +38,9 @@ export interface RecordForm {
   hasActive: boolean
   /** Returns the synced content of a record. Throws an error with a user-facing message if it can't be synced. */
   read(item: SyncItem): Promise<Content>
-  /** Returns the ID of some content. */
+  /** Returns the ID for this content. */
   getId(record: JsonObject): string
-  /** Builds a record from content, with encrypted secrets. Fields that aren't synced keep their previous values. */
+  /** Builds a record from content, and encrypts its secrets. Fields that aren't synced keep their previous values. */
   buildRecord(content: Content, before: SyncItem | undefined): Promise<object>
 }
 
@@ -50,7 +50,7 @@ export const listSyncedFields = (fields: RecordFields): string[] =>
     [isStored, isShown, isMirrored].includes(false) ? [] : [name],
   )
 
-/** Creates the form of records that are synced unchanged. */
+/** Creates the form for records that are synced unchanged. */
 export function createPlainForm(fields: RecordFields, getId: (record: JsonObject) => string): RecordForm {
   const names = listSyncedFields(fields)
   return {
@@ -79,7 +79,7 @@ function replaceFields(before: object | undefined, given: JsonObject, names: rea
 const CONNECTION = listSyncedFields(connectionFields)
 const KEY = listSyncedFields(keyFields)
 
-/** Creates the form of groups, which are synced unchanged if a gateway with this secret wrote them. */
+/** Creates the form for groups, which are synced unchanged if a gateway with this secret wrote them. */
 export function groupForm(store: Pick<WritableStore, 'isSignedGroup'>): RecordForm {
   const plain = createPlainForm(groupFields, ({ id }) => String(id))
   return {
@@ -91,7 +91,7 @@ export function groupForm(store: Pick<WritableStore, 'isSignedGroup'>): RecordFo
   }
 }
 
-/** Creates the form of connections. Their credentials are synced, and each side encrypts them for their destination. */
+/** Creates the form for connections. Credentials are synced, too; each side encrypts them for their destination. */
 export function connectionForm(store: Pick<WritableStore, 'keyring' | 'code'>): RecordForm {
   const { keyring } = store
   return {
@@ -122,8 +122,8 @@ const UNPROVEN_GROUP = 'The group was not written by a gateway with this secret.
 const MISPLACED = 'The key is not stored under its value. Delete it and create a new one.'
 
 /**
- * Creates the form of keys, which are synced by their digests. The gateway has their values. The cloud keeps the values of keys that were created
- * there until the gateway has them.
+ * Creates the form for keys, which are synced as digests. Only the gateway keeps their values. The cloud has the value of a key that was created
+ * there until the gateway has it.
  */
 export function createKeyForm(
   store: WritableStore,

@@ -11,8 +11,8 @@ import { isRejection } from './proxy-calls.ts'
 import type { Conflict, Rejection, Replica, StateId, SyncOptions, SyncResult } from './sync-types.ts'
 
 /**
- * Syncs all changes of both sides until neither side has more. Runs on the gateway. Rejects like `send`; changes synced before that stay. Writes no
- * more records after the signal is aborted.
+ * Syncs all changes of both sides until neither side has more. Runs on the gateway. Rejects like `send`; changes that were already synced stay.
+ * Doesn't write any records after the signal is aborted.
  */
 export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   const { send, save, refresh, create = false, onConflict = async () => {}, signal } = options
@@ -57,7 +57,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     return answer
   }
 
-  // States make sense only within one replica, so nothing is sent before the replica's ID is known.
+  // States are only meaningful within one replica, so nothing is sent before the replica's ID is known.
   let isDiverged = false
   if (create || state.mirror === null)
     isDiverged = (await sendRequest({ ...(create && { create }), changes: [], seen: [] })) === undefined
@@ -68,7 +68,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
 
   /** Received states to confirm with the next request. */
   let seen: Confirmation[] = []
-  /** All states sent and received in this sync. Without them, an unchanged state could keep the sync running forever. */
+  /** All states sent and received in this sync, so that an unchanged state can't keep the sync running forever. */
   const met = new Set<string>()
   for (;;) {
     signal.throwIfAborted()

@@ -14,8 +14,8 @@ import type {
 /** One side of a sync: the records of a store and their states. Its methods reject with `STORAGE_FAILED`. */
 export interface Replica {
   /**
-   * Takes the other side's states. Skips a state if this side has it or a later one, or has one that the other side hasn't seen. Doesn't merge.
-   * Resolves to the verdicts in the order of the states.
+   * Applies the other side's states. Skips a state if this side already has it or a later one, or has a change that the other side hasn't seen.
+   * Doesn't merge. Resolves to the verdicts in the order of the states.
    */
   accept(states: readonly RecordState[]): Promise<Verdict[]>
   /**
@@ -23,21 +23,21 @@ export interface Replica {
    * `more` is `false`, the next call starts over. Skips states for which `isSkipped` returns `true`.
    */
   listUnseen(limit: number, isSkipped?: (state: StateId) => boolean): Promise<UnseenStates>
-  /** Marks states that the other side has. States that have changed since then stay unconfirmed. */
+  /** Marks states as confirmed by the other side. States that have changed since then stay unconfirmed. */
   confirm(seen: readonly Confirmation[]): Promise<void>
   /**
-   * Marks all states to be sent again. `isDiverged` means that one side was restored from an old copy, so its changes are concurrent with the ones it
-   * lacks.
+   * Marks all states to be sent again. `isDiverged` means that one side was restored from an old copy, so that its changes are concurrent with the
+   * changes it lacks.
    */
   markAllUnseen(options?: { isDiverged?: boolean }): Promise<void>
   /**
-   * Gateway only: takes one state, and merges it if it is concurrent. Calls `report` with each conflict before writing the result. After a failure,
+   * Gateway only: applies one state, and merges it if it is concurrent. Calls `report` with each conflict before writing the result. After a failure,
    * it may report the same conflict again.
    */
   merge(remote: RecordState, report?: (conflict: Conflict) => Promise<void>): Promise<Verdict>
   /**
-   * Gateway only: resolves collisions, such as two combos with the same name. One of the records stays, on both sides. Call it when both sides have
-   * all states. Resolves to whether there were any collisions.
+   * Gateway only: resolves collisions, such as two combos with the same name. Both sides keep the same one of the records. Call this when both sides
+   * have all states. Resolves to whether there were any collisions.
    */
   resolveCollisions(report?: (conflict: Conflict) => Promise<void>): Promise<boolean>
   /** Removes the shadows of other replicas. Call it once the other side has confirmed this one. */
@@ -59,7 +59,7 @@ export interface UnseenStates {
 
 /** A record that wasn't synced, with the reason. */
 export interface Rejection extends StateId {
-  /** A sentence. */
+  /** A sentence with the reason. */
   message: string
   code: RejectionCode
 }
@@ -91,7 +91,7 @@ export interface ReplicaOptions {
   keepsSecrets: boolean
 }
 
-/** What the gateway stores about its last sync. */
+/** The stored progress of the gateway's syncs. */
 export interface SyncProgress {
   /** The ID of the replica; `null` before there is one. */
   mirror: string | null
@@ -105,11 +105,11 @@ export interface SyncOptions {
   createReplica: (id: string) => Replica
   send: (request: SyncRequest) => Promise<SyncResponse>
   state: SyncProgress
-  /** Saves the state for the next sync. It is called before each request with changes, and after each response. */
+  /** Saves the state for the next sync. Called before each request with changes, and after each response. */
   save(state: SyncProgress): Promise<void>
   /** Reads the saved state, which other processes may have changed. */
   refresh?(): Promise<SyncProgress>
-  /** Whether to create a replica if there is none, and to make both sides equal, whatever they remember. */
+  /** Whether to create a replica if there is none, and to ignore the state of earlier syncs. */
   create?: boolean
   /** Called with each conflict before its result is written. After a failure, it may be called twice for the same conflict. */
   onConflict?: (conflict: Conflict) => Promise<void>

@@ -32,17 +32,17 @@ import type { Pushes } from './cloud-pushes.ts'
 
 /** The time limit of `check`, in ms. Clients wait this long for it (src/rules.md, Cloud sync of clients). */
 const CHECK_MS = 8_000
-/** How long after its start an `enable` may still wait for the cloud's model list, in ms. Leaves time to finish within `EXCHANGE_MS`. */
+/** How long after the start of `enable` it may still wait for the cloud's model list, in ms. Leaves time to finish within `EXCHANGE_MS`. */
 const VERIFIED_MS = 14_000
 /**
- * How long a forced `disable` waits for the proxy before it turns cloud sync off without it, in ms. Shorter than the time a client has left after a
+ * How long a forced `disable` waits for the proxy before turning cloud sync off anyway, in ms. Shorter than the time that a client has left after
  * `sync`.
  */
 const FORCED_MS = 7_000
 
 type Created = NonNullable<EnabledCloud['createdKey']>
 
-/** Creates the operations of cloud sync. They start and stop `pushes`, the syncs that the gateway runs on its own. */
+/** Creates the cloud sync operations. They start and stop `pushes`, the automatic syncs. */
 export function createCloudOperations(
   deps: MirrorDependencies & {
     mirror: HomeMirror
@@ -53,14 +53,14 @@ export function createCloudOperations(
 ): CloudOperations<unknown> {
   const { store, clock, fetch, options, mirror, pushes, keys } = deps
 
-  /** Reads the proxy's URL and whether cloud sync is on. Throws `INVALID_REQUEST` without a URL. */
+  /** Reads the proxy's URL and whether cloud sync is on. Throws `INVALID_REQUEST` if there is no URL. */
   async function cloudSettings() {
     const { cloudUrl, cloudEnabled } = await store.settings.reread()
     if (cloudUrl === '') throw invalidInput(NO_ADDRESS)
     return { cloudUrl, cloudEnabled }
   }
 
-  /** Returns the proxy's URL. Throws `CLOUD_CONFLICT` while cloud sync is off. */
+  /** Returns the proxy's URL. Throws `CLOUD_CONFLICT` if cloud sync is off. */
   async function cloudUrlWhileOn(): Promise<string> {
     const { cloudUrl, cloudEnabled } = await cloudSettings()
     if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
@@ -78,7 +78,7 @@ export function createCloudOperations(
     })
   }
 
-  /** Creates a key for the cloud's clients if this gateway has no keys. */
+  /** Creates a key for clients of the cloud if this gateway has none. */
   const createKeyIfNone = ({ signal }: ProxyContext) =>
     store.runExclusive('keys', async (ready): Promise<Created | undefined> => {
       if ((await store.keys.entries({ fresh: true })).length > 0) return undefined
@@ -119,7 +119,7 @@ export function createCloudOperations(
     await pushes.end()
   }
 
-  /** Mirrors all data while cloud sync is off. If the proxy rejects a record, removes everything from it again. */
+  /** Mirrors all data while cloud sync is off. If the proxy rejects a record, removes all data from the proxy again. */
   async function mirrorOrUndo(context: ProxyContext) {
     try {
       return await mirrorAll(context)
@@ -133,7 +133,7 @@ export function createCloudOperations(
     }
   }
 
-  /** Adds advice to an `enable` failure if the proxy may already have received data. */
+  /** Adds advice to the error of `enable` if the proxy may already have received data. */
   async function reportLeftovers(error: unknown): Promise<unknown> {
     if (!isCloudError(error) && !isGatewayError(error, 'CLOUD_CONFLICT')) return error
     const { code, message, data } = error
@@ -222,7 +222,7 @@ export function createCloudOperations(
           async (signal) => {
             const left = await mirror.memory.read()
             const { cloudEnabled: isOn } = await store.settings.reread()
-            const { cloudUrl } = isOn || left.mirror === null ? await cloudSettings() : left // the setting may have changed by now
+            const { cloudUrl } = isOn || left.mirror === null ? await cloudSettings() : left // the setting may have changed since then
             if (!isOn) {
               if (left.mirror === null) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
               await removeLeftovers(createContext(cloudUrl, signal)).catch((error: unknown) => {
@@ -298,7 +298,7 @@ export function createCloudOperations(
 
 /**
  * Requests the cloud's model list with one of the active keys. Resolves to `undefined` if the response proves that the mirror works, otherwise to the
- * reason why it doesn't.
+ * problem.
  */
 async function findMirrorProblem(
   { store, clock, fetch }: Pick<MirrorDependencies, 'store' | 'clock' | 'fetch'>,
@@ -347,7 +347,7 @@ async function privateAddressWarnings(
 }
 
 /**
- * Applies the changes made at the cloud, then removes the mirror with all sessions. A mirror that no longer exists, such as after a lost response,
+ * Applies changes from the cloud, then removes the mirror with all sessions. A mirror that no longer exists, for example after a lost response,
  * counts as removed.
  */
 async function removeMirror(mirror: HomeMirror, context: ProxyContext): Promise<CloudConflict[]> {
@@ -360,7 +360,7 @@ function ignoreNotFound(error: unknown): undefined {
   if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
 }
 
-/** Finds the first key that clients can use and whose value this gateway can decrypt. */
+/** Finds the first key that works for clients and whose value this gateway can decrypt. */
 async function findActiveKey(store: WritableStore): Promise<{ key: string; name: string } | undefined> {
   const keyring = await store.keyring()
   for (const { id, record } of await store.keys.entries()) {
@@ -376,7 +376,7 @@ const createSyncResult = (conflicts: CloudConflict[]): SyncedCloud => ({ success
 const isCloudError = (error: unknown): error is GatewayError =>
   isGatewayError(error, 'CLOUD_FAILED') || isGatewayError(error, 'CLOUD_TIMEOUT')
 
-/** Adds advice to a `disable` failure: how to turn cloud sync off anyway. */
+/** Adds advice to the error of `disable`: how to turn cloud sync off anyway. */
 function addRemedy(error: unknown): unknown {
   if (!isCloudError(error)) return error
   const { code, message, data } = error

@@ -35,29 +35,25 @@ export interface MirrorDependencies {
   options: CloudOptions
 }
 
-/**
- * The proxy's URL, the data that a gateway sends to enroll, and the signal that aborts the calls. The signal is also checked before each write to the
- * local storage.
- */
+/** The proxy's URL, the enrollment data, and the signal that aborts the calls. The signal is also checked before each write to the local storage. */
 export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 
-/** The kinds of work, by priority: an operator's action cancels the gateway's own syncs, and a `disable` cancels a `sync`. */
+/** The kinds of work, by priority: an operator's action cancels automatic syncs, and `disable` cancels `sync`. */
 export type WorkKind = 'own' | 'sync' | 'disable'
 
-/** The mirror of a gateway, as used by its actions and its own syncs. */
+/** A gateway's mirror, as used by the operator's actions and by automatic syncs. */
 export interface HomeMirror {
   /**
    * Runs work that calls the proxy, one job at a time. After `ms`, rejects with `CLOUD_TIMEOUT` and aborts the job's signal. An operator's action
-   * cancels the gateway's own work. A `disable` cancels a `sync`, because it syncs the same data.
+   * cancels automatic syncs. `disable` cancels `sync`, because it syncs the same data.
    */
   alone<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
   /**
-   * Syncs all changes of both sides. With `create`, also works with a proxy that has no mirror yet, and ignores what both sides remember of earlier
-   * syncs.
+   * Syncs all changes of both sides. With `create`, also works with a proxy that doesn't have the mirror yet, and ignores the state of earlier syncs.
    */
   exchange(context: ProxyContext, options?: { create?: boolean }): Promise<SyncResult>
   /**
-   * Like `exchange`, with a proxy that should have the mirror. Resolves to the conflicts. Rejects with the name of a rejected record; all other
+   * Like `exchange`, with a proxy that must have the mirror. Resolves to the conflicts. If a record was rejected, rejects with its name; all other
    * records are mirrored anyway.
    */
   sync(context: ProxyContext): Promise<CloudConflict[]>
@@ -89,7 +85,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
     return calls.call(one, { ...context, fetch })
   }
 
-  /** Returns the remembered state of the mirror if that mirror is at this URL; otherwise an empty state. */
+  /** Returns the stored state of the mirror if the mirror is at this URL; otherwise, an empty state. */
   const getMirrorState = ({ cloudUrl, mirror, stamp, attempts }: MirrorMemory, address: string) =>
     cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
 
@@ -162,10 +158,10 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
   }
 }
 
-/** The reason for cancelling the gateway's own work: the operator requested the same work, or work that includes it. */
+/** The reason for canceling an automatic sync: the operator requested the same work, or work that includes it. */
 export const GAVE_WAY = gatewayError('CLOUD_CONFLICT', { message: 'Another sync with the cloud proxy has started.' })
 
-/** Adds a conflict, unless it was already reported before writing its result failed. */
+/** Adds a conflict, unless an earlier attempt, whose write failed, has already reported it. */
 function withConflict(known: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
   const isSame = (one: CloudConflict) => one.collection === conflict.collection && one.id === conflict.id
   const last = known.findLast(isSame)
@@ -173,7 +169,7 @@ function withConflict(known: readonly CloudConflict[], conflict: CloudConflict):
   return last?.at === at ? [...known] : [...known, { collection, id, kept, at }]
 }
 
-/** Creates the error of an action that hasn't finished after `ms`. */
+/** Creates the error for an action that hasn't finished after `ms`. */
 export const createTimeoutError = (ms: number): GatewayError =>
   gatewayError('CLOUD_TIMEOUT', { message: `The cloud proxy did not respond within ${ms / 1_000} s. Try again.` })
 
@@ -186,8 +182,8 @@ function adviseEnable(error: unknown): never {
 const ENABLE_AGAIN = 'Synchronize both sides again: POST /api/sync/cloud with the action "enable".'
 
 /**
- * Throws `INVALID_REQUEST` for a URL whose traffic others could read. Encrypted bodies alone don't protect against a man in the middle while a
- * session is being opened.
+ * Throws `INVALID_REQUEST` for a URL whose traffic others could read. Encrypted bodies don't protect against a man in the middle while a session is
+ * being opened.
  */
 export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
   const { protocol, hostname } = new URL(cloudUrl)
@@ -202,7 +198,7 @@ const base = v.exactOptional(revision)
 const verdict = v.picklist(['taken', 'known', 'concurrent'])
 const refused = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
 
-/** Doesn't validate the records of the states; their collections' schemas do that when they are applied. */
+/** Doesn't validate the records in the states; the schemas of their collections do when the states are applied. */
 const answerSchema = v.object({
   mirror: v.string(),
   stamp: v.string(),
@@ -226,10 +222,7 @@ function syncAnswer(body: JsonObject, context: ProxyContext): SyncResponse {
   return answer.output
 }
 
-/**
- * Returns the conflicts of a sync. Throws if a record was rejected, and names only that record in the error's `data.problem`; all others are
- * mirrored.
- */
+/** Returns the conflicts of a sync. If a record was rejected, throws an error that names it in `data.problem`; all others are mirrored. */
 export function requireConflicts({ conflicts, refused }: SyncResult): CloudConflict[] {
   const [first] = refused
   if (!first) return conflicts

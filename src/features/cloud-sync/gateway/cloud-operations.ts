@@ -15,8 +15,8 @@ export interface CloudOperations<Input = never> {
   get(): Promise<CloudState>
   /**
    * Uploads all data and turns cloud sync on. Creates a key if there is none, because clients need one at the proxy. If cloud sync is already on,
-   * makes both sides equal again. Also resolves if the result could not be verified. If it rejects, cloud sync stays as it was. An `http:` URL of
-   * another machine is rejected with `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
+   * makes both sides equal again. Also resolves if the result could not be verified. If the call rejects, cloud sync stays on or off, as it was. An
+   * `http:` URL of another machine is rejected with `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
    */
   enable(input?: EnableCloud | Input): Promise<EnabledCloud>
   /** Syncs changes in both directions now. Rejects with `CLOUD_CONFLICT` while cloud sync is off. */
@@ -26,7 +26,7 @@ export interface CloudOperations<Input = never> {
    * deletes the data that a failed `enable` left at a proxy; rejects with `CLOUD_CONFLICT` if there is none.
    */
   disable(input?: DisableCloud | Input): Promise<SyncedCloud>
-  /** Checks that a proxy is running at `cloudUrl`; `message` confirms it. */
+  /** Checks that a proxy is running at `cloudUrl`; `message` says so. */
   check(): Promise<{ message: string }>
   sessions: CloudSessionOperations
 }
@@ -35,7 +35,7 @@ export interface CloudOperations<Input = never> {
 export interface CloudSessionOperations {
   /** Lists the sessions, with times in ISO 8601. A session expires after a day without use. */
   list(): Promise<{ sessions: CloudSession[] }>
-  /** Ends a session. The gateway opens a new one when it needs it. Rejects with `NOT_FOUND` for an unknown ID. */
+  /** Ends a session. The gateway opens a new one when it needs one. Rejects with `NOT_FOUND` for an unknown ID. */
   revoke(id: string): Promise<{ success: true }>
 }
 
@@ -49,7 +49,7 @@ export interface EnableCloud {
 
 /** How to turn cloud sync off. */
 export interface DisableCloud {
-  /** Turns it off even if the proxy doesn't respond; the data there may remain. Default `false`. */
+  /** Turns cloud sync off even if the proxy doesn't respond; data may remain there. Default `false`. */
   force?: boolean
 }
 
@@ -89,11 +89,11 @@ export interface SyncedCloud {
 export interface EnabledCloud extends SyncedCloud {
   /** Whether the proxy responded to `GET {cloudUrl}/v1/models` with a list of models for one of the active keys. */
   verified: boolean
-  /** Why it could not be verified. */
+  /** Why the mirror could not be verified. */
   verifyError?: string
   /** The key that was created because there was none. */
   createdKey?: CreatedKey
-  /** What won't work at the proxy, such as connections to private addresses; absent if everything works. */
+  /** Features that won't work at the proxy, such as connections to private addresses; absent if everything works. */
   warnings?: string[]
 }
 

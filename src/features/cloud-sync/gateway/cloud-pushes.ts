@@ -15,19 +15,17 @@ import type { Clock } from '../../../types.ts'
 import { EXCHANGE_MS, GAVE_WAY, type HomeMirror } from './cloud-mirror.ts'
 import type { CloudState } from './cloud-operations.ts'
 
-/** The syncs that a gateway starts on its own while cloud sync is on, and the results of the last ones. */
+/** The automatic syncs while cloud sync is on, and the results of the last syncs. */
 export interface Pushes {
-  /**
-   * Call this when cloud sync is turned on. Changes made here are then synced soon, and changes made at the cloud are fetched regularly.
-   */
+  /** Call this when cloud sync is turned on. From then on, local changes are synced promptly, and changes from the cloud are fetched regularly. */
   begin(): void
   /** Call this when cloud sync is turned off. Forgets the mirror. */
   end(): Promise<void>
   /** Call this after mirrored data may have changed. Resolves when the sync is scheduled. */
   changed(): Promise<void>
-  /** Runs an overdue sync, because some platforms drop the timers of a request that has ended. Returns whether a sync was overdue. */
+  /** Runs an overdue sync, because some platforms drop a request's timers when the request ends. Returns whether a sync was overdue. */
   wake(): boolean
-  /** Resolves when all changes are mirrored, or mirroring them has failed. */
+  /** Resolves when all changes are mirrored or mirroring has failed. */
   settled(): Promise<void>
   /** Runs a sync and records its result. Records a failure only if `isOn`, that is, if cloud sync is on. */
   recordOutcome<T>(exchanging: () => Promise<T>, options: { isOn: boolean }): Promise<T>
@@ -37,19 +35,19 @@ export interface Pushes {
   close(): Promise<void>
 }
 
-/** Time from a change to its sync, in ms. Each further change delays the sync again, up to `MAX_DEBOUNCE_MS`. */
+/** The delay from a change to its sync, in ms. Each further change restarts the delay, up to `MAX_DEBOUNCE_MS` in total. */
 const DEBOUNCE_MS = 250
 const MAX_DEBOUNCE_MS = 1_000
-/** Time between two syncs while nothing changes here, in ms. */
+/** The interval between syncs without local changes, in ms. */
 const IDLE_MS = 30_000
 /** Time until a retry after the first failure, in ms. Doubles after each further failure, up to `MAX_RETRY_MS`. */
 const RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 /** Minimum time from a failure until a later change is tried, in ms. */
 const CHANGE_RETRY_MS = 4_000
-/** Minimum interval between storing successful syncs that transferred no change, in ms. */
+/** How often the time of a successful sync without changes is stored, in ms, at most. */
 const SAVE_SUCCESS_MS = 60_000
-/** A timer this late, in ms, was dropped by the platform. */
+/** If a timer is this late, in ms, the platform has dropped it. */
 const DROPPED_MS = 1_000
 
 /** Changes that aren't mirrored yet; epoch ms. */
@@ -129,7 +127,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     if (!isClosed && (await isEnabled().catch(() => false))) noteChange(at) // the change itself succeeded; the next sync finds it
   }
 
-  /** Follows changes by other gateways and programs, if the storage reports them. */
+  /** Watches for changes by other gateways and programs, if the storage reports them. */
   function follow(): void {
     if (isFollowing) return
     isFollowing = true
@@ -152,7 +150,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     return running
   }
 
-  /** Resolves to whether cloud sync is still on, as far as is known. */
+  /** Resolves to whether cloud sync is still on, as far as this instance knows. */
   async function exchangeOnce(): Promise<boolean> {
     try {
       return await mirror.alone(

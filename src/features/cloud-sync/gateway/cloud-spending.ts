@@ -21,7 +21,7 @@ const LAST_MINUTE = 4_223_371_679
 /** A count sent by the other side. */
 export const count = wholeNumber(0, Number.MAX_SAFE_INTEGER)
 
-/** What the other side has used of an account. */
+/** An account's usage on the other side. */
 export const sideAccount = v.object({
   scope: v.picklist(['key', 'group']),
   id: v.string(),
@@ -37,8 +37,8 @@ const answerSchema = v.object({
 })
 
 /**
- * Reports to the cloud how much the gateway has used of keys and groups with limits, and applies the cloud's usage. Sends nothing while there are no
- * limits. `send` resolves to the response, or to `undefined` if the proxy doesn't support such messages. Throws `invalid()` for an invalid response.
+ * Reports the gateway's usage of keys and groups with limits to the cloud, and applies the cloud's usage. Sends nothing if there are no limits.
+ * `send` resolves to the response, or to `undefined` if the proxy doesn't support such messages. Throws `invalid()` for an invalid response.
  */
 export async function exchangeSpending(
   side: SpendingSide,
@@ -100,7 +100,7 @@ async function takeAll(
   await Promise.all(
     known.map((account) =>
       opened.takeSpent(mirror, account).catch((error: unknown) => {
-        if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // damaged counters reject everything that would count there
+        if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // requests with damaged counters are rejected anyway
       }),
     ),
   )

@@ -3,13 +3,13 @@ import { handleStorageError, retryLostRace } from '../../../records/storage-acce
 import type { Storage } from '../../../types.ts'
 import type { CloudConflict } from './cloud-operations.ts'
 
-/** What the gateways on one storage remember about their mirror. */
+/** The state of a mirror, shared by the gateways on one storage. */
 export interface MirrorMemory {
   /** The URL of the proxy that has the mirror. */
   cloudUrl: string
   mirror: string | null
   stamp: string | null
-  /** The requests sent since the last response. They show the proxy that this isn't an old copy. */
+  /** The requests sent since the last response. They prove to the proxy that this storage wasn't restored from an old copy. */
   attempts: readonly string[]
   /** ISO 8601. */
   lastSuccessAt: string | null
@@ -21,11 +21,14 @@ export interface MirrorMemory {
   conflicts: CloudConflict[]
 }
 
-/** Accesses the memory in the storage. Rejects with `STORAGE_FAILED`. Damaged data counts as forgotten, and everything is sent again. */
+/**
+ * Reads and writes the state. Rejects with `STORAGE_FAILED`. If the stored state is damaged, starts from an empty state, so that everything is sent
+ * again.
+ */
 export interface MirrorMemoryStore {
   read(): Promise<MirrorMemory>
   /**
-   * Applies `change` to the memory and writes the result. Retries if another gateway writes at the same time. Writes nothing if nothing changes, or
+   * Applies `change` to the state and writes the result. Retries if another gateway writes at the same time. Doesn't write if nothing changes, or
    * once `signal` is aborted.
    */
   change(change: (memory: MirrorMemory) => Partial<MirrorMemory>, signal?: AbortSignal): Promise<MirrorMemory>
@@ -75,6 +78,6 @@ function parse(text: string | undefined): MirrorMemory {
 
 function parseConflict({ collection, id, kept, at }: JsonObject): CloudConflict[] {
   if (typeof collection !== 'string' || typeof id !== 'string' || typeof at !== 'string') return []
-  const side = kept === 'home' ? 'gateway' : kept // the value that earlier builds stored
+  const side = kept === 'home' ? 'gateway' : kept // earlier builds stored this value
   return side === 'gateway' || side === 'cloud' ? [{ collection, id, kept: side, at }] : []
 }

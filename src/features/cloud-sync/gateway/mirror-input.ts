@@ -27,6 +27,6 @@ const schemas: Readonly<Record<Collection, ReturnType<typeof closedObject>>> = {
   providers: closedObject(createSyncedEntries(providerFields)),
 }
 
-/** Validates a mirrored record and returns it in the form in which it can be stored. Throws `INVALID_REQUEST` with a sentence about the problem. */
+/** Validates a mirrored record and converts it for storage. Throws `INVALID_REQUEST` with a sentence about the problem. */
 export const parseMirrored = (collection: Collection, record: JsonObject): JsonObject =>
   parseInput<JsonObject>(schemas[collection], record)

@@ -14,7 +14,7 @@ export interface Directory {
   /** Finds the tenant of a credential. Results are cached until `forget`. */
   find(credential: string): Promise<string | undefined>
   forget(credential: string): void
-  /** Assigns a key, given by its digest, to the tenant. Resolves to `false` if another tenant has the key. Call this before writing the key. */
+  /** Assigns the key with this digest to the tenant. Resolves to `false` if another tenant has the key. Call this before writing the key. */
   take(tenant: string, digest: string): Promise<boolean>
   /** Releases a key. Call this after deleting the key. */
   release(tenant: string, digest: string): Promise<void>
@@ -28,10 +28,10 @@ interface Claim {
 }
 
 const DIRECTORY = 'directory/'
-/** Returns the prefix for the names of a tenant's directory entries. A name is written before its entry. */
+/** Returns the prefix for the names of a tenant's directory entries. Each name is written before its entry. */
 const getClaimPrefix = (tenant: string) => `claims/${tenant}/`
 
-/** If a key isn't written within this time after its claim, in ms, the proxy that claimed it has stopped. Any tenant may then take the key. */
+/** How long after its claim a key must be written, in ms. After that, the proxy that claimed it has stopped, and any tenant may take the key. */
 const CLAIM_MS = 60_000
 
 /** Creates the directory. `hasKey` returns whether a tenant's replica has a key. */

@@ -23,7 +23,7 @@ const isProtocol = (path: string) => path === CLOUD || path.startsWith(`${CLOUD}
 /** The proxy's areas, only for looking up paths; their handlers reject every request. The proxy never serves `/api`. */
 const AREAS = [...createModelAreas(rejectUnserved), createHealthArea(rejectUnserved)]
 
-/** Returns whether the proxy serves a path: the protocol, `/health`, or a path of model clients. */
+/** Returns whether the proxy serves a path: the protocol, `/health`, or an API path for clients. */
 export const isProxyPath = (path: string): boolean => isProtocol(path) || findArea(AREAS, path) !== undefined
 
 /** Replies to a request for any other path. */
@@ -46,7 +46,7 @@ export const requireKey: NonNullable<KeyAreaOptions['afterCaller']> = async (_, 
 
 const createUnknownKey = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-authenticate': 'Bearer' } })
 
-/** The proxy's own settings. They require a key for every request. */
+/** The proxy's own settings, which require a key for every request. */
 export const KEY_REQUIRED: StoredSettings = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
 
 /**
@@ -135,13 +135,13 @@ export function createFront(deps: {
   }
 }
 
-/** The routes of each tenant's gateway other than the model endpoints. */
+/** The routes of a tenant's gateway other than the model endpoints. */
 const otherRoutes = [
   ...accountRoutes(rejectUnserved),
   ...createListingRoutes({ listing: rejectUnserved, getReader: rejectUnserved, upstream: () => rejectUnserved }),
 ]
 
-/** A placeholder for all routes, which are used here only for the methods of their paths. Requests with a key go to a tenant's gateway. */
+/** A placeholder handler, because the routes here only tell which methods a path has. Requests with a key go to a tenant's gateway. */
 async function rejectUnserved(): Promise<never> {
   throw createUnknownKey()
 }

@@ -22,7 +22,7 @@ const ERRORS: Readonly<Record<CloudCode, readonly [status: number, text: string]
 export const createProxyError = (code: CloudCode, message = ERRORS[code][1]): GatewayError =>
   gatewayError('INVALID_REQUEST', { status: ERRORS[code][0], message, data: { cloudCode: code } })
 
-/** Creates the unencrypted reply to an error: `{ error, code }`. Passes internal errors to `onError`, without details for the gateway. */
+/** Creates the unencrypted reply for an error: `{ error, code }`. Passes internal errors to `onError`, and hides their details from the gateway. */
 export function toErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
   const error = toGatewayError(thrown)
   if (error.status === 500) onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)

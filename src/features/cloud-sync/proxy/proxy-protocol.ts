@@ -50,7 +50,7 @@ export interface CloudRoutes {
 
 /** Maximum size of an unsigned message, in bytes. */
 const MAX_OPENING_BYTES = 16 * 1024
-/** Time limit for receiving a message, in ms. No gateway waits longer for its response. */
+/** Time limit for receiving a message, in ms. No gateway waits longer than this for a response. */
 const MAX_BODY_MS = 30_000
 
 /** Creates the routes; see README.md. */
@@ -105,7 +105,7 @@ export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, t
 const HELLO: Hello = { service: 'signalbox-cloud', protocol: PROTOCOL }
 const DONE = { success: true }
 
-/** Decrypts the body of a signed request. Throws `SESSION_INVALID` if that fails, as for a wrong signature. */
+/** Decrypts the body of a signed request. Throws `SESSION_INVALID` if that fails, just as for a wrong signature. */
 function decryptRequest({ key, session, counter, body }: SignedRequest): Promise<string> {
   const { sealed } = readSealed(body)
   return decryptBody(key, getRequestContext(session, counter), sealed).catch(() => {
@@ -114,7 +114,7 @@ function decryptRequest({ key, session, counter, body }: SignedRequest): Promise
 }
 
 /**
- * Serves all of `/cloud`. Authorizes a request that matches no open route before it looks up the signed routes (src/rules.md, Guard before routes).
+ * Serves all of `/cloud`. If no open route matches, authorizes the request before it looks up the signed routes (src/rules.md, Guard before routes).
  * Encrypts the responses to signed requests. Never rejects.
  */
 export function createProtocol(deps: {

@@ -31,26 +31,26 @@ import { createTenants } from './tenants.ts'
 
 /**
  * Options of `createCloudProxy`; only `storage` is required. Except for `enrollmentToken`, they work as in `createGateway`: `limits` apply to each
- * tenant, and `hooks` receive the requests of all tenants. If there is no `secret` and the storage doesn't have one either, credentials are rejected.
+ * tenant, and `hooks` receive the requests of all tenants. Credentials are rejected if neither `secret` is set nor the storage has one.
  */
 export interface CloudProxyOptions
   extends Required<Pick<GatewayOptions, 'storage'>>,
     Pick<GatewayOptions, 'fetch' | 'clock' | 'secret' | 'catalog' | 'limits' | 'hooks' | 'logger'> {
   /**
-   * The token that a gateway sends once to enroll; at least 32 characters. Every gateway that has the token may sync its data here. Without this
-   * option, no new gateway can enroll; enrolled ones keep working.
+   * The token that a gateway sends once to enroll; at least 32 characters. Any gateway with the token may sync its data here. Without this option, no
+   * new gateway can enroll; enrolled gateways keep working.
    */
   enrollmentToken?: string
 }
 
 /**
- * A cloud proxy: the same request handler as a gateway, with the synced data of many gateways. It serves `/v1` and `/v1beta` for the keys of all
+ * A cloud proxy: a request handler like a gateway's, with the synced data of many gateways. It serves `/v1` and `/v1beta` for the keys of all
  * gateways, `/health`, and the sync protocol at `/cloud`. It never serves `/api`. On Cloudflare Workers, the proxy is a plain object instead of a
  * function.
  */
 export interface CloudProxy
   extends Pick<Gateway, 'handle' | 'matches' | 'close' | 'basePath' | 'exchange' | 'elsewhere'> {
-  /** Calling the proxy is the same as `fetch`. */
+  /** Calling the proxy is the same as calling `fetch`. */
   (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /** Responds to every request and never rejects; returns 404 for a path outside the proxy. Can be called without `this`. */
   readonly fetch: CloudProxy
@@ -203,16 +203,16 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
       replicas.close()
     },
   }
-  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which is complete only now
+  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which is only complete now
   return isWorkers() ? ({ ...members, fetch: callable } as CloudProxy) : callable
 }
 
-/** How long `close` waits for in-flight work, in ms. A hook or an endless message must not keep the process alive. */
+/** How long `close` waits for in-flight work, in ms. A hook or an endless message can't keep the process alive longer. */
 const LAST_WORK_MS = 10_000
 
 const OPTION_NAMES = ['storage', 'fetch', 'clock', 'secret', 'enrollmentToken', 'catalog', 'limits', 'hooks', 'logger']
 
-/** Minimum length of the enrollment token. It is as long as for secrets, because guesses aren't rate-limited. */
+/** Minimum length of the enrollment token. Secrets have the same minimum, because guesses aren't rate-limited. */
 const MIN_ENROLLMENT_LENGTH = 32
 
 function checkEnrollmentToken(enrollmentToken: unknown): void {

@@ -14,7 +14,7 @@ export interface ReplicaRecord {
   /** The stamps of the last two responses with changes, because the last one may get lost. */
   current: string
   previous: string | null
-  /** The request with changes since `previous`. A gateway that still has the stamp `previous` must remember this request. */
+  /** The request with changes since `previous`. A gateway that still has the stamp `previous` must know this request. */
   attempt?: string
   /** The request whose response had the stamp `current`. */
   last?: string
@@ -30,8 +30,8 @@ export type Stamps = Pick<ReplicaRecord, 'current' | 'previous' | 'attempt' | 'l
 type StampedRequest = Pick<SyncRequest, 'stamp' | 'attempts' | 'full' | 'changes' | 'seen'>
 
 /**
- * Returns whether the gateway and the proxy agree about their last sync. The last response may have been lost. But a gateway that doesn't remember
- * sending the request was restored from an old copy.
+ * Returns whether the gateway and the proxy agree about their last sync. If the last response was lost, they still agree. But a gateway that doesn't
+ * know the last request was restored from an old copy.
  */
 export function agreesOnLastSync(
   { current, previous, attempt }: Stamps,
@@ -42,7 +42,7 @@ export function agreesOnLastSync(
 }
 
 /**
- * Returns the stamps after a request whose response contains this many states. Without changes, or for a repeated request, the stamps stay the same.
+ * Returns the stamps after a request whose response contains this many states. They stay the same for a repeated request, or if there are no changes.
  */
 export function getNextStamps(
   { current, previous, attempt, last }: Stamps,
@@ -66,9 +66,9 @@ export function getNextStamps(
 export interface ReplicaRecords {
   /** Reads a replica's record from the storage. */
   read(tenant: string): Promise<ReplicaRecord | undefined>
-  /** Returns the replica for model requests, unless it is being removed. Caches it as long as a gateway caches records. */
+  /** Returns the replica for model requests, unless it is being removed. Caches the replica for as long as a gateway caches records. */
   current(tenant: string): Promise<ReplicaRecord | undefined>
-  /** Writes the result of `change`, or nothing if it is `undefined`. Calls `change` again if another writer was faster. */
+  /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another writer was faster. */
   change(tenant: string, change: (record: ReplicaRecord | undefined) => ReplicaRecord | undefined): Promise<void>
   remove(tenant: string): Promise<void>
   /** Lists the replicas that aren't being removed. */

@@ -28,7 +28,7 @@ import { getDataPrefix, type Tenant, type Tenants } from './tenants.ts'
 export interface ReplicaService extends ReplicaActions {
   /** Runs work on a tenant's data while no other work on that data runs. */
   runExclusive<T>(tenant: string, work: () => Promise<T>): Promise<T>
-  /** Deletes all data of a tenant. Resolves to whether there was any. */
+  /** Deletes all data of a tenant. Resolves to whether there was any data. */
   forget(tenant: string): Promise<boolean>
 }
 
@@ -138,8 +138,8 @@ export function createReplicaService(deps: {
   }
 
   /**
-   * Removes a replica. Marks it first, so that its keys stop working. Removes its record last: after a crash, creating the next replica finishes the
-   * cleanup.
+   * Removes a replica. Marks the replica first, so that its keys stop working. Removes the record last: after a crash, creating the next replica
+   * finishes the cleanup.
    */
   async function removeReplica(tenant: string): Promise<void> {
     await replicas.change(tenant, (stored) => (stored && !stored.isEnding ? { ...stored, isEnding: true } : undefined))
@@ -161,7 +161,7 @@ export function createReplicaService(deps: {
     forget: (tenant) =>
       turns(tenant, async () => {
         const isKnown = (await replicas.read(tenant)) !== undefined || (await sessions.isEnrolled(tenant))
-        await sessions.unenroll(tenant) // first, because the gateway could otherwise create another replica
+        await sessions.unenroll(tenant) // first; otherwise, the gateway could create another replica
         await sessions.revokeAll(tenant)
         await removeReplica(tenant)
         return isKnown

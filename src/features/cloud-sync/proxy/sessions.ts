@@ -37,9 +37,9 @@ export interface SignedRequest {
 /** The auth sessions of all tenants. */
 export interface Sessions {
   challenge(): Promise<string>
-  /** Opens a session. Throws `SESSION_INVALID`, `NOT_ENROLLED`, or `INVALID_MESSAGE`; it then writes nothing for the tenant. */
+  /** Opens a session. Throws `SESSION_INVALID`, `NOT_ENROLLED`, or `INVALID_MESSAGE` before anything is written for the tenant. */
   open(request: OpenSession): Promise<OpenSessionResponse>
-  /** Authenticates a signed request. Throws `SESSION_INVALID` for every fault. Calls `readBody` only if the session exists. */
+  /** Authenticates a signed request. Throws `SESSION_INVALID` for any invalid request. Calls `readBody` only if the session exists. */
   authorize(exchange: Exchange, readBody: () => Promise<Uint8Array>): Promise<SignedRequest>
   /** Lists the tenant's sessions, oldest first. */
   list(tenant: string): Promise<CloudSession[]>
@@ -51,7 +51,7 @@ export interface Sessions {
 }
 
 const CHALLENGE_MS = 60_000
-/** Maximum difference between the clocks of proxies on one storage, in ms. A clock may also go back by this much. */
+/** Maximum difference between the clocks of proxies on one storage, in ms. A clock may also jump back by this much. */
 const CLOCK_MS = 60_000
 /** Time after which no proxy accepts a challenge, in ms, even if its clock is off by the maximum. */
 const USED_MS = CHALLENGE_MS + 3 * CLOCK_MS
@@ -67,7 +67,7 @@ const MAX_SESSIONS = 100
 const getSessionPrefix = (tenant: string) => `sessions/${tenant}/`
 const getSecretContext = (session: string) => `cloud/sessions/${session}/secret`
 
-/** Returns the storage key of an enrollment. It keeps the spelling of the first releases, so that gateways stay enrolled. */
+/** Returns the storage key of an enrollment. Keeps the spelling from early releases, so that gateways stay enrolled. */
 const getEnrollmentKey = (tenant: string) => `enrolments/${tenant}`
 /**
  * The storage key of the number of enrolled gateways. Because clocks may go back, that number shows whether a challenge is older than an enrollment.
@@ -92,7 +92,7 @@ export function createSessions(deps: {
 }): Sessions {
   const { documents, keyring, clock, enrollmentToken } = deps
 
-  const self = toBase64Url(randomBytes(6)) // all challenges of this process start with it
+  const self = toBase64Url(randomBytes(6)) // the prefix of all challenges from this process
 
   const isAlive = ({ lastUsedAt }: Session) => clock.now() - lastUsedAt < SESSION_MS
 
@@ -158,7 +158,7 @@ export function createSessions(deps: {
       const tenant = await getGatewayId(publicKey)
       const enrolled = await readEnrollment(tenant)
       if ((!enrolled || made.enrolled < enrolled.count) && !(await isEnrollmentToken(presented))) {
-        // A message that was rejected before the gateway enrolled didn't use up its challenge. Someone may have recorded the message.
+        // A message that was rejected before the gateway enrolled didn't use up its challenge, so it may be a replay.
         throw enrolled ? createProxyError('SESSION_INVALID', OPENING_INVALID) : createNotEnrolled(presented)
       }
 
@@ -210,7 +210,7 @@ export function createSessions(deps: {
       }
       const { sealedSecret } = found.value
       const secret = await (await keyring()).decrypt(getSecretContext(session), sealedSecret).catch(() => {
-        throw createProxyError('SESSION_INVALID') // it was encrypted before the proxy had its secret
+        throw createProxyError('SESSION_INVALID') // the session was encrypted before the proxy had its secret
       })
       return { tenant, session, counter, key: await importSessionKey(secret), body }
     },

@@ -25,7 +25,7 @@ export function createTenantApi(
     return value === undefined ? undefined : digestKey(value)
   }
 
-  /** Runs work that creates a key with this value, unless another tenant has it. */
+  /** Runs work that creates a key with this value, unless another tenant has the key. */
   async function withClaim<T>(value: string, work: () => Promise<T>): Promise<T> {
     const digest = await digestKey(value)
     if (!(await directory.take(tenant, digest))) throw createTaken()
@@ -38,11 +38,11 @@ export function createTenantApi(
     }
   }
 
-  /** Lists every operation explicitly, so that each new one must decide here whether it creates or ends a key. */
+  /** Lists every operation explicitly, so that each new operation must decide here whether it creates or deletes a key. */
   const keys: Management<unknown>['keys'] = {
     list: api.keys.list,
     get: api.keys.get,
-    update: api.keys.update, // a key keeps its value
+    update: api.keys.update, // updates don't change a key's value
 
     create: (input) =>
       alone(async () => {

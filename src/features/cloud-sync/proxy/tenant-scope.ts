@@ -2,10 +2,11 @@ import type { Storage } from '../../../types.ts'
 
 /** Splits a storage into parts by key prefix. */
 export interface Scopes {
-  /** Returns the part below a prefix as a storage. Closing that storage leaves the underlying one open. */
+  /** Returns the part below a prefix as a storage. Closing it leaves the underlying storage open. */
   scope(prefix: string): Storage
   /**
-   * Calls `listener` with each key that another writer has changed, or without a key if any may have changed. Returns a function that stops watching.
+   * Calls `listener` with each key that another writer has changed, or without a key if any of them may have changed. Returns a function that stops
+   * watching.
    */
   watch(prefix: string, listener: Listener): () => void
   /** Whether the storage reports changes by other writers. */
@@ -14,7 +15,7 @@ export interface Scopes {
 
 type Listener = (key: string | undefined) => void
 
-/** Creates the scopes of a storage. Prefixes must end with a slash. While any scope is watched, the storage is watched once for all of them. */
+/** Creates the scopes of a storage. Prefixes must end with a slash. While any scope is watched, the storage is watched only once. */
 export function createScopes(storage: Storage): Scopes {
   const listeners = new Map<string, Set<Listener>>() // by prefix
   let stop: (() => void) | undefined

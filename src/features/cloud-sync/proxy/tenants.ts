@@ -12,11 +12,11 @@ export interface Tenant {
   readonly replicaId: string
   readonly gateway: Gateway
   readonly store: Store
-  /** The counters of its limits. */
+  /** The counters of the tenant's limits. */
   ledger(): Promise<Ledger>
 }
 
-/** The tenants in memory; others are opened on demand. */
+/** The tenants in memory. Others are opened on demand. */
 export interface Tenants {
   /** Opens a tenant. Resolves to `undefined` if it has no replica. */
   open(id: string): Promise<Tenant | undefined>
@@ -27,7 +27,7 @@ export interface Tenants {
   close(options: { graceMs?: number }): Promise<void>
 }
 
-/** Returns the prefix of a tenant's data. Each replica has a separate prefix below it, so no data outlives its replica. */
+/** Returns the prefix of a tenant's data. Each replica has a separate prefix below this one, so that no data outlives its replica. */
 export const getDataPrefix = (tenant: string) => `tenants/${tenant}/`
 
 /** Maximum number of open gateways. Each keeps its tenant's records in memory. */
