@@ -13,8 +13,8 @@ export interface DashboardOptions {
 }
 
 /**
- * Serves the dashboard at `{basePath}/admin/`: `createGateway({ dashboard: dashboard() })`. Anyone can load the page, which contains no data; it calls
- * `/api`, which the option `management` protects. Throws a TypeError if an origin is invalid.
+ * Serves the dashboard at `{basePath}/admin/`: `createGateway({ dashboard: dashboard() })`. Anyone can load the page, which contains no data; it
+ * calls `/api`, which the `management` option protects. Throws a TypeError if an origin is invalid.
  */
 export function dashboard({ frameAncestors = [] }: DashboardOptions = {}): MountedPage {
   const policy = createPolicy(frameAncestors)
@@ -40,12 +40,12 @@ export function dashboard({ frameAncestors = [] }: DashboardOptions = {}): Mount
 /** A built file of the dashboard. */
 export interface PageFile {
   readonly type: string
-  /** Includes the quotes. */
+  /** The ETag, including the quotes. */
   readonly etag: string
   readonly text: string
 }
 
-/** Redirects with a relative URL, which works behind any prefix that a proxy adds. */
+/** Redirects with a relative URL, which also works if a proxy adds a path prefix. */
 function redirect({ path, query }: Exchange): Reply {
   const folder = path.slice(path.lastIndexOf('/') + 1)
   return { status: 308, headers: { location: `${folder}/${query}`, 'cache-control': 'no-store' } }

@@ -16,7 +16,7 @@ export const kindLabels: Readonly<Record<Kind, string>> = {
   moderation: 'Moderation',
 }
 
-/** The states of an unhealthy target. */
+/** Labels for the states of an unhealthy target. */
 export const healthLabels = {
   counting: 'Failing',
   cooling: 'Cooling down',
@@ -45,7 +45,7 @@ export const getOutcomeLabel = (outcome: string): string =>
     ? `condition not met (${outcome})`
     : (outcomeLabels[outcome] ?? outcome.replaceAll('-', ' '))
 
-/** How requests end. */
+/** Labels for how requests end. */
 export const endLabels: Readonly<Record<KeptEnd, string>> = {
   complete: 'Completed',
   aborted: 'Client disconnected',

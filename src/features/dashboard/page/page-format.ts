@@ -20,7 +20,7 @@ export const formatNumber = (value: number): string => numbers.format(value)
 export const formatCount = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 
-/** Formats a number briefly: 1,234 and 1.2M. */
+/** Formats a number compactly: 1,234 and 1.2M. */
 export const formatCompact = (value: number): string =>
   Math.abs(value) < 10_000 ? formatNumber(value) : short.format(value)
 
@@ -79,7 +79,7 @@ const MAX_TEXT = 300
 export const sanitize = (text: string): string =>
   escapeInvisible(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text)
 
-/** Works like `sanitize` but doesn't truncate; used for errors. */
+/** Works like `sanitize`, but doesn't truncate. Used for errors. */
 export function escapeInvisible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => {
     const code = found.codePointAt(0) ?? 0

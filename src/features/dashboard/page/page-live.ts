@@ -5,7 +5,7 @@ import { api, lostAt } from './session.ts'
 
 export type { LiveEvent, LiveEventType, RunningRequest }
 
-/** Minimum interval between deliveries, in ms. */
+/** Minimum interval between deliveries of events, in ms. */
 const BATCH_MS = 250
 
 /** In-flight requests by ID. */

@@ -19,7 +19,7 @@ export type FormatName = keyof typeof formatLabels
 
 /** The endpoint of a format. */
 interface EndpointFormat {
-  /** A function if the model name is part of the path instead of the body. */
+  /** A function if the path, instead of the body, contains the model name. */
   path: string | ((model: string) => string)
   /** The initial request body, without the model. */
   body: object
@@ -59,11 +59,11 @@ export function buildRequest(format: FormatName, model: string, body: object): P
       path: String(path),
       body,
       headers: { 'ai-model-id': model, 'ai-transcription-model-specification-version': '4' },
-    } // OpenAI's transcription API doesn't take JSON
+    } // OpenAI's transcription API doesn't accept JSON
   return typeof path === 'function' ? { path: path(model), body } : { path, body: { model, ...body } }
 }
 
-/** Paths to the model's output in responses and events; `*` stands for each element. */
+/** Paths to the model's output in responses and events; `*` matches each element. */
 const OUTPUT_PATHS = [
   'choices.*.delta.content',
   'choices.*.message.content',
@@ -97,7 +97,7 @@ export function extractImages(data: unknown): string[] {
 export const getField = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
-/** A request to convert to code. The code reads the client's key from the variable `SIGNALBOX_KEY`. */
+/** A request to show as code. The code reads the client's key from the variable `SIGNALBOX_KEY`. */
 interface CodeRequest {
   /** The gateway's URL without a trailing slash. */
   url: string
@@ -138,7 +138,7 @@ export const codes: ReadonlyArray<{ name: string; code: (facts: CodeRequest) => 
 
 const KEY = 'process.env.SIGNALBOX_KEY'
 
-/** The SDK of each format, and its client's method. */
+/** Each format's SDK, and the method of the SDK's client. */
 const CALLS: Partial<Record<FormatName, readonly [sdk: keyof typeof programs, method: string]>> = {
   chat: ['openai', 'chat.completions.create'],
   responses: ['openai', 'responses.create'],
@@ -150,7 +150,7 @@ const CALLS: Partial<Record<FormatName, readonly [sdk: keyof typeof programs, me
   gemini: ['google', 'models.generateContentStream'],
 }
 
-/** Converts a request body to the input of Google's SDK, which expects generation settings in `config`. */
+/** Converts a request body to input for Google's SDK, which expects generation settings in `config`. */
 function toGeminiInput({ contents, generationConfig, ...others }: { contents?: unknown; generationConfig?: object }) {
   const config = { ...generationConfig, ...others }
   return { contents, ...(Object.keys(config).length > 0 && { config }) }

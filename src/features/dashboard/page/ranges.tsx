@@ -3,19 +3,19 @@ import { bindValue, type Choice, SelectField, TextField } from './ui/forms.tsx'
 
 const DAY = 86_400_000
 
-/** A time range; `to` is exclusive, and an absent end is open. */
+/** A time range. `to` is exclusive. Without `from` or `to`, the range is open on that side. */
 export interface Range {
   from?: string
   to?: string
 }
 
-/** The query parameters of a range. */
+/** The query parameters for a range. */
 export const RANGE = ['days', 'from', 'to'] as const
 
-/** Returns a UTC day. Days and months are in UTC, as in limits and exports. */
+/** Returns the UTC day. Days and months are in UTC, as in limits and exports. */
 const toUtcDay = (time: number) => new Date(time).toISOString().slice(0, 10)
 
-/** Returns the first day of a month: 0 is the month of `now`, -1 the one before. */
+/** Returns the first day of a month: 0 is the month that contains `now`, -1 the previous month. */
 function getUtcMonth(now: number, months: number): string {
   const date = new Date(now)
   return toUtcDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months))
@@ -66,7 +66,7 @@ const RANGES: readonly Choice<string>[] = [
   ['custom', 'Custom range'],
 ]
 
-/** Renders the fields of a range. `any` is the label of the "no limits" choice; without it, there is no such choice. */
+/** Renders the fields for a range. `any` is the label of an optional choice for all times. */
 export function RangeFields({ fallback, any }: { fallback: string; any?: string }) {
   const days = route.value.query.get('days') ?? fallback
   const choices: Choice<string>[] = [...(any === undefined ? [] : [['', any] as const]), ...RANGES]
@@ -77,7 +77,7 @@ export function RangeFields({ fallback, any }: { fallback: string; any?: string 
         of={bindValue(days, (chosen) => {
           const { from = '', to } = getRange(fallback)
           const last = toUtcDay(to === undefined ? Date.now() : Date.parse(to) - 1)
-          // A custom range starts with the days of the current one.
+          // A custom range starts with the days of the current range.
           const own = chosen === 'custom' ? { from: from.slice(0, 10) || last, to: last } : { from: '', to: '' }
           setQuery({ days: chosen, ...own })
         })}

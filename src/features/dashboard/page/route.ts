@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 
-/** The page's location, such as `#/keys/<id>?state=paused`. It is in the fragment, which browsers don't send to servers. */
+/** The page's location, such as `#/keys/<id>?state=paused`. It is in the URL's fragment, which browsers don't send to servers. */
 export interface PageLocation {
   /** The first path segment; empty for the overview. */
   page: string
@@ -27,7 +27,7 @@ export function buildLink(page: string, id = '', query: Record<string, string> =
   return `#/${page}${id && `/${encodeURIComponent(id)}`}${search && `?${search}`}`
 }
 
-/** Navigates to a view. `replace` adds no history entry; used while a filter is being typed. */
+/** Navigates to a view. With `replace`, adds no history entry; used while the user is typing in a filter. */
 export function navigate(link: string, { replace = false } = {}): void {
   if (replace) {
     history.replaceState(null, '', link)
@@ -35,7 +35,7 @@ export function navigate(link: string, { replace = false } = {}): void {
   } else location.hash = link
 }
 
-/** Changes query parameters; empty ones are removed. */
+/** Changes query parameters, and removes empty ones. */
 export function setQuery(change: Record<string, string>): void {
   const { page, id, query } = route.value
   navigate(buildLink(page, id, { ...Object.fromEntries(query), ...change }), { replace: true })

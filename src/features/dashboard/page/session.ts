@@ -11,7 +11,7 @@ const TOKEN = 'signalbox.token'
 /** The admin token of this tab. It may be empty if the host app authenticates visitors. */
 const token = signal(sessionStorage.getItem(TOKEN) ?? '')
 
-/** Returns whether the token fits into a header, which can't contain control characters or characters outside Latin-1. */
+/** Returns whether a header can contain the token. Headers can't contain control characters or characters outside Latin-1. */
 function isSendable(value: string): boolean {
   try {
     return Boolean(new Headers({ authorization: `Bearer ${value}` }))
@@ -20,18 +20,18 @@ function isSendable(value: string): boolean {
   }
 }
 
-/** Whether the visitor may call the API: unknown, yes, or not without signing in. `why` is the API's reason. */
+/** Whether the visitor may call the API: unknown, yes, or only after signing in. `why` is the API's reason. */
 export type Access = { state: 'unknown' } | { state: 'open' } | { state: 'closed'; why: string }
 
 export const access = signal<Access>({ state: 'unknown' })
 
-/** Whether the visitor may change anything. It is `false` with a read-only token. */
+/** Whether the visitor may change anything; `false` with a read-only token. */
 export const mayWrite = signal(true)
 
-/** The time when the gateway stopped responding, if it has. */
+/** When the gateway stopped responding; `undefined` while it responds. */
 export const lostAt = signal<number | undefined>(undefined)
 
-/** The management API client, with the token of this tab. */
+/** The management API client, with this tab's token. */
 export const api = computed<Client>(() =>
   createClient({ baseUrl: apiRoot, fetch: trackedFetch, ...(token.value !== '' && { token: token.value }) }),
 )
@@ -43,8 +43,8 @@ export const uncheckedApi = computed<Client<unknown>>(() => api.value)
 const newerVersions = new WeakMap<object, object>()
 
 /**
- * Changes a record that was shown in a table or form. If someone else has changed it in the meantime, changes nothing and throws an error that lists
- * the differences; the next attempt is based on the new version. `entered` is the form's input.
+ * Changes a record from a table or form. If someone else has changed it in the meantime, throws an error that lists the differences; the next attempt
+ * is based on the new version. `entered` is the form's input.
  */
 export async function changeRecord(
   record: object,
@@ -86,7 +86,7 @@ export const getUrl = (path: string): string => `${apiRoot}${path}`
 export const getAuthHeaders = (): Record<string, string> =>
   token.value === '' ? {} : { authorization: `Bearer ${token.value}` }
 
-/** Signs in with the token in `#token=…`, and removes it from the URL immediately, so it doesn't end up in the history. */
+/** Signs in with the token in `#token=…`, and removes it from the URL immediately, so that it doesn't end up in the history. */
 export function takeTokenFromUrl(): void {
   const found = /^#token=([^&]+)/.exec(location.hash)
   if (!found) return
@@ -94,7 +94,7 @@ export function takeTokenFromUrl(): void {
   signIn(decode(found[1] ?? ''))
 }
 
-/** Stores the token, or reports that it is invalid. */
+/** Stores the token, or reports that it isn't valid. */
 export function signIn(value: string): void {
   if (isSendable(value)) {
     sessionStorage.setItem(TOKEN, value)
@@ -118,11 +118,11 @@ export async function checkAccess(): Promise<void> {
     access.value = { state: 'open' }
   } catch (error) {
     if (isDenied(error)) signOut(token.value === '' ? '' : getMessage(error))
-    else access.value = { state: 'open' } // each view reports what it can't read
+    else access.value = { state: 'open' } // each view reports errors from its own calls
   }
 }
 
-/** Returns whether the error means that the visitor isn't allowed to call the API, or no longer is. */
+/** Returns whether the error means that the visitor isn't, or is no longer, allowed to call the API. */
 export const isDenied = (error: unknown): boolean => error instanceof ClientError && error.status === 401
 
 /** Returns an error's full message. */
@@ -131,12 +131,12 @@ export function getMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A `fetch` that tracks whether the gateway responds and still accepts the visitor. */
+/** A `fetch` that tracks whether the gateway responds and still accepts the token. */
 export const trackedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, init)
     lostAt.value = undefined
-    const isModelError = response.headers.has('x-signalbox-request-id') // then the model request was rejected, not the visitor
+    const isModelError = response.headers.has('x-signalbox-request-id') // a 401 then comes from a model request, not from the API
     if (response.status === 401 && !isModelError && access.value.state === 'open') {
       const body: unknown = await response
         .clone()

@@ -16,7 +16,7 @@ type Account = Awaited<ReturnType<typeof api.value.accounts.get>>
 
 type OpenedDialog = { dialog: 'new' } | { dialog: 'edit' | 'limits' | 'remove'; account: Account }
 
-/** The users and customers of the app. */
+/** Shows the accounts of the app's users and customers. */
 export default function Accounts() {
   const { state, reload } = useData(load)
   const open = useSignal<OpenedDialog | undefined>(undefined)
@@ -80,7 +80,7 @@ async function load() {
   const [{ accounts, after = '' }, { groups }, spent] = await Promise.all([
     listing,
     api.value.groups.list(),
-    usage.summary({ from, by: 'account', top: MOST_ROWS }).catch(() => undefined), // may fail, such as while the storage is unavailable
+    usage.summary({ from, by: 'account', top: MOST_ROWS }).catch(() => undefined), // may fail, for example if the storage is unavailable
   ])
   const limits = new Map<string, Awaited<ReturnType<typeof accountApi.limits.get>>['limits']>()
   const work = accounts.map(async ({ ref }) => void limits.set(ref, (await accountApi.limits.get(ref)).limits))

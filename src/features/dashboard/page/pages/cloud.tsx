@@ -10,7 +10,7 @@ type CloudState = Awaited<ReturnType<typeof api.value.cloud.get>>
 type Settings = Awaited<ReturnType<typeof api.value.settings.get>>
 type Conflict = CloudState['conflicts'][number]
 
-/** The state of cloud sync. */
+/** Shows the state of cloud sync. */
 export default function Cloud() {
   const { state, reload } = useData(
     async () => {

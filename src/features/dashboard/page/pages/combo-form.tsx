@@ -56,19 +56,19 @@ const timeoutNames = [
   ['totalMs', 'Total (non-streaming)'],
 ] as const
 
-/** The form's state of a combo entry. */
+/** A combo entry in the form's state. */
 interface Entry {
-  /** Stable while the entry moves. */
+  /** Stays the same when the entry moves. */
   key: number
   model: string
   weight: string
   when: string
   params: Params
-  /** Other fields, which stay unchanged. */
+  /** Fields that the form doesn't show and doesn't change. */
   more: Omit<Exclude<ComboModel, string>, 'model' | 'weight' | 'when' | 'params'>
 }
 
-/** The form's state of an entry's parameters. */
+/** An entry's parameters in the form's state. */
 type Params = Record<(typeof paramNames)[number][0], string>
 type Timeouts = Record<(typeof timeoutNames)[number][0], string>
 
@@ -315,7 +315,7 @@ function toEntryState(entry: ComboModel): Entry {
   }
 }
 
-/** Converts the state to an entry. Sends invalid JSON as text, so the gateway's error says what it expects. */
+/** Converts the state to an entry. Sends invalid JSON as a string, so that the gateway's error says what to enter. */
 function toComboModel({ model, weight, when, params, more }: Entry) {
   const name = model.trim()
   if (weight.trim() === '' && when.trim() === '' && !hasText(params) && Object.keys(more).length === 0) return name
@@ -335,7 +335,7 @@ function toTexts(names: ReadonlyArray<readonly [string, string]>, values: object
 
 const hasText = (values: object) => Object.values(values).some((text) => text.trim() !== '')
 
-/** Converts parameters; a single stop sequence needs no JSON array. */
+/** Converts parameters. A single stop sequence doesn't need a JSON array. */
 function toParams({ stopSequences, reasoning, ...counts }: Params) {
   const stops = parseJson(stopSequences)
   return {
@@ -360,6 +360,6 @@ const isCondition = (text: string) => {
 
 const parseCondition = (text: string) => (text.trim() === '' ? {} : parseJson(text)) as Record<string, unknown> // the gateway validates it
 
-/** Returns an optional number; `null` removes a stored one. */
+/** Returns an optional number; `null` if the user has cleared a stored number. */
 const toOptionalNumber = (name: string, typed: string, stored: number | undefined) =>
   typed.trim() !== '' ? { [name]: Number(typed) } : stored === undefined ? {} : { [name]: null }

@@ -13,7 +13,7 @@ export type ShownCombo = Awaited<ReturnType<typeof api.value.combos.list>>['comb
 
 type Open = { dialog: 'new' } | { dialog: 'edit' | 'remove'; combo: ShownCombo }
 
-/** Combos, aliases, and the routing preview. */
+/** Shows combos, aliases, and the routing preview. */
 export default function Combos() {
   const { state, reload } = useData(load)
   const open = useSignal<Open | undefined>(undefined)
@@ -124,7 +124,7 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
     else {
       const now = await loadAliases()
       if (findRow(now)) {
-        newer.value = { than: aliases, rows: now } // a retry then starts from what the table shows
+        newer.value = { than: aliases, rows: now } // a retry then starts from the rows in the table
         throw new Error('Someone else just added this alias, as shown in the table. Add it again to replace it.')
       }
       await api.value.aliases.set(entered)

@@ -21,7 +21,7 @@ import type { ShownConnection } from './targets.tsx'
 
 type Provider = Awaited<ReturnType<typeof api.value.providers.list>>['providers'][number]
 
-/** The fields of a provider's URL, by cloud. */
+/** The fields that make up a provider's URL, by cloud. */
 const cloudFields = {
   azure: ['resource', 'apiVersion', 'deployment'],
   bedrock: ['region'],
@@ -68,7 +68,7 @@ interface ConnectionDialogProps {
   onSaved: () => void
 }
 
-/** Creates or edits a connection. Only shows the fields its provider needs. */
+/** Creates or edits a connection. Shows only the fields that its provider needs. */
 export function ConnectionDialog({ connection, onClose, onSaved }: ConnectionDialogProps) {
   const { state, reload } = useData(async () => (await api.value.providers.list()).providers)
   return (
@@ -191,7 +191,7 @@ function toFormState(connection: ShownConnection | undefined): ConnectionState {
   }
 }
 
-/** Builds the request body. Keeps data of an existing connection that the form has no field for. */
+/** Builds the request body. Keeps an existing connection's data for which the form has no field. */
 function toInput(form: ConnectionState, connection: ShownConnection | undefined) {
   const models = splitList(form.enabledModels)
   const own = TEXT_FIELDS.map((name) => [name, form[name].trim() || undefined])

@@ -13,7 +13,7 @@ import { LimitsDialog, LimitUsage } from './limits-dialog.tsx'
 import { OwnerForm, type OwnerInput, omitNulls } from './owner-form.tsx'
 
 type KeyListItem = Awaited<ReturnType<typeof api.value.keys.list>>['keys'][number]
-/** A key without its value. The page has a value only while a dialog shows a new key. */
+/** A key without its value. The page has the value only while a dialog shows a new key. */
 export type PlainKey = Exclude<KeyListItem, { key: string }>
 export type Group = Awaited<ReturnType<typeof api.value.groups.list>>['groups'][number]
 
@@ -23,7 +23,7 @@ type OpenedDialog =
   | { dialog: 'edit-group' | 'remove-group' | 'group-limits'; group: Group }
   | { dialog: 'made'; name: string; value: string }
 
-/** API keys and groups. */
+/** Shows API keys and groups. */
 export default function Keys() {
   const { state, reload } = useData(load)
   const open = useSignal<OpenedDialog | undefined>(undefined)
@@ -99,12 +99,12 @@ async function load() {
     api.value.groups.list(),
   ])
   const ids = keys.map(({ id }) => id)
-  const usage = ids.length > 0 ? await api.value.usage.keys({ ids }).catch(() => undefined) : undefined // may fail, such as while the storage is unavailable
+  const usage = ids.length > 0 ? await api.value.usage.keys({ ids }).catch(() => undefined) : undefined // undefined if the storage is unavailable
   const groupLimits = await loadGroupLimits(groups, usage?.keys ?? [])
   return { keys, after, groups, usage: new Map(usage?.keys.map((one) => [one.id, one])), groupLimits }
 }
 
-/** Maximum groups whose limits are read one by one. The usage of a listed key includes the limits of its group. */
+/** Maximum number of groups whose limits are read one by one. The usage of a listed key already includes its group's limits. */
 const MOST_GROUPS = 20
 
 async function loadGroupLimits(groups: readonly Group[], keys: ReadonlyArray<{ limits: LimitState[] }>) {
@@ -121,7 +121,7 @@ async function loadGroupLimits(groups: readonly Group[], keys: ReadonlyArray<{ l
   return found
 }
 
-/** Removes duplicates, because every key of a group reports the group's limits. */
+/** Removes duplicates, because every key in a group reports the group's limits. */
 const dedupeLimits = (states: readonly LimitState[]) => [
   ...new Map(states.map((state) => [`${state.unit} ${state.window}`, state])).values(),
 ]

@@ -24,7 +24,7 @@ const HOUR = 3_600_000
 type OverviewData = Awaited<ReturnType<typeof load>>
 type Summary = NonNullable<OverviewData['usage']>
 
-/** Figures of the last 24 hours, unhealthy targets, and what needs attention. */
+/** Shows figures for the last 24 hours, unhealthy targets, and problems that need attention. */
 export default function Overview() {
   const { state, reload } = useData(load, {
     everyMs: 30_000,
@@ -57,7 +57,7 @@ const load = () => api.value.overview()
 
 const SKIPPED = 'signalbox.first-steps'
 
-/** The first steps to set up a gateway. */
+/** Shows the first steps to set up a gateway. */
 function FirstSteps({ counts: { connections, keys }, usage }: OverviewData) {
   const isSkipped = useSignal(localStorage.getItem(SKIPPED) !== null)
   const steps = [
@@ -92,7 +92,7 @@ function FirstSteps({ counts: { connections, keys }, usage }: OverviewData) {
   )
 }
 
-/** Figures of the last 24 hours, compared with the 24 hours before. */
+/** Shows figures for the last 24 hours, compared with the 24 hours before. */
 function Figures({ totals, before }: Summary) {
   const former = before?.totals
   const { tokens, firstByteMs } = totals

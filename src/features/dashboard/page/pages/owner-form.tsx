@@ -16,7 +16,7 @@ import {
   toChoices,
 } from '../ui/forms.tsx'
 
-/** The input of keys, groups, and accounts; `null` removes a field. */
+/** The input for keys, groups, and accounts; `null` removes a field. */
 export interface OwnerInput {
   name: string
   limits: UsageLimits | null
@@ -45,12 +45,12 @@ interface OwnerFormProps {
   owner?: { name?: string; expiresAt?: string; group?: string; plan?: string } & {
     [Name in 'limits' | 'each' | 'models' | 'kinds' | 'metadata']?: NonNullable<OwnerInput[Name]>
   }
-  /** The groups to choose from; absent in the form of a group. */
+  /** The groups to choose from; absent in a group's form. */
   groups?: ReadonlyArray<{ id: string; name: string }>
   onSave: (input: OwnerInput) => Promise<unknown>
 }
 
-/** The form of a key, a group, or an account. */
+/** The form for a key, a group, or an account. */
 export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   const isAccount = of === 'account'
   const id = useSignal('')
@@ -143,7 +143,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   )
 }
 
-/** The form's state of limits. */
+/** The limits in the form's state. */
 interface LimitsState {
   rows: Signal<LimitRow[]>
   parallel: Signal<string>
@@ -159,7 +159,7 @@ export function useLimits(limits: UsageLimits | undefined): LimitsState {
 
 interface LimitFieldsetProps {
   title: string
-  /** The field of the record. */
+  /** The record's field for these limits. */
   path: string
   limits: LimitsState
 }

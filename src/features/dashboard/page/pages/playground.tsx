@@ -19,7 +19,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { Form, SelectField, Suggestions, TextArea, TextField, toChoices } from '../ui/forms.tsx'
 import { Facts } from '../ui/sections.tsx'
 
-/** The progress of a request. All strings are untrusted and only shown as text. */
+/** A request's progress. All strings are untrusted, and shown only as text. */
 interface Progress {
   phase: 'waiting' | 'answering' | 'ended' | 'stopped'
   text: string
@@ -35,7 +35,7 @@ interface Progress {
   id?: string
 }
 
-/** Sends a request as a client would, and shows the response as text and as it was received. */
+/** Sends a request like a client would, and shows the response as text and in raw form. */
 export default function Playground() {
   const format = useSignal<FormatName>('chat')
   const model = useSignal('')
@@ -50,7 +50,7 @@ export default function Playground() {
   const isUnderWay = progress.value?.phase === 'waiting' || progress.value?.phase === 'answering'
   useEffect(() => () => asking.current?.abort(), [])
 
-  /** Switches the body along with the format until the body is edited. */
+  /** When the format changes, replaces the body unless the user has edited it. */
   const chosen = {
     get value() {
       return format.value
@@ -185,7 +185,7 @@ function ResponseView({ progress }: { progress: Progress }) {
         <img key={src} class="made" src={src} alt="Output of the model" />
       ))}
       {sound !== undefined && (
-        // biome-ignore lint/a11y/useMediaCaption: it was generated from the text above
+        // biome-ignore lint/a11y/useMediaCaption: the text above is its transcript
         <audio controls src={sound} aria-label="Generated audio" />
       )}
       <div class="row panes">
@@ -203,7 +203,7 @@ function ResponseView({ progress }: { progress: Progress }) {
   )
 }
 
-/** A read-only field that shows any value as plain text. */
+/** A read-only field that shows plain text. */
 const Pane = ({ label, text }: { label: string; text: string }) => (
   <TextArea label={label} class="mono" rows={14} readOnly of={{ value: text }} />
 )

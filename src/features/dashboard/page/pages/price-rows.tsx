@@ -9,13 +9,13 @@ export const tokenLabels = {
 } as const
 type TokenTexts = Record<keyof typeof tokenLabels, string>
 
-/** The form's state of a model's prices. */
+/** A model's prices in the form's state. */
 export type PriceRow = TokenTexts & { model: string; tiers: TierRow[]; other: string }
 
-/** The form's state of prices for requests with more than `above` input tokens. */
+/** Prices for requests with more than `above` input tokens, in the form's state. */
 type TierRow = TokenTexts & {
   above: string
-  /** Prices that have no form field; they stay unchanged. */
+  /** Prices without a form field, which the form doesn't change. */
   other: object
 }
 
@@ -124,6 +124,6 @@ function parseJsonObject(text: string): object {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  } catch {} // invalid JSON gets the error below, too
+  } catch {} // the error below covers invalid JSON, too
   throw new Error(`"${OTHER}" must be a JSON object.`)
 }

@@ -9,7 +9,7 @@ import { Await, State, Text } from '../ui/basics.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/sections.tsx'
 
-/** A request in detail: its client, targets, cost, and result. */
+/** Shows a request in detail: its client, targets, cost, and result. */
 export function OneRequest({ id }: { id: string }) {
   const { state, reload } = useData(async () => {
     const [{ request }, { keys }, { groups }] = await Promise.all([

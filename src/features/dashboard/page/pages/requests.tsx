@@ -37,7 +37,7 @@ const FILTERS = toChoices(filterLabels)
 const MORE: ReadonlyArray<keyof typeof filterLabels> = ['target', 'status', 'error', 'groupId', 'account', 'user']
 const MOST_ROWS = 2_000
 
-/** Live and past requests. */
+/** Shows live and past requests. */
 export default function Requests() {
   const { id } = route.value
   return id === '' ? <RequestList /> : <OneRequest id={id} />
@@ -49,7 +49,7 @@ function RequestList() {
   const isLive = useSignal(true)
   useLive(fresh, isLive, reload)
   const older = useSignal<KeptRequest[]>([])
-  const before = useSignal<string | undefined>(undefined) // empty if there are no older ones; `undefined` until any were loaded
+  const before = useSignal<string | undefined>(undefined) // empty if there are no older requests; `undefined` until the first page has loaded
   const filter = route.value.query.toString()
   const isSorted = getSort() !== NEWEST
   useEffect(() => {
@@ -204,7 +204,7 @@ function Filters() {
   )
 }
 
-/** A finished request, or an in-flight one, which has no end yet. */
+/** A finished or in-flight request. */
 type Row = KeptRequest | (RunningRequest & { [Name in Exclude<keyof KeptRequest, keyof RunningRequest>]?: undefined })
 
 const formatAttempts = ({ attempts }: RunningRequest) =>

@@ -20,7 +20,7 @@ const unavailableLabels = {
   parallel: 'Concurrency limits',
 } as const
 
-/** The gateway's settings, and damaged records in its storage. */
+/** Shows the gateway's settings, and damaged records in the storage. */
 export default function SettingsView() {
   const { state, reload } = useData(async () => {
     const [settings, { damaged }, { limits }] = await Promise.all([

@@ -14,7 +14,7 @@ export type ShownConnection = Connections[number]
 type Health = Awaited<ReturnType<typeof api.value.health.list>>
 type TargetState = Health['targets'][number]
 
-/** Connections, and unhealthy targets. */
+/** Shows connections and unhealthy targets. */
 export default function Targets() {
   const { state, reload } = useData(load, { everyMs: 15_000, on: ['health', 'changed', 'lost'] })
   const edited = useSignal<ShownConnection | 'new' | undefined>(undefined)
@@ -209,7 +209,7 @@ function getConnectionColumns({
   ]
 }
 
-/** The test of a connection. */
+/** The result of a connection test. */
 interface ConnectionTest {
   name: string
   result: 'waiting' | Awaited<ReturnType<typeof api.value.connections.test>>

@@ -42,10 +42,10 @@ type Measure = keyof typeof measures
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const RANGE = '1'
-/** Ranges longer than this, in hours, are shown by day. */
+/** The length, in hours, above which a range is shown by day. */
 const MOST_HOURS = 72
 
-/** Usage by key, group, account, model, target, or end user. */
+/** Shows usage by key, group, account, model, target, or end user. */
 export default function Usage() {
   const { state, reload } = useData(load, { everyMs: 30_000 })
   return (
@@ -160,7 +160,7 @@ const getMeasure = ({ costUsd, requests, tokens }: Totals, measure: Measure): nu
 
 const getFormat = (measure: Measure) => (measure === 'costUsd' ? formatMoney : formatCompact)
 
-/** Figures of all matching requests, compared with the previous period. */
+/** Shows figures for all matching requests, compared with the previous period. */
 function Figures({ totals, before }: { totals: Totals; before: Totals | undefined }) {
   const { input, output, cacheRead } = totals.tokens
   const figures = [
@@ -178,7 +178,7 @@ function Figures({ totals, before }: { totals: Totals; before: Totals | undefine
   return <Cards of={figures} />
 }
 
-/** Formats a cost, and marks it as a minimum if some calls have no known price. */
+/** Formats a cost, and marks it as a minimum if the price of some calls is unknown. */
 const formatCost = ({ costUsd, unpriced }: Totals) => `${unpriced > 0 ? '≥ ' : ''}${formatMoney(costUsd)}`
 
 const formatTime = (ms: number | undefined) => (ms === undefined ? '–' : formatDuration(ms))
@@ -220,7 +220,7 @@ function listTimes({ from, to }: Summary, isHourly: boolean): string[] {
 
 const getFailedShare = ({ failed, requests }: Totals) => failed / Math.max(1, requests)
 
-/** Shows the 95th percentile, with the others as a tooltip. */
+/** Shows the 95th percentile, with the other percentiles in a tooltip. */
 const Times = ({ of }: { of: Totals['durationMs'] }) =>
   of ? (
     <span title={`p50: ${formatDuration(of.p50)}, p99: ${formatDuration(of.p99)}`}>{formatDuration(of.p95)}</span>
@@ -281,7 +281,7 @@ const getColumns = (names: Names): Column<Row>[] => [
   ...sumColumns,
 ]
 
-/** Exports matching usage. Fetches the files with the tab's token, which a link couldn't send. */
+/** Exports matching usage. Fetches the files with the tab's token, because a link couldn't send it. */
 function Export() {
   const { run, error } = useAction(async (format: 'csv' | 'jsonl') => {
     const { by, range, filter } = getSelection()

@@ -11,7 +11,7 @@ type ButtonProps = {
   /** Whether the action changes something. Such actions are disabled for read-only visitors. */
   writes?: boolean
   label?: string
-  /** Distinguishes elements that have the same text. */
+  /** Distinguishes elements with the same text. */
   of?: string
   children: ComponentChildren
 }
@@ -45,18 +45,18 @@ export function Button({
 /** Shows an untrusted string, such as a key's name or an error. */
 export const Text = ({ of = '' }: { of: string | undefined }) => <>{sanitize(of)}</>
 
-/** Makes the content of a cell or fact safe to show, because strings are untrusted. */
+/** Makes the content of a cell or fact safe to show. Treats strings as untrusted. */
 export const sanitizeNode = (value: ComponentChildren): ComponentChildren =>
   typeof value === 'string' ? sanitize(value) : value
 
-/** Shows a relative time, with the exact one as a tooltip. */
+/** Shows a relative time, with the exact time in a tooltip. */
 export const Time = ({ at }: { at: string | number }) => (
   <time dateTime={new Date(at).toISOString()} title={formatDateTime(at)}>
     {formatRelativeTime(at)}
   </time>
 )
 
-/** Shows a state by shape and words, not only by color. */
+/** Shows a state with a shape and words, not only a color. */
 export const State = ({ kind, children }: { kind: 'good' | 'warn' | 'bad' | 'off'; children: ComponentChildren }) => (
   <span class={`state ${kind}`}>
     <span aria-hidden="true">{{ good: '●', warn: '◐', bad: '▲', off: '○' }[kind]}</span> {children}
@@ -72,7 +72,7 @@ export const Problem = ({ children, onRetry }: { children: string | undefined; o
     </div>
   )
 
-/** Shows loaded data. The previous data stays while it reloads. */
+/** Shows loaded data. The previous data stays visible while it reloads. */
 export function Await<T>({
   of,
   onRetry,

@@ -23,13 +23,11 @@ const BOTTOM = 22
 const MAX_PARTS = 6
 const WIDTH = 1_200
 
-/**
- * Renders a stacked bar chart. The arrow keys move a cursor, whose values are announced to screen readers. A hidden table contains the same figures.
- */
+/** Renders a stacked bar chart. The arrow keys move a cursor, and screen readers announce its values. A hidden table contains the same figures. */
 export function Chart({ title, labels, parts, format }: ChartProps) {
   const cursor = useSignal<number | undefined>(undefined)
   const id = useId()
-  // One unit is always one pixel, so that labels keep their size.
+  // Draw one unit as one pixel, so that labels keep their size.
   const width = useSignal(WIDTH)
   const figure = useRef<HTMLElement>(null)
   useLayoutEffect(() => {

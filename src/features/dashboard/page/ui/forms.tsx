@@ -58,7 +58,7 @@ export const bindElement = <T,>(of: Bound<T[]>, one: T): Bound<T> =>
   })
 
 type LabeledProps = FieldProps & {
-  /** Receives the IDs of its label and description. */
+  /** Receives the IDs of the label and the description. */
   children: (ids: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }) => ComponentChildren
 }
 
@@ -113,7 +113,7 @@ export function TextField({ label, hint, error, path, of, ...more }: TextFieldPr
   return (
     <Field label={label} hint={hint} error={error} path={path}>
       {(ids) =>
-        // JSX has separate types for each input type, and none for an input whose type varies.
+        // JSX has a separate type for each input type, and none for an input whose type varies.
         h('input', {
           autocomplete: 'off',
           ...more,
@@ -126,7 +126,7 @@ export function TextField({ label, hint, error, path, of, ...more }: TextFieldPr
   )
 }
 
-/** A number field; may be empty. */
+/** A number field, which may be empty. */
 export const NumberField = (props: Omit<TextFieldProps, 'type'>) => (
   <TextField min={0} step="any" {...props} type="number" />
 )
@@ -164,12 +164,12 @@ export function TextArea({ label, hint, error, path, of, isSelected = false, ...
   )
 }
 
-/** An option: a value with its label, or just a value, which is then also the label. */
+/** An option: a value with a label, or just a value, which is then also the label. */
 export type Choice<Value extends string> = Value | readonly [value: Value, text: string]
 
 /** Converts a record of labels to options. */
 export const toChoices = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
-  (Object.keys(labels) as Value[]).map((value) => [value, labels[value]] as const) // these are the record's own keys
+  (Object.keys(labels) as Value[]).map((value) => [value, labels[value]] as const) // the record has no other keys
 
 /** Converts nonempty strings to numbers, and omits empty ones. */
 export const toNumbers = (values: Record<string, string>): Record<string, unknown> =>
@@ -267,7 +267,7 @@ interface RowsProps<T> {
   /** The initial row. */
   blank: T
   add: string
-  /** What the label of a row's remove button calls the row. */
+  /** The name for a row in the label of its remove button. */
   what: string
   /** Shown next to the button that adds a row. */
   beside?: ComponentChildren
@@ -307,7 +307,7 @@ export function Rows<T extends object>({ of, blank, add, what, beside, children,
   )
 }
 
-/** Renders a form with its button. Shows an error at its field if it has one, otherwise above the button. */
+/** Renders a form with its button. Shows an error at the field that it is about, if any, otherwise above the button. */
 export function Form({ of, submit = 'Save', kind = 'primary', isRow, writes = true, beside, children }: FormProps) {
   const errors = useRef<FormErrors | undefined>(undefined)
   errors.current ??= { paths: new Set(), error: of.error }

@@ -5,9 +5,9 @@ import { Dialog } from './sections.tsx'
 
 interface RemoveDialogProps {
   title: string
-  /** The consequences. */
+  /** The text that explains the consequences. */
   text: string
-  /** The record to delete, as it is shown. */
+  /** The record to delete, as shown on the page. */
   record: object
   remove: (options: { ifMatch: object }) => Promise<unknown>
   onClose: () => void

@@ -57,7 +57,7 @@ export const Cards = ({ of }: { of: ReadonlyArray<readonly [name: string, value:
 
 /** The number of open dialogs: two while one replaces another. */
 let dialogs = 0
-/** The element that had the focus before the first dialog opened. */
+/** The element that had focus before the first dialog opened. */
 let opener: Element | null = null
 
 /** A dialog that traps the focus and restores it. Escape closes it. */
@@ -72,12 +72,12 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // Open it before the first paint; otherwise an early Escape would be lost.
+  // Open it before the first paint; otherwise, an early Escape would be lost.
   useLayoutEffect(() => {
     if (dialogs++ === 0) opener = document.activeElement
     dialog.current?.showModal()
   }, [])
-  // Wait until the dialog has closed, because elements behind an open dialog can't have the focus.
+  // Wait until the dialog has closed, because elements behind an open dialog can't have focus.
   useEffect(
     () => () => {
       if (--dialogs === 0 && opener instanceof HTMLElement) opener.focus()

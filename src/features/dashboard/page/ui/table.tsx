@@ -8,7 +8,7 @@ export interface Column<Row> {
   name: string
   /** Strings are treated as untrusted: escaped and truncated. */
   cell: (row: Row) => ComponentChildren
-  /** Makes the column sortable by a value of the rows, or by a name if the rows are sorted elsewhere (`order`). */
+  /** Makes the column sortable: by a function that returns a row's value, or, if the rows are sorted elsewhere (`order`), by a name. */
   by?: string | ((row: Row) => string | number)
   isNumber?: boolean
 }
@@ -18,9 +18,9 @@ type TableProps<Row> = {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   getKey: (row: Row) => string
-  /** The text to show if there are no rows. */
+  /** The text if there are no rows. */
   empty?: string
-  /** The order of rows that are sorted elsewhere: a column's `by`, and `asc` or `desc`. */
+  /** The order, if the rows are sorted elsewhere: a column's `by`, and `asc` or `desc`. */
   order?: { value: string }
   /** A row of totals, one cell per column. */
   totals?: readonly ComponentChildren[]
