@@ -124,30 +124,30 @@ export function createCallReader(
 
 /** Creates a reader for reasoning: summaries, or the reasoning text if that arrives first. The encrypted content arrives with the whole item. */
 export function createReasoningReader({ start, origin }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
-  let open: { key: number; isSummary: boolean; place: unknown } | undefined
+  let open: { key: number; isSummary: boolean; partIndex: unknown } | undefined
   let isClosed = false
-  const emitted = new Set<unknown>() // by place
+  const emitted = new Set<unknown>() // by index
 
-  function add(isSummary: boolean, place: unknown, text: unknown) {
+  function add(isSummary: boolean, partIndex: unknown, text: unknown) {
     if (typeof text !== 'string' || text === '' || (open && open.isSummary !== isSummary)) return
     if (!open) {
       const part: ReasoningPart = { type: 'reasoning', text: '' }
       if (isSummary) part.isSummary = true
-      open = { key: start(part), isSummary, place }
+      open = { key: start(part), isSummary, partIndex }
     }
     const { key } = open
-    emit({ type: 'part-delta', key, text: open.place === place ? text : SUMMARY_SEPARATOR + text })
-    open.place = place
-    emitted.add(place)
+    emit({ type: 'part-delta', key, text: open.partIndex === partIndex ? text : SUMMARY_SEPARATOR + text })
+    open.partIndex = partIndex
+    emitted.add(partIndex)
   }
 
   /** Reads an event. OpenAI names these events `reasoning_summary_text` and `reasoning_text`; Open Responses `reasoning_summary` and `reasoning`. */
   function observe(type: string, event: JsonObject) {
     if (isClosed) return
     const isSummary = type.startsWith('response.reasoning_summary')
-    const place = (isSummary ? event.summary_index : event.content_index) ?? 0
-    if (type.endsWith('.delta')) add(isSummary, place, event.delta)
-    else if (type.endsWith('.done') && !emitted.has(place)) add(isSummary, place, event.text)
+    const partIndex = (isSummary ? event.summary_index : event.content_index) ?? 0
+    if (type.endsWith('.delta')) add(isSummary, partIndex, event.delta)
+    else if (type.endsWith('.done') && !emitted.has(partIndex)) add(isSummary, partIndex, event.text)
   }
 
   function complete(item: JsonObject) {
@@ -155,7 +155,7 @@ export function createReasoningReader({ start, origin }: ItemContext, emit: (eve
     const whole = parseReasoningItem(item, origin)
     if (!open && whole) {
       const { state: _, ...part } = whole
-      open = { key: start({ ...part, text: '' }), isSummary: part.isSummary === true, place: 0 }
+      open = { key: start({ ...part, text: '' }), isSummary: part.isSummary === true, partIndex: 0 }
       if (part.text !== '') emit({ type: 'part-delta', key: open.key, text: part.text })
     }
     const state = readReasoningState(item, origin)

@@ -21,24 +21,24 @@ export function createMessageReader(
   { start, responseWarnings }: ItemContext,
   emit: (event: ReaderEvent) => void,
 ): ItemReader {
-  const texts = new Map<unknown, StreamText>() // by place
+  const texts = new Map<unknown, StreamText>() // by part key
   let phase: TextPart['phase']
 
-  function getText(place: unknown, type: StreamText['type']): StreamText {
-    const known = texts.get(place)
+  function getText(partKey: unknown, type: StreamText['type']): StreamText {
+    const known = texts.get(partKey)
     if (known) return known
     const part: TextPart = { type: 'text', text: '' }
     if (phase) part.phase = phase
     const key = start(type === 'text' ? part : { type, text: '' })
     const text = { type, key, length: 0, lastPieces: [], citations: 0, isClosed: false }
-    texts.set(place, text)
+    texts.set(partKey, text)
     return text
   }
 
-  function add(place: unknown, type: StreamText['type'], piece: unknown, logprobs?: unknown) {
+  function add(partKey: unknown, type: StreamText['type'], piece: unknown, logprobs?: unknown) {
     const tokens = parseTokens(logprobs)
     if (typeof piece !== 'string' || (piece === '' && !tokens)) return
-    const text = getText(place, type)
+    const text = getText(partKey, type)
     text.length += piece.length
     text.lastPieces.push(piece)
     if (text.lastPieces.length > MAX_PIECES || piece.length > TAIL)
@@ -47,20 +47,20 @@ export function createMessageReader(
     emit(tokens ? { type: 'part-delta', key, text: piece, logprobs: tokens } : { type: 'part-delta', key, text: piece })
   }
 
-  function cite(place: unknown, citations: readonly Citation[]) {
+  function cite(partKey: unknown, citations: readonly Citation[]) {
     if (citations.length === 0) return
-    const text = getText(place, 'text')
+    const text = getText(partKey, 'text')
     text.citations += citations.length
     for (const citation of citations) emit({ type: 'part-citation', key: text.key, citation })
   }
 
   /** Emits the rest of a complete text. */
-  function complete(place: unknown, { type, text, refusal, annotations, logprobs }: JsonObject) {
-    const known = texts.get(place)
+  function complete(partKey: unknown, { type, text, refusal, annotations, logprobs }: JsonObject) {
+    const known = texts.get(partKey)
     if (known?.isClosed) return
-    if (type === 'refusal') add(place, 'refusal', getRest(refusal, known))
-    else add(place, 'text', getRest(text, known), known?.length ? undefined : logprobs)
-    cite(place, parseAnnotations(annotations, responseWarnings).slice(known?.citations ?? 0))
+    if (type === 'refusal') add(partKey, 'refusal', getRest(refusal, known))
+    else add(partKey, 'text', getRest(text, known), known?.length ? undefined : logprobs)
+    cite(partKey, parseAnnotations(annotations, responseWarnings).slice(known?.citations ?? 0))
   }
 
   function close(text: StreamText | undefined) {
@@ -70,22 +70,22 @@ export function createMessageReader(
   }
 
   function observe(type: string, event: JsonObject) {
-    const { content_index: place = 0 } = event
-    if (texts.get(place)?.isClosed) return
+    const { content_index: partKey = 0 } = event
+    if (texts.get(partKey)?.isClosed) return
     switch (type) {
       case 'response.output_text.delta':
-        return add(place, 'text', event.delta, event.logprobs)
+        return add(partKey, 'text', event.delta, event.logprobs)
       case 'response.output_text.done':
-        return complete(place, { type: 'output_text', text: event.text, logprobs: event.logprobs })
+        return complete(partKey, { type: 'output_text', text: event.text, logprobs: event.logprobs })
       case 'response.output_text.annotation.added':
-        return cite(place, parseAnnotations([event.annotation], responseWarnings))
+        return cite(partKey, parseAnnotations([event.annotation], responseWarnings))
       case 'response.refusal.delta':
-        return add(place, 'refusal', event.delta)
+        return add(partKey, 'refusal', event.delta)
       case 'response.refusal.done':
-        return complete(place, { type: 'refusal', refusal: event.refusal })
+        return complete(partKey, { type: 'refusal', refusal: event.refusal })
       case 'response.content_part.done':
-        if (isObject(event.part)) complete(place, event.part)
-        return close(texts.get(place))
+        if (isObject(event.part)) complete(partKey, event.part)
+        return close(texts.get(partKey))
     }
   }
 
@@ -94,17 +94,17 @@ export function createMessageReader(
       phase = parsePhase(item.phase)
     },
     observe,
-    isPast: ({ content_index: place = 0, item }) => item === undefined && texts.get(place)?.isClosed === true,
-    /** Matches texts in order, because the places in some streams don't start at 0. */
+    isPast: ({ content_index: partKey = 0, item }) => item === undefined && texts.get(partKey)?.isClosed === true,
+    /** Matches texts in order, because the indexes in some streams don't start at 0. */
     complete(item) {
       phase ??= parsePhase(item.phase)
-      const places = [...texts.keys()]
+      const partKeys = [...texts.keys()]
       const content = Array.isArray(item.content) ? item.content.filter(isObject) : []
       for (const part of content) dropUnknownPart(part, responseWarnings)
       content.filter(hasText).forEach((part, index) => {
-        const place = index < places.length ? places[index] : `of the item ${index}`
-        complete(place, part)
-        close(texts.get(place))
+        const partKey = index < partKeys.length ? partKeys[index] : `of the item ${index}`
+        complete(partKey, part)
+        close(texts.get(partKey))
       })
     },
     end() {

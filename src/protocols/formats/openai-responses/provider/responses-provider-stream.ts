@@ -90,25 +90,25 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   function observeItem(type: string, event: JsonObject) {
     const item = isObject(event.item) ? event.item : undefined
-    const place = items.findPlace(type, event)
-    const known = place === undefined ? undefined : items.getReader(place)
-    const reader = known ?? findReader(type, place, item)
+    const itemKey = items.findItemKey(type, event)
+    const known = itemKey === undefined ? undefined : items.getReader(itemKey)
+    const reader = known ?? findReader(type, itemKey, item)
     if (!item) return reader?.observe(type, event)
     if (type !== 'response.output_item.done') return reader?.begin(item)
     reader?.complete(item)
-    items.markDone(place)
+    items.markDone(itemKey)
   }
 
-  function findReader(type: string, place: unknown, item: JsonObject | undefined): ItemReader | undefined {
+  function findReader(type: string, itemKey: unknown, item: JsonObject | undefined): ItemReader | undefined {
     const kind = getKind(type, item)
-    return (place === undefined ? items.getLastReader(type, kind) : undefined) ?? open(place, kind)
+    return (itemKey === undefined ? items.getLastReader(type, kind) : undefined) ?? open(itemKey, kind)
   }
 
-  function open(place: unknown, kind: unknown): ItemReader | undefined {
+  function open(itemKey: unknown, kind: unknown): ItemReader | undefined {
     if (kind === undefined) return undefined // the event isn't about an item
     starts.content()
     const reader = createItemReader(kind, { ...context, parser, start }, emit)
-    items.add(place, kind, reader)
+    items.add(itemKey, kind, reader)
     return reader
   }
 
@@ -132,52 +132,54 @@ interface KnownItem {
   /** The `type` of the item. */
   kind: unknown
   reader: ItemReader
-  place: unknown
+  itemKey: unknown
   /** True once the whole item has arrived. No later event is about it. */
   isDone: boolean
 }
 
 /**
- * Finds the items of a stream by their place: the index in the output, or an ID. Some providers change the IDs of an item within a stream, and others
- * send IDs without indexes. An event with neither, or with an unknown ID, is about the last item of its kind, because one item ends before the next
- * begins.
+ * Finds the items of a stream by key: the index in the output, or an ID. Some providers change the IDs of an item within a stream, and others send
+ * IDs without indexes. An event with neither, or with an unknown ID, is about the last item of its kind, because one item ends before the next begins.
  */
 function createItemRegistry() {
-  const items = new Map<unknown, KnownItem>() // by place
-  const places = new Map<unknown, unknown>() // by item ID and call ID
-  const lastByKind = new Map<unknown, KnownItem>() // by kind
+  const items = new Map<unknown, KnownItem>() // by item key
+  const keysById = new Map<unknown, unknown>() // by item ID and call ID
+  const lastByKind = new Map<unknown, KnownItem>()
   let last: KnownItem | undefined
   const readersByKind = new Map<unknown, ItemReader[]>() // in order
 
-  /** Returns the place of the last item of a kind, if an event with unknown IDs may be about it. */
-  function findLastPlace(event: JsonObject, kind: unknown): unknown {
+  /** Returns the key of the last item of a kind if an event with unknown IDs may be about it. */
+  function findLastItemKey(event: JsonObject, kind: unknown): unknown {
     const known = lastByKind.get(kind)
-    return !known || known.isDone || known.reader.isPast?.(event) ? undefined : known.place
+    return !known || known.isDone || known.reader.isPast?.(event) ? undefined : known.itemKey
   }
 
   return {
     isEmpty: () => items.size === 0,
 
-    /** Finds the place of the item that an event is about. */
-    findPlace(type: string, event: JsonObject): unknown {
+    /** Finds the key of the item that an event is about. */
+    findItemKey(type: string, event: JsonObject): unknown {
       const { output_index: index } = event
       const item = isObject(event.item) ? event.item : undefined
       if (!item && index !== undefined) return index
       const isNew = type === 'response.output_item.added' // another call may have the same ID
       const ids = [event.item_id, item?.id, item?.call_id].filter(Boolean)
-      const known = places.get(isNew ? ids[0] : ids.find((id) => places.has(id)))
-      const place =
-        index ?? known ?? (isNew || ids.length === 0 ? undefined : findLastPlace(event, getKind(type, item))) ?? ids[0]
-      for (const id of ids) places.set(id, place)
-      return place
+      const known = keysById.get(isNew ? ids[0] : ids.find((id) => keysById.has(id)))
+      const itemKey =
+        index ??
+        known ??
+        (isNew || ids.length === 0 ? undefined : findLastItemKey(event, getKind(type, item))) ??
+        ids[0]
+      for (const id of ids) keysById.set(id, itemKey)
+      return itemKey
     },
 
-    markDone(place: unknown) {
-      const known = items.get(place)
+    markDone(itemKey: unknown) {
+      const known = items.get(itemKey)
       if (known) known.isDone = true
     },
 
-    getReader: (place: unknown): ItemReader | undefined => items.get(place)?.reader,
+    getReader: (itemKey: unknown): ItemReader | undefined => items.get(itemKey)?.reader,
 
     /** Returns the reader of the last item if an event without index and IDs is about it. Events about parts fit several kinds. */
     getLastReader(type: string, kind: unknown): ItemReader | undefined {
@@ -185,12 +187,12 @@ function createItemRegistry() {
       return kind === last?.kind || type.startsWith('response.content_part.') ? last?.reader : undefined
     },
 
-    /** Adds an item, and ends any other item at the same place. */
-    add(place: unknown, kind: unknown, reader: ItemReader) {
-      items.get(place)?.reader.end()
-      last = { kind, reader, place, isDone: false }
+    /** Adds an item, and ends any other item with the same key. */
+    add(itemKey: unknown, kind: unknown, reader: ItemReader) {
+      items.get(itemKey)?.reader.end()
+      last = { kind, reader, itemKey, isDone: false }
       lastByKind.set(kind, last)
-      items.set(place, last)
+      items.set(itemKey, last)
       const others = readersByKind.get(kind)
       if (others) others.push(reader)
       else readersByKind.set(kind, [reader])
@@ -198,7 +200,7 @@ function createItemRegistry() {
 
     /**
      * Pairs the items of the whole output with their readers. New items have none. If all items of a kind are known, they match in order, regardless
-     * of their places. Otherwise they match by ID and place. Unmatched items are new if the output has more of that kind than are known.
+     * of their keys. Otherwise, they match by ID and index. Unmatched items are new if the output has more items of that kind than are known.
      */
     pair(output: readonly JsonObject[]): { item: JsonObject; reader?: ItemReader }[] {
       const totals = countKinds(output)
@@ -209,7 +211,7 @@ function createItemRegistry() {
         pairedCounts.set(kind, nth + 1)
         const readers = readersByKind.get(kind) ?? []
         const total = totals.get(kind) ?? 0
-        const known = items.get(places.get(item.id || item.call_id) ?? index)
+        const known = items.get(keysById.get(item.id || item.call_id) ?? index)
         const match = known?.kind === kind ? known?.reader : undefined
         const reader = readers.length === total ? readers[nth] : match
         if (reader) return { item, reader }
