@@ -16,7 +16,7 @@ export function createMessageKeeper(): (events: Uint8Array) => Uint8Array {
   let isOver = false
 
   function keep(bytes: Uint8Array): Uint8Array {
-    if (isOver) return NOTHING
+    if (isOver) return NO_BYTES
     const event = parseEvent(bytes)
     const message = event && tryParseJson(event.data)
     if (!event || !isObject(message)) return bytes
@@ -24,20 +24,20 @@ export function createMessageKeeper(): (events: Uint8Array) => Uint8Array {
     hasStopped ||= type === 'message_stop'
     switch (trackStart(type, message)) {
       case 'repeated':
-        return NOTHING
+        return NO_BYTES
       case 'restart':
         isOver = true
         return encodeUtf8(messageErrors.event({ status: 502, code: 'UPSTREAM_CUT', message: RESTARTED }))
       case 'next':
         isOver = true
-        return hasStopped ? NOTHING : STOP
+        return hasStopped ? NO_BYTES : STOP
       default:
         return bytes
     }
   }
 
   return (events) => {
-    if (isOver) return NOTHING
+    if (isOver) return NO_BYTES
     if (!isRelevant(events)) return events
     const originals = splitEvents(events)
     const results = originals.map(keep)
@@ -56,4 +56,4 @@ function parseEvent(bytes: Uint8Array): SseEvent | undefined {
 }
 
 const STOP = encodeUtf8(eventText({ event: 'message_stop', data: '{"type":"message_stop"}' }))
-const NOTHING = new Uint8Array(0)
+const NO_BYTES = new Uint8Array(0)

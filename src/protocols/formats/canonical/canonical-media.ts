@@ -10,14 +10,14 @@ export type MediaSource =
   /** A document that is plain text. */
   | { type: 'text'; mediaType: string; text: string }
 
-/** Parses a URL from a client. A data URL becomes base64 data; `otherwise` is the media type for data URLs that don't name one. */
-export function parseMediaUrl(url: string, otherwise = 'application/octet-stream'): MediaSource {
+/** Parses a URL from a client. A data URL becomes base64 data; `fallbackType` is the media type for data URLs that don't name one. */
+export function parseMediaUrl(url: string, fallbackType = 'application/octet-stream'): MediaSource {
   const comma = url.slice(0, MAX_HEAD).indexOf(',')
   if (comma === -1 || !/^data:/i.test(url)) return toUrlSource(url)
   const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';')
   const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
   const data = url.slice(comma + 1)
-  return createBase64Source(mediaType.trim().toLowerCase() || otherwise, isBase64 ? data : percentToBase64(data))
+  return createBase64Source(mediaType.trim().toLowerCase() || fallbackType, isBase64 ? data : percentToBase64(data))
 }
 
 /** Creates a source from a URL. If Google stores the file, the URL becomes a file ID, because only Google can read it. */

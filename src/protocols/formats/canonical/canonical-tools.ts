@@ -86,7 +86,7 @@ export function dropVendorTools(
   })
 }
 
-interface Rules<T, L extends T> {
+interface DropRules<T, L extends T> {
   choice: ToolChoice | undefined
   warnings: Warnings
   isLacking(tool: T): tool is L
@@ -100,7 +100,7 @@ interface Rules<T, L extends T> {
  */
 export function dropTools<T extends object, L extends T>(
   tools: readonly T[],
-  { choice, warnings, isLacking, isForced, reject }: Rules<T, L>,
+  { choice, warnings, isLacking, isForced, reject }: DropRules<T, L>,
 ): Exclude<T, L>[] {
   const kept = tools.filter((tool): tool is Exclude<T, L> => !isLacking(tool))
   if (kept.length === tools.length || choice?.type === 'none') return kept
@@ -132,11 +132,11 @@ export function labelTool({ value, at }: Fields, warnings: Warnings): void {
 const MAX_LENGTH = 100
 
 /** Reads the user's location for a web search. */
-export const readLocation = (place: Fields | undefined): WebSearchTool['location'] =>
-  place &&
+export const readLocation = (fields: Fields | undefined): WebSearchTool['location'] =>
+  fields &&
   omitUndefined<NonNullable<WebSearchTool['location']>>({
-    city: place.string('city'),
-    region: place.string('region'),
-    country: place.string('country'),
-    timezone: place.string('timezone'),
+    city: fields.string('city'),
+    region: fields.string('region'),
+    country: fields.string('country'),
+    timezone: fields.string('timezone'),
   })

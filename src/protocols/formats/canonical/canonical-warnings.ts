@@ -29,8 +29,8 @@ export interface Warnings {
   setPath(part: object, path: string, names?: FieldNames): void
   /** Labels a path, for example `tool "f"`: errors about the path and the fields below it contain the label. */
   label(path: string, label: string): void
-  /** Gets the path of an object or of one of its fields. If the object has no path, returns `otherwise` and the canonical name of the field. */
-  getPath(part: object, otherwise: string, field?: string): string
+  /** Gets the path of an object or of one of its fields. If the object has no path, returns `fallback` and the canonical name of the field. */
+  getPath(part: object, fallback: string, field?: string): string
   /** Lists each loss once, in the order of discovery: `dropped:seed`, `clamped:temperature`. */
   list(): string[]
 }
@@ -43,10 +43,10 @@ interface WarningOptions {
   names?: FieldNames
 }
 
-const PLACE = Symbol('path in the request')
+const LOCATION = Symbol('path in the request')
 
-interface PlacedObject {
-  [PLACE]?: { path: string; names: FieldNames }
+interface LocatedObject {
+  [LOCATION]?: { path: string; names: FieldNames }
 }
 
 export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnings {
@@ -91,18 +91,18 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     spell(words) {
       spelling = words
     },
-    setPath: (part, path, fields = {}) => void Object.assign(part, { [PLACE]: { path, names: fields } }),
+    setPath: (part, path, fields = {}) => void Object.assign(part, { [LOCATION]: { path, names: fields } }),
     label: (path, label) => void labels.set(path, label),
     getPath,
     list: () => [...found].filter((loss) => !isWithin(loss, found)),
   }
 }
 
-function getPath(part: object, otherwise: string, field?: string): string {
-  const { [PLACE]: place }: PlacedObject = part
-  const path = place?.path ?? otherwise
+function getPath(part: object, fallback: string, field?: string): string {
+  const { [LOCATION]: location }: LocatedObject = part
+  const path = location?.path ?? fallback
   if (field === undefined) return path
-  const name = place?.names[field] ?? field
+  const name = location?.names[field] ?? field
   return name.startsWith('/') ? name.slice(1) : `${path}.${name}`
 }
 

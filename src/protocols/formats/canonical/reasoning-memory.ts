@@ -28,15 +28,15 @@ interface AnsweredConversation {
   origin?: Origin
 }
 
-interface AnsweredPlace extends Pick<AnsweredConversation, 'owner' | 'origin'> {
-  place: LazyPlace
+interface AnsweredPosition extends Pick<AnsweredConversation, 'owner' | 'origin'> {
+  getPositionKey: LazyPositionKey
 }
 
 interface Memory {
   reasoning: ReasoningPart[]
   state: OpaqueState | undefined
   /** The phase of the text before the call, and the origin of that text. */
-  phase: { is: TextPart['phase']; origin: Origin | undefined } | undefined
+  phase: { value: TextPart['phase']; origin: Origin | undefined } | undefined
   /** The size in characters. */
   size: number
 }
@@ -67,28 +67,29 @@ export function createReasoningMemory(): ReasoningMemory {
     }
   }
 
-  function keep({ owner, place, origin }: AnsweredPlace, parts: readonly AssistantPart[]) {
+  function keep({ owner, getPositionKey, origin }: AnsweredPosition, parts: readonly AssistantPart[]) {
     let reasoning: ReasoningPart[] = []
     let phase: Memory['phase']
     for (const part of parts) {
       if (part.type === 'reasoning' && part.state) reasoning.push(part)
-      if (part.type === 'text' && part.phase) phase = { is: part.phase, origin }
+      if (part.type === 'text' && part.phase) phase = { value: part.phase, origin }
       if (part.type !== 'tool-call') continue
       const { state } = part
-      if (reasoning.length > 0 || state || phase) remember(toKey(owner, place, part), { reasoning, state, phase })
+      if (reasoning.length > 0 || state || phase)
+        remember(toKey(owner, getPositionKey, part), { reasoning, state, phase })
       reasoning = []
       phase = undefined
     }
   }
 
   /** Puts the first reasoning at the start of the turn, and later reasoning directly before its call. */
-  function recallTurn(owner: string, place: LazyPlace, turn: AssistantTurn): AssistantTurn {
+  function recallTurn(owner: string, getPositionKey: LazyPositionKey, turn: AssistantTurn): AssistantTurn {
     if (turn.content.some((part) => 'state' in part && part.state)) return turn
     const first: ReasoningPart[] = []
     let calls = 0
     const content = turn.content.flatMap((part): AssistantPart[] => {
       if (part.type !== 'tool-call') return [part]
-      const known = memories.get(toKey(owner, place, part))
+      const known = memories.get(toKey(owner, getPositionKey, part))
       if (calls++ === 0 && known) first.push(...known.reasoning)
       const reasoning = calls > 1 && known ? known.reasoning : []
       return [...reasoning, known?.state ? { ...part, state: known.state } : part]
@@ -97,13 +98,18 @@ export function createReasoningMemory(): ReasoningMemory {
   }
 
   /** Adds the stored phases to the texts before calls. Texts after the last call have none. */
-  function addPhases(owner: string, place: LazyPlace, turn: AssistantTurn, target: Origin): AssistantTurn {
+  function addPhases(
+    owner: string,
+    getPositionKey: LazyPositionKey,
+    turn: AssistantTurn,
+    target: Origin,
+  ): AssistantTurn {
     let phase: TextPart['phase']
     const content = turn.content.toReversed().map((part): AssistantPart => {
       if (part.type === 'text') return phase && !part.phase ? { ...part, phase } : part
       if (part.type !== 'tool-call') return part
-      const known = memories.get(toKey(owner, place, part))?.phase
-      phase = isSame(known?.origin, target) ? known?.is : undefined
+      const known = memories.get(toKey(owner, getPositionKey, part))?.phase
+      phase = isSame(known?.origin, target) ? known?.value : undefined
       return part
     })
     return { ...turn, content: content.toReversed() }
@@ -112,18 +118,18 @@ export function createReasoningMemory(): ReasoningMemory {
   return {
     keep: (conversation, parts) => keep(locateAnswer(conversation), parts),
     listen(conversation, emit) {
-      const { place, ...answered } = locateAnswer(conversation)
-      const found = place() // computed now, because the texts would otherwise stay in memory as long as the stream
-      return collectParts((parts) => keep({ ...answered, place: () => found }, parts), emit)
+      const { getPositionKey, ...answered } = locateAnswer(conversation)
+      const positionKey = getPositionKey() // computed now, because the texts would otherwise stay in memory as long as the stream
+      return collectParts((parts) => keep({ ...answered, getPositionKey: () => positionKey }, parts), emit)
     },
     recall(owner, turns, target) {
       if (memories.size === 0) return turns
-      const places = createLazyPlaces(turns)
+      const positionKeys = createLazyPositionKeys(turns)
       return turns.map((turn, index) => {
         if (turn.role !== 'assistant') return turn
-        const place = places.get(index)
-        const listParts = recallTurn(owner, place, turn)
-        return target?.format === 'openai-responses' ? addPhases(owner, place, listParts, target) : listParts
+        const getPositionKey = positionKeys.get(index)
+        const listParts = recallTurn(owner, getPositionKey, turn)
+        return target?.format === 'openai-responses' ? addPhases(owner, getPositionKey, listParts, target) : listParts
       })
     },
   }
@@ -132,9 +138,9 @@ export function createReasoningMemory(): ReasoningMemory {
 const isSame = (one: Origin | undefined, other: Origin) => one?.format === other.format && one.account === other.account
 
 /** A key for a position in the conversation, computed on demand for calls whose ID isn't random. */
-type LazyPlace = () => string
+type LazyPositionKey = () => string
 
-function createLazyPlaces(turns: readonly Turn[]): { get(index: number): LazyPlace } {
+function createLazyPositionKeys(turns: readonly Turn[]): { get(index: number): LazyPositionKey } {
   let found: string[] | undefined
   const find = () => {
     found ??= locateTurns(turns)
@@ -143,13 +149,13 @@ function createLazyPlaces(turns: readonly Turn[]): { get(index: number): LazyPla
   return { get: (index) => () => find()[index] ?? '' }
 }
 
-function locateAnswer({ turns, ...answered }: AnsweredConversation): AnsweredPlace {
+function locateAnswer({ turns, ...answered }: AnsweredConversation): AnsweredPosition {
   const first = turns.findIndex(({ role }) => role === 'user')
   const last = turns.findLast(({ role }) => role === 'user')
-  if (!last) return { ...answered, place: () => '' }
+  if (!last) return { ...answered, getPositionKey: () => '' }
   const before = turns.slice(0, first + 1).flatMap((turn) => getWords(turn) ?? [])
   const words = getWords(last) ?? ''
-  return { ...answered, place: () => placeAfter(hashText(before.join('\n')), words) }
+  return { ...answered, getPositionKey: () => createPositionKey(hashText(before.join('\n')), words) }
 }
 
 function locateTurns(turns: readonly Turn[]): string[] {
@@ -157,14 +163,14 @@ function locateTurns(turns: readonly Turn[]): string[] {
   let start: string | undefined
   let next = ''
   return turns.map((turn) => {
-    const place = next
+    const key = next
     const words = getWords(turn)
-    if (words === undefined) return place
+    if (words === undefined) return key
     if (start === undefined) before.push(words)
-    if (turn.role === 'system') return place
+    if (turn.role === 'system') return key
     start ??= hashText(before.join('\n'))
-    next = placeAfter(start, words)
-    return place
+    next = createPositionKey(start, words)
+    return key
   })
 }
 
@@ -172,7 +178,7 @@ function locateTurns(turns: readonly Turn[]): string[] {
  * Returns a position key: a hash of the instructions and the first user turn (`start`), and one of the last user turn, which clients keep in a tool
  * loop.
  */
-const placeAfter = (start: string, words: string) => `${start} ${hashText(words)}`
+const createPositionKey = (start: string, words: string) => `${start} ${hashText(words)}`
 
 /** Returns the text of a system or user turn, or `undefined` for other turns. */
 const getWords = (turn: Turn): string | undefined =>
@@ -182,8 +188,8 @@ const getWords = (turn: Turn): string | undefined =>
 
 const hashText = (text: string) => hashToHex(text, 0x811c9dc5) + hashToHex(text, 0x9dc5811c)
 
-const toKey = (owner: string, place: LazyPlace, { id, name }: ToolCallPart) =>
-  isRandom(id) ? `${owner} ${id}` : `${owner} ${id} ${name} ${place()}`
+const toKey = (owner: string, getPositionKey: LazyPositionKey, { id, name }: ToolCallPart) =>
+  isRandom(id) ? `${owner} ${id}` : `${owner} ${id} ${name} ${getPositionKey()}`
 
 /** Returns whether the ID is random, rather than a function name with a number. */
 const isRandom = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run) => /\d.*\d/.test(run))

@@ -95,10 +95,10 @@ export const addEventCharges = (usage: TokenUsage, data: string): TokenUsage =>
 function readOuterCost(answer: JsonObject, header: ((name: string) => string | undefined) | undefined): Charge {
   const { usage, usageMetadata, costDollars, meta, choices } = answer
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
-  const places: unknown[] = [usage, usageMetadata, isObject(meta) && meta.usage, readGateway(answer)]
-  if (isObject(choice)) places.push(readGateway(choice.message), readGateway(choice.delta), readGateway(choice))
-  for (const place of places) {
-    const charge = isObject(place) ? readCost(place) : {}
+  const sources: unknown[] = [usage, usageMetadata, isObject(meta) && meta.usage, readGateway(answer)]
+  if (isObject(choice)) sources.push(readGateway(choice.message), readGateway(choice.delta), readGateway(choice))
+  for (const source of sources) {
+    const charge = isObject(source) ? readCost(source) : {}
     if (charge.costUsd !== undefined) return charge
   }
   const own = isObject(costDollars) ? readTotal(costDollars) : readCost(answer)

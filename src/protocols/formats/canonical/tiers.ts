@@ -7,18 +7,19 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
  */
 export function isPremiumTier(tier: unknown, depth = 0): boolean {
   if (isObject(tier)) return depth < MAX_DEPTH && Object.values(tier).some((inner) => isPremiumTier(inner, depth + 1))
-  if (typeof tier === 'string') return !USUAL.has(tier) && !PLAIN.test(tier.trim().replace(PREFIX, ''))
+  if (typeof tier === 'string')
+    return !STANDARD_TIERS.has(tier) && !STANDARD_PATTERN.test(tier.trim().replace(PREFIX, ''))
   return Boolean(tier) // Google also accepts the numbers of its enums, where 0 is unspecified
 }
 
 /** No vendor nests a tier deeper than this, but responses may nest 10,000 levels (lib/json.ts). */
 const MAX_DEPTH = 4
 
-const USUAL: ReadonlySet<string> = new Set(['default', 'standard', 'auto', 'flex', 'batch'])
+const STANDARD_TIERS: ReadonlySet<string> = new Set(['default', 'standard', 'auto', 'flex', 'batch'])
 const PREFIX = /^(?:.*(?:tier|type|speed|geo|latency)[_. -]+)/i
 
 /** `on_demand` is the regular price at Groq and Vertex AI; `global` and `not_available` are regular at Anthropic. */
-const PLAIN =
+const STANDARD_PATTERN =
   /^(?:(?:default|standard|auto|flex|batch)(?:[_-].*)?|on[_-]?demand(?:[_-]flex)?|.*unspecified|global|not_available|none|off|normal|)$/i
 
 /** Reads whether a more expensive tier served a response. Returns no field if that is unknown. `answer`: the object with the usage. */

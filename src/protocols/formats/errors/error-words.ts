@@ -44,12 +44,12 @@ const DENIED =
 
 /** Returns whether the request was rejected because of its content, although the status suggests a problem with the account. */
 export const isContentRejected = ({ text, codes }: ProviderError): boolean =>
-  codes.some((code) => REFUSED_CODE.test(code)) ||
+  codes.some((code) => REJECTED_CODE.test(code)) ||
   /^Content violates usage guidelines|requires moderation\b.{0,40} flagged|^You do not have permission to access the (?:File|CachedContent)|^CachedContent not found/.test(
     text,
   )
 
-const REFUSED_CODE =
+const REJECTED_CODE =
   /^(?:content_filter(?:ed)?|flagged_input|moderation_blocked|data_?inspection_?failed|ResponsibleAIPolicyViolation|\w+_policy_violation)$/i
 
 /** Returns whether the codes or the text of a 403 are about the key, its permissions, or its account. */
@@ -117,26 +117,26 @@ export const isModelFailure = ({ codes }: ProviderError): boolean => codes.inclu
 
 /** Returns whether a limit applies to one model only, so the account may use others. */
 export const isModelLimit = ({ text, quotas }: ProviderError): boolean =>
-  quotas.some((id) => /PerModel|PerBaseModel/i.test(id)) || ONE_MODEL.test(text)
+  quotas.some((id) => /PerModel|PerBaseModel/i.test(id)) || MODEL_LIMIT.test(text)
 
-const ONE_MODEL =
+const MODEL_LIMIT =
   /\b(?:this|the|specific|for|and|base) (?:this )?model\b|\bmodel: ?\S|per_base_model|By ?Model|^(?:Rate limit reached|Request too large) for (?!default)\S+ in organization|^Your requests to \S+ for \S+ in |is temporarily rate-limited upstream/i
 
 /** Returns whether the account has no credit left. In that case, waiting doesn't help, regardless of the status. */
 export const isOutOfCredit = ({ text, codes, isSecondHand }: ProviderError): boolean =>
-  !isSecondHand && (codes.some((code) => NO_MONEY_CODE.test(code)) || NO_MONEY.test(text))
+  !isSecondHand && (codes.some((code) => OUT_OF_CREDIT_CODE.test(code)) || OUT_OF_CREDIT.test(text))
 
-const NO_MONEY_CODE =
+const OUT_OF_CREDIT_CODE =
   /^(?:insufficient_(?:quota|balance|credits|funds)|billing_\w+|budget_exceeded|exceeded_current_quota_error|Arrearage)$/i
 
-const NO_MONEY =
+const OUT_OF_CREDIT =
   /^Your (?:credit balance is too low|team \S+ has either used all available credits)|^You have reached your specified (?:workspace )?API usage limits|^余额不足|^Not enough credits$/ // the last two: Zhipu, Serper
 
 /** Returns whether the account is rejected for its location or plan, or because it is suspended. Some vendors return a 400 or 412. */
 export const isAccountRejected = ({ text, codes }: ProviderError): boolean =>
-  codes.includes('organization_restricted') || ACCOUNT_REFUSED.test(text)
+  codes.includes('organization_restricted') || ACCOUNT_REJECTED.test(text)
 
-const ACCOUNT_REFUSED =
+const ACCOUNT_REJECTED =
   /^User location is not supported|^Gemini API free tier is not available|^This organization has been disabled|^Account \S+ is suspended, /
 
 /** Returns whether the request is longer than the model's context window. Few vendors have a code for that. */

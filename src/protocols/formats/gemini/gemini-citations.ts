@@ -11,10 +11,10 @@ export interface CitedText {
   partIndex: number
 }
 
-type Found = { key: number; citation: Citation }
+type FoundCitation = { key: number; citation: Citation }
 
 /** Parses the sources of a candidate, as citations of the texts that they support. */
-export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[]): Found[] {
+export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[]): FoundCitation[] {
   const last = texts.at(-1)
   if (!last) return []
   const offsets = new Map<CitedText, Offsets>()
@@ -39,17 +39,17 @@ function getQuotedSources(quoted: unknown): unknown[] {
   return Array.isArray(list) ? list : []
 }
 
-interface Texts {
+interface TextContext {
   texts: readonly CitedText[]
   last: CitedText
   offsets: Map<CitedText, Offsets>
 }
 
-function parseSupports(grounding: JsonObject, { texts, last, offsets }: Texts): Found[] {
+function parseSupports(grounding: JsonObject, { texts, last, offsets }: TextContext): FoundCitation[] {
   const chunks: unknown[] = Array.isArray(grounding.groundingChunks) ? grounding.groundingChunks : []
   const sources = chunks.map((chunk) => (isObject(chunk) ? parseSource(mergeSources(chunk)) : {}))
   const supports: unknown[] = Array.isArray(grounding.groundingSupports) ? grounding.groundingSupports : []
-  const cite = (source: Citation | undefined, key: number, span: TextSpan | undefined): Found[] =>
+  const cite = (source: Citation | undefined, key: number, span: TextSpan | undefined): FoundCitation[] =>
     source && Object.keys(source).length > 0 ? [{ key, citation: { ...source, ...span } }] : []
   if (supports.length === 0) return sources.flatMap((source) => cite(source, last.key, undefined))
   return supports.flatMap((support) => {
@@ -74,7 +74,10 @@ interface TextSpan {
 }
 
 /** Finds the position of a segment, preferably by its quote, because its part index may be missing and parts of a stream are joined. */
-function locate(segment: JsonObject, { texts, last, offsets }: Texts): { key: number; span: TextSpan | undefined } {
+function locate(
+  segment: JsonObject,
+  { texts, last, offsets }: TextContext,
+): { key: number; span: TextSpan | undefined } {
   const { text: quote, partIndex = 0 } = segment
   const own = texts.find((text) => text.partIndex === partIndex)
   const likely = own ? [own, ...texts.filter((text) => text !== own)] : texts
@@ -102,14 +105,14 @@ function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, k
 }
 
 /** A text part of a response, and its position among the parts. */
-export interface CitingText {
+export interface CitedTextPart {
   text: string
   citations: readonly Citation[]
   partIndex: number
 }
 
 /** Writes the sources of a response for a client. Returns `undefined` if there are none. */
-export function writeGrounding(texts: readonly CitingText[], queries: readonly string[]): WireGrounding | undefined {
+export function writeGrounding(texts: readonly CitedTextPart[], queries: readonly string[]): WireGrounding | undefined {
   const chunks = new Map<string, WireChunk>()
   const supports: WireSupport[] = []
   for (const { text, citations, partIndex } of texts) {

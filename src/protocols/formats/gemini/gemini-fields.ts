@@ -21,7 +21,7 @@ export function decodeBase64Text(base64: string): string | undefined {
  */
 export function parseFinish(reason: unknown, explanation?: unknown): Finish | undefined {
   const name = typeof reason === 'number' ? byNumber[reason] : reason
-  if (typeof name !== 'string' || name === '' || isVagueEnd(name)) return undefined
+  if (typeof name !== 'string' || name === '' || isUnspecifiedReason(name)) return undefined
   const known = finishReasons.get(name) ?? 'stop'
   const hasExplanation = known === 'content-filter' || known === 'malformed-call'
   return omitUndefined<Finish>({
@@ -32,7 +32,7 @@ export function parseFinish(reason: unknown, explanation?: unknown): Finish | un
 }
 
 /** Returns whether the reason is unspecified. Some proxies for Google send this instead of no reason, in every chunk or only in the last. */
-export const isVagueEnd = (reason: unknown): boolean => reason === 'FINISH_REASON_UNSPECIFIED'
+export const isUnspecifiedReason = (reason: unknown): boolean => reason === 'FINISH_REASON_UNSPECIFIED'
 
 /** Parses the finish for a blocked prompt, whose response has no candidates, only `promptFeedback`. */
 export function parseBlockedPrompt(blockReason: unknown, message: unknown): Finish | undefined {

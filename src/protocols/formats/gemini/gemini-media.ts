@@ -23,7 +23,7 @@ export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefi
   const media = toMediaPart(source, name)
   if (name !== undefined && media.type !== 'file') warnings.noteDropped(holder.path('displayName'))
   holder.drop()
-  if (media.type === 'video') Object.assign(media, readClip(part))
+  if (media.type === 'video') Object.assign(media, readVideoSettings(part))
   return media
 }
 
@@ -51,7 +51,7 @@ function readFileSource(file: Fields): MediaSource {
     : omitUndefined<MediaSource & { type: 'url' }>({ type: 'url', url: uri, mediaType })
 }
 
-function readClip(part: Fields): Omit<VideoPart, 'type' | 'source'> {
+function readVideoSettings(part: Fields): Omit<VideoPart, 'type' | 'source'> {
   const metadata = part.fields('videoMetadata')
   return metadata
     ? omitUndefined({
@@ -83,12 +83,15 @@ export function writeSource(
       return { inlineData: { mimeType: source.mediaType, data: toBase64(encodeUtf8(source.text)) } }
     case 'url':
       return {
-        fileData: { mimeType: source.mediaType ?? guessMediaType(source.url) ?? usualTypes[kind], fileUri: source.url },
+        fileData: {
+          mimeType: source.mediaType ?? guessMediaType(source.url) ?? defaultTypes[kind],
+          fileUri: source.url,
+        },
       }
     case 'file-id':
       if (source.format !== 'gemini') return undefined
       return {
-        fileData: { mimeType: source.mediaType ?? guessMediaType(source.id) ?? usualTypes[kind], fileUri: source.id },
+        fileData: { mimeType: source.mediaType ?? guessMediaType(source.id) ?? defaultTypes[kind], fileUri: source.id },
       }
     default:
       return assertNever(source)
@@ -96,7 +99,7 @@ export function writeSource(
 }
 
 /** The media types for media of unknown type, because the field is required. */
-const usualTypes: Readonly<Record<MediaPart['type'], string>> = {
+const defaultTypes: Readonly<Record<MediaPart['type'], string>> = {
   image: 'image/jpeg',
   audio: 'audio/mpeg',
   video: 'video/mp4',

@@ -157,14 +157,15 @@ function parseGoogleOptions(google: Fields): JsonObject {
   })
   const retrievalConfig = google.object('retrievalConfig')
   return omitUndefined<JsonObject>({
-    safetySettings: google.list('safetySettings') ?? (threshold && HARMS.map((category) => ({ category, threshold }))),
+    safetySettings:
+      google.list('safetySettings') ?? (threshold && HARM_CATEGORIES.map((category) => ({ category, threshold }))),
     generationConfig: Object.keys(config).length > 0 ? config : undefined,
     toolConfig: retrievalConfig && { retrievalConfig },
   })
 }
 
 /** The categories that `threshold` applies to, as in the AI SDK's Google provider. */
-const HARMS = [
+const HARM_CATEGORIES = [
   'HARM_CATEGORY_HATE_SPEECH',
   'HARM_CATEGORY_DANGEROUS_CONTENT',
   'HARM_CATEGORY_HARASSMENT',

@@ -59,7 +59,7 @@ function parseTool(tool: Fields, context: FileContext): OfferedTool {
   const own =
     parseAnthropicTool(id, name, args) ?? parseOpenAITool(id, name, args) ?? parseHostedTool(id, args, targetFormat)
   if (id.startsWith('anthropic.computer_') && targetFormat === 'anthropic-messages')
-    return parseScreenTool(id, name, args)
+    return parseComputerTool(id, name, args)
   if (own) return own
   return { type: 'vendor', name, refusal: `the tool "${id}" only works with its own vendor.` }
 }
@@ -108,7 +108,7 @@ function parseAnthropicTool(id: string, name: string, args: JsonObject): Functio
 }
 
 /** Parses Anthropic's tool for computer use, which only Anthropic's models can use. */
-function parseScreenTool(id: string, name: string, args: JsonObject): OfferedTool {
+function parseComputerTool(id: string, name: string, args: JsonObject): OfferedTool {
   const type = id.slice('anthropic.'.length)
   const own = { format: 'anthropic-messages' as const, value: { type, name, ...snakeCaseKeys(args) } }
   return name === 'computer' && getBeta(type) !== undefined
@@ -134,17 +134,17 @@ const ownNames = [
 function parseSearch(search: Fields): WebSearchTool {
   const args = search.fields('args')
   const filters = args?.fields('filters')
-  const place = args?.fields('userLocation')
-  place?.ignore('type')
+  const location = args?.fields('userLocation')
+  location?.ignore('type')
   const tool = omitUndefined<WebSearchTool>({
     type: 'web-search',
     maxUses: args?.number('maxUses'),
     contextSize: args?.oneOfOrDrop('searchContextSize', ['low', 'medium', 'high']),
     allowedDomains: args?.strings('allowedDomains') ?? filters?.strings('allowedDomains'),
     blockedDomains: args?.strings('blockedDomains') ?? filters?.strings('blockedDomains'),
-    location: readLocation(place),
+    location: readLocation(location),
   })
-  for (const fields of [place, filters, args]) fields?.drop()
+  for (const fields of [location, filters, args]) fields?.drop()
   return tool
 }
 

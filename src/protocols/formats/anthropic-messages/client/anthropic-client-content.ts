@@ -15,14 +15,14 @@ export function readBlocks(holder: Fields, name: string, warnings: Warnings): Fi
   return content.map((block: unknown, index) => readElementFields(block, `${path}[${index}]`, warnings))
 }
 
-const PART_NAMES = { name: 'title', citable: 'citations' }
+const PART_FIELD_NAMES = { name: 'title', citable: 'citations' }
 
 /** Parses a block of a user message or tool result. Returns no part for empty text. */
 export function parseBlock(block: Fields, warnings: Warnings): UserPart[] {
   const part = parsePart(block, warnings)
   block.drop()
   if (!part) return []
-  warnings.setPath(part, block.at, PART_NAMES)
+  warnings.setPath(part, block.at, PART_FIELD_NAMES)
   return [part]
 }
 

@@ -72,7 +72,7 @@ function parseResult(block: Fields, warnings: Warnings): ToolResult {
 }
 
 function parseAssistant(blocks: readonly Fields[], warnings: Warnings): AssistantPart[] {
-  const searches: Searches = { running: new Map(), places: new Map() }
+  const searches: Searches = { running: new Map(), paths: new Map() }
   const inserted = new Set<AssistantPart>()
   const parts = blocks.flatMap((block) => {
     const part = parsePart(block, searches, warnings)
@@ -82,17 +82,17 @@ function parseAssistant(blocks: readonly Fields[], warnings: Warnings): Assistan
     if (part.type === 'text' && block.string('type') !== 'text') inserted.add(part)
     return [part]
   })
-  for (const place of searches.places.values()) warnings.noteDropped(place) // searches without results
+  for (const path of searches.paths.values()) warnings.noteDropped(path) // searches without results
   return returnStateToParts(separateParagraphs(parts, inserted))
 }
 
 /** Web searches that have no results yet, by ID: their blocks and their paths in the request. */
 interface Searches {
   running: RunningCalls
-  places: Map<string, string>
+  paths: Map<string, string>
 }
 
-function parsePart(block: Fields, { running, places }: Searches, warnings: Warnings): AssistantPart | undefined {
+function parsePart(block: Fields, { running, paths }: Searches, warnings: Warnings): AssistantPart | undefined {
   const type = block.string('type')
   switch (type) {
     case 'text': {
@@ -110,7 +110,7 @@ function parsePart(block: Fields, { running, places }: Searches, warnings: Warni
     case 'image':
       return { type, source: parseSource(block, warnings) }
     case 'web_search_tool_result':
-      places.delete(block.string('tool_use_id') ?? '')
+      paths.delete(block.string('tool_use_id') ?? '')
       return parseServerResult(ignoreAll(block), running, {})
     case 'fallback': // marks where another Anthropic model continued
       ignoreAll(block)
@@ -119,7 +119,7 @@ function parsePart(block: Fields, { running, places }: Searches, warnings: Warni
       if (block.string('name') === 'web_search') {
         const id = block.string('id') ?? ''
         running.set(id, ignoreAll(block))
-        places.set(id, block.at)
+        paths.set(id, block.at)
         return undefined
       }
   }

@@ -22,13 +22,13 @@ export function parseTools(body: Fields, choice: ToolChoice | undefined, warning
     const tool = parseTool(fields, warnings)
     if (!tool) return []
     if (tool.type !== 'vendor') fields.drop()
-    warnings.setPath(tool, fields.at, TOOL_NAMES)
+    warnings.setPath(tool, fields.at, TOOL_FIELD_NAMES)
     return [tool]
   })
   return dropVendorTools(allTools, choice, warnings)
 }
 
-const TOOL_NAMES = {
+const TOOL_FIELD_NAMES = {
   schema: 'input_schema',
   maxUses: 'max_uses',
   allowedDomains: 'allowed_domains',

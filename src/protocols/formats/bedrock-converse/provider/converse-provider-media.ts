@@ -61,11 +61,11 @@ function getBytes(part: ImagePart | VideoPart | FilePart, { warnings }: TargetCo
 function rejectType(part: ImagePart | VideoPart | FilePart, mediaType: string, { warnings }: TargetContext): never {
   return warnings.reject(
     warnings.getPath(part, part.type),
-    `the target does not support the ${part.type} type ${mediaType}. Send it as ${USUAL[part.type]}.`,
+    `the target does not support the ${part.type} type ${mediaType}. Send it as ${SUGGESTED_TYPES[part.type]}.`,
   )
 }
 
-const USUAL = { image: 'PNG or JPEG', video: 'MP4', file: 'PDF' } as const
+const SUGGESTED_TYPES = { image: 'PNG or JPEG', video: 'MP4', file: 'PDF' } as const
 
 const VIDEOS: Readonly<Record<string, string>> = {
   'video/quicktime': 'mov',

@@ -12,7 +12,7 @@ interface MarkableItems {
 }
 
 /** An item of a copied request that may have a mark. It can be changed in place. */
-interface MarkPlace {
+interface MarkCandidate {
   item: { cache?: CacheMark }
   within: 'tools' | 'instructions' | 'input' | 'assistant' | 'results' | 'result-parts'
   part?: MarkedPart
@@ -26,10 +26,10 @@ type MarkedPart = Extract<Part, { cache?: CacheMark }>
 export function moveBlankMarks(turns: readonly Turn[], { traits, warnings }: TargetContext): readonly Turn[] {
   if (traits.cacheMarks === 'none' || !hasMarks({ tools: [], turns })) return turns
   const copy = copyItems({ tools: [], turns })
-  let before: MarkPlace | undefined
-  for (const place of listPlaces(copy)) {
-    const { item, part, result } = place
-    if (!isBlank(part, traits)) before = place
+  let before: MarkCandidate | undefined
+  for (const candidate of listMarkCandidates(copy)) {
+    const { item, part, result } = candidate
+    if (!isBlank(part, traits)) before = candidate
     else if (item.cache) {
       const receiver = result ?? before?.item
       if (receiver) receiver.cache ??= item.cache
@@ -62,26 +62,26 @@ export function fitCacheMarks(
   const copy = copyItems(request)
   const { traits, warnings } = target
   const hasLifetimes = traits.cacheMarks === 'cache_control'
-  const places = listPlaces(copy)
+  const candidates = listMarkCandidates(copy)
 
-  function drop({ item }: MarkPlace) {
+  function drop({ item }: MarkCandidate) {
     if (item.cache) warnings.noteDropped(warnings.getPath(item.cache, 'cache'))
     delete item.cache
   }
 
-  for (const place of places) {
-    if (!isUnmarkable(place, target)) continue
-    if (place.result && place.item.cache && !place.result.cache) {
-      place.result.cache = place.item.cache
-      delete place.item.cache
-    } else drop(place)
+  for (const candidate of candidates) {
+    if (!isUnmarkable(candidate, target)) continue
+    if (candidate.result && candidate.item.cache && !candidate.result.cache) {
+      candidate.result.cache = candidate.item.cache
+      delete candidate.item.cache
+    } else drop(candidate)
   }
-  const last = places.findLast((place) => !isUnmarkable(place, target) && !isBlank(place.part, traits))
+  const last = candidates.findLast((candidate) => !isUnmarkable(candidate, target) && !isBlank(candidate.part, traits))
   if (auto && hasLifetimes && !takesAuto && last) last.item.cache ??= auto
   const autoSlots = auto && hasLifetimes && takesAuto ? 1 : 0
   const slots = traits.cacheMarks === 'none' ? 0 : traits.maxCacheMarks - autoSlots
-  const marked = places.filter(({ item }) => item.cache)
-  for (const place of marked.slice(0, Math.max(0, marked.length - slots))) drop(place)
+  const marked = candidates.filter(({ item }) => item.cache)
+  for (const candidate of marked.slice(0, Math.max(0, marked.length - slots))) drop(candidate)
   if (!hasLifetimes) return { ...copy, auto }
 
   const whole: { cache?: CacheMark } = takesAuto && auto ? { cache: auto } : {}
@@ -104,9 +104,9 @@ function fitLifetimes(items: readonly { cache?: CacheMark }[], { warnings }: Tar
   }
 }
 
-function isUnmarkable({ within }: MarkPlace, { traits: { cacheMarks, unmarkable } }: TargetContext): boolean {
+function isUnmarkable({ within }: MarkCandidate, { traits: { cacheMarks, unmarkable } }: TargetContext): boolean {
   if (within === 'tools' && cacheMarks === 'prompt_cache_breakpoint') return true // only parts of the conversation can have one
-  return unmarkable.some((place) => place === within)
+  return unmarkable.some((area) => area === within)
 }
 
 /** Returns whether there are any marks. Most requests have none and aren't copied. */
@@ -123,23 +123,25 @@ const isMarked = (item: Tool | Part | ToolResult): boolean =>
   ('type' in item && item.type === 'search-result' && item.content.some(isMarked))
 
 /** Lists all items that may have marks, in the order of the cached prefix. */
-function listPlaces({ tools, turns }: MarkableItems): MarkPlace[] {
-  const places: MarkPlace[] = tools.flatMap((item) => (item.type === 'function' ? [{ item, within: 'tools' }] : []))
-  const add = (part: Part, place: Omit<MarkPlace, 'item' | 'part'>) => {
-    if (isMarkable(part)) places.push({ item: part, part, ...place })
+function listMarkCandidates({ tools, turns }: MarkableItems): MarkCandidate[] {
+  const candidates: MarkCandidate[] = tools.flatMap((item) =>
+    item.type === 'function' ? [{ item, within: 'tools' }] : [],
+  )
+  const add = (part: Part, target: Omit<MarkCandidate, 'item' | 'part'>) => {
+    if (isMarkable(part)) candidates.push({ item: part, part, ...target })
   }
   for (const turn of turns) {
     if (turn.role === 'tool')
       for (const result of turn.results) {
         for (const part of result.content) add(part, { within: 'result-parts', result })
-        places.push({ item: result, within: 'results' })
+        candidates.push({ item: result, within: 'results' })
       }
     else {
       const within = turn.role === 'user' ? 'input' : turn.role === 'system' ? 'instructions' : turn.role
       for (const part of turn.content) add(part, { within })
     }
   }
-  return places
+  return candidates
 }
 
 /** Returns whether the part can have a mark. Reasoning and server tools can't. */

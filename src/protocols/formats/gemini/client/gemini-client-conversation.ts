@@ -135,11 +135,11 @@ function parseUserPart(part: Fields, warnings: Warnings): UserPart[] {
   const detail = readDetail(part)
   if (media.type === 'image' && detail) media.detail = detail
   else if (part.any('mediaResolution') !== undefined) warnings.noteDropped(part.path('mediaResolution'))
-  warnings.setPath(media, part.at, MEDIA_NAMES)
+  warnings.setPath(media, part.at, MEDIA_FIELD_NAMES)
   return [media]
 }
 
-const MEDIA_NAMES = {
+const MEDIA_FIELD_NAMES = {
   detail: 'mediaResolution',
   name: 'inlineData.displayName',
   clip: 'videoMetadata',

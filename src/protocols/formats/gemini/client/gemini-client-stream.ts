@@ -5,7 +5,7 @@ import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
-import { type CitingText, writeGrounding } from '../gemini-citations.ts'
+import { type CitedTextPart, writeGrounding } from '../gemini-citations.ts'
 import { writeError } from '../gemini-errors.ts'
 import { writeLogprobs, writeUsage } from '../gemini-fields.ts'
 import { writeSignature } from '../gemini-reasoning.ts'
@@ -35,7 +35,7 @@ interface CandidateState {
   firstCall: BufferedCall | undefined
   lastCall: BufferedCall | undefined
   parts: number
-  texts: CitingText[]
+  texts: CitedTextPart[]
   queries: string[]
   hasRefused: boolean
 }

@@ -14,17 +14,17 @@ export function toOpenApiSchema(schema: JsonObject, onLoss: OnLoss): JsonObject 
   return write(schema, '')
 }
 
-interface SchemaPlace {
+interface SchemaContext {
   path: string
   resolver: Resolver
   onLoss: OnLoss
   write(schema: unknown, path: string): JsonObject
 }
 
-function writeSchema(original: unknown, place: SchemaPlace): JsonObject {
-  const noteLoss = (keyword: string) => place.onLoss(join(place.path, keyword))
+function writeSchema(original: unknown, context: SchemaContext): JsonObject {
+  const noteLoss = (keyword: string) => context.onLoss(join(context.path, keyword))
   if (!isObject(original)) return {} // `true` allows anything
-  const resolved = place.resolver.enter(original, noteLoss)
+  const resolved = context.resolver.enter(original, noteLoss)
   if (!resolved) {
     noteLoss('$ref')
     return { type: 'OBJECT' }
@@ -32,14 +32,14 @@ function writeSchema(original: unknown, place: SchemaPlace): JsonObject {
   const { schema } = resolved
   const written = {
     ...copyCommonKeywords(schema),
-    ...writeType(schema, place, noteLoss),
+    ...writeType(schema, context, noteLoss),
     ...writeEnum(schema, noteLoss),
     ...writeLimits(schema, noteLoss),
-    ...writeMembers(schema, place, noteLoss),
+    ...writeMembers(schema, context, noteLoss),
   }
   for (const keyword in schema)
     if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) noteLoss(keyword)
-  place.resolver.leave(resolved)
+  context.resolver.leave(resolved)
   return written
 }
 
@@ -51,7 +51,11 @@ function copyCommonKeywords(schema: JsonObject): JsonObject {
 }
 
 /** Writes the type, whether the value may be null, and alternatives. */
-function writeType(schema: JsonObject, { path, write }: SchemaPlace, noteLoss: (keyword: string) => void): JsonObject {
+function writeType(
+  schema: JsonObject,
+  { path, write }: SchemaContext,
+  noteLoss: (keyword: string) => void,
+): JsonObject {
   const declared = [schema.type].flat().filter((type) => typeof type === 'string')
   const types = declared.filter((type) => type !== 'null').map((type) => type.toUpperCase())
   const listed = schema.anyOf ?? schema.oneOf
@@ -80,7 +84,7 @@ function guessType(schema: JsonObject): string | undefined {
 /** Writes the properties of an object and the elements of an array. */
 function writeMembers(
   schema: JsonObject,
-  { path, write }: SchemaPlace,
+  { path, write }: SchemaContext,
   noteLoss: (keyword: string) => void,
 ): JsonObject {
   const written: JsonObject = {}
@@ -127,9 +131,17 @@ const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
 
 /** Returns whether the keyword doesn't restrict values, or has its default value. */
 const isHarmless = (keyword: string, value: unknown) =>
-  NOTES.has(keyword) || (keyword === 'additionalProperties' && value === false)
+  IGNORED_KEYWORDS.has(keyword) || (keyword === 'additionalProperties' && value === false)
 
-const NOTES: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', '$defs', 'definitions', '$ref', 'strict'])
+const IGNORED_KEYWORDS: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$comment',
+  '$defs',
+  'definitions',
+  '$ref',
+  'strict',
+])
 
 type NoteLoss = (keyword: string) => void
 

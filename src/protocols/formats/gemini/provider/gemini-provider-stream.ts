@@ -12,7 +12,7 @@ import { readCandidateIndex } from '../../canonical/stream-reader.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
 import { type CitedText, hasSources, parseGrounding } from '../gemini-citations.ts'
 import { parseStreamError } from '../gemini-errors.ts'
-import { isVagueEnd, parseBlockedPrompt, parseFinish, parseLogprobs } from '../gemini-fields.ts'
+import { isUnspecifiedReason, parseBlockedPrompt, parseFinish, parseLogprobs } from '../gemini-fields.ts'
 import { createCallAssembler, type WholeCall } from '../gemini-function-calls.ts'
 import { toMediaPart } from '../gemini-media.ts'
 import { readGeminiUsage } from '../gemini-stream-state.ts'
@@ -143,7 +143,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       responseWarnings.noteDropped('logprobsResult') // the candidate has no text for them; logprobs of reasoning aren't supported
     if (isCiting) cite(candidate)
     const finish = parseFinish(candidate.finishReason, candidate.finishMessage)
-    isVague = isVagueEnd(candidate.finishReason) && !parts.some(hasContent)
+    isVague = isUnspecifiedReason(candidate.finishReason) && !parts.some(hasContent)
     if (!finish) return
     isFinished = true
     end()
@@ -258,12 +258,12 @@ function parsePart(part: JsonObject, { origin, responseWarnings }: ReadContext):
     if (!media) responseWarnings.noteDropped('inlineData')
     return media
   }
-  const other = Object.keys(part).find((name) => !NOTES.has(name))
+  const other = Object.keys(part).find((name) => !KNOWN_FIELDS.has(name))
   if (other !== undefined) responseWarnings.noteDropped(other)
   return content || (state && !other) ? omitUndefined<TextPart>({ type: 'text', text: content, state }) : undefined
 }
 
-const NOTES: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature', 'partMetadata'])
+const KNOWN_FIELDS: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature', 'partMetadata'])
 
 function parseMedia({ mimeType, data }: JsonObject, state: OpaqueState | undefined): AssistantPart | undefined {
   if (typeof mimeType !== 'string' || typeof data !== 'string') return undefined

@@ -84,8 +84,8 @@ function parseFile(file: Fields, cache: CacheMark | undefined, warnings: Warning
 }
 
 /** Parses a data URL, a URL (OpenRouter), or bare base64. */
-const parseFileSource = (data: string, otherwise = 'application/pdf'): MediaSource =>
-  /^(?:data|https?|gs):/i.test(data) ? parseMediaUrl(data, otherwise) : createBase64Source(otherwise, data)
+const parseFileSource = (data: string, fallbackType = 'application/pdf'): MediaSource =>
+  /^(?:data|https?|gs):/i.test(data) ? parseMediaUrl(data, fallbackType) : createBase64Source(fallbackType, data)
 
 /** Reads the URL from a field that is `{ url }` or, for some vendors, the URL itself. */
 function readUrl(fields: Fields, name: string): string {

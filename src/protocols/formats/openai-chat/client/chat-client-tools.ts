@@ -20,7 +20,7 @@ import { ignoreUnusedField } from './chat-client-conversation.ts'
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
   const tools = readTools(body, 'tools', warnings).map((fields) => {
     const tool = parseTool(fields, warnings)
-    warnings.setPath(tool, fields.at, TOOL_NAMES)
+    warnings.setPath(tool, fields.at, TOOL_FIELD_NAMES)
     return tool
   })
   const functions = readTools(body, 'functions', warnings).map((fields) => {
@@ -33,7 +33,7 @@ export function parseTools(body: Fields, choice: ToolChoice | undefined, warning
   return dropVendorTools(allTools, choice, warnings)
 }
 
-const TOOL_NAMES = {
+const TOOL_FIELD_NAMES = {
   schema: 'function.parameters',
   strict: 'function.strict',
   grammar: 'custom.format',

@@ -134,11 +134,11 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
     return result
   }
 
-  function readCallId(item: Fields, otherwise?: string): string {
+  function readCallId(item: Fields, fallbackId?: string): string {
     const [next] = openCalls
     return (
       item.string('call_id') ||
-      otherwise ||
+      fallbackId ||
       next ||
       warnings.reject(item.path('call_id'), 'is required: the ID of the call that this result belongs to.')
     )

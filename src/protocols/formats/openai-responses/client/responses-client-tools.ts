@@ -34,7 +34,7 @@ export function getClientName({ client }: CanonicalRequest, name: string): { nam
   return { name: names.name, namespace: names.namespace }
 }
 
-const TOOL_NAMES = {
+const TOOL_FIELD_NAMES = {
   schema: 'parameters',
   outputSchema: 'output_schema',
   grammar: 'format',
@@ -51,7 +51,7 @@ export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warn
     if (fields.string('type') === 'namespace') return parseNamespace(fields, namespaces, warnings)
     const tool = parseTool(fields, warnings)
     if (!tool) return []
-    warnings.setPath(tool, fields.at, TOOL_NAMES)
+    warnings.setPath(tool, fields.at, TOOL_FIELD_NAMES)
     return [tool]
   })
 }
