@@ -2,7 +2,7 @@ import { encodeUtf8 } from '../../src/lib/bytes.ts'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
 import { createSseParser, type SseEvent } from '../../src/lib/sse.ts'
 import { createResponseWarnings } from '../../src/protocols/formats/canonical/canonical-warnings.ts'
-import { gatherStream, translateStream } from '../../src/protocols/formats/translate-stream.ts'
+import { assembleStream, translateStream } from '../../src/protocols/formats/translate-stream.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -90,7 +90,7 @@ async function gathered(sse: string, from: WireFormat, to: WireFormat): Promise<
   const parser = createSseParser((event) => events.push(event))
   parser.push(sse)
   parser.end()
-  const answer = gatherStream(events, { from: source, read, candidates: 1 })
+  const answer = assembleStream(events, { from: source, read, candidates: 1 })
   return wholeClients[to](Response.json(client.writeAnswer(answer, write)))
 }
 

@@ -50,8 +50,8 @@ interface StreamProgress {
   error: EmbeddedError | undefined
   usage: TokenUsage | undefined
   /** Set if `usage` is preliminary, from the beginning of the stream, and the end will report more. */
-  hasBegunUsage?: boolean
-  place?: StreamPosition
+  hasPreliminaryUsage?: boolean
+  position?: StreamPosition
 }
 
 /** Tracks a stream through its events. The caller may skip events between the first and the last ones. */
@@ -93,7 +93,7 @@ export interface AnswerReader {
   /** Returns whether the body is a response. An empty response with a finish reason counts as one. */
   isAnswer(answer: JsonObject): boolean
   /** Describes what is missing from an object that isn't a response. Default: unspecified. */
-  needs?(answer: JsonObject): string | undefined
+  describeMissing?(answer: JsonObject): string | undefined
   /** If responses may be arrays: the field under which to read the array. */
   readonly arrayField?: string
   /** If responses may be plain text: the field under which to read the text, unless its content type is JSON. */
@@ -118,7 +118,7 @@ export interface AnswerReader {
   /** Returns whether these bytes are a whole event of a response. May accept other events too. */
   isOwnEvent(event: Uint8Array): boolean
   /** Whether to assemble the response from events if a provider streams although the request didn't ask for a stream. */
-  readonly gathersEvents: boolean
+  readonly assemblesEvents: boolean
   /** The fields with the content of a response, including tool calls. Absent if there is no content. */
   readonly contentFields?: ContentFields
 }
@@ -152,9 +152,9 @@ export const toCountReader = ({ contentFields: _, ...answers }: AnswerReader): A
   ...answers,
   isAnswer: (answer) =>
     Object.entries(answer).some(([name, value]) => typeof value === 'number' && /tokens$/i.test(name)),
-  needs: () => 'a number of tokens',
+  describeMissing: () => 'a number of tokens',
   isEmpty: () => false,
-  gathersEvents: false,
+  assemblesEvents: false,
 })
 
 /** Creates a reader for responses that are never streamed. */
@@ -162,7 +162,7 @@ export const createWholeAnswerReader = (
   reader: Pick<
     AnswerReader,
     | 'isAnswer'
-    | 'needs'
+    | 'describeMissing'
     | 'arrayField'
     | 'textField'
     | 'bytesField'
@@ -175,7 +175,7 @@ export const createWholeAnswerReader = (
   ...reader,
   watchStream: () => ({ ...createStreamProgress(), observe() {} }),
   isOwnEvent: () => false,
-  gathersEvents: false,
+  assemblesEvents: false,
 })
 
 export interface ErrorReader {

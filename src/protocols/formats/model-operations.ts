@@ -53,7 +53,7 @@ interface MissingEndpoint {
   /** The failure class of an attempt at such a provider. */
   readonly class: FailureClass
   /** The missing ability, for error messages, such as "count tokens". */
-  readonly what: string
+  readonly ability: string
   /** Set if the gateway translates requests to this target from then on, and retries this one. */
   readonly isTranslated?: true
   /** Returns the gateway's own response if no target has the endpoint. `warning` describes it in the headers. */
@@ -77,7 +77,7 @@ export const operations = {
     missing: {
       matches: ({ status, body, reader }) => isEndpointMissing(status) || Boolean(reader.cannotCount?.(body)),
       class: 'client',
-      what: 'count tokens',
+      ability: 'count tokens',
       async getAnswer(body, format) {
         const { counter } = await format.loadTranslator()
         const tokens = estimateTokens(body)
@@ -92,7 +92,7 @@ export const operations = {
     missing: {
       matches: ({ status, body }) => lacksCompaction(status, body),
       class: 'format',
-      what: 'compact conversations',
+      ability: 'compact conversations',
       isTranslated: true,
     },
   },

@@ -72,7 +72,7 @@ export function toCanonicalError(thrown: unknown): CanonicalError {
   return error
 }
 
-interface GatherOptions {
+interface AssembleOptions {
   from: UpstreamTranslator
   read: ReadContext
   /** The number of candidates that the client requested. Default: 1. */
@@ -80,7 +80,7 @@ interface GatherOptions {
 }
 
 /** Assembles the whole response from the events of a provider's stream. Throws `UPSTREAM_INVALID` if they can't be read or have no normal end. */
-export function gatherStream(events: readonly SseEvent[], { from, read, candidates = 1 }: GatherOptions): Answer {
+export function assembleStream(events: readonly SseEvent[], { from, read, candidates = 1 }: AssembleOptions): Answer {
   for (const { data } of events) checkDepth(data)
   const repeated = from.findAnswer?.(events)
   if (repeated) return from.parseAnswer(repeated, read)

@@ -73,7 +73,7 @@ export interface ClientTranslator {
 export interface Translator extends UpstreamTranslator, ClientTranslator {
   readonly fieldNames: Readonly<Record<string, string>>
   /** Where requests have the options that combo entries can set. Lists all of the format's names, with `.` before nested fields. */
-  readonly optionPlaces: Readonly<Partial<Record<OptionName, readonly string[]>>>
+  readonly optionFields: Readonly<Partial<Record<OptionName, readonly string[]>>>
   readonly counter?: Counter
 }
 

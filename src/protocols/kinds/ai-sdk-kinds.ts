@@ -41,6 +41,6 @@ export function writeFacts(
     ...(Object.keys(used).length > 0 && { usage: used }),
     response: { timestamp: new Date(now * 1_000).toISOString(), modelId: model },
     warnings: writeWarnings(listLosses()),
-    ...writeSignalboxMetadata({ losses: listLosses(), lost: warnings.list(), usage, describe }, more),
+    ...writeSignalboxMetadata({ losses: listLosses(), responseLosses: warnings.list(), usage, describe }, more),
   }
 }

@@ -136,7 +136,7 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
   const answers = createWholeAnswerReader({
     ...(contentFields && { contentFields }),
     isAnswer: (json) => typeof tryRead(json) !== 'string',
-    needs(json) {
+    describeMissing(json) {
       const response = tryRead(json)
       return typeof response === 'string' ? response : undefined
     },

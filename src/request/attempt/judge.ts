@@ -135,9 +135,9 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditi
   const { readAnswer } = await request.context.translation()
   const broken = findFailure(await readAnswer({ json: {}, bytes: NOTHING, events }, terms), terms)
   if (!broken) return held
-  const { usage, hasBegunUsage } = state
+  const { usage, hasPreliminaryUsage } = state
   const { contentFields } = codec.answers
-  if (contentFields && (!usage || hasBegunUsage || isBlank(usage))) {
+  if (contentFields && (!usage || hasPreliminaryUsage || isBlank(usage))) {
     const { estimateStreamOutput } = await request.context.estimates.load()
     log.estimated(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))
   }

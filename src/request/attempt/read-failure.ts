@@ -70,7 +70,7 @@ export function readStatusFailure(
     return {
       class: missing.class,
       status,
-      message: `The provider cannot ${missing.what} (status ${status}).`,
+      message: `The provider cannot ${missing.ability} (status ${status}).`,
       lacksEndpoint: true,
     }
   const own = reader.read(body).message

@@ -61,8 +61,8 @@ function toObject(json: unknown, { arrayField }: AnswerReader): JsonObject | und
 }
 
 /** Creates the failure for a JSON object that isn't a valid response. */
-function createNoAnswerFailure(json: JsonObject, { needs }: AnswerReader): Failure {
-  const lacking = needs?.(json)
+function createNoAnswerFailure(json: JsonObject, { describeMissing }: AnswerReader): Failure {
+  const lacking = describeMissing?.(json)
   return lacking === undefined ? emptyResponseFailure : createMissingContentFailure(lacking)
 }
 

@@ -19,7 +19,7 @@ type ReceivedOutcome = ReceivedResponse | FailedResponse
 export async function receiveUnasked(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
   const { isEvents, body } = await peek(head.body)
   const answer = new ResponseWithBody(head, body)
-  return isEvents && expected.answers.gathersEvents ? gatherBody(answer, expected) : receiveObject(answer, expected)
+  return isEvents && expected.answers.assemblesEvents ? gatherBody(answer, expected) : receiveObject(answer, expected)
 }
 
 /** Reads a response to a request with `stream` whose content type is not that of a stream. Rejects as its body does, and if it is too large. */
@@ -126,7 +126,7 @@ function withoutObject(bytes: Uint8Array, json: unknown, expected: ResponseTerms
     const element = text.slice(text.indexOf('[') + 1, text.lastIndexOf(']')).trim()
     return { isEvents: false, body: createStream([encodeUtf8(element)]) }
   }
-  if (stream || !answers.gathersEvents) return undefined
+  if (stream || !answers.assemblesEvents) return undefined
   const bare = withoutComments(bytes)
   if (bare !== bytes && findFirstByte(bare) === OBJECT_START) return { isEvents: false, body: createStream([bare]) }
   return asEvents(createStream([bytes]), findFirstByte(bytes), format)

@@ -56,7 +56,7 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const { body } = codec.request
   if (!shared || typeof body !== 'string') return codec
   const translator = await shared.loadTranslator()
-  const { optionPlaces } = translator
+  const { optionFields } = translator
   const warnings = createWarnings({ isStrict: isStrict(request), names: translator.fieldNames })
   const known = getTraits(translator.traits, target, context.catalog)
   const isChat = call.endpoint.operation === operations.generate
@@ -67,21 +67,21 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const into = { model: target.model, traits, origin, warnings }
 
   const params = overrideOptions({}, request, target)
-  const sampling = getSampling(call.body, optionPlaces)
+  const sampling = getSampling(call.body, optionFields)
   const options = prepareOptions({ ...sampling, ...params }, { ...into, supportedOptions: translator.supportedOptions })
   const ownLimit = call.endpoint.outputLimit?.get(call.body)
   if (ownLimit !== undefined) options.maxOutputTokens ??= ownLimit // reasoning must fit within it
   resolveReasoning({ options, tools: [], toolChoice: undefined }, into)
   const { body: written } = translator.writeRequest({ ...PLACEHOLDER, model: target.model, options }, into)
 
-  const getPaths = (name: OptionName) => (optionPlaces[name] ?? []).map((place) => place.split('.'))
-  const isKept = (name: OptionName) => getPaths(name).some((place) => getValue(written, place) === sampling[name])
+  const getPaths = (name: OptionName) => (optionFields[name] ?? []).map((field) => field.split('.'))
+  const isKept = (name: OptionName) => getPaths(name).some((path) => getValue(written, path) === sampling[name])
   const set = Object.keys(params) as OptionName[] // the options have no other keys
   const overriddenSampling = SAMPLING.filter((name) => name in sampling && !(name in params) && !isKept(name))
-  const places = [...set, ...overriddenSampling].flatMap(getPaths)
-  const text = places.reduce((body, place) => {
-    const value = getValue(written, place)
-    return value === undefined ? removeField(body, place) : setField(body, place, value)
+  const paths = [...set, ...overriddenSampling].flatMap(getPaths)
+  const text = paths.reduce((body, path) => {
+    const value = getValue(written, path)
+    return value === undefined ? removeField(body, path) : setField(body, path, value)
   }, body)
   return {
     ...codec,
@@ -101,10 +101,10 @@ const PLACEHOLDER = {
 const SAMPLING = ['temperature', 'topP', 'topK'] as const
 
 /** Returns the client's sampling options. Some targets accept some of them only without others, or without reasoning. */
-function getSampling(body: JsonObject, places: Translator['optionPlaces']): RequestOptions {
+function getSampling(body: JsonObject, optionFields: Translator['optionFields']): RequestOptions {
   const options: RequestOptions = {}
   for (const name of SAMPLING) {
-    const values = (places[name] ?? []).map((place) => getValue(body, place.split('.')))
+    const values = (optionFields[name] ?? []).map((field) => getValue(body, field.split('.')))
     const value = values.find((one) => typeof one === 'number')
     if (typeof value === 'number') options[name] = value
   }

@@ -198,9 +198,9 @@ class PassThroughStream implements RelayedStream {
   ): void {
     if (this.#phase !== 'reading') return
     this.#phase = phase
-    const { usage, hasBegunUsage } = this.#state
+    const { usage, hasPreliminaryUsage } = this.#state
     const estimatedTokens =
-      usage && !hasBegunUsage && !isBlank(usage)
+      usage && !hasPreliminaryUsage && !isBlank(usage)
         ? undefined
         : Math.max(this.#sample.tokens() + (this.#repeated?.getTokens() ?? 0), countMinimumTokens(this.#state))
     this.#terms.onEnd({
@@ -231,7 +231,7 @@ class PassThroughStream implements RelayedStream {
   }
 
   #errorEvent(error: ErrorFacts): Uint8Array {
-    return encodeUtf8(this.#terms.format.errors.event(error, this.#state.place))
+    return encodeUtf8(this.#terms.format.errors.event(error, this.#state.position))
   }
 
   /** Returns the events for the client: nothing after an error event, unless the response was complete before. */

@@ -8,7 +8,7 @@ import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/
 import { restoreAnswer } from '../../protocols/formats/canonical/restore.ts'
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
 import { operations } from '../../protocols/formats/model-operations.ts'
-import { gatherStream } from '../../protocols/formats/translate-stream.ts'
+import { assembleStream } from '../../protocols/formats/translate-stream.ts'
 import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
@@ -49,7 +49,7 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
       const reported = client.findAnswer?.(events)
       if (reported) return encodeUtf8(JSON.stringify(reported))
       const asked = parseRequest()
-      const answer = gatherStream(events, { from: client, read, candidates: asked.options.candidates })
+      const answer = assembleStream(events, { from: client, read, candidates: asked.options.candidates })
       const write = createWriteContext(request, {
         request: asked,
         model: answer.model ?? target.model,

@@ -98,7 +98,7 @@ export async function screenEvents(
   let isEnded = false // within these events
   let isOver = false
   let passedError: SseEvent | undefined
-  let place: StreamPosition = {}
+  let position: StreamPosition = {}
   const given = splitEvents(whole)
   const rest = whole.subarray(given.reduce((size, { length }) => size + length, 0))
   for (const bytes of rest.length > 0 ? [...given, rest] : given) {
@@ -118,7 +118,7 @@ export async function screenEvents(
     const isFirst = !error
     if (isFirst) beforeVague = kept.length
     error ??= found.error
-    place = { ...place, ...found.place }
+    position = { ...position, ...found.position }
     if (!error) kept.push(clean)
     else if (found.error && !found.isBare && !isReported && !found.isHiding && (isFirst || found.isRecognized)) {
       kept.push(clean)
@@ -128,7 +128,7 @@ export async function screenEvents(
   }
   if (!error || (isReported && (isEnded || before().ended))) return { bytes: concatBytes(all) }
   if (!isReported) {
-    const event = errors.event(getErrorFacts(error, errors), { ...before().place, ...place, passedError })
+    const event = errors.event(getErrorFacts(error, errors), { ...before().position, ...position, passedError })
     kept.push(encodeUtf8(maskSecrets(event, secrets)))
   }
   return { error, isOver, bytes: concatBytes(kept) }
@@ -145,7 +145,15 @@ function parseEvent(bytes: Uint8Array, { errors }: Format, answers: AnswerReader
   const bare = findBareJson(text)
   if (bare !== undefined) {
     state.observe({ event: undefined, data: bare })
-    return { error: state.error, ended: false, place: state.place, isRecognized, isBare: true, isHiding: false, event }
+    return {
+      error: state.error,
+      ended: false,
+      position: state.position,
+      isRecognized,
+      isBare: true,
+      isHiding: false,
+      event,
+    }
   }
   const parser = createSseParser((found) => {
     event = found
@@ -154,9 +162,9 @@ function parseEvent(bytes: Uint8Array, { errors }: Format, answers: AnswerReader
   })
   parser.push(text)
   parser.end()
-  const { error, ended, place } = state
+  const { error, ended, position } = state
   const isHiding = error !== undefined && findHiddenReason(error.error, errors.isOverflowError) !== undefined
-  return { error, ended, place, isRecognized, isBare: false, isHiding, event }
+  return { error, ended, position, isRecognized, isBare: false, isHiding, event }
 }
 
 /**

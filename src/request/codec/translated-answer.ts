@@ -5,7 +5,7 @@ import type { Answer } from '../../protocols/formats/canonical/canonical-answer.
 import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
 import { createResponseWarnings, createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
-import { gatherStream } from '../../protocols/formats/translate-stream.ts'
+import { assembleStream } from '../../protocols/formats/translate-stream.ts'
 import type { ReadContext } from '../../protocols/formats/translator.ts'
 import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import type { AnswerSource, CodecRequest } from './codec.ts'
@@ -36,7 +36,7 @@ export async function readAnswer(
   const read = createReadContext(place, from.traits)
   try {
     const answer = events
-      ? gatherStream(events, { from, read, candidates: undefined })
+      ? assembleStream(events, { from, read, candidates: undefined })
       : from.parseAnswer(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
     return codec.restoreAnswer?.(answer) ?? answer
   } catch {

@@ -11,7 +11,7 @@ import { createReasoningMemory } from '../../protocols/formats/canonical/reasoni
 import { restoreAnswer, restoreStream } from '../../protocols/formats/canonical/restore.ts'
 import { getAnswerReader } from '../../protocols/formats/format.ts'
 import { type OperationName, operations } from '../../protocols/formats/model-operations.ts'
-import { gatherStream } from '../../protocols/formats/translate-stream.ts'
+import { assembleStream } from '../../protocols/formats/translate-stream.ts'
 import type { ClientTranslator, TargetContext, UpstreamTranslator } from '../../protocols/formats/translator.ts'
 import { getTargetName } from '../../protocols/providers/target.ts'
 import type { OptionName } from '../../traits.ts'
@@ -100,7 +100,7 @@ async function createAnswerCodec(
 
   const parseAnswer = ({ json, bytes, events }: WholeResponse) =>
     events
-      ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
+      ? assembleStream(events, { from: upstream, read, candidates: asked.options.candidates })
       : upstream.parseAnswer(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
 
   async function continueAfterSummary(response: WholeResponse): Promise<Codec> {

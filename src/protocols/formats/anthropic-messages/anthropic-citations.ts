@@ -24,21 +24,23 @@ export function parseCitation(citation: JsonObject): Citation | undefined {
     title: readString(citation.document_title) ?? readString(citation.title),
     quote: readString(citation.cited_text),
     document: typeof citation.document_index === 'number' ? citation.document_index : undefined,
-    place:
-      typeof start === 'number' && typeof end === 'number' && unit ? { unit: places[unit], start, end } : undefined,
+    position:
+      typeof start === 'number' && typeof end === 'number' && unit
+        ? { unit: positionFields[unit], start, end }
+        : undefined,
     fileId: readString(citation.file_id),
   })
 }
 
 /** The unit in the field names of a position, by citation type. */
-const units: Readonly<Record<string, keyof typeof places>> = {
+const units: Readonly<Record<string, keyof typeof positionFields>> = {
   char_location: 'char_index',
   page_location: 'page_number',
   content_block_location: 'block_index',
   search_result_location: 'block_index',
 }
 
-const places = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
+const positionFields = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
 
 /** Writes a citation for a client. The format can't cite a file that isn't among the documents of the request. */
 export function writeCitation(citation: Citation, responseWarnings: ResponseWarnings): WireCitation | undefined {
@@ -53,11 +55,11 @@ export function writeCitation(citation: Citation, responseWarnings: ResponseWarn
 }
 
 /** Writes a citation of an assistant turn. Omits citations of web pages, which need the encrypted index of the original response. */
-export function writeCitationParam({ title, quote, document, place }: Citation): WireCitationParam | undefined {
-  if (document === undefined || !place) return undefined
-  const { start, end } = place
+export function writeCitationParam({ title, quote, document, position }: Citation): WireCitationParam | undefined {
+  if (document === undefined || !position) return undefined
+  const { start, end } = position
   const cited = { cited_text: quote ?? '', document_index: document, document_title: title ?? null }
-  switch (place.unit) {
+  switch (position.unit) {
     case 'character':
       return { type: 'char_location', ...cited, start_char_index: start, end_char_index: end }
     case 'page':
@@ -65,6 +67,6 @@ export function writeCitationParam({ title, quote, document, place }: Citation):
     case 'block':
       return { type: 'content_block_location', ...cited, start_block_index: start, end_block_index: end }
     default:
-      return assertNever(place.unit)
+      return assertNever(position.unit)
   }
 }

@@ -24,7 +24,7 @@ const answers: AnswerReader = {
   getUsage: (answer) => (isObject(answer) ? parseMessageUsage(answer.usage) : undefined),
   watchStream: createMessageStreamState,
   isOwnEvent: createFinder(['"content_block_', '"message_start"', '"message_delta"', '"message_stop"', '"ping"']),
-  gathersEvents: true,
+  assemblesEvents: true,
   contentFields: toContentFields('text', 'thinking', 'partial_json', 'input', 'data', 'content'), // compactions have `content`
 }
 

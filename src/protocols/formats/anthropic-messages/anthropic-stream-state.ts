@@ -113,7 +113,7 @@ export function createMessageStarts(): (
  * response. `observe` throws `UPSTREAM_CUT` if the message restarts before its start; later, the keeper and the reader handle a restart.
  */
 export function createMessageStreamState(): StreamState {
-  const state = { ...createStreamProgress(), hasBegunUsage: false, observe }
+  const state = { ...createStreamProgress(), hasPreliminaryUsage: false, observe }
   const counts: JsonObject = {}
   const trackStart = createMessageStarts()
 
@@ -130,7 +130,7 @@ export function createMessageStreamState(): StreamState {
         const { usage, content } = isObject(message.message) ? message.message : {}
         state.started ||= Array.isArray(content) && content.some(isMeaningfulBlock)
         count(usage)
-        state.hasBegunUsage = true
+        state.hasPreliminaryUsage = true
         return
       }
       case 'content_block_start':
@@ -165,7 +165,7 @@ export function createMessageStreamState(): StreamState {
     if (!isObject(usage)) return
     mergeCounts(counts, usage)
     state.usage = parseMessageUsage(counts)
-    if (countsAnything(usage)) state.hasBegunUsage = false
+    if (countsAnything(usage)) state.hasPreliminaryUsage = false
   }
 
   return state

@@ -34,7 +34,7 @@ export const messagesTranslator: Translator = {
     turns: 'messages',
     cache: 'cache_control',
   },
-  optionPlaces: {
+  optionFields: {
     maxOutputTokens: ['max_tokens'],
     temperature: ['temperature'],
     topP: ['top_p'],

@@ -27,7 +27,7 @@ const answers: AnswerReader = {
   getUsage: (answer) => (isObject(answer) ? readConverseUsage(answer.usage) : undefined),
   watchStream: createConverseStreamState,
   isOwnEvent: () => true, // its streams are never passed through
-  gathersEvents: true,
+  assemblesEvents: true,
   contentFields: toContentFields('text', 'toolUse'),
 }
 

@@ -161,6 +161,6 @@ export interface Citation {
   /** The index of the cited document among the documents of the request. */
   document?: number
   /** The position in the document: characters, pages (from 1), or blocks. The end is exclusive. */
-  place?: { unit: 'character' | 'page' | 'block'; start: number; end: number }
+  position?: { unit: 'character' | 'page' | 'block'; start: number; end: number }
   fileId?: string
 }

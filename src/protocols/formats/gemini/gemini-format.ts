@@ -35,7 +35,7 @@ const answers: AnswerReader = {
     ),
   watchStream: createGeminiStreamState,
   isOwnEvent: createFinder(['"candidates"', '"usageMetadata"', '"promptFeedback"']),
-  gathersEvents: true,
+  assemblesEvents: true,
   contentFields: toContentFields('text', 'functionCall', 'executableCode'),
 }
 

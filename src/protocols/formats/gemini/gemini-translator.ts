@@ -40,7 +40,7 @@ export const geminiTranslator: Translator = {
     turns: 'contents',
     detail: 'generationConfig.mediaResolution',
   },
-  optionPlaces: {
+  optionFields: {
     maxOutputTokens: ['generationConfig.maxOutputTokens'],
     temperature: ['generationConfig.temperature'],
     topP: ['generationConfig.topP'],

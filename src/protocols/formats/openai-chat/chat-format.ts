@@ -62,7 +62,7 @@ const answers: AnswerReader = {
   getUsage: (answer) => (isObject(answer) ? parseChatUsage(answer.usage) : undefined),
   watchStream: createChatStreamState,
   isOwnEvent: createFinder(['"choices"', '[DONE]']),
-  gathersEvents: true,
+  assemblesEvents: true,
   contentFields: toContentFields(
     ...['content', 'refusal', 'transcript', 'tool_calls', 'function_call'],
     ...['reasoning_content', 'reasoning', 'reasoning_details', 'thinking', 'thinking_blocks'],
@@ -99,7 +99,7 @@ export const openaiChat: SharedFormat = {
   keepAlive: KEEP_ALIVE,
   answers: {
     generate: answers,
-    complete: { ...answers, gathersEvents: false, contentFields: toContentFields('text') },
+    complete: { ...answers, assemblesEvents: false, contentFields: toContentFields('text') },
   },
   loadTranslator: async () => (await loadTranslators()).chatTranslator,
 }

@@ -35,7 +35,7 @@ export const chatTranslator: Translator = {
     turns: 'messages',
     cache: 'cache_control',
   },
-  optionPlaces: {
+  optionFields: {
     maxOutputTokens: ['max_completion_tokens', 'max_tokens'],
     temperature: ['temperature'],
     topP: ['top_p'],

@@ -37,7 +37,7 @@ const answers: AnswerReader = {
   getUsage: (answer) => (isObject(answer) ? parseResponseUsage(answer.usage) : undefined),
   watchStream: createResponseStreamState,
   isOwnEvent: createFinder(['"response.', '[DONE]']),
-  gathersEvents: true,
+  assemblesEvents: true,
   contentFields: {
     whole: ['text', 'arguments', 'input', 'refusal', 'code', 'action', 'operation', 'encrypted_content'],
     streamed: ['delta'],
@@ -91,7 +91,7 @@ export const openaiResponses: SharedFormat = {
   answers: {
     generate: answers,
     'count-tokens': toCountReader(answers),
-    compact: { ...answers, gathersEvents: false },
+    compact: { ...answers, assemblesEvents: false },
   },
   loadTranslator: async () => (await loadTranslators()).responsesTranslator,
 }

@@ -93,8 +93,8 @@ export const inProgress: WireOutcome = {
  * the response. `observe` throws `UPSTREAM_CUT` if the response restarts before its start. Later, clients rely on the whole response at the end.
  */
 export function createResponseStreamState(): StreamState {
-  const place: StreamPosition = {}
-  const state = { ...createStreamProgress(), place, observe, items: undefined as unknown }
+  const position: StreamPosition = {}
+  const state = { ...createStreamProgress(), position, observe, items: undefined as unknown }
   const starts = new RestartDetector()
 
   function observe({ event, data }: SseEvent) {
@@ -144,8 +144,8 @@ export function createResponseStreamState(): StreamState {
   }
 
   function locate({ sequence_number: sequence }: JsonObject, { id, created_at, model }: JsonObject) {
-    if (typeof sequence === 'number') place.sequence = sequence
-    if (id) place.response = { id, created_at, model }
+    if (typeof sequence === 'number') position.sequence = sequence
+    if (id) position.response = { id, created_at, model }
   }
 
   function fail(error: unknown) {

@@ -40,7 +40,7 @@ export const responsesTranslator: Translator = {
     turns: 'input',
     cache: 'prompt_cache_breakpoint',
   },
-  optionPlaces: {
+  optionFields: {
     maxOutputTokens: ['max_output_tokens'],
     temperature: ['temperature'],
     topP: ['top_p'],

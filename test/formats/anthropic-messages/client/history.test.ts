@@ -41,7 +41,7 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
         ],
       },
     ],
-    [{ ...text('a'), citations: [{ quote: 'q', document: 0, place: { unit: 'character', start: 1, end: 2 } }] }],
+    [{ ...text('a'), citations: [{ quote: 'q', document: 0, position: { unit: 'character', start: 1, end: 2 } }] }],
   ],
   'Anthropic’s own search': [
     [

@@ -37,7 +37,7 @@ const blocks: Record<string, [block: unknown, parts: AssistantPart[]]> = {
     [
       {
         ...{ type: 'text', text: 'a' },
-        citations: [{ title: 'D', quote: 'q', document: 1, place: { unit: 'page', start: 2, end: 3 } }],
+        citations: [{ title: 'D', quote: 'q', document: 1, position: { unit: 'page', start: 2, end: 3 } }],
       },
     ],
   ],

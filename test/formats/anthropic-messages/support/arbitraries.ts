@@ -30,7 +30,7 @@ const span = fc.tuple(fc.nat(), fc.nat()).map(([start, length]) => ({ start, end
 const citation = fc
   .tuple(fc.nat(9), fc.constantFrom('character' as const, 'page' as const, 'block' as const), span, words, maybe(words))
   .map(([document, unit, place, quote, title]) =>
-    omitUndefined<Citation>({ document, place: { unit, ...place }, quote, title }),
+    omitUndefined<Citation>({ document, position: { unit, ...place }, quote, title }),
   )
 const text = some<TextPart>({ type: fc.constant('text'), text: words, cache })
 const cited = { type: fc.constant('text'), text: words, citations: maybe(list(citation)) }

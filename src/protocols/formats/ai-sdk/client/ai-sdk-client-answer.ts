@@ -178,7 +178,9 @@ export function createSources(
       ? { mediaType: 'text/plain', title: name, ...(fileId && title && { filename: title }) }
       : undefined
     const document = (index === undefined ? undefined : documents[index]) ?? file
-    return document && { ...head, sourceType: 'document', ...document, ...(title && { title }), ...writePlace(cited) }
+    return (
+      document && { ...head, sourceType: 'document', ...document, ...(title && { title }), ...writePosition(cited) }
+    )
   }
 
   return {
@@ -205,8 +207,8 @@ export function createSources(
   }
 }
 
-const writePlace = ({ quote: citedText, place, fileId }: Citation): WireMetadata => ({
-  providerMetadata: { signalbox: omitUndefined<JsonObject>({ citedText, place, fileId }) },
+const writePosition = ({ quote: citedText, position, fileId }: Citation): WireMetadata => ({
+  providerMetadata: { signalbox: omitUndefined<JsonObject>({ citedText, place: position, fileId }) },
 })
 
 const writeSpan = ({ start, end, quote }: Citation) => ({
@@ -264,7 +266,7 @@ export const writeResponse = (id: string | undefined, { newId, now, model }: Wri
 export const writeAnswerMetadata = (usage: TokenUsage | undefined, context: WriteContext): WireMetadata =>
   writeSignalboxMetadata({
     losses: context.requestWarnings?.() ?? [],
-    lost: context.responseWarnings.list(),
+    responseLosses: context.responseWarnings.list(),
     usage,
     describe: context.describe,
   })

@@ -16,7 +16,7 @@ import type { ToolResult, Turn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined, readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { WireDocument } from '../ai-sdk-wire.ts'
-import { FILE_NAMES, type FileContext, parseFile, parseResultFile } from './ai-sdk-client-files.ts'
+import { FILE_FIELD_NAMES, type FileContext, parseFile, parseResultFile } from './ai-sdk-client-files.ts'
 import { parseImageResult } from './ai-sdk-client-hosted-tools.ts'
 import { parseMark, parsePhase, parseState } from './ai-sdk-client-metadata.ts'
 
@@ -100,7 +100,7 @@ function parseUserPart(part: Fields, message: Fields, context: FileContext): Use
   if (cache && parsed.type !== 'video') parsed.cache = cache
   part.ignore('providerOptions')
   part.drop()
-  warnings.setPath(parsed, part.at, FILE_NAMES)
+  warnings.setPath(parsed, part.at, FILE_FIELD_NAMES)
   return [parsed]
 }
 

@@ -7,7 +7,7 @@ export interface AnswerFacts {
   /** The parts of the request that the target didn't receive, such as `dropped:seed`. */
   losses: readonly string[]
   /** The parts of the response that the client doesn't receive. */
-  lost: readonly string[]
+  responseLosses: readonly string[]
   usage: TokenUsage | undefined
   /** Describes the response: its target, the earlier attempts, and the cost. */
   describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
@@ -25,8 +25,10 @@ export const writeWarnings = (losses: readonly string[]): WireWarning[] =>
  * further fields.
  */
 export function writeSignalboxMetadata(
-  { losses, lost, usage, describe }: AnswerFacts,
+  { losses, responseLosses, usage, describe }: AnswerFacts,
   more: JsonObject = {},
 ): WireMetadata {
-  return { providerMetadata: { signalbox: { ...describe?.(usage), warnings: [...losses, ...lost], ...more } } }
+  return {
+    providerMetadata: { signalbox: { ...describe?.(usage), warnings: [...losses, ...responseLosses], ...more } },
+  }
 }

@@ -30,12 +30,12 @@ export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
   const part = addOptions(createPart(source, mediaType, file.string('filename')), file.fields('providerOptions'))
   const cache = parseMark(file, warnings)
   if (cache && part.type !== 'video') part.cache = cache
-  warnings.setPath(part, file.at, FILE_NAMES)
+  warnings.setPath(part, file.at, FILE_FIELD_NAMES)
   return part
 }
 
 /** The client's names for the fields of a file. */
-export const FILE_NAMES = {
+export const FILE_FIELD_NAMES = {
   name: 'filename',
   detail: 'providerOptions.openai.imageDetail',
   citable: 'providerOptions.anthropic.citations',
@@ -118,7 +118,7 @@ export function parseResultFile(part: Fields, type: string, context: FileContext
   const file = addOptions(createPart(getSource(), mediaType, part.string('filename')), part.fields('providerOptions'))
   const cache = parseMark(part, warnings)
   if (cache && file.type !== 'video') file.cache = cache
-  warnings.setPath(file, part.at, FILE_NAMES)
+  warnings.setPath(file, part.at, FILE_FIELD_NAMES)
   return file
 }
 
@@ -151,12 +151,12 @@ function parseUrl(url: string, mediaType: string): MediaSource {
 }
 
 /** Completes a media type. A bare top-level type becomes its most common subtype. */
-function completeMediaType(declared: string, otherwise: string): string {
+function completeMediaType(declared: string, fallbackType: string): string {
   const [kind = '', sub = '*'] = declared.split('/', 2)
-  return sub === '*' || sub === '' ? (usualTypes[kind] ?? otherwise) : declared
+  return sub === '*' || sub === '' ? (defaultTypes[kind] ?? fallbackType) : declared
 }
 
-const usualTypes: Readonly<Record<string, string>> = {
+const defaultTypes: Readonly<Record<string, string>> = {
   image: 'image/jpeg',
   audio: 'audio/mpeg',
   video: 'video/mp4',

@@ -77,9 +77,9 @@ export function parseCount({ inputTokens }: JsonObject): number | undefined {
 
 /** Parses a citation in a whole response or a stream. Returns `undefined` if it has neither a URL nor a position. */
 export function parseCitation({ title, source, sourceContent, location }: JsonObject): Citation | undefined {
-  const place = isObject(location) ? location : {}
-  const web = isObject(place.web) ? place.web : {}
-  const [kind, span] = Object.entries(place).find(([name]) => Object.hasOwn(units, name)) ?? []
+  const cited = isObject(location) ? location : {}
+  const web = isObject(cited.web) ? cited.web : {}
+  const [kind, span] = Object.entries(cited).find(([name]) => Object.hasOwn(units, name)) ?? []
   const unit = kind === undefined ? undefined : units[kind]
   const { documentIndex, start, end } = isObject(span) ? span : {}
   const url = readString(web.url) ?? readString(source)
@@ -89,11 +89,11 @@ export function parseCitation({ title, source, sourceContent, location }: JsonOb
     title: readString(title) ?? readString(web.domain),
     quote: joinQuote(sourceContent),
     document: typeof documentIndex === 'number' ? documentIndex : undefined,
-    place: unit && typeof start === 'number' && typeof end === 'number' ? { unit, start, end } : undefined,
+    position: unit && typeof start === 'number' && typeof end === 'number' ? { unit, start, end } : undefined,
   })
 }
 
-const units: Readonly<Record<string, NonNullable<Citation['place']>['unit']>> = {
+const units: Readonly<Record<string, NonNullable<Citation['position']>['unit']>> = {
   documentChar: 'character',
   documentPage: 'page',
   documentChunk: 'block',
