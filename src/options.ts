@@ -154,8 +154,7 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
     throw new TypeError(`storage is undefined. ${hint}`)
   if (storage !== undefined && !hasFunctions(storage, ['get', 'set', 'delete', 'list']))
     throw new TypeError(`storage must have get(), set(), delete(), and list(). ${hint}`)
-  if (options.fetch !== undefined && typeof options.fetch !== 'function')
-    throw new TypeError('fetch must be a function.')
+  checkFunction('fetch', options.fetch)
   if (clock !== undefined && !hasFunctions(clock, ['now', 'sleep']))
     throw new TypeError('clock must have now() and sleep(ms, signal).')
   if (logger !== undefined && logger !== false && !hasFunctions(logger, ['warn', 'error'])) {
@@ -167,9 +166,7 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
     throw new TypeError('catalog must be an object that maps provider IDs to provider definitions.')
   }
   if (catalog) checkCatalog(catalog)
-  for (const name of flagNames)
-    if (options[name] !== undefined && typeof options[name] !== 'boolean')
-      throw new TypeError(`${name} must be true or false.`)
+  for (const name of flagNames) checkFlag(name, options[name])
   if (sharedState && storage?.atomic === false)
     throw new TypeError(
       'sharedState needs a storage with reliable conditional writes (`atomic: true`). Remove it or use another storage.',
@@ -187,6 +184,14 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
   checkHooks(hooks)
   checkFeatures(options.extend)
   checkLimits(limits)
+}
+
+function checkFunction(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') throw new TypeError(`${name} must be a function.`)
+}
+
+function checkFlag(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${name} must be true or false.`)
 }
 
 function checkSecret(secret: unknown): void {
@@ -223,8 +228,7 @@ function checkCloud(cloud: unknown): void {
     throw new TypeError(
       `cloud.enrollmentToken must be the enrollment token of the proxy, at least ${MIN_SECRET_LENGTH} characters.`,
     )
-  if (allowHttp !== undefined && typeof allowHttp !== 'boolean')
-    throw new TypeError('cloud.allowHttp must be true or false.')
+  checkFlag('cloud.allowHttp', allowHttp)
 }
 
 function checkTokens(tokens: unknown): void {
@@ -245,11 +249,11 @@ function checkOrigins({
 }): void {
   if (!Array.isArray(allowedOrigins)) throw new TypeError(`allowedOrigins must be an array of origins. ${ORIGIN_HINT}`)
   for (const entry of allowedOrigins) {
-    const { origin = entry, credentials = false } = isObject(entry) ? entry : {}
+    const { origin = entry, credentials } = isObject(entry) ? entry : {}
     if (isObject(entry)) refuseUnknownOptions(entry, ['origin', 'credentials'], 'allowedOrigins: ')
     if (!isOrigin(origin))
       throw new TypeError(`allowedOrigins: ${JSON.stringify(origin)} is not an origin. ${ORIGIN_HINT}`)
-    if (typeof credentials !== 'boolean') throw new TypeError('allowedOrigins: credentials must be true or false.')
+    checkFlag('allowedOrigins: credentials', credentials)
   }
   if (publicOrigin !== undefined && !isOrigin(publicOrigin))
     throw new TypeError(
@@ -273,8 +277,8 @@ function checkAccounts(accounts: unknown): void {
   if (accounts === undefined) return
   if (!isObject(accounts)) throw new TypeError('accounts must be an object, such as { defaultPlan: "free" }.')
   refuseUnknownOptions(accounts, ['defaultPlan', 'newPerMinute', 'idleDays', 'forwardRef'], 'accounts.')
-  const { defaultPlan, newPerMinute = 1, idleDays = 1, forwardRef = false } = accounts
-  if (typeof forwardRef !== 'boolean') throw new TypeError('accounts.forwardRef must be true or false.')
+  const { defaultPlan, newPerMinute = 1, idleDays = 1, forwardRef } = accounts
+  checkFlag('accounts.forwardRef', forwardRef)
   if (defaultPlan !== undefined && (typeof defaultPlan !== 'string' || defaultPlan.trim() === ''))
     throw new TypeError('accounts.defaultPlan must be the ID or the name of a group.')
   for (const [name, value] of Object.entries({ newPerMinute, idleDays }))
@@ -287,8 +291,7 @@ function checkHooks(hooks: unknown): void {
   if (!isObject(hooks))
     throw new TypeError(`hooks must be an object with any of these functions: ${hookNames.join(', ')}.`)
   refuseUnknownOptions(hooks, hookNames, 'hooks.')
-  for (const [name, hook] of Object.entries(hooks))
-    if (hook !== undefined && typeof hook !== 'function') throw new TypeError(`hooks.${name} must be a function.`)
+  for (const [name, hook] of Object.entries(hooks)) checkFunction(`hooks.${name}`, hook)
 }
 
 function checkObservers(observe: unknown): void {
