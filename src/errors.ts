@@ -62,6 +62,7 @@ const table = {
   CLOUD_FAILED: [502],
   STORAGE_UNAVAILABLE: [503, 'The gateway could not reach its storage. Retry in a moment.'],
   IDENTITY_UNAVAILABLE: [503],
+  ROUTE_FAILED: [503],
   TOO_MANY_NEW_ACCOUNTS: [503],
   DRAINING: [503],
   TOO_BUSY: [503, 'Too many concurrent requests. Retry in a moment.'],

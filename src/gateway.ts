@@ -12,6 +12,7 @@ import { createListingFeature } from './features/listing/listing-feature.ts'
 import { createHooks } from './features/observe/hooks.ts'
 import { createObservers } from './features/observe/observers.ts'
 import { createWaitingWarning } from './features/observe/waiting-warning.ts'
+import { createRouteFeature } from './features/request-models/route-feature.ts'
 import { createLazyTokens } from './features/tokens/lazy-tokens.ts'
 import { createUsage } from './features/usage/usage-feature.ts'
 import type { Exchange, Reply } from './lib/exchange.ts'
@@ -102,6 +103,7 @@ export function createGatewayWith(
     admitsCalls: extensions.some(({ aroundCall }) => aroundCall),
   })
   const listing = createListingFeature({ ...core, pipeline, access })
+  const route = createRouteFeature(options, core)
   const management = createManagementFeature({
     ...core,
     ...{ pipeline, extensions, options, getAccess: access.getAccess, previewLimits: limits.preview },
@@ -130,6 +132,7 @@ export function createGatewayWith(
     dashboard && { name: 'dashboard', areas: [createPage(dashboard)] },
     ...createObservers(observe, { ...core, pipeline, api: management.api, isOneOfMany: isShortLived() }),
     ...extensions,
+    route,
   ]
 
   const gateway = compose({

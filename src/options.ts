@@ -1,4 +1,5 @@
 import { type CodeConfig, configSections } from './config/code-config.ts'
+import type { RouteOptions } from './config/route-option.ts'
 import { checkFeatures } from './extend.ts'
 import type { Feature } from './feature.ts'
 import type { AccountOptions } from './features/accounts/accounts.ts'
@@ -51,7 +52,9 @@ export const defaultLimits: Limits = {
 }
 
 /** The options of `createGateway`; all are optional. */
-export interface GatewayOptions<Extend extends readonly Feature[] = readonly Feature[]> extends CodeConfig {
+export interface GatewayOptions<Extend extends readonly Feature[] = readonly Feature[]>
+  extends CodeConfig,
+    RouteOptions {
   /**
    * Where all data is stored. You create it, and you close it. Default: memory, with a warning, since keys, limits, and usage are then lost when the
    * process ends.
@@ -150,6 +153,7 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
   if (!isObject(given)) throw new TypeError(`${maker} takes an options object. ${hint}`)
   refuseUnknownOptions(options, known)
   const { storage, limits, hooks, catalog, clock, logger, secret, basePath, sharedState } = options
+  const { onRouteError = 'fail' } = options
   if (storage === undefined && ('storage' in options || maker !== 'createGateway'))
     throw new TypeError(`storage is undefined. ${hint}`)
   if (storage !== undefined && !hasFunctions(storage, ['get', 'set', 'delete', 'list']))
@@ -173,6 +177,9 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
     )
   checkOrigins(options)
   checkIdentify(options.identify)
+  checkFunction('route', options.route)
+  if (onRouteError !== 'fail' && onRouteError !== 'ignore')
+    throw new TypeError('onRouteError must be "fail" or "ignore".')
   checkAccounts(options.accounts)
   checkManagement(options.management)
   checkObservers(options.observe)
@@ -325,6 +332,8 @@ const flagNames = [
 const names = [
   'storage',
   ...configSections,
+  'route',
+  'onRouteError',
   'fetch',
   'clock',
   'basePath',

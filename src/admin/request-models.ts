@@ -31,6 +31,9 @@ export function parseRequestModels(header: string): RequestModels {
   }
 }
 
+/** Parses the models that a `route` function returned. Throws `INVALID_REQUEST` with the invalid field. */
+export const parseRouteResult = (given: unknown): RequestModels => parseInput(schema, given)
+
 /** The field of AI SDK calls that contains their options for the gateway. */
 export const CALL_OPTIONS = 'providerOptions.signalbox'
 

@@ -51,7 +51,7 @@ export interface CodeCombo extends Omit<InputOf<typeof comboFields, 'create'>, '
 export type CodeComboModel = ModelName | (Exclude<ComboModel, string> & { model: ModelName })
 
 /** A model in the catalog, or any other model, alias, or combo. */
-type ModelName = KnownModel | (string & {})
+export type ModelName = KnownModel | (string & {})
 
 /** A custom model that is defined in code. */
 export interface CodeModel extends Omit<InputOf<typeof customModelFields, 'create'>, 'id' | 'providerAlias'> {}

@@ -46,10 +46,14 @@ export class CallRequest extends RouteRequest {
  * Returns the request with another model or body; whether it streams doesn't change. Throws `INVALID_REQUEST` for a model or body that a client
  * couldn't send either.
  */
-export function changeCall(request: ModelRequest, { model, body }: CallChange): ModelRequest {
+export function changeCall(request: ModelRequest, { model, body, list: given }: CallChange): ModelRequest {
   const { call, table, unruled, settings } = request
-  const list = model === undefined ? request.list : undefined
-  const changed = body ? changeBody(call, body, model ?? call.model) : changeModel(call, model ?? call.model)
+  const list = given ?? (model === undefined ? request.list : undefined)
+  const changed = body
+    ? changeBody(call, body, model ?? call.model)
+    : model === undefined
+      ? call
+      : changeModel(call, model)
   const context = unruled.underRules(unruled, settings, list ?? table.findRuledCombo(changed.model))
   const { list: _, ...others } = request
   return { ...others, ...(list && { list }), call: changed, context }

@@ -8,7 +8,7 @@ import type { AttemptRecord } from './hook-records.ts'
 import type { ModelLog } from './model-log.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { RouteRequest } from './route-request.ts'
-import type { Route, RouteTarget } from './routing/group.ts'
+import type { Group, Route, RouteTarget } from './routing/group.ts'
 import type { RouteTable } from './routing/route-table.ts'
 
 /** A request to a model endpoint. Its endpoint and caller are known, and nothing else has been read. */
@@ -40,6 +40,8 @@ export interface CallChange {
   model?: string
   /** The body, as JSON. */
   body?: JsonObject
+  /** The models to use in place of those that the model name resolves to. */
+  list?: Group
 }
 
 /** An attempt as seen by the steps around it. */

@@ -11,6 +11,7 @@ const test = suite('the examples of src/config/README.md')
 interface Call {
   url: string
   key: string | null
+  model: string
 }
 
 /** Runs a block of the page, with what it takes from your app, and with providers that answer as `respond` says. */
@@ -30,7 +31,8 @@ function run(nth: number, app: Record<string, unknown>, respond: (call: Call) =>
         ...(options.storage && { storage: memoryStorage() }),
         fetch: async (url: unknown, init?: RequestInit) => {
           const headers = new Headers(init?.headers)
-          const call = { url: String(url), key: headers.get('x-api-key') ?? headers.get('authorization') }
+          const key = headers.get('x-api-key') ?? headers.get('authorization')
+          const call = { url: String(url), key, model: JSON.parse(String(init?.body)).model }
           calls.push(call)
           return respond(call)
         },
@@ -92,4 +94,16 @@ test("the example with credentials from a vault reads each tenant's credential o
   for (const tenant of ['acme', 'acme', 'initech']) assert.is((await ask('smart', { 'x-tenant': tenant })).status, 200)
   assert.equal(paths.sort(), ['providers/anthropic/default', 'providers/openai/acme', 'providers/openai/initech'])
   assert.ok(calls.every(({ key }) => key?.includes('secret:providers/')))
+})
+
+test('the example with a route function chooses by user, size, and price', async () => {
+  const { ask, calls } = run(3, {}, (call) => (isOpenai(call) ? chat() : message()))
+  const choose = async (headers: Record<string, string>, model = 'auto') => {
+    assert.is((await ask(model, headers)).status, 200)
+    return calls.at(-1)
+  }
+  assert.equal((await choose({}))?.model, 'gpt-5.4-mini')
+  const cheapest = await choose({ 'x-user': 'alice' })
+  assert.ok(cheapest && ['gpt-5.5', 'claude-sonnet-5-5'].includes(cheapest.model))
+  assert.is((await choose({ 'x-user': 'alice' }, 'smart'))?.model, 'gpt-5.5')
 })

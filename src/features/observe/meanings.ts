@@ -55,6 +55,7 @@ const rejectionReasons: Partial<Record<ErrorCode, string>> = {
   RATE_LIMIT_EXCEEDED: 'rate',
   BUDGET_EXCEEDED: 'budget',
   REQUEST_TOO_EXPENSIVE: 'budget',
+  ROUTE_FAILED: 'route',
   PAYLOAD_TOO_LARGE: 'too_large',
   TOO_BUSY: 'busy',
   CLOSED: 'closing',

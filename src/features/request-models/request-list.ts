@@ -58,13 +58,13 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
 }
 
 /** Reads the gateway options from a call's body. Returns none if the call's format has no field for them. */
-function readCallOptions({ endpoint, body: { providerOptions } }: OwnTermsSource['call']): SignalboxCallOptions {
+export function readCallOptions({ endpoint, body: { providerOptions } }: OwnTermsSource['call']): SignalboxCallOptions {
   const given = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
   return given === undefined || given === null ? {} : parseCallOptions(given)
 }
 
 /** Rejects fields that only chat supports. `at` is the prefix of a field's path. */
-function refuseForOthers(
+export function refuseForOthers(
   kind: Kind,
   at: string,
   { models = [], ...others }: { models: readonly ComboModel[] | undefined; params?: unknown; reasoning?: unknown },
@@ -79,7 +79,7 @@ function refuseForOthers(
 }
 
 /** Adds the list's parameters to one entry. The entry's own parameters take precedence. */
-const addEntryParams = (params: EntryParams, entry: ComboModel): ComboModel =>
+export const addEntryParams = (params: EntryParams, entry: ComboModel): ComboModel =>
   typeof entry === 'string' ? { model: entry, params } : { ...entry, params: { ...params, ...entry.params } }
 
 /** Returns the smaller of two optional limits. */
@@ -105,7 +105,7 @@ interface GroupTerms extends Pick<OwnTermsSource, 'call' | 'table' | 'log'> {
  * Converts the list to a group with this name, which shares no state with combos. A session that has moved to another entry stays on that entry as
  * long as it sends the same list.
  */
-function createListGroup(list: RequestModels, { name, limits, call, table, log }: GroupTerms): Group {
+export function createListGroup(list: RequestModels, { name, limits, call, table, log }: GroupTerms): Group {
   const { kind } = call.endpoint.operation
   const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list
   const time = new Date(0).toISOString()

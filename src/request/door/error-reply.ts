@@ -34,6 +34,7 @@ const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set([
   'CLOSED',
   'IDENTITY_UNAVAILABLE',
   'RATE_LIMIT_EXCEEDED',
+  'ROUTE_FAILED',
   'TOO_BUSY',
   'TOO_MANY_NEW_ACCOUNTS',
 ])

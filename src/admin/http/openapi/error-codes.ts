@@ -109,6 +109,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   UPSTREAM_CUT: ['The provider closed the response before it was complete.', 'Retry.'],
   CLOUD_FAILED: ['The cloud proxy failed or rejected the request.', 'Follow the message.'],
   STORAGE_UNAVAILABLE: ['The storage is unreachable or too slow.', 'Retry in a moment. Operators: check the storage.'],
+  ROUTE_FAILED: ['A function that routes requests failed.', 'Retry. Operators: see `onError`.'],
   IDENTITY_UNAVAILABLE: ['`identify` threw an error or timed out.', 'Retry. Operators: see `onError`.'],
   TOO_MANY_NEW_ACCOUNTS: ['Too many new accounts sent requests.', 'Wait as long as `retry-after` says.'],
   DRAINING: ['All connections of the model are draining.', 'Retry later. Operators: add a connection.'],

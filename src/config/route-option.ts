@@ -1,0 +1,23 @@
+import type { RouteCall, RouteContext } from '../request/route-call.ts'
+import type { RequestModels } from '../types.ts'
+import type { CodeComboModel, ModelName } from './code-config.ts'
+
+/** The models to use for a request, with the options of a model list (src/request/routing/LISTS.md). */
+export interface RouteModels extends Omit<RequestModels, 'models'> {
+  models: readonly CodeComboModel[]
+}
+
+/** The result of `route`: a model, alias, or combo, or a list of models; `undefined`: the request is routed as usual. */
+export type RouteResult = ModelName | readonly CodeComboModel[] | RouteModels | undefined
+
+/** Options that decide about requests in code. */
+export interface RouteOptions {
+  /**
+   * Chooses the models of each model request, once, after its body has been read. The result stands for the requested name: a client that may use
+   * the name `auto` may use the models that `auto` is routed to; otherwise, it needs access to each target. Limits hold as usual. If the function
+   * throws, returns an unknown name, or takes more than a second, the client gets a 503 `route_failed`, and `onError` the cause.
+   */
+  route?: (request: RouteCall, context: RouteContext) => RouteResult | Promise<RouteResult>
+  /** `ignore` routes a request as usual if `route` fails. Default: `fail`. */
+  onRouteError?: 'fail' | 'ignore'
+}

@@ -1,0 +1,174 @@
+import { invalidInput } from '../../admin/input.ts'
+import { parseRouteResult } from '../../admin/request-models.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import { isObject } from '../../lib/json.ts'
+import { getPrice } from '../../protocols/providers/catalog-model.ts'
+import { callDecider, type DeciderTerms } from '../../request/call-decider.ts'
+import type { CallRequest } from '../../request/feature-requests.ts'
+import type { ModelRequest } from '../../request/model-request.ts'
+import { RouteCallFacts, type RouteCallSource, type RouteCandidate } from '../../request/route-call.ts'
+import {
+  type Group,
+  type GroupEntry,
+  getRequestedName,
+  type Route,
+  type RouteTarget,
+} from '../../request/routing/group.ts'
+import { getGroupReach } from '../../request/routing/group-reach.ts'
+import { findMissingProviders } from '../../request/routing/known-names.ts'
+import { requireComboKind, requireOneModel } from '../../request/routing/model-kinds.ts'
+import { getCallableName } from '../../request/routing/route-table.ts'
+import type { CallChange, TargetRule } from '../../request/steps.ts'
+import type { RequestModels } from '../../types.ts'
+import { addEntryParams, createListGroup, readCallOptions, refuseForOthers } from './request-list.ts'
+import type { RouteFeatureOptions } from './route-feature.ts'
+
+/** A request whose models are to be chosen. */
+export interface RoutableRequest
+  extends RouteCallSource,
+    Pick<ModelRequest, 'call' | 'unruled' | 'context' | 'settings' | 'table' | 'list'> {
+  /** Aborts when the client stops waiting; absent if the request is only explained. */
+  readonly signal?: AbortSignal
+  /** Returns whether the request could use the target if it named this model. */
+  isAllowed(target: RouteTarget, model: string): boolean
+}
+
+/** The models that `route` chose. */
+export interface RoutedModels {
+  /** The chosen names. */
+  readonly names: readonly string[]
+  /** The group that stands for the requested name. */
+  readonly group: Group
+}
+
+/** Calls the `route` function. */
+export interface Routing {
+  /** Chooses the models of a request. Resolves to `undefined` if `route` returns nothing, and rejects with `ROUTE_FAILED`. */
+  choose(request: RoutableRequest, onError: DeciderTerms['onError']): Promise<RoutedModels | undefined>
+  /** Serves a model call with the chosen models. */
+  answer(call: CallRequest, next: (change?: CallChange) => Promise<Reply>): Promise<Reply>
+}
+
+export function createRouting(
+  { route, onRouteError }: RouteFeatureOptions,
+  { clock, onError }: Pick<DeciderTerms, 'clock' | 'onError'>,
+): Routing {
+  const choose: Routing['choose'] = (request, report) =>
+    callDecider(
+      async (signal) => {
+        const facts = new RouteCallFacts(request)
+        const { account, key } = facts
+        const candidates = (models?: string | readonly string[]) => listCandidates(request, models)
+        const result = await route?.(facts, { account, plan: account?.plan, key, candidates, signal })
+        return result === undefined ? undefined : chooseGroup(readResult(result), request)
+      },
+      {
+        ...{ clock, onError: report, name: '"route"' },
+        ignoresErrors: onRouteError === 'ignore',
+        model: request.call.model,
+        signal: request.signal,
+      },
+    )
+  return { choose, answer: (call, next) => answerRouted(call, next, (request) => choose(request, onError)) }
+}
+
+/** Lists the allowed targets of models, each once. */
+function listCandidates(request: RoutableRequest, models?: string | readonly string[]): RouteCandidate[] {
+  const { call, context, table, list } = request
+  const { catalog, health, targetStats } = context
+  const names = models ?? list?.entries.map(({ name }) => name) ?? call.model
+  const { listTargets } = getGroupReach(table)
+  const found = new Map<string, RouteCandidate>()
+  for (const requested of typeof names === 'string' ? [names] : names)
+    for (const target of listTargets(toEntry(requested))) {
+      const { provider, model, connection } = target
+      const place = JSON.stringify([connection.id, model])
+      if (found.has(place) || !request.isAllowed(target, requested)) continue
+      const price = getPrice(catalog, target)
+      const latencyMs = targetStats.getAverage(target, call.stream)
+      found.set(place, {
+        name: `${getCallableName(target, table)}/${model}`,
+        ...{ provider, model, connectionId: connection.id },
+        isCooling: health.getCooldown(target) !== undefined,
+        ...(price && { price }),
+        ...(latencyMs !== undefined && { latencyMs }),
+      })
+    }
+  return [...found.values()]
+}
+
+const toEntry = (name: string): GroupEntry => ({ index: 0, name, weight: 1 })
+
+function readResult(result: unknown): RequestModels {
+  if (typeof result !== 'string' && !isObject(result) && !Array.isArray(result))
+    throw invalidInput(
+      `It must return a model name, a list of models, or undefined, not ${result === null ? 'null' : `a ${typeof result}`}.`,
+    )
+  return parseRouteResult(
+    typeof result === 'string' ? { models: [result] } : Array.isArray(result) ? { models: result } : result,
+  )
+}
+
+/**
+ * Returns the group of the chosen models. A single combo keeps its own rules; a list gets the limits of the request. Throws if one of the names does
+ * not exist, or none of them is available.
+ */
+function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedModels {
+  const { call, table, unruled, settings, list } = request
+  const { operation, service } = call.endpoint
+  const names = chosen.models.map((entry) => (typeof entry === 'string' ? entry : entry.model))
+  const resolutions = names.map((name) => table.resolveModel(name, undefined, service))
+  for (const one of resolutions) if (one && 'strategy' in one) requireComboKind(one, call.endpoint)
+  const unknown = names.find((name, at) => !resolutions[at] && findMissingProviders(name, table).length === 0)
+  if (unknown !== undefined) throw invalidInput(`It returned the model "${unknown}", which does not exist.`)
+  const { listTargets } = getGroupReach(table)
+  const isAvailable = (name: string) => [...listTargets(toEntry(name))].length > 0
+  if (!names.some(isAvailable))
+    throw invalidInput(`No active connection serves ${names.map((name) => `"${name}"`).join(' or ')}.`)
+  const [only] = resolutions
+  const isSingle = resolutions.length === 1 && typeof chosen.models[0] === 'string' && Object.keys(chosen).length === 1
+  if (isSingle && !list && only && 'strategy' in only) {
+    if (only.kind === 'embedding') requireOneModel(only, table)
+    return { names, group: only }
+  }
+  refuseForOthers(operation.kind, 'Its result is not valid: "', { models: chosen.models })
+  const { params } = readCallOptions(call)
+  const models = params ? chosen.models.map((entry) => addEntryParams(params, entry)) : chosen.models
+  const { limits } = list ? request.context : unruled.underRules(unruled, settings, undefined)
+  return {
+    names,
+    group: createListGroup({ ...chosen, models }, { call, table, name: 'route', limits, log: { nameRules: [] } }),
+  }
+}
+
+async function answerRouted(
+  call: CallRequest,
+  next: (change?: CallChange) => Promise<Reply>,
+  choose: (request: RoutableRequest) => Promise<RoutedModels | undefined>,
+): Promise<Reply> {
+  const { request, caller, id, signal } = call
+  const rules = request.log.targetRules
+  const { list: _, ...plain } = request
+  const isAllowed = (target: RouteTarget, model: string) =>
+    rules.every((rule) => !applyRule(rule, { request: plain, route: { target }, model }))
+  const routed = await choose({ ...request, caller, id, signal, isAllowed })
+  if (!routed) return next()
+  const { group, names } = routed
+  const own = rules.splice(0)
+  for (const rule of own)
+    rules.push(({ list: _, ...present }, _target, route) => {
+      const model = names.length === 1 ? (names[0] ?? '') : getRequestedName(route, { call: present.call, list: group })
+      return applyRule(rule, { request: present, route, model })
+    })
+  return next({ list: group })
+}
+
+/** Applies a rule as if the request named its own model or, if that is rejected, a chosen one. Returns the error for its own model. */
+function applyRule(
+  rule: TargetRule,
+  { request, route, model }: { request: ModelRequest; route: Route; model: string },
+): ReturnType<TargetRule> {
+  const refusal = rule(request, route.target, route)
+  const asChosen = { ...request, call: { ...request.call, model } }
+  return refusal && rule(asChosen, route.target, route) ? refusal : undefined
+}

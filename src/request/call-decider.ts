@@ -1,0 +1,43 @@
+import { gatewayError } from '../errors.ts'
+import { runWithDeadline } from '../lib/deadline.ts'
+import type { Clock } from '../types.ts'
+
+/** How your functions that route requests are called. */
+export interface DeciderTerms {
+  clock: Clock
+  /** Whether a failed function is ignored, so that the request is routed without it. */
+  ignoresErrors: boolean
+  /** Called with each failure. */
+  onError(error: unknown): void
+}
+
+const FAILED = 'The gateway could not choose a model. Retry in a moment.'
+
+/** How long a function may take, in ms. */
+const DECIDER_TIMEOUT_MS = 1_000
+
+/**
+ * Calls one of your functions that route requests, whose `name` is for messages. If it fails or takes more than a second, rejects with `ROUTE_FAILED`,
+ * or resolves to `undefined` if errors are ignored. Rejects with the reason of `signal` once that has aborted.
+ */
+export async function callDecider<T>(
+  call: (signal: AbortSignal) => Promise<T>,
+  terms: DeciderTerms & { name: string; model: string; signal?: AbortSignal | undefined },
+): Promise<T | undefined> {
+  const { name, model, signal, clock, ignoresErrors, onError } = terms
+  try {
+    return await runWithDeadline(call, {
+      clock,
+      ms: DECIDER_TIMEOUT_MS,
+      late: () => new Error(`It took longer than ${DECIDER_TIMEOUT_MS} ms.`),
+      ...(signal && { signal }),
+    })
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const message = `${name} failed for a request for the model "${model}": ${why}`
+    onError(gatewayError('ROUTE_FAILED', { message, cause, data: { model } }))
+    if (ignoresErrors) return undefined
+    throw gatewayError('ROUTE_FAILED', { message: FAILED, headers: { 'retry-after': '1' } })
+  }
+}

@@ -1,0 +1,160 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { ClientFormat, Kind, Price } from '../types.ts'
+import type { Caller } from './caller.ts'
+import type { CodecRequest } from './codec/codec.ts'
+import { readFacts } from './request-facts.ts'
+import type { RequestFacts } from './routing/routing-facts.ts'
+
+/** A model request, as passed to your functions that route it. Don't change it. */
+export interface RouteCall {
+  /** The same as in the response header `x-signalbox-request-id`; empty if the request is only explained. */
+  readonly id: string
+  /** The requested name of a model, an alias, or a combo. It can also be a name that only your function knows. */
+  readonly model: string
+  /** The path of the endpoint, such as `/v1/chat/completions`. */
+  readonly endpoint: string
+  /** The format of the request and of its response. */
+  readonly format: ClientFormat
+  readonly kind: Kind
+  /** Whether the client requested a stream. */
+  readonly stream: boolean
+  /** The JSON body, or the fields of a form. */
+  readonly body: JsonObject
+  /** The size of the body in bytes. */
+  readonly bytes: number
+  /** Whether the request declares tools. */
+  readonly tools: boolean
+  /** Whether the request contains images. */
+  readonly images: boolean
+  /** The `metadata` in the body; empty without one. */
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** The client's API key; absent for a request without one, if none is required. */
+  readonly key: RouteKey | undefined
+  /** The account that the request runs as; absent if your app names none. */
+  readonly account: RouteAccount | undefined
+  /** Returns the value of a header; `name` is lowercase. */
+  header(name: string): string | undefined
+}
+
+/** The API key of a request. */
+export interface RouteKey {
+  readonly id: string
+  readonly name: string
+  readonly group?: { readonly id: string; readonly name: string } | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+}
+
+/** The account of a request. */
+export interface RouteAccount {
+  /** Your own id. */
+  readonly id: string
+  readonly name?: string | undefined
+  readonly plan?: { readonly id: string; readonly name: string } | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+  readonly tags?: readonly string[] | undefined
+}
+
+/** The second argument of `route`. */
+export interface RouteContext {
+  /** The same as `account` of the request. */
+  readonly account: RouteAccount | undefined
+  /** The plan of the account. */
+  readonly plan: RouteAccount['plan']
+  /** The same as `key` of the request. */
+  readonly key: RouteKey | undefined
+  /**
+   * Lists the targets of these models, aliases, and combos that the caller may use. Default: those of the requested name, which is an empty list for
+   * a name that only your function knows.
+   */
+  candidates(models?: string | readonly string[]): RouteCandidate[]
+  /** Aborts when the client disconnects, or when the function has taken a second. */
+  readonly signal: AbortSignal
+}
+
+/** A target that `route` can choose. */
+export interface RouteCandidate {
+  /** A name to return from `route`. All connections that serve the model share it. */
+  readonly name: string
+  readonly provider: string
+  readonly model: string
+  readonly connectionId: string
+  /** In US dollars, per million tokens or per unit; absent if unknown. */
+  readonly price?: Price | undefined
+  /** Whether it is in cooldown after failures. */
+  readonly isCooling: boolean
+  /** The recent average in ms, in this instance: of the time to the first token for a stream, or else of the whole response. Absent before the first. */
+  readonly latencyMs?: number | undefined
+}
+
+/** The parts of a request from which its facts are read. */
+export interface RouteCallSource extends Pick<CodecRequest, 'call'> {
+  readonly id: string
+  readonly caller: Caller
+  readonly exchange: Pick<CodecRequest['exchange'], 'header'>
+}
+
+/** The facts about a request, which are computed on demand. */
+export class RouteCallFacts implements RouteCall {
+  readonly id: string
+  readonly #source: RouteCallSource
+  readonly #facts: RequestFacts
+
+  constructor(source: RouteCallSource) {
+    const { id, call, caller, exchange } = source
+    this.id = id
+    this.#source = source
+    this.#facts = readFacts(call, { owner: caller.owner, header: (name) => exchange.header(name) })
+  }
+
+  get model(): string {
+    return this.#source.call.model
+  }
+
+  get endpoint(): string {
+    return this.#source.call.endpoint.path
+  }
+
+  get format(): ClientFormat {
+    return this.#source.call.endpoint.format
+  }
+
+  get kind(): Kind {
+    return this.#source.call.endpoint.operation.kind
+  }
+
+  get stream(): boolean {
+    return this.#source.call.stream
+  }
+
+  get body(): JsonObject {
+    return this.#source.call.body
+  }
+
+  get bytes(): number {
+    return this.#facts.bytes
+  }
+
+  get tools(): boolean {
+    return this.#facts.tools()
+  }
+
+  get images(): boolean {
+    return this.#facts.images()
+  }
+
+  get metadata(): Readonly<Record<string, unknown>> {
+    return this.#facts.metadata()
+  }
+
+  get key(): RouteKey | undefined {
+    return this.#source.caller.key
+  }
+
+  get account(): RouteAccount | undefined {
+    return this.#source.caller.account
+  }
+
+  header(name: string): string | undefined {
+    return this.#facts.header(name)
+  }
+}

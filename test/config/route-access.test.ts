@@ -1,0 +1,76 @@
+import type { GatewayOptions } from '../../src/options.ts'
+import type { RouteCandidate } from '../../src/request/route-call.ts'
+import type { NewKey } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openRouted, outcomeOf, type RoutedOptions } from './support/routed.ts'
+
+const test = suite('permissions and limits of requests that route chooses models for')
+
+async function open(options: RoutedOptions, rules: Omit<NewKey, 'name'> = {}) {
+  const opened = openRouted({ settings: { requireApiKey: true }, ...options })
+  const { key } = await opened.api.keys.create({ name: 'app', ...rules })
+  const ask = (model: string) => opened.chat({ model }, { headers: { authorization: `Bearer ${key}` } })
+  return { ...opened, ask }
+}
+
+test('a key that may use only auto may use the models that auto is routed to', async () => {
+  for (const chosen of ['one/m', 'smart', ['two/m', 'smart'], { models: ['one/m'] }]) {
+    const { ask } = await open({ route: () => chosen }, { models: ['auto'] })
+    assert.is((await ask('auto')).status, 200, JSON.stringify(chosen))
+  }
+})
+
+test('check 78: a key gets a 403 for a model that it may not use, under a name that it may not use either', async () => {
+  const { ask, up } = await open({ route: () => ['one/m'] }, { models: ['auto', 'two/m'] })
+  assert.is(await outcomeOf(await ask('two/m')), '200', 'it may use the requested name')
+  assert.is(await outcomeOf(await ask('one/m')), '403 model_not_allowed')
+  assert.is(await outcomeOf(await ask('other')), '403 model_not_allowed')
+  assert.is(up.calls.length, 1)
+})
+
+test('targets that a key may not use are skipped in a list', async () => {
+  const { ask, up } = await open({ route: () => ['one/m', 'two/m'] }, { models: ['two/*'] })
+  assert.is((await ask('other')).status, 200)
+  assert.equal(up.providers, ['two'])
+})
+
+test('a key that may use a combo may be routed to it', async () => {
+  const { ask, up } = await open({ route: () => 'smart' }, { models: ['smart'] })
+  assert.is((await ask('other')).status, 200)
+  assert.equal(up.providers, ['one'])
+})
+
+test('candidates() leaves out the targets that a key may not use', async () => {
+  let found: RouteCandidate[] = []
+  const route: GatewayOptions['route'] = (_, { candidates }) => {
+    found = candidates('smart')
+    return found[0]?.name
+  }
+  const { ask } = await open({ route }, { models: ['two/*'] })
+  assert.is((await ask('other')).status, 200)
+  assert.equal(
+    found.map(({ name }) => name),
+    ['two/m'],
+  )
+})
+
+test("route does not change a key's kinds and limits", async () => {
+  const { ask, up } = await open({ route: () => 'two/m' }, { kinds: ['llm'], limits: { requests: { day: 1 } } })
+  assert.is((await ask('auto')).status, 200)
+  assert.is(await outcomeOf(await ask('auto')), '429 rate_limit_exceeded')
+  assert.is(up.calls.length, 1)
+  const embeddings = await open({ route: () => 'two/m' }, { kinds: ['embedding'] })
+  assert.is(await outcomeOf(await embeddings.ask('auto')), '403 model_not_allowed')
+})
+
+test('route gets the key and its group', async () => {
+  const seen: unknown[] = []
+  const { ask } = await open({
+    route: ({ key }, context) => {
+      seen.push(key?.name, context.key?.name)
+      return 'one/m'
+    },
+  })
+  assert.is((await ask('auto')).status, 200)
+  assert.equal(seen, ['app', 'app'])
+})
