@@ -102,7 +102,7 @@ test("concurrent requests together can't exceed a limit", async () => {
   assert.equal([up.calls.length, await used('requests')], [7, 7])
 })
 
-test("two keys of a group share its limit, and a key of another group doesn't", async () => {
+test("two keys in a group share the group's limit, and a key in another group doesn't", async () => {
   const { gateway, key, up } = await openGate({ groupLimits: { requests: { total: 3 } } })
   const { groups } = await gateway.api.groups.list()
   const second = await gateway.api.keys.create({ name: 'bob', group: groups[0]?.id ?? '' })

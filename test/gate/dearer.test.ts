@@ -94,7 +94,7 @@ const send = ({ post }: Awaited<ReturnType<typeof openGate>>, where: string, mor
 }
 
 for (const [where, more] of dearer)
-  test(`${where} with ${JSON.stringify(more)} has no known price`, async () => {
+  test(`a ${where} request with ${JSON.stringify(more)} has no known price`, async () => {
     const gate = await openGate({ limits: { usd: { day: 10 } } })
     const { status, code, message } = await refusal(await send(gate, where, more))
     assert.equal([status, code, gate.up.calls.length], [402, 'request_too_expensive', 0], message)
@@ -121,7 +121,7 @@ test('a duplicate tier is rejected, because providers differ in which one they r
 })
 
 for (const [where, more] of plain)
-  test(`${where} with ${JSON.stringify(more)} costs the regular price`, async () => {
+  test(`a ${where} request with ${JSON.stringify(more)} costs the regular price`, async () => {
     const gate = await openGate({ limits: { usd: { day: 10 } } })
     const reply = await send(gate, where, more)
     assert.is(reply.status, 200, await reply.text())
@@ -207,7 +207,7 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
 ]
 
 for (const [what, where, more, answer, source] of served)
-  test(`${what}: the cost of a ${where} response is ${source} based on the tier that it reports`, async () => {
+  test(`the cost of a ${where} response is ${source} based on the reported tier: ${what}`, async () => {
     const records: RequestRecord[] = []
     const gate = await openGate({ answer, onRequest: (record) => void records.push(record) })
     const reply = await send(gate, where, more)

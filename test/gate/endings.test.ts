@@ -23,7 +23,7 @@ async function usedOf(world: GateWorld): Promise<{ requests: number; tokens: num
   return { requests: await world.used('requests'), tokens: await world.used('tokens') }
 }
 
-test('the client disconnects before the headers', async () => {
+test('a request whose client disconnects before the headers counts once', async () => {
   const world = await openGate({ limits: LIMITS, answer: never })
   const leaving = new AbortController()
   const asked = world.chat({ max_tokens: 500 }, { signal: leaving.signal })
@@ -46,7 +46,7 @@ test('a client that disconnects mid-stream pays for the streamed output', async 
   }
 })
 
-test('if a provider reports no usage, it is estimated from the output', async () => {
+test("usage that a provider doesn't report is estimated from the output", async () => {
   const text = words.join('')
   const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }]
   const world = await openGate({ limits: LIMITS, answer: () => json({ id: 'c', object: 'chat.completion', choices }) })
@@ -61,7 +61,7 @@ test('if a provider reports no usage, it is estimated from the output', async ()
   assert.ok((await usedOf(streamed)).tokens >= words.length)
 })
 
-test('the client disconnects after the last byte', async () => {
+test('a client that disconnects after the last byte pays for the reported usage', async () => {
   const world = await openGate({ limits: LIMITS })
   const reader = (await world.chat(stream)).body?.getReader()
   while (!(await reader?.read())?.done);
@@ -69,7 +69,7 @@ test('the client disconnects after the last byte', async () => {
   assert.equal(await usedOf(world), { requests: 1, tokens: 12 })
 })
 
-test('the client disconnects without reading the response', async () => {
+test('a request whose client never reads the response counts once', async () => {
   const world = await openGate({ limits: LIMITS })
   const reply = await world.chat(stream)
   await reply.body?.cancel()
@@ -126,7 +126,7 @@ const failures: Record<string, [answer: Answering, status: number, body?: object
 }
 
 for (const [title, [answer, status, body = {}]] of Object.entries(failures))
-  test(`${title}, and the request counts once`, async () => {
+  test(`a request counts once if ${title}`, async () => {
     const world = await openGate({ limits: LIMITS, answer })
     const reply = await world.chat({ max_tokens: 500, ...body })
     const text = await reply.text()
@@ -134,7 +134,7 @@ for (const [title, [answer, status, body = {}]] of Object.entries(failures))
     assert.is((await usedOf(world)).requests, 1)
   })
 
-test('if a provider exceeds the maximum, its reported usage is charged, and the next request is rejected', async () => {
+test('usage beyond the maximum is charged as reported, and the next request is rejected', async () => {
   const reported = { tokens: 0 }
   const world = await openGate({
     limits: { tokens: { month: 5_000 } },
@@ -161,7 +161,7 @@ test('cached input and reasoning count as tokens, cached input at its own price'
   assert.is(await world.used('usd'), 0.0006)
 })
 
-test("an option that a provider rejects doesn't count as a second request, and only the response is charged", async () => {
+test("retrying without a rejected option doesn't count as a second request, and only the response is charged", async () => {
   const reported = { tokens: 0 }
   const answer = metered({}, reported)
   const world = await openGate({
@@ -205,7 +205,7 @@ test('each call of a compaction is charged, and the second is rejected if the fi
   }
 })
 
-test('the gateway closes mid-stream', async () => {
+test('a stream counts as one request if the gateway closes mid-stream', async () => {
   const world = await openGate({ limits: LIMITS, answer: () => sse(begun, 'hang') })
   const reply = await world.chat(stream)
   const reader = reply.body?.getReader()
@@ -215,7 +215,7 @@ test('the gateway closes mid-stream', async () => {
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test('the key is paused mid-stream', async () => {
+test('a stream counts as one request if its key is paused mid-stream', async () => {
   const world = await openGate({ limits: LIMITS, answer: () => sse(begun, 'hang') })
   const reply = await world.chat(stream)
   const text = reply.text()
@@ -224,7 +224,7 @@ test('the key is paused mid-stream', async () => {
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test("the client's timeout expires before there is a response", async () => {
+test("a request counts once if the client's timeout expires before the response", async () => {
   const world = await openGate({ limits: LIMITS, answer: never })
   const asked = world.chat({}, { headers: { authorization: `Bearer ${world.key}`, 'x-signalbox-timeout-ms': '50' } })
   await untilCalled(world)

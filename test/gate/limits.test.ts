@@ -8,7 +8,7 @@ const test = suite("enforcing a key's limits")
 const limitHeadersOf = (reply: Response) =>
   Object.fromEntries([...reply.headers].filter(([name]) => name.includes('ratelimit')))
 
-test('a request limit allows that many requests, says when to retry, and resets with its window', async () => {
+test('a request limit allows the configured number of requests, tells clients when to retry, and resets with its window', async () => {
   const { chat, clock, up, used } = await openGate({ limits: { requests: { minute: 2 } } })
   for (const remaining of ['1', '0']) {
     const reply = await chat()
@@ -106,7 +106,7 @@ test("headers show the tightest limit for each unit in each client's format, ins
   assert.equal(limitHeadersOf(await post('/v1beta/models/google/g:generateContent', { contents })), {})
 })
 
-test("keys without limits get the provider's headers, and the cost of whole responses if it is known", async () => {
+test("keys without limits get the provider's headers, and the known cost of non-streaming responses", async () => {
   const answer = metered({}, { tokens: 0 })
   const { chat } = await openGate({
     answer: async (call, nth) => {
@@ -144,7 +144,7 @@ test('the error for a used-up token budget names its owner, the usage, and the r
   assert.is(up.calls.length, 1)
 })
 
-test('a request that might exceed the remaining budget is too expensive; with a minute limit, it is told to wait if it will fit later', async () => {
+test('a request that might exceed the remaining budget is rejected as too expensive; under a minute limit, the error says when it will fit', async () => {
   const day = await openGate({ limits: { tokens: { day: 3_000 } } })
   const refused = await day.chat({ max_tokens: 3_500 })
   assert.is(refused.headers.get('x-should-retry'), 'false')
@@ -260,7 +260,7 @@ test('concurrent requests are limited, and a request that fails frees its slot',
   assert.is(await used('requests'), 2)
 })
 
-test('a request that would fit once an in-flight one has settled is told to retry in a second', async () => {
+test('the error for a request that will fit once an in-flight one settles says to retry in a second', async () => {
   const { chat, up } = await openGate({ limits: { tokens: { month: 6_000 } }, answer: never })
   const leaving = new AbortController()
   const first = chat({ max_tokens: 4_000 }, { signal: leaving.signal })
@@ -306,7 +306,7 @@ test("a rejected request isn't counted, and a failed one is counted once", async
   assert.is(await used('requests'), 2)
 })
 
-test("each fallback attempt has its own reservation, and the failed attempt's reservation is released by then", async () => {
+test("each fallback attempt has its own reservation, made after the failed attempt's reservation is released", async () => {
   const reported = { tokens: 0 }
   const answer = metered({}, reported)
   const { chat, used, reserved } = await openGate({

@@ -14,7 +14,7 @@ const served = modelRoutes(async () => ({ status: 200, headers: {} })).map(({ pa
   ),
 }))
 
-test('each route of the table has an endpoint, and each endpoint has a route', () => {
+test('each route in the table has an endpoint, and each endpoint has a route', () => {
   for (const route of served) assert.ok(route.endpoints.length > 0, `nothing is known of ${route.path}`)
   assert.is(new Set(served.flatMap((route) => route.endpoints)).size, endpoints.length)
 })

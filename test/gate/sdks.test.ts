@@ -107,7 +107,7 @@ const limits: Record<string, [limits: UsageLimits, Expected]> = {
 for (const [title, [held, expected]] of Object.entries(limits))
   for (const client of ['chat', 'responses', 'messages', 'gemini'])
     for (const stream of [false, true])
-      test(`the ${client} client recognizes ${title} by its error class, and doesn't retry${stream ? ', for a stream' : ''}`, async () => {
+      test(`the ${client} client throws the right error class for ${title}, and doesn't retry${stream ? ' the stream' : ''}`, async () => {
         const { chat, calls, asked, up } = await openClients({
           limits: held,
           answer: metered({ output: 9_000 }, { tokens: 0 }),
@@ -119,7 +119,7 @@ for (const [title, [held, expected]] of Object.entries(limits))
       })
 
 for (const client of ['chat', 'responses', 'messages', 'gemini'])
-  test(`the ${client} client recognizes a forbidden model and an expired key by their error classes`, async () => {
+  test(`the ${client} client throws the right error classes for a forbidden model and an expired key`, async () => {
     const { calls, gateway, keyId, clock, asked } = await openClients({ models: ['two/*'] })
     const permission = {
       name: 'PermissionDeniedError',
@@ -146,7 +146,7 @@ for (const client of ['chat', 'responses', 'messages', 'gemini'])
     assert.is(asked(), 2)
   })
 
-test('a minute limit tells clients to retry, and when', async () => {
+test('a minute limit tells clients to retry, and how long to wait', async () => {
   const { post } = await openGate({ limits: { requests: { minute: 1 } } })
   const ask = () => post('/v1/messages', { model: 'claude/c', max_tokens: 9, messages })
   assert.is((await ask()).status, 200)

@@ -43,7 +43,7 @@ const ends: Readonly<Record<keyof typeof asks, RegExp>> = {
 }
 
 for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof asks, readonly [string, object]]>)
-  test(`a stream in ${format} continues while its budget lasts, and then ends with an error in that format`, async () => {
+  test(`a stream continues while its budget lasts, and then ends with an error in the same format (${format})`, async () => {
     const rich = await openGate({
       limits: { tokens: { total: 100_000 } },
       answer: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -98,7 +98,7 @@ for (const [unit, limits, most] of inUnits(2_000))
   for (const holder of ['key', 'group', 'gateway'] as const)
     for (const asked of [{ max_tokens: 50 }, { max_tokens: 1_900 }, {}])
       for (const model of ['one/m', 'claude/c'])
-        test(`a stream of ${model} with ${JSON.stringify(asked)} exceeds the ${unit} limit of a ${holder} by at most one extension`, async () => {
+        test(`a stream from ${model} with ${JSON.stringify(asked)} exceeds a ${holder}'s limit in ${unit} by at most one extension`, async () => {
           const world = await openGate({
             ...(holder === 'key' && { limits }),
             ...(holder === 'group' && { groupLimits: limits }),
@@ -113,7 +113,7 @@ for (const [unit, limits, most] of inUnits(2_000))
         })
 
 for (const [unit, limits, most] of inUnits(6_000))
-  test(`concurrent streams together exceed their group's ${unit} limit by at most one extension`, async () => {
+  test(`concurrent streams together exceed their group's limit in ${unit} by at most one extension`, async () => {
     const world = await openGate({
       groupLimits: limits,
       answer: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -146,7 +146,7 @@ const others: Readonly<Record<keyof typeof asks, string>> = {
 }
 
 for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof asks, readonly [string, object]]>)
-  test(`a stream in ${format} from a provider with another format ends the same way, and its record says why`, async () => {
+  test(`a translated stream ends with the same error, and the record contains the reason (${format})`, async () => {
     const { post, gateway } = await openGate({
       limits: { tokens: { total: 2_000 } },
       answer: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -159,7 +159,7 @@ for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof
     assert.match(record?.reason ?? '', /^The response was cut off because it used up the rest of a limit/)
   })
 
-test("a stream isn't read event by event if nothing is limited", async () => {
+test("a stream without limits isn't read event by event", async () => {
   const { chat } = await openGate({
     limits: { requests: { total: 5 } },
     answer: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -189,7 +189,7 @@ for (const [limits, isRefused] of [
 ] as const)
   for (const isReversed of [false, true])
     away(
-      `requests with a limit on ${Object.keys(limits)} ${isRefused !== isReversed ? 'get a 503' : 'are served'}${isReversed ? ' if the settings say so' : ''}`,
+      `requests with a limit on ${Object.keys(limits).join(' and ')} ${isRefused !== isReversed ? 'get a 503' : 'are served'}${isReversed ? ' if the settings say so' : ''}`,
       async () => {
         const { state, storage } = unreachable()
         const verdict = isRefused ? 'allow' : 'refuse'

@@ -71,7 +71,7 @@ const nothing = [
 ]
 
 for (const [format, { path, body, answer }] of Object.entries(answers)) {
-  test(`a response of ${format} without a readable count is estimated, and doesn't count as nothing`, async () => {
+  test(`usage is estimated, never zero, if a response has no readable count (${format})`, async () => {
     for (const usage of nothing) {
       const { post, used } = await openGate({
         limits: { tokens: { total: 10_000 } },

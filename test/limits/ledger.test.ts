@@ -231,7 +231,7 @@ test('a reset repairs the effects of a clock that was ahead', async () => {
   assert.is((await other.reserve([scope], { fixed: { requests: 1 } })).kind, 'reserved')
 })
 
-test("a deleted account is gone, and in-flight requests don't bring it back", async () => {
+test('a deleted account stays deleted, even if in-flight requests settle afterward', async () => {
   const { world, one, other } = open()
   const scope = key({ tokens: { total: 100 } })
   const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
@@ -257,7 +257,7 @@ test('a damaged account causes an error instead of counting as empty, until it i
   }
 })
 
-test('while the storage is unavailable, it rejects with a 503 and loses no settlement', async () => {
+test('while the storage is unavailable, reservations are rejected with a 503 and no settlement is lost', async () => {
   const { world, one } = open()
   const scope = key({ tokens: { day: 100 } })
   const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))

@@ -46,7 +46,7 @@ export function sharedBudgetConformance(
   })
 
   test(
-    'when one is killed, its admitted requests and reservations count, and no more pass',
+    'when a process is killed, its admitted requests and reservations still count, and no more pass',
     slowly,
     async ({ program }) => {
       const { place, remove } = await create()
