@@ -78,7 +78,7 @@ function bytesOf(sealed: string): string | undefined {
   }
 }
 
-test("a key's record under another digest doesn't admit the other key", async () => {
+test("a key's record copied to another digest doesn't admit that other key", async () => {
   const storage = memoryStorage()
   const { world, status } = await open(storage)
   await world.api.settings.update({ requireApiKey: true })
@@ -133,7 +133,7 @@ test('rotating the secret keeps keys and credentials, and the old secret is no l
   }
 })
 
-test('a request reads one key and lists none, regardless of how many there are', async () => {
+test('a request reads one key and lists none, regardless of the number of keys', async () => {
   const readsAmong = async (keys: number) => {
     const storage = memoryStorage()
     const { world, status } = await open(storage, { connections: ['one'] })

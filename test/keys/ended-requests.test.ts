@@ -63,7 +63,7 @@ async function turns(): Promise<void> {
 
 for (const [client, { says }] of Object.entries(clients))
   for (const model of ['one/m', 'claude/c'])
-    test(`pausing a key during a request ends a stream of ${model} to a ${client} client with an error event, and ends the provider's call`, async () => {
+    test(`pausing a key mid-stream ends the stream with an error event, and ends the provider's call (${client} client, ${model})`, async () => {
       const { api, id, rest, up, told } = await streaming({ client: client as keyof typeof clients, model }) // one of its keys
       await api.keys.update(id, { isActive: false })
       assert.match(await rest, says)
@@ -103,7 +103,7 @@ test('streams of other keys and streams without a key continue', async () => {
   assert.is(up.open, 2)
 })
 
-test('renaming a key ends no streams, and neither does pausing it if the option says so', async () => {
+test('renaming a key ends no streams, and neither does pausing a key if endRequestsOfPausedKeys is false', async () => {
   const renamed = await streaming()
   await renamed.api.keys.update(renamed.id, { name: 'renamed' })
   assert.not(await isOver(renamed.rest))

@@ -215,7 +215,7 @@ test("if keys aren't required, accepts requests without a key or with an unknown
   assert.is((await chat({ authorization: 'Bearer sk-of-a-vendor' })).status, 200)
 })
 
-test('OPTIONS works without a key and with a paused one', async () => {
+test('OPTIONS works without a key and with a paused key', async () => {
   const { world, ask, key, id } = await gated()
   await world.api.keys.update(id, { isActive: false })
   for (const headers of [{}, { 'x-api-key': key }]) {

@@ -43,7 +43,7 @@ test('creating, pausing, resuming, and deleting a key take effect with the next 
   assert.is(await status(key), 401)
 })
 
-test('a deleted key that was paused is unknown, so it is admitted if no key is required', async () => {
+test('a deleted key that was paused counts as unknown, so it is admitted if no key is required', async () => {
   const { manage, status } = await open()
   const { key, id } = (await manage('POST', 'keys', { name: 'team' })).body
   await manage('PUT', `keys/${id}`, { isActive: false })
@@ -152,7 +152,7 @@ test('without `watch`, changes by another gateway apply after the documented sec
   assert.is((await world.chat({})).status, 200)
 })
 
-test('until the settings and the key have been read once, requests fail with a 500, and only `onError` gets the reason', async () => {
+test('requests fail with a 500 until the settings and the key have been read once, and only `onError` gets the reason', async () => {
   for (const broken of ['settings', 'keys/']) {
     const { watch: _, ...storage } = memoryStorage()
     const { get } = storage

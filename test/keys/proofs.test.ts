@@ -142,7 +142,7 @@ const settingsChanges: Record<string, Change> = {
 }
 
 for (const [how, changing] of Object.entries(settingsChanges)) {
-  settings(`a key is required and cloud sync is off if settings ${how}, until they are set again`, async () => {
+  settings(`a key is required and cloud sync is off if the settings ${how}, until they are set again`, async () => {
     const { storage, status, api, active, told } = await filled()
     await api.settings.update({ maxAttempts: 2 })
     assert.is(await status(active.key), 200)
@@ -176,7 +176,7 @@ settings('requests are rejected if the settings were removed', async () => {
     assert.equal([await view(), await view(active.key)], [500, 500])
 })
 
-settings('signed settings keep fields that this release does not know', async () => {
+settings('signed settings keep fields unknown to this release', async () => {
   const { storage, api } = await filled()
   await change(storage, 'settings', undefined, (record) => Object.assign(record, { fromALaterRelease: [1] }))
   await api.settings.update({ requireApiKey: false })

@@ -61,7 +61,7 @@ for (const [prefix, list] of [
   ['keys/', 'keys'],
   ['groups/', 'groups'],
 ] as const)
-  test(`a record in ${prefix} without its signature is reported when it is read, once`, async () => {
+  test(`a record in ${prefix} without its signature is reported once, when it is read`, async () => {
     const storage: Storage = memoryStorage()
     const { api, told } = await openWorld({ storage, connections: [] })
     await api.groups.create({ name: 'team' })

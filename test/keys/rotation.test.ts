@@ -71,7 +71,7 @@ test('the old value of a rotated key works until the grace period ends, even aft
     assert.equal([await gateway.status(old), await gateway.status(next)], [401, 200])
 })
 
-test("a second rotation keeps the first one's grace period, unless it has none itself", async () => {
+test('a second rotation keeps the grace period of the first, unless the second has none', async () => {
   const { api, status, storage, clock } = await open()
   const { key: first, id } = await api.keys.create({ name: 'app' })
   const { key: second } = await api.keys.rotate(id, { graceMs: 60_000 })
@@ -98,7 +98,7 @@ test('no value of a deleted key works', async () => {
   assert.equal(await storage.list('former-keys/'), [])
 })
 
-test('rotating with a grace period keeps its streams, and pausing the key ends them', async () => {
+test("rotating a key with a grace period keeps the key's streams, and pausing the key ends them", async () => {
   const { api, send } = await open()
   const { key: old, id } = await api.keys.create({ name: 'app' })
   const before = (await send(old, true)).text()

@@ -30,7 +30,7 @@ test('an empty list of secrets counts as no secret', async () => {
   }
 })
 
-test('rejects an unencrypted keyring in a storage with its own secret, with or without the option', async () => {
+test('rejects an unencrypted keyring in a storage with its own secret, with or without the `secret` option', async () => {
   const unsealed = withoutSecret()
   await makeKey(unsealed)
   const planted = (await unsealed.get('vault'))?.value ?? ''
@@ -73,7 +73,7 @@ const starts: Record<string, (storage: Storage) => Promise<unknown>> = {
   'a storage that was used without a secret': makeKey,
 }
 for (const [what, prepare] of Object.entries(starts))
-  test(`if two gateways start on ${what}, the second uses the first one's keyring, even if it was created in the meantime`, async () => {
+  test(`if two gateways start on ${what}, the second uses the keyring of the first, even if both found none at first`, async () => {
     const openKeys = (storage: Storage) => createGateway({ storage, logger: false, secret: 's'.repeat(32) }).api.keys
     let isMet = true
     let at = 0
