@@ -11,10 +11,10 @@ for (const [version, node] of nodes) {
   )
 }
 
-const test = suite('a gateway that gets requests of Fastify with their body read')
+const test = suite('a gateway that gets Fastify requests with parsed bodies')
 
 for (const path of ['/ai/v1/chat/completions', '/ai/v1/messages', '/ai/api/keys'])
-  test(`a gateway behind Fastify responds to ${path} with an error that contains the correct code`, async () => {
+  test(`a gateway behind Fastify returns errors with the correct code for ${path}`, async () => {
     assert.match(await codeInError(process.execPath, path), /^app\.register\(.*\)$/)
   })
 

@@ -52,7 +52,7 @@ for (const [name, app] of Object.entries(apps))
   })
 
 for (const [name, paths] of Object.entries(mounts))
-  test(`the code for web frameworks in examples/README.md mounts as the tests do: ${name}`, () => {
+  test(`the code for web frameworks in examples/README.md mounts the gateway like the tests: ${name}`, () => {
     const tested = paths.map(read).join('')
     const lines = blockOf(name).filter((line) => line.includes('gateway'))
     assert.ok(lines.length > 0)

@@ -44,17 +44,17 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
   })
 
   for (const [size, content] of [
-    ['small', 'Hi'],
-    ['of 20 kB', LONG],
-    ['of 2 MB', 'a'.repeat(2_000_000)],
+    ['a small request', 'Hi'],
+    ['a 20 kB request', LONG],
+    ['a 2 MB request', 'a'.repeat(2_000_000)],
   ] as const) {
-    test(`a request ${size} gets a whole response`, async () => {
+    test(`${size} gets a non-streaming response`, async () => {
       const response = await client.chat(content, false)
       assert.is(response.status, 200, await response.clone().text())
       assert.is((await response.json()).choices[0].message.content, 'Hello')
     })
 
-    test(`a request ${size} gets a stream`, async () => {
+    test(`${size} gets a stream`, async () => {
       const response = await client.chat(content, true)
       assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
       assert.match(await response.text(), /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]\n\n$/)
@@ -84,7 +84,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
     assert.is((await bad.json()).error.type, 'invalid_request_error')
   })
 
-  test('unknown paths get a 404 from your app, and those of the gateway get its own', async () => {
+  test("unknown paths get your app's 404, and unknown gateway paths get the gateway's", async () => {
     const own = await fetch(`${origin}/elsewhere`)
     assert.is(own.status, 404)
     assert.match(await own.text(), notFound)
@@ -104,7 +104,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
   })
 
   if (seesClientsLeave === 'never') return
-  test("a stream reaches its client in pieces, and the provider's call ends when the client disconnects", async () => {
+  test("a stream reaches its client in chunks, and the provider's call ends when the client disconnects", async () => {
     const abort = new AbortController()
     const cut = upstream.nextCut()
     const response = await client.chat(`forever${LONG}`, true, { signal: abort.signal })
@@ -114,7 +114,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
   })
 
   for (const stream of seesClientsLeave === 'always' ? [false, true] : [])
-    test(`the provider's call ends when the client disconnects before ${stream ? 'a stream begins' : 'the answer'}`, async () => {
+    test(`the provider's call ends when the client disconnects before ${stream ? 'a stream begins' : 'the response'}`, async () => {
       const abort = new AbortController()
       const cut = upstream.nextCut()
       const asked = client.chat(`never${LONG}`, stream, { signal: abort.signal }).catch(() => 'left')

@@ -73,7 +73,7 @@ for (const generation of generations) {
     })
   }
 
-  test(`a client that leaves ends the call to the provider through ${path}`, async () => {
+  test(`a client that disconnects ends the call to the provider through ${path}`, async () => {
     const leave = new AbortController()
     const up = fakeUpstream(() => {
       queueMicrotask(() => leave.abort(new Error('left')))

@@ -6,7 +6,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { serve } from './support.ts'
 
-const test = suite('the clients of embeddings, unchanged')
+const test = suite('unmodified embedding clients')
 
 const require = createRequire(import.meta.url)
 
@@ -110,7 +110,7 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
     }
   })
 
-  test(`LangChain embeds at ${name} by its clients of OpenAI and Google`, async () => {
+  test(`LangChain embeds at ${name} with its OpenAI and Google clients`, async () => {
     const { origin, close } = await open()
     try {
       for (const client of [

@@ -9,7 +9,7 @@ import { serve } from './support.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns of sizes and seeds that it does not send
 
-const test = suite('the clients of images, unchanged')
+const test = suite('unmodified image clients')
 
 /** Of vendors that answer without a job. */
 const made: Partial<Record<VendorName, string>> = {
@@ -51,7 +51,7 @@ for (const name of names) {
     }
   })
 
-  test(`OpenAI's client reads a stream of ${name}`, async () => {
+  test(`OpenAI's client reads an image stream from ${name}`, async () => {
     const { openai, close } = await open()
     try {
       const stream = await openai.images.generate({ model, prompt: 'a walk', stream: true, partial_images: 2 })
@@ -75,7 +75,7 @@ for (const name of names) {
     }
   })
 
-  test(`the AI SDK makes and changes images at ${name}`, async () => {
+  test(`the AI SDK generates and edits images at ${name}`, async () => {
     const { origin, close } = await open()
     try {
       const openai = createOpenAI({ baseURL: `${origin}/v1`, apiKey: 'x' })
@@ -93,7 +93,7 @@ for (const name of names) {
 }
 
 for (const name of ['google', 'vertex'] as const)
-  test(`@google/genai makes images at ${name} by its own form`, async () => {
+  test(`@google/genai generates images at ${name} in Google's own format`, async () => {
     const { origin, close } = await open()
     try {
       const { models } = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: origin } })

@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 import { CohereClient, CohereError, VoyageAIClient, VoyageAIError } from './packages.ts'
 import { serve } from './support.ts'
 
-const test = suite('the clients of rerank and moderation, unchanged')
+const test = suite('unmodified rerank and moderation clients')
 
 const query = 'a rainy day'
 const texts = ['sunny day at the beach', 'rainy afternoon in the city', 'a rainy day']
@@ -28,7 +28,7 @@ async function open() {
 for (const name of Object.keys(rerankVendors) as VendorName[]) {
   const model = modelOf(name)
 
-  test(`Cohere's client reads the answers of both of its versions from ${name}`, async () => {
+  test(`Cohere's client reads responses from ${name} in both API versions`, async () => {
     const { cohere, close } = await open()
     try {
       const second = await cohere.v2.rerank({ model, query, documents: texts, topN: 2 })
@@ -60,7 +60,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[]) {
     }
   })
 
-  test(`Voyage's client reads the answers of ${name}`, async () => {
+  test(`Voyage's client reads responses from ${name}`, async () => {
     const { voyage, close } = await open()
     try {
       const { data, usage } = await voyage.rerank({ model, query, documents: texts, topK: 1, returnDocuments: true })
@@ -80,7 +80,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[]) {
   })
 }
 
-test('the clients of both throw errors that have the status and the words', async () => {
+test("Cohere's and Voyage's clients throw errors with the status and the message", async () => {
   const { cohere, voyage, close } = await open()
   try {
     const ofCohere: unknown = await cohere.v2

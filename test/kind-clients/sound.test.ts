@@ -12,7 +12,7 @@ import { serve } from './support.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-const test = suite('the clients of speech and transcription, unchanged')
+const test = suite('unmodified speech and transcription clients')
 
 async function open(vendors: typeof soundVendors | typeof hearingVendors) {
   const up = fakeUpstream((call) => vendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404))
@@ -26,7 +26,7 @@ async function open(vendors: typeof soundVendors | typeof hearingVendors) {
 for (const name of Object.keys(soundVendors)) {
   const model = `${name}/voice-model`
 
-  test(`OpenAI's client and the AI SDK let ${name} speak`, async () => {
+  test(`OpenAI's client and the AI SDK generate speech at ${name}`, async () => {
     const { openai, sdk, close } = await open(soundVendors)
     try {
       const response = await openai.audio.speech.create({
@@ -52,7 +52,7 @@ for (const name of Object.keys(soundVendors)) {
 for (const name of Object.keys(hearingVendors)) {
   const model = `${name}/m`
 
-  test(`OpenAI's client and the AI SDK let ${name} write down what is said`, async () => {
+  test(`OpenAI's client and the AI SDK transcribe audio at ${name}`, async () => {
     const { openai, sdk, close } = await open(hearingVendors)
     try {
       const file = () => toFile(wav, 'said.wav', { type: 'audio/wav' })

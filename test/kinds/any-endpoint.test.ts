@@ -159,7 +159,7 @@ for (const { at, body } of asked) {
     assert.equal(told.errors, [])
   })
 
-  test(`${at} can be explained`, async () => {
+  test(`/api/explain supports ${at}`, async () => {
     const { api } = await openWorld({ fetch: answering(), connections: ['one'] })
     const path = at.replace(MODEL, '{model}')
     const { targets } = await api.explain({ model: MODEL, path, body })

@@ -45,7 +45,7 @@ test("OpenAI's image and audio models have prices", async () => {
 
 for (const [provider, { serviceKinds = ['llm'], models = [] }] of Object.entries(defaultCatalog)) {
   if (!serviceKinds.includes('embedding')) continue
-  test(`embeddings of ${provider} work with each of its models`, async () => {
+  test(`every ${provider} embedding model returns embeddings`, async () => {
     const of = models.filter(({ type }) => type === 'embedding').map(({ id }) => id)
     const up = fakeUpstream(() => json(ANSWERS.embedding))
     const { post } = await openWorld({
@@ -64,6 +64,6 @@ test('findEndpoint supports the kind of every endpoint', () => {
   for (const { operation } of endpoints) assert.ok(findEndpoint(operation.kind), operation.kind)
 })
 
-test('more than fifteen vendors of embeddings have a fake', () => {
+test('more than fifteen embedding vendors have a fake server', () => {
   assert.ok(Object.keys(vendors).length > 15)
 })

@@ -26,7 +26,7 @@ const made: Partial<Record<VendorName, string>> = { openai: png, xai: jpeg, goog
 for (const name of Object.keys(made) as VendorName[]) {
   const { model, makes, edits } = imageVendors[name]
 
-  test(`${name} generates and edits an image, whole and streamed`, async () => {
+  test(`${name} generates and edits an image, streamed or not`, async () => {
     const { gateway, up, told } = await openImages()
     const models = clientOf(gateway)
     const config = { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '3:2' } }
@@ -188,7 +188,7 @@ async function openSounds(options: WorldOptions = {}) {
 const speechConfig = { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Puck' } } }
 
 for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter', 'google'])
-  test(`${name} generates speech, whole and streamed`, async () => {
+  test(`${name} generates speech, streamed or not`, async () => {
     const { gateway, told, up } = await openSounds()
     const asked = {
       model: `${name}/voice-model`,

@@ -21,15 +21,15 @@ const all: ReadonlyArray<readonly [string, object]> = [
   ['/v1beta/models/{model}:generateContent', image],
 ]
 const errors: Record<string, (status: number) => Response> = {
-  "OpenAI's": (status) => json({ error: { message: 'no', type: 'invalid_request_error', code: null } }, status),
-  "Google's": (status) => json({ error: { code: status, message: 'no', status: 'INVALID_ARGUMENT' } }, status),
-  "FastAPI's": (status) => json({ detail: [{ loc: ['body', 'a'], msg: 'no', type: 'extra_forbidden' }] }, status),
+  'an OpenAI error': (status) => json({ error: { message: 'no', type: 'invalid_request_error', code: null } }, status),
+  'a Google error': (status) => json({ error: { code: status, message: 'no', status: 'INVALID_ARGUMENT' } }, status),
+  'a FastAPI error': (status) => json({ detail: [{ loc: ['body', 'a'], msg: 'no', type: 'extra_forbidden' }] }, status),
   'invalid JSON': (status) => new Response('no', { status }),
 }
 
 for (const [path, body] of all)
   for (const [what, error] of Object.entries(errors))
-    test(`${path} has the same status in the body as in HTTP (${what}, ${JSON.stringify(body).length})`, async () => {
+    test(`an error of ${path} has the HTTP status in its body (${what}, request of ${JSON.stringify(body).length} bytes)`, async () => {
       for (const provider of ['one/of-any-kind', 'google/of-any-kind'])
         for (const status of [400, 401, 403, 404, 408, 409, 413, 415, 422, 424, 429, 498, 500, 502, 503, 529]) {
           const up = fakeUpstream(() => error(status))

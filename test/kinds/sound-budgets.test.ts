@@ -147,7 +147,7 @@ test('audio in base64 is reserved by its size', async () => {
   assert.ok(answered > 0 && usd <= 1, `${answered} ${usd}`)
 })
 
-test('durations are read from file headers, wherever the file is truncated or starts', async () => {
+test('durations are read from file headers, no matter where the file starts or is cut off', async () => {
   const { getDuration: secondsOf } = await import('../../src/protocols/kinds/sound/audio-duration.ts')
   for (const [format, bytes] of Object.entries(files)) {
     assert.ok(Math.abs((secondsOf(bytes) ?? 0) - 60) < 0.1, `${format}: ${secondsOf(bytes)}`)

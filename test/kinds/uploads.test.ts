@@ -53,7 +53,7 @@ const recordings: ReadonlyArray<{ file: File; ending: RegExp; type: RegExp }> = 
 
 for (const provider of Object.keys(hearingVendors))
   for (const [at, { file, ending, type }] of recordings.entries())
-    test(`${provider} gets recording ${at} ("${file.name}", "${file.type}") with its format`, async () => {
+    test(`${provider} learns the audio format of recording ${at} ("${file.name}", "${file.type}")`, async () => {
       const up = fakeUpstream(() => json({ text: 'Hi' }))
       const { gateway } = await openWorld({
         fetch: up,
@@ -111,7 +111,7 @@ const edits: Record<string, { names: string[]; sent: string[] }> = {
 }
 
 for (const [what, { names, sent }] of Object.entries(edits))
-  test(`OpenAI gets ${what} under its own field names, with a type`, async () => {
+  test(`OpenAI gets ${what} under OpenAI's field names, with a type`, async () => {
     const { gateway, up } = await openImages()
     const form = new FormData()
     for (const name of names)
@@ -151,7 +151,7 @@ test('OpenAI gets an image in a form field as a file', async () => {
   )
 })
 
-test('the seconds that Mistral reports count, whole and streamed', async () => {
+test('the seconds that Mistral reports are charged, streamed or not', async () => {
   for (const stream of [false, true]) {
     const usage = { prompt_audio_seconds: 93, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
     const whole = { model: 'm', text: 'Hi', language: 'en', segments: [], usage }

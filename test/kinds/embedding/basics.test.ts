@@ -40,7 +40,7 @@ async function open({ vector = floats as unknown, status = 200 } = {}) {
   return { ...world, up, ask }
 }
 
-test("a request in its provider's own form is passed through, and so is the response, byte for byte", async () => {
+test("a request in the provider's own format and its response are passed through byte for byte", async () => {
   const { ask, up, told } = await open()
   const { response, text } = await ask({ model: 'openai/small', input: 'Hi', strange: [1.5] })
   assert.is(response.status, 200)
@@ -74,7 +74,7 @@ test('vectors have the encoding that the client requests, even if the provider s
   }
 })
 
-test("a request that is not in its provider's form is translated", async () => {
+test("a request in another format than the provider's is translated", async () => {
   const { ask, up } = await open()
   const { body, response } = await ask({ model: 'cohere/embed-v4.0', input: ['Hi', 'you'], dimensions: 256 })
   assert.is(up.calls[0]?.url.href, 'http://cohere.test/v2/embed')

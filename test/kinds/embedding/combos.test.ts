@@ -35,7 +35,7 @@ interface Failed {
 
 const MIXED = /"models" must all be the same embedding model/
 
-test('one model at several providers is accepted, with any prefix of its ID', async () => {
+test('one model at several providers is accepted, with any prefix in its ID', async () => {
   const { make, ask } = await open()
   await make('small', ['a/text-embedding-3-small', 'b/openai/text-embedding-3-small', 'azure/Text-Embedding-3-Small'])
   await make('titan', ['bedrock/amazon.titan-embed-text-v2:0', 'bedrock/us.amazon.titan-embed-text-v2:0'])

@@ -49,7 +49,7 @@ test('divided requests keep client options for a vendor with the same API', asyn
     )
 })
 
-test("divided requests keep the vendor's packed numbers if the client requests them", async () => {
+test("divided requests keep the vendor's packed vectors if the client requests them", async () => {
   const packed = (text: string) => `${text.padStart(4, 'A')}`
   const { post, sent } = await open('voyage', ({ input }) => ({
     data: input.map((text, index) => ({ index, embedding: packed(text) })),

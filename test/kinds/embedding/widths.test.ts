@@ -34,7 +34,7 @@ for (const [client, request] of Object.entries(requests))
     'cohere/embed-v4.0',
     'voyage/voyage-3.5',
   ])
-    test(`${client} gets an error before ${model} is called`, async () => {
+    test(`an unsupported vector length fails before ${model} is called (${client})`, async () => {
       const up = fakeUpstream(() => json({}, 400))
       const connections = ['openai', 'google', 'cohere', 'voyage']
       const { gateway } = await openWorld({ fetch: up, catalog: defaultCatalog, connections })

@@ -66,7 +66,7 @@ test('the next target of a combo gets the image that was downloaded for the firs
 
 for (const [what, address, answer] of [
   ['is private', 'https://10.0.0.1/a.png', undefined],
-  ['is the local machine', 'https://localhost/a.png', undefined],
+  ['points to the local machine', 'https://localhost/a.png', undefined],
   ['contains a credential', 'https://a:b@pictures.org/a.png', undefined],
   ['does not return an image', ADDRESS, () => new Response('<html>', { headers: { 'content-type': 'image/png' } })],
   ['is not found', ADDRESS, () => new Response('no', { status: 404 })],

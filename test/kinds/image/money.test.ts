@@ -58,20 +58,20 @@ async function ask(first: Answering, combo: object, body: object = {}) {
 for (const stream of [false, true]) {
   const how = stream ? ', streamed' : ''
   for (const [what, first] of Object.entries(ambiguous)) {
-    test(`after ${what} no other target is tried${how}`, async () => {
+    test(`no other target is tried after ${what}${how}`, async () => {
       const { providers, text } = await ask(first, {}, { stream })
       assert.equal(providers, ['one'], text)
       assert.match(text, /"error"/)
     })
 
-    test(`after ${what} another target is tried if the combo allows it${how}`, async () => {
+    test(`another target is tried after ${what} if the combo allows it${how}`, async () => {
       const { status, providers, text } = await ask(first, { retryAmbiguous: true }, { stream })
       assert.equal([status, providers], [200, ['one', 'two']], text)
     })
   }
 
   for (const [what, first] of Object.entries(certain))
-    test(`after ${what} the next target is tried${how}`, async () => {
+    test(`the next target is tried after ${what}${how}`, async () => {
       const { status, providers, text } = await ask(first, {}, { stream })
       assert.equal([status, providers], [200, ['one', 'two']], text)
     })

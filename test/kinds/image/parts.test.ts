@@ -67,7 +67,7 @@ const samples: Record<string, string> = {
   base64: jpeg,
 }
 for (const [what, sample] of Object.entries(samples))
-  test(`a Kontext model of Fireworks runs a job, whose result is ${what}`, async () => {
+  test(`a Kontext model at Fireworks runs a job whose result is ${what}`, async () => {
     let polls = 0
     const { ask, up, told } = await openImages({
       answer({ url }) {

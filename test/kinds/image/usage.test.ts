@@ -35,7 +35,7 @@ test('the costs of several calls for one request are added up', async () => {
   assert.is((usage as { total_tokens: number }).total_tokens, 3_384)
 })
 
-test("a vendor's reported cost is the cost", async () => {
+test('the cost reported by a vendor is charged', async () => {
   assert.equal([(await spentAt('openrouter')).costUsd, (await spentAt('xai')).costUsd], [0.04, 0.02])
   const { units, costSource } = await spentAt('openrouter', { n: 2 })
   assert.equal([units, costSource], [{ image: 2 }, 'reported'])

@@ -34,7 +34,7 @@ for (const name of vendorNames) {
     assert.equal([told.errors, up.open], [[], 0])
   })
 
-  test(`${name} gets a size in its own format, and as many calls as needed`, async () => {
+  test(`${name} gets the size in its own format, in as many calls as needed`, async () => {
     const { ask, up } = await openImages()
     const response = await ask(model, { size: '1536x1024', n: 3 })
     assert.is(response.status, 200, await response.clone().text())
@@ -74,7 +74,7 @@ for (const name of vendorNames) {
     assert.match(text, /"b64_json":"/)
   })
 
-  test(`${name}: unsupported options cause warnings, and errors in strict mode`, async () => {
+  test(`unsupported options cause warnings for ${name}, and errors in strict mode`, async () => {
     const { ask, up } = await openImages()
     const body = { style: 'vivid', negative_prompt: 'rain', background: 'transparent', quality: 'high', seed: 7 }
     const response = await ask(model, body)
@@ -154,7 +154,7 @@ test('a mask is never dropped', async () => {
   assert.equal([image, mask], [bytesOf(png).length, bytesOf(png).length])
 })
 
-test('a form names the Azure deployment, just like JSON', async () => {
+test('a form request selects the Azure deployment, just like a JSON request', async () => {
   const up = fakeUpstream(() => json({ data: [{ b64_json: png }] }))
   const { gateway, post } = await openWorld({
     fetch: up,

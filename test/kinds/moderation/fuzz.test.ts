@@ -28,7 +28,7 @@ const body = fc.record(
   { requiredKeys: ['model', 'input'] },
 )
 
-test(`no moderation request of ${RUNS} causes a gateway error`, { timeoutMs: 300_000 }, async () => {
+test(`none of ${RUNS} random moderation requests causes a gateway error`, { timeoutMs: 300_000 }, async () => {
   const combos = { safe: { models: [models.mistral, models.openai], kind: 'moderation' as const } }
   const { world } = await open({ combos })
   const seen = new Map<number, number>()

@@ -50,7 +50,7 @@ const body = fc.record(
 )
 
 for (const path of ['/v1/rerank', '/v2/rerank'])
-  test(`no request of ${RUNS} to ${path} causes a gateway error`, {
+  test(`none of ${RUNS} random requests to ${path} causes a gateway error`, {
     timeoutMs: 300_000,
   }, async () => {
     const combos = { rank: { models: [modelOf('voyage'), modelOf('cohere')], kind: 'rerank' as const } }

@@ -51,13 +51,13 @@ const asked: Record<VendorName, JsonObject> = {
 }
 
 for (const [name, body] of Object.entries(asked) as Array<[VendorName, JsonObject]>)
-  test(`${name} gets requests in its own form, with the connection's credential`, async () => {
+  test(`${name} gets requests in its own format, with the connection's credential`, async () => {
     const { body: own, warned, call } = await sent(name, { ...plain, return_documents: true })
     assert.equal([own, warned], [body, null])
     assert.match(call?.headers.get('authorization') ?? '', /^Bearer (?:secret-of-|bedrock-api-key)/)
   })
 
-test("a request in Cohere's v2 form is passed through to Cohere, byte for byte except for the model", async () => {
+test("a request in Cohere's v2 format is passed through to Cohere, byte for byte except for the model", async () => {
   const { world, up } = await openVendor('cohere')
   const text = '{ "query":"q",\n "documents": ["a", "b"], "new_option" : 1e0, "model": "cohere/rerank-v4.0-pro"}'
   await world.post('/v2/rerank', text)
@@ -65,7 +65,7 @@ test("a request in Cohere's v2 form is passed through to Cohere, byte for byte e
   assert.is(up.calls[0]?.url.href, 'https://api.cohere.com/v2/rerank')
 })
 
-test("a request in Cohere's v2 form with fields of other forms is rewritten", async () => {
+test("a request in Cohere's v2 format with fields of other formats is rewritten", async () => {
   for (const [more, answered] of [
     [{ return_documents: false }, undefined],
     [{ return_documents: true }, { text: 'a red fruit' }],
@@ -198,7 +198,7 @@ test('objects are ranked by their text, by the fields that the request names, or
   assert.equal(await textsSent('cohere', { documents: [object], rank_fields: ['unknown'] }), [' '])
 })
 
-test('Together gets objects and the names of their fields unchanged', async () => {
+test('objects and their field names reach Together unchanged', async () => {
   const objects = [{ title: 'a', text: 'b' }]
   const { body } = await sent('together', { query, documents: objects, rank_fields: ['title'] })
   assert.equal([body.documents, body.rank_fields], [objects, ['title']])

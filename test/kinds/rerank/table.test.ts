@@ -101,7 +101,7 @@ const searching = new Set<VendorName>(['cohere', 'bedrock'])
 
 for (const name of Object.keys(rerankVendors) as VendorName[])
   for (const [form, client] of Object.entries(clients)) {
-    test(`a ${form} client gets its own form from ${name}`, async () => {
+    test(`a ${form} client gets its own format from ${name}`, async () => {
       const { ask, up } = await openVendor(name)
       const response = await ask(client.path, client.body)
       assert.is(response.status, 200, await response.clone().text())

@@ -47,7 +47,7 @@ for (const [provider, vendor] of Object.entries(soundVendors))
       assert.ok((usage?.units?.character ?? 0) === 7 || (usage?.outputTokens ?? 0) > 0, JSON.stringify(usage))
     })
 
-    test(`${provider} returns ${format} in events`, async () => {
+    test(`${provider} streams ${format} in events`, async () => {
       const { post } = await open(answering)
       const body = { ...asked, model: `${provider}/voice-model`, response_format: format, stream_format: 'sse' }
       const response = await post(AT, body)
@@ -77,7 +77,7 @@ const eventsIn = (text: string): SpeechEvent[] =>
     .filter(Boolean)
     .map((event) => JSON.parse(event.replace('data: ', '')))
 
-test('a format that a vendor does not support is rejected by name, or falls back to a vendor that supports it', async () => {
+test('an unsupported format falls back to a vendor that supports it, or fails with an error that names it', async () => {
   const combos = { pair: { models: ['groq/voice-model', 'elevenlabs/voice-model'], kind: 'tts' as const } }
   const { post, up } = await open(answering, { combos })
   const refused = await post(AT, { ...asked, model: 'groq/voice-model', response_format: 'pcm' })
@@ -280,7 +280,7 @@ test('audio is read no further ahead than a slow client reads it', async () => {
   }
 })
 
-test('audio that contains the credential is ended, even across two chunks', async () => {
+test('audio that contains the credential is cut off, even if the credential is split across two chunks', async () => {
   const key = encodeUtf8('..secret-of-elevenlabs..')
   for (const chunks of [[key], [key.subarray(0, 9), key.subarray(9)]])
     for (const stream_format of ['audio', 'sse']) {
@@ -317,7 +317,7 @@ for (const [what, members] of Object.entries(bad))
 
 for (const provider of Object.keys(soundVendors))
   for (const stream_format of ['audio', 'sse'])
-    test(`${provider} is charged by the character for ${stream_format}, whether or not it reports tokens`, async () => {
+    test(`speech from ${provider} is charged by the character (${stream_format}), whether or not tokens are reported`, async () => {
       const connections = [{ provider, prices: { 'voice-model': { character: 0.5 } } }]
       const { post, told } = await open(answering, { connections })
       await (await post(AT, { ...asked, model: `${provider}/voice-model`, stream_format })).arrayBuffer()

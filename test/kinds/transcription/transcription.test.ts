@@ -172,7 +172,7 @@ const handMade = () =>
     encodeUtf8('\r\n--x--\r\n'),
   ])
 
-test('an upload arrives unchanged, however it is split into chunks', async () => {
+test('an upload arrives unchanged, no matter how it is split into chunks', async () => {
   const { sendBytes, up } = await open()
   const random = createRandom(35)
   const whole = handMade()
@@ -253,7 +253,7 @@ test('the limit for audio in JSON applies to its bytes, as in a form', async () 
   assert.is(up.calls.length, 2)
 })
 
-test('a page on another site needs a preflight to send a form', async () => {
+test('a page on another site needs a preflight request to send a form', async () => {
   const { send } = await open()
   const origin = 'https://elsewhere.test'
   assert.is((await send({ model: 'openai/m' }, { headers: { origin } })).status, 415)
@@ -354,7 +354,7 @@ test('a chat model with audio input gets a prompt to transcribe, and others are 
 
 for (const provider of Object.keys(hearingVendors))
   for (const stream of ['false', 'true'])
-    test(`${provider} is charged by the second with stream ${stream}, whether or not it reports tokens`, async () => {
+    test(`transcription by ${provider} is charged by the second${stream ? ' when streamed' : ''}, whether or not tokens are reported`, async () => {
       const connections = [{ provider, prices: { m: { second: 0.5 } } }]
       const { send, told } = await open(answering, { connections })
       const response = await send({ model: `${provider}/m`, stream })

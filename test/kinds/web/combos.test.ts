@@ -25,7 +25,7 @@ test('a combo of search providers falls back past two failures', async () => {
   assert.is(web.up.open, 0)
 })
 
-test('a combo can list just providers, also through an alias or another combo', async () => {
+test('a combo can consist of provider names, even through an alias or another combo', async () => {
   const web = await openWeb({
     ...down('tavily'),
     combos: {
@@ -227,7 +227,7 @@ const errors: Array<[provider: string, status: number, body: object | string, ou
 ]
 
 for (const [provider, status, body, outcome, words] of errors) {
-  test(`${provider}'s ${status} is ${outcome}, and falls back to the next target`, async () => {
+  test(`a ${status} from ${provider} counts as ${outcome}, and falls back to the next target`, async () => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const web = await openWeb({
       answer: ({ url }) =>
@@ -298,7 +298,7 @@ test('a provider name without a connection returns a 404 that says so', async ()
   }
 })
 
-test('an unknown name returns 404, and a missing one 400', async () => {
+test('an unknown name returns 404, and a missing name returns 400', async () => {
   const web = await openWeb()
   assert.is((await web.post('/v1/search', { model: 'nobody', query: 'q' })).status, 404)
   assert.is((await web.post('/v1/search', { model: 'nobody/search', query: 'q' })).status, 404)

@@ -93,7 +93,7 @@ const cases: Record<string, Case> = {
 }
 
 for (const [provider, expected] of Object.entries(cases)) {
-  test(`${provider} gets a page request in its own form, and the client gets the common form`, async () => {
+  test(`${provider} gets a page request in its own format, and the client gets the common format`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, ...everything })
     assert.is(response.status, 200, await response.clone().text())
@@ -112,7 +112,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     for (const [name, value] of Object.entries(expected.told)) assert.equal(told[name], value, name)
   })
 
-  test(`${provider} gets a plain request without additions, even by its name alone and in strict mode`, async () => {
+  test(`${provider} gets a plain request without additions, even if requested by provider name or in strict mode`, async () => {
     const web = await openWeb()
     const headers = { 'x-signalbox-strict': 'true' }
     const format = provider === 'exa' ? 'text' : 'markdown'
@@ -259,7 +259,7 @@ test('a list of one page falls back to the next target if a vendor cannot read i
   }
 })
 
-test('pages in a list that a vendor omits are reported as well', async () => {
+test('pages that a vendor omits from a list are reported as well', async () => {
   const web = await openWeb({ answer: () => Response.json({ results: [{ url: PAGE, raw_content: 'Whole' }] }) })
   const response = await web.post('/v1/web/fetch', { model: 'tavily', urls: [PAGE, 'https://found.example/b'] })
   const { failed } = await response.json()

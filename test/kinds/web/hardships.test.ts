@@ -18,7 +18,7 @@ const asks: Array<[path: string, body: object, calls: number]> = [
 
 for (const [path, body, calls] of asks) {
   for (const phase of ['headers', 'body'] as const) {
-    test(`${calls} calls to ${path} end when the client disconnects before their ${phase} arrive`, async () => {
+    test(`all calls of ${path} (${calls}) end when the client disconnects before the ${phase}`, async () => {
       const endless = () =>
         new Response(new ReadableStream({ pull: never }), { headers: { 'content-type': 'application/json' } })
       const web = await openWeb({ answer: () => (phase === 'headers' ? never() : endless()) })
@@ -37,7 +37,7 @@ for (const [path, body, calls] of asks) {
     })
   }
 
-  test(`${path} gives up on a vendor that does not respond, and calls the next one`, async () => {
+  test(`${path} gives up on a vendor that does not respond`, async () => {
     const web = await openWeb({ answer: () => never() })
     const asked = web.post(path, body)
     while (web.up.calls.length < calls) await web.clock.advance(0)

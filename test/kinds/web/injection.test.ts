@@ -92,7 +92,7 @@ const kinds: Array<{ path: string; service: string; vendors: readonly FakeVendor
 for (const { path, service, vendors, body } of kinds) {
   for (const vendor of vendors) {
     const { provider } = vendor
-    test(`${provider}/${service}: options that are not on the list cause warnings and are not sent`, async () => {
+    test(`${provider}/${service} gets no unlisted options, and the response has warnings`, async () => {
       const web = await openWeb()
       for (const value of evil) {
         for (const options of [
@@ -116,7 +116,7 @@ for (const { path, service, vendors, body } of kinds) {
       }
     })
 
-    test(`${provider}/${service}: fields of the body cannot change the URL, path, or headers`, async () => {
+    test(`body fields cannot change the URL, path, or headers of ${provider}/${service}`, async () => {
       const web = await openWeb()
       for (const value of evil) {
         const known = new Set(['url', 'urls', 'format', 'query', 'max_results', 'stream', '__proto__'])
@@ -153,7 +153,7 @@ test('query text with any content stays a single value in the URL', async () => 
   assert.equal(web.told.errors, [])
 })
 
-test('vendor options reach only their vendor, and those under its name take precedence', async () => {
+test("vendor options reach only their vendor, and options under the vendor's name take precedence", async () => {
   const web = await openWeb()
   const provider_options = {
     search_depth: 'basic',

@@ -77,7 +77,7 @@ test('a vendor with an unknown price is skipped under a dollar limit, and called
   assert.equal([status, headers.get('x-signalbox-cost')], [200, '0.0005'])
 })
 
-test('a vendor that also reports units without a price costs what was reserved, and the budget applies', async () => {
+test('a call whose vendor also reports units without a price costs the reserved amount, and the budget applies', async () => {
   const { search, web } = await open({ usd: { total: 0.0039 } })
   const { connections } = await web.api.connections.list()
   const { id = '' } = connections.find(({ provider }) => provider === 'jina') ?? {}

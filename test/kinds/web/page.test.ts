@@ -7,7 +7,7 @@ const test = suite('the search and fetch page')
 const page = readPages().find(({ path }) => path === 'src/protocols/kinds/WEB.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)
 
-test('the commands on the page create a combo and call it, and responses have the fields that the page shows', async () => {
+test('the commands on the page create and call a combo, and responses have the fields shown on the page', async () => {
   const web = await openWeb()
   const shown = (page?.blocks ?? []).filter(({ language }) => language === 'json').map(({ code }) => JSON.parse(code))
   let asked = 0

@@ -58,7 +58,7 @@ const cases: Record<string, { result: object; usage: object; told: object }> = {
 }
 
 for (const { provider } of searchVendors) {
-  test(`results from ${provider} are read into the common form`, async () => {
+  test(`results from ${provider} are converted to the common format`, async () => {
     const web = await openWeb()
     const content_options = { full_page: true, max_characters: 3 }
     const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'q', content_options })

@@ -154,7 +154,7 @@ for (const [provider, expected] of Object.entries(cases)) {
 }
 
 /** The names of other gateways for the same. */
-test("a request with other gateways' field names means the same", async () => {
+test("other gateways' field names have the same meaning", async () => {
   const web = await openWeb()
   await web.post('/v1/search', {
     ...{ search_tool_name: 'serper/search', query: 'cats', language: 'pt-BR', time_range: 'day' },
