@@ -139,7 +139,7 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
 }
 
 for (const [what, [bytes, type = TYPE]] of Object.entries(malformed))
-  test(`rejects ${what} with a message that says why`, () => {
+  test(`rejects ${what}, and the message gives the reason`, () => {
     try {
       readForm(bytes, type)
     } catch (error) {

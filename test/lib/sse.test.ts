@@ -52,7 +52,7 @@ parser(
   },
 )
 
-parser('the SSE parser reads the same events wherever the text is split', () => {
+parser('the SSE parser reads the same events no matter where the text is split', () => {
   const line = fc.constantFrom('data: x', 'data:y', 'event: e', ': c', '', '', 'id: 1')
   const ending = fc.constantFrom('\n', '\r\n', '\r')
   const text = fc.tuple(fc.array(line), ending).map(([lines, end]) => lines.join(end))
@@ -76,7 +76,7 @@ parser('the SSE parser rejects an event over 16 MiB that consists of many lines'
 const framing = suite('the SSE framing')
 
 framing(
-  'the SSE framing reads the same events wherever the bytes are split, and preserves byte order marks in the data',
+  'the SSE framing reads the same events no matter where the bytes are split, and preserves byte order marks in the data',
   () => {
     const bytes = encodeUtf8('\ufeffdata: a\n\ndata: \ufeff\n\ndata: ä€😀\ufeff\n\n')
     for (let at = 0; at <= bytes.length; at++) {
@@ -116,15 +116,18 @@ splitter('the SSE splitter holds back an incomplete event until the rest arrives
   ])
 })
 
-splitter('the SSE splitter loses no bytes and ends each piece with an event, wherever the stream is split', () => {
-  for (const end of ['\n', '\r\n', '\r']) {
-    const whole = encodeUtf8(`data: ä€😀${end}${end}: c${end}${end}event: e${end}data: 2${end}data: 3${end}${end}`)
-    for (let at = 0; at <= whole.length; at++) {
-      for (let next = at; next <= whole.length; next++) {
-        const pieces = split([whole.subarray(0, at), whole.subarray(at, next), whole.subarray(next)])
-        assert.is(pieces.join(''), decodeUtf8(whole))
-        for (const piece of pieces.slice(0, -1)) assert.ok(piece.endsWith(end + end), JSON.stringify(pieces))
+splitter(
+  'the SSE splitter loses no bytes and ends each piece with an event, no matter where the stream is split',
+  () => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      const whole = encodeUtf8(`data: ä€😀${end}${end}: c${end}${end}event: e${end}data: 2${end}data: 3${end}${end}`)
+      for (let at = 0; at <= whole.length; at++) {
+        for (let next = at; next <= whole.length; next++) {
+          const pieces = split([whole.subarray(0, at), whole.subarray(at, next), whole.subarray(next)])
+          assert.is(pieces.join(''), decodeUtf8(whole))
+          for (const piece of pieces.slice(0, -1)) assert.ok(piece.endsWith(end + end), JSON.stringify(pieces))
+        }
       }
     }
-  }
-})
+  },
+)

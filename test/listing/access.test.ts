@@ -70,7 +70,7 @@ const cases: [models: string[] | undefined, group: string[] | undefined, listed:
 ]
 
 for (const [models, group, listed] of cases)
-  test(`a key with ${JSON.stringify(models)} in a group with ${JSON.stringify(group)} lists only its allowed models`, async () => {
+  test(`a key lists only its allowed models (key: ${JSON.stringify(models)}, group: ${JSON.stringify(group)})`, async () => {
     const { ids, get } = await world(models ? { models } : {}, group && { models: group })
     assert.equal((await ids()).sort(), [...listed].sort())
     for (const id of everything) {
@@ -80,7 +80,7 @@ for (const [models, group, listed] of cases)
     }
   })
 
-test("a key lists and names only its allowed models in other clients' formats", async () => {
+test("a key lists and finds only its allowed models in other clients' formats", async () => {
   const { get } = await world({ models: ['claude/*'] })
   const anthropic = await (await get('/v1/models', { 'anthropic-version': '2023-06-01' })).json()
   assert.equal(anthropic.data.map(({ id }: { id: string }) => id).sort(), ['claude/c', 'loop', 'outer', 'pool'])

@@ -8,7 +8,7 @@ const kinds: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText',
 const combos: World['combos'] = [{ name: 'plain' }, ...kinds.map((kind) => ({ name: `for-${kind}`, kind }))]
 
 for (const kind of kinds) {
-  test(`${kind} lists the combos of that kind${kind === 'llm' ? ' and those without one' : ''}`, async () => {
+  test(`the kind ${kind} lists its combos${kind === 'llm' ? ', and combos without a kind' : ''}`, async () => {
     const expected = kind === 'llm' ? ['plain', 'for-llm'] : [`for-${kind}`]
     assert.equal(await ids({ combos }, [kind]), expected)
   })

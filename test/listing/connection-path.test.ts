@@ -94,12 +94,12 @@ test('the output alias defaults to the trimmed catalog alias, or else the provid
   assert.equal(await ids({ catalog: { acme: { alias: ' ac ', models: [{ id: 'one' }] } }, connections }), ['ac/one'])
 })
 
-test('enabled models replace those of the catalog: nonblank strings, unchanged, without duplicates', async () => {
+test("enabled models replace the catalog's models: nonblank strings, unchanged, without duplicates", async () => {
   const odd = enabled('b', '', 'a', '  ', null, 'b', 7, ' padded ', ['c'])
   assert.equal(await ids({ catalog, connections: [odd] }), ['ac/b', 'ac/a', 'ac/ padded '])
 })
 
-test('enabled models that are empty or not a list do not replace those of the catalog', async () => {
+test("enabled models that are empty or not a list do not replace the catalog's models", async () => {
   for (const value of [[], undefined, null, 'one', { 0: 'one' }]) {
     const connection = acme({ enabledModels: value as string[] }) // as others may have written it
     assert.equal(await ids({ catalog, connections: [connection] }), ['ac/one', 'ac/two'])
@@ -137,7 +137,7 @@ test("an ID that is only its provider's name is dropped", async () => {
   assert.equal(await ids({ catalog: {}, connections: [enabled('acme/')], aliases: ['acme/'] }), [])
 })
 
-test('custom models match any of the three names, keep their own prefix, and have no type other than llm', async () => {
+test("custom models match any of the provider's three names, keep their own prefix, and have no type other than llm", async () => {
   const customModels = [
     { id: 'by-id', providerAlias: 'acme' },
     { id: 'by-output', providerAlias: 'mine' },
@@ -161,7 +161,7 @@ test('custom models match any of the three names, keep their own prefix, and hav
   ])
 })
 
-test('alias targets match any of the three names and lose that name', async () => {
+test("alias targets match any of the provider's three names and lose that name", async () => {
   const aliases = [
     'acme/by-id',
     'zeta/other',
@@ -202,7 +202,7 @@ test('base IDs come first, then custom models, then aliases, without duplicates'
   assert.equal(await ids(world), ['ac/one', 'ac/two', 'ac/custom', 'ac/aliased'])
 })
 
-test('a model of two providers with one prefix is listed once, under the first', async () => {
+test('a model of two providers with the same prefix is listed once, under the first provider', async () => {
   const connections = ['zeta', 'acme'].map((provider) => ({
     provider,
     providerSpecificData: { prefix: 'all', enabledModels: ['same', provider] },

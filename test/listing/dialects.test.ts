@@ -147,7 +147,7 @@ for (const [path, headers, message] of [
     'pageToken: the list contains no model "gone". Start again from the first page.',
   ],
 ] as const) {
-  test(`${path} returns a 400 with a reason, for ${'anthropic-version' in headers ? 'Anthropic' : 'Google'}`, async () => {
+  test(`${path} returns a 400 with a reason to ${'anthropic-version' in headers ? 'Anthropic' : 'Google'} clients`, async () => {
     const { status, origin, body } = await get(path, headers)
     assert.is(status, 400)
     assert.is(origin, path.startsWith('/v1/models?') ? '*' : null)

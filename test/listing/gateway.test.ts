@@ -36,7 +36,7 @@ test('GET /v1/models returns a list of entries to any origin', async () => {
   })
 })
 
-test('HEAD returns the same without the body', async () => {
+test('HEAD returns the same headers without a body', async () => {
   const response = await get(open().gateway, '/v1/models', { method: 'HEAD' })
   assert.is(response.status, 200)
   assert.is(response.headers.get('access-control-allow-origin'), '*')
@@ -82,7 +82,7 @@ test('an unexpected failure returns a 500 without details to any origin and goes
 })
 
 for (const prefix of ['connections/', 'combos/', 'custom-models/', 'aliases/']) {
-  test(`${prefix} that fail to load once are treated as empty once`, async () => {
+  test(`a single failure to load ${prefix} affects only one listing`, async () => {
     const told: unknown[] = []
     const { gateway } = open({ storage: failing(prefix, 1), onError: (error) => told.push(error) })
     assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat'])

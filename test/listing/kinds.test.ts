@@ -40,7 +40,7 @@ for (const [id, kind] of [
   ['embed-voice-image', 'embedding'], // embedding before tts before image
   ['voice-of-flux', 'tts'],
 ] as const) {
-  test(`${id} is inferred to be ${kind}`, async () => assert.equal(await kindOf(id), [kind]))
+  test(`the kind of ${id} is inferred as ${kind}`, async () => assert.equal(await kindOf(id), [kind]))
 }
 
 test("the catalog's kind takes precedence over the kind that the ID suggests", async () => {
@@ -77,7 +77,7 @@ test('a model of an unknown type is not listed', async () => {
   assert.equal(await kindOf('film', [{ id: 'film', type: 'video' as Kind }]), []) // a catalog of a later day
 })
 
-test('the kinds of custom models and aliases are inferred from their IDs like all others', async () => {
+test('the kinds of custom models and aliases are inferred from their IDs, too', async () => {
   const world: World = {
     catalog: { acme: { serviceKinds: served } },
     connections: [{ provider: 'acme' }],

@@ -58,7 +58,7 @@ for (const [baseUrl, bearer, messages] of [
   ['http://up.test/v1/my-messages', 'http://up.test/v1/my-messages/models', 'http://up.test/v1/my-messages/models'],
   ['http://up.test/messages/v1', 'http://up.test/messages/v1/models', 'http://up.test/messages/v1/models'],
 ] as const) {
-  test(`the models URL of "${baseUrl}" is correct`, async () => {
+  test(`the models URL for the base URL "${baseUrl}" is correct`, async () => {
     assert.is((await ask(compatible('openai-compatible', baseUrl))).requests[0]?.url, bearer)
     assert.is((await ask(compatible('anthropic-compatible', baseUrl))).requests[0]?.url, messages)
   })
@@ -97,7 +97,7 @@ for (const [provider, asked] of [
   ['openai', false],
   ['my-openai-compatible', false],
 ] as const) {
-  test(`the upstream of ${provider} is ${asked ? '' : 'not '}queried`, async () => {
+  test(`a ${provider} connection ${asked ? 'is' : "isn't"} queried for its models`, async () => {
     const { ids, requests } = await ask(compatible(provider))
     assert.is(requests.length, asked ? 1 : 0)
     assert.equal(ids, asked ? ['lab/m'] : [])
@@ -160,7 +160,7 @@ for (const [what, answer, expected] of [
   ['text', 'models', []],
   ['null', null, []],
 ] as const) {
-  test(`a response with ${what} is parsed`, async () => {
+  test(`the model list is parsed from a response with ${what}`, async () => {
     assert.equal((await ask(compatible(), () => HttpResponse.json(answer))).ids, expected)
   })
 }

@@ -131,7 +131,7 @@ for (const [by, options, headers, ms] of [
   ['an option that is shorter than the header', { timeoutMs: 500 }, { 'x-signalbox-timeout-ms': '900' }, 500],
   ['a header that is shorter than the option', { timeoutMs: 900 }, { 'x-signalbox-timeout-ms': '500' }, 500],
 ] as const)
-  test(`the call uses the timeout of ${by}`, async () => {
+  test(`the call uses the timeout from ${by}`, async () => {
     const { ask, clock, up } = await open(() => never())
     const asked = ask(options, { headers })
     while (up.calls.length === 0) await clock.advance(0)
@@ -183,7 +183,7 @@ test('the end user is sent to the provider and recorded, and the effort applies 
 
 for (const route of routes)
   for (const version of [3, 4])
-    test(`version ${version} of ${route} accepts models, and reports no options as dropped`, async () => {
+    test(`version ${version} of ${route} accepts models, and doesn't warn about dropped options`, async () => {
       const { ask, up } = await open(undefined, { connections: ['one', 'two'] })
       const options = { models: ['nowhere/x', 'two/x'], user: 'me', session: 's', strict: false, timeoutMs: 60_000 }
       const response = await ask(options, { path: `/v${version}/ai/${route}`, model: 'said' })
@@ -225,7 +225,7 @@ const refusals: Array<[options: unknown, message: string | RegExp]> = [
   [{ reasoning: 'hard' }, /^"providerOptions\.signalbox\.reasoning" must be one of "none"/],
 ]
 for (const [options, message] of refusals)
-  test(`${JSON.stringify(options)} is rejected on each route with the path of its field, and no provider is called`, async () => {
+  test(`each route rejects ${JSON.stringify(options)} with the path of the field, and calls no provider`, async () => {
     const { ask, up } = await open()
     for (const route of routes) {
       const response = await ask(options, { path: `/v4/ai/${route}` })

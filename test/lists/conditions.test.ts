@@ -61,7 +61,7 @@ const clients = [
 
 for (const [what, model, body, status] of filtered)
   for (const path of clients) {
-    test(`${what} makes a request to ${path} fall back to the next model under "content"`, async () => {
+    test(`under "content", ${what} falls back to the next model (${path})`, async () => {
       const asked = askOf(endpointAt(path), 'said', 900)
       const { post, up, told } = await open(({ provider }) =>
         provider === 'two' ? json(chatAnswer()) : json(body, status),
@@ -135,7 +135,7 @@ test('the client gets the last unwanted response unchanged if there is no other,
   }
 })
 
-test('"schema" does nothing without an output format, or for a tool call', async () => {
+test('"schema" has no effect without an output format, or for a tool call', async () => {
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
   const calling = {
     ...chatAnswer(),
@@ -155,7 +155,7 @@ for (const [name, models] of [
 ] as const) {
   const events = (provider: string, text: string) => (provider === 'claude' ? messageEvents(text) : chatEvents(text))
 
-  test(`a ${name} stream is held back until it matches the schema`, async () => {
+  test(`a ${name} stream is buffered until it matches the schema`, async () => {
     const { ask, told } = await open(({ provider }) =>
       sse(events(provider, provider === 'two' ? good : 'no JSON at all')),
     )
@@ -172,7 +172,7 @@ for (const [name, models] of [
     assert.ok(record?.attempts.every(({ usage }) => (usage?.outputTokens ?? 0) > 0))
   })
 
-  test(`a ${name} stream that breaks off while it is held back falls back to the next model`, async () => {
+  test(`a ${name} stream that breaks off while buffered falls back to the next model`, async () => {
     const { ask, told } = await open(({ provider }) => {
       if (provider === 'two') return sse(chatEvents(good))
       return new Response(
@@ -216,7 +216,7 @@ for (const [name, models] of [
     assert.is(told.requests[0]?.end, 'failed')
   })
 
-  test(`aborting a ${name} stream that is held back ends its call`, async () => {
+  test(`aborting a buffered ${name} stream ends its call`, async () => {
     const leave = new AbortController()
     const { ask, up, told } = await open(({ provider }) => {
       setTimeout(() => leave.abort(), 5)
@@ -265,7 +265,7 @@ const streamed = { one: 'one/m', open: 'open/r', claude: 'claude/c', google: 'go
 
 for (const [path, body, end] of streaming)
   for (const [provider, model] of Object.entries(streamed)) {
-    test(`a stream of ${model} for ${path} is held back and arrives complete`, async () => {
+    test(`a buffered stream from ${model} arrives complete at ${path}`, async () => {
       const words = (call: Call) => metered({ words: [call.provider === provider ? 'no JSON' : good] }, { tokens: 0 })
       const { post, told } = await open((call, nth) => words(call)(call, nth), {
         catalog: gateCatalog,
@@ -301,7 +301,7 @@ for (const [path, body, end] of streaming)
     })
   }
 
-test('the client gets keep-alives while a stream is held back', async () => {
+test('the client gets keep-alives while a stream is buffered', async () => {
   let goOn = () => {}
   const more = new Promise<void>((resolve) => {
     goOn = resolve

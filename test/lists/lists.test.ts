@@ -79,7 +79,7 @@ const deadEnds: [models: string[], message: string][] = [
   ],
 ]
 for (const [models, message] of deadEnds) {
-  test(`a list of ${models} that doesn't resolve is rejected with its names, and the model in the body is ignored`, async () => {
+  test(`a list that doesn't resolve (${models}) is rejected with its names, and the model in the body is ignored`, async () => {
     const provider = { baseUrl: 'http://provider.test/v1', models: [{ id: 'm' }] }
     const more = { catalog: { one: provider, away: provider }, connections: ['one'] }
     const { ask, up } = await open(undefined, { ...more, combos: { said: { models: [] } } })
@@ -254,7 +254,7 @@ test('parameters are rejected in lists for kinds other than chat, and embedding 
 })
 
 for (const stream of [false, true])
-  test(`an unwanted response that the client gets is reported and charged once, ${stream ? 'streamed' : 'whole'}`, async () => {
+  test(`an unwanted response that the client gets is reported and charged once${stream ? ', streamed' : ''}`, async () => {
     const { post, up, told } = await open(() => (stream ? sse(chatEvents('{}')) : json(chatAnswer('{}'))), {
       catalog: { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 1 } }] } },
       connections: ['one'],

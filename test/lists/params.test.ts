@@ -100,7 +100,7 @@ type Sent = Record<string, unknown>
 
 for (const [format, path] of Object.entries(clients))
   for (const [model, { sent, lost }] of Object.entries(expected)) {
-    test(`a request in ${format} calls ${model} with the parameters of the entry`, async () => {
+    test(`a request uses the parameters of the combo entry (${format} client, ${model})`, async () => {
       const { ask, up } = await open(params)
       const name = model.replace('/', '-')
       const plain = await ask(path, model)
