@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import { rollup } from 'rollup'
+import { type OutputChunk, rollup } from 'rollup'
 import type { Options } from 'tsup'
 import { dashboardAssets } from './dashboard.config.ts'
 
@@ -26,6 +26,9 @@ export const entries: Record<string, string> = {
   'storage/indexeddb': 'adapters/storage/indexeddb.ts',
   'storage/deno-kv': 'adapters/storage/deno-kv.ts',
   'storage/unstorage': 'adapters/storage/unstorage.ts',
+  'credentials/google': 'adapters/credentials/google-credentials.ts',
+  'credentials/aws': 'adapters/credentials/aws-credentials.ts',
+  'credentials/azure': 'adapters/credentials/azure-credentials.ts',
   node: 'adapters/mount/node.ts',
   express: 'adapters/mount/express.ts',
   bun: 'adapters/mount/bun.ts',
@@ -64,16 +67,26 @@ const STATUS_MAKERS = /^(?:exports\.(?!Boom\b|isBoom\b|boomify\b)\w+|internals\.
  * what loads a late part is in memory then, and needs two thirds of the chunks. To import the package takes a third less time with them.
  */
 async function divideAnew(folder: string): Promise<void> {
-  const input = Object.fromEntries(Object.keys(entries).map((name) => [name, join(folder, `${name}.js`)]))
+  const [apart, together] = [true, false].map((is) => Object.keys(entries).filter((name) => APART.test(name) === is))
+  const groups = [together ?? [], ...(apart ?? []).map((name) => [name])]
+  const parts = (await Promise.all(groups.map((names) => divide(folder, names)))).flat()
+  const former = (await readdir(folder)).filter(
+    (name) => name.endsWith('.js') && !Object.hasOwn(entries, name.slice(0, -3)),
+  )
+  await Promise.all(former.map((name) => rm(join(folder, name))))
+  for (const { fileName, code } of parts) await writeFile(join(folder, fileName), code)
+}
+
+/** Entries that share no chunk, as each one imports a package that the users of the others lack: bundlers look for all packages of a chunk. */
+const APART = /^credentials\//
+
+async function divide(folder: string, names: readonly string[]): Promise<OutputChunk[]> {
+  const input = Object.fromEntries(names.map((name) => [name, join(folder, `${name}.js`)]))
   const bundle = await rollup({ input, external: (id) => !id.startsWith('.') && !isAbsolute(id), logLevel: 'warn' })
   const chunkFileNames = ({ name }: { name: string }) => `${name.replace(/-[A-Z\d]{8}$/, '')}-[hash].js` // without the hash of esbuild
   const options = { format: 'es', chunkFileNames, hashCharacters: 'base36', experimentalMinChunkSize: 3_000 } as const // no file of a few lines
   const { output } = await bundle.generate(options)
-  const former = (await readdir(folder)).filter(
-    (name) => name.endsWith('.js') && !Object.hasOwn(input, name.slice(0, -3)),
-  )
-  await Promise.all(former.map((name) => rm(join(folder, name))))
-  for (const part of output) if (part.type === 'chunk') await writeFile(join(folder, part.fileName), part.code)
+  return output.filter((part) => part.type === 'chunk')
 }
 
 export default function config(): Options {

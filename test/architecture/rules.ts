@@ -65,6 +65,10 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^valibot$/, where: /^src\// },
   { name: /^undici(?:\/|$)/, where: /^adapters\// },
   { name: /^idb-keyval$/, where: /^adapters\/storage\/indexeddb/ },
+  {
+    name: /^(?:google-auth-library|@aws-sdk\/credential-providers|@azure\/identity)$/,
+    where: /^adapters\/credentials\//,
+  },
   { name: /^yaml$/, where: /^src\/cli\// },
   { name: /^(?:preact(?:\/hooks)?|@preact\/signals)$/, where: /^src\/features\/dashboard\/page\// },
   { name: /^signalbox:dashboard$/, where: /^src\/features\/dashboard\/dashboard\.ts$/ },

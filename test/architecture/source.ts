@@ -91,7 +91,8 @@ function isTypeClause(clause: ts.ImportClause | undefined): boolean {
   return clause.isTypeOnly || (!clause.name && areAllTypes === true)
 }
 
-function literal(node: ts.Node | undefined, isTypeOnly: boolean) {
+function literal(given: ts.Node | undefined, isTypeOnly: boolean) {
+  const node = given && ts.isAsExpression(given) ? given.expression : given
   if (node && ts.isStringLiteralLike(node)) return { from: node.text, isTypeOnly }
   return { from: 'a computed path', isTypeOnly }
 }

@@ -75,6 +75,28 @@ test('the token packages are loaded when the first token is used or minted', () 
   assert.is(loading('jose/jwt/sign').length, 2, 'one for clouds, one for tokens')
 })
 
+test("the credentials of a cloud import only their vendor's package, since bundlers look for each one", () => {
+  const packages = {
+    google: 'google-auth-library',
+    aws: '@aws-sdk/credential-providers',
+    azure: '@azure/identity',
+  }
+  for (const [name, own] of Object.entries(packages)) {
+    const files = [`credentials/${name}.js`]
+    for (const file of files) {
+      const imported = [...readBuilt(file).matchAll(/\bfrom ['"](\.[^'"]+)['"]/g)].map(([, from = '']) =>
+        join(dirname(file), from),
+      )
+      files.push(...imported.filter((each) => !files.includes(each)))
+    }
+    const texts = files.map(readBuilt).join('\n')
+    assert.equal(
+      [...texts.matchAll(/\bimport\(["']([^"']+)["']\)/g)].map(([, each]) => each),
+      [own],
+    )
+  }
+})
+
 /** The packages that are loaded together with a built file. */
 function packagesAtOnce(name: string, seen = new Set<string>()): Set<string> {
   const packages = new Set<string>()

@@ -9,6 +9,9 @@ import { portable } from './portable.ts'
 /** What a page or a worker downloads: minified and gzipped, dependencies included. */
 const BUDGETS = { core: 115_500, catalog: 25_000, client: 4_500 }
 
+/** What apps install themselves. */
+const VENDORS = ['google-auth-library', '@aws-sdk/credential-providers', '@azure/identity']
+
 /** SQLite's has the engine of the file store: shared transactions, waiting for locks, and changes by other processes. */
 const ADAPTERS: Readonly<Record<string, number>> = { 'storage/sqlite': 7_000 }
 const ADAPTER = 4_100
@@ -46,6 +49,9 @@ for (const name of [
   'storage/indexeddb',
   'storage/deno-kv',
   'storage/unstorage',
+  'credentials/google',
+  'credentials/aws',
+  'credentials/azure',
 ])
   test(`the adapter ${name} without its client stays within its budget`, async () => {
     const size = await measure(name, [])
@@ -75,6 +81,7 @@ async function measure(name: string, plugins: Plugin[]): Promise<number> {
     outdir: `${root}size`,
     absWorkingDir: root,
     plugins: [portableBoom, ...plugins],
+    external: VENDORS,
   })
   const outputs = metafile?.outputs ?? {}
   const wanted = [`size/${name}.js`]

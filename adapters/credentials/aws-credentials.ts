@@ -1,0 +1,59 @@
+import type { SharedCredentialSource } from '../../src/index.ts'
+import { checkOptions } from '../lib/check-options.ts'
+import { keepUntilRejected } from './lib/keep-until-rejected.ts'
+import { loadPackage } from './lib/load-package.ts'
+
+/** A credential provider of the AWS SDK. The unused `callerClientConfig` makes the SDK's own types assignable. */
+export type AwsCredentialProvider = (options?: { forceRefresh?: boolean; callerClientConfig?: never }) => Promise<{
+  accessKeyId: string
+  secretAccessKey: string
+  sessionToken?: string | undefined
+  expiration?: Date | undefined
+}>
+
+/** The options of `awsCredentials`; all are optional. */
+export interface AwsCredentialsOptions {
+  /** A profile in the shared config files. Default: `AWS_PROFILE`, or else `default`. */
+  profile?: string
+  /** The provider to use instead of the default chain, such as `fromTemporaryCredentials(…)`. */
+  provider?: AwsCredentialProvider
+}
+
+interface CredentialProviders {
+  fromNodeProviderChain(init: { profile?: string; ignoreCache: boolean }): AwsCredentialProvider
+}
+
+/**
+ * Returns access keys for Bedrock from the default chain of the AWS SDK: environment variables, shared config files with SSO and assumed roles, web
+ * identity, and the roles of containers and instances. All requests share them. Needs the package `@aws-sdk/credential-providers`, unless you set
+ * `provider`. Throws a TypeError for invalid options.
+ */
+export function awsCredentials(options: AwsCredentialsOptions = {}): SharedCredentialSource {
+  checkOptions(options, { profile: true, provider: true })
+  const { profile, provider } = options
+  const getProvider = keepUntilRejected(provider ? () => provider : createChain)
+  return {
+    shared: true,
+    async resolve(request) {
+      const resolveKeys = await getProvider(request)
+      // The chain returns keys that expire within five minutes, and refreshes them in the background, unless it is told to refresh them now.
+      const { accessKeyId, secretAccessKey, sessionToken, expiration } = await resolveKeys({
+        forceRefresh: request.reason !== 'first',
+      })
+      return {
+        accessKeyId,
+        secretAccessKey,
+        ...(sessionToken && { sessionToken }),
+        ...(expiration && { expiresAt: expiration.getTime() }),
+      }
+    },
+  }
+
+  async function createChain(): Promise<AwsCredentialProvider> {
+    const { fromNodeProviderChain } = await loadPackage<CredentialProviders>(
+      '@aws-sdk/credential-providers',
+      () => import('@aws-sdk/credential-providers' as string), // the type hides the package from the compiler: apps may lack it
+    )
+    return fromNodeProviderChain({ ignoreCache: true, ...(profile !== undefined && { profile }) })
+  }
+}

@@ -1,0 +1,53 @@
+import type { SharedCredentialSource } from '../../src/index.ts'
+import { checkOptions } from '../lib/check-options.ts'
+import { keepUntilRejected } from './lib/keep-until-rejected.ts'
+import { loadPackage } from './lib/load-package.ts'
+
+/** The part of `GoogleAuth` from `google-auth-library` that is used. */
+export interface GoogleAuthClient {
+  getClient(): Promise<{
+    getAccessToken(): Promise<{ token?: string | null }>
+    /** `expiry_date`: epoch ms. */
+    credentials: { expiry_date?: number | null }
+  }>
+}
+
+/** The options of `googleCredentials`; all are optional. */
+export interface GoogleCredentialsOptions {
+  /** OAuth scopes. Default: `https://www.googleapis.com/auth/cloud-platform`. */
+  scopes?: string | string[]
+  /** Creates the `GoogleAuth` to use, without `scopes`. Called with the first request, and again if Google rejects a token. */
+  auth?: () => GoogleAuthClient
+}
+
+interface GoogleAuthLibrary {
+  GoogleAuth: new (options: { scopes: string | string[]; projectId: string }) => GoogleAuthClient
+}
+
+/**
+ * Returns access tokens for Vertex AI from Application Default Credentials: a key file, workload identity federation, your `gcloud` login, or the
+ * metadata server. All requests share a token. Needs the package `google-auth-library`, unless you set `auth`. Throws a TypeError for invalid options.
+ */
+export function googleCredentials(options: GoogleCredentialsOptions = {}): SharedCredentialSource {
+  checkOptions(options, { scopes: true, auth: true })
+  const { scopes = 'https://www.googleapis.com/auth/cloud-platform', auth } = options
+  const getAuth = keepUntilRejected(auth ?? createAuth)
+  return {
+    shared: true,
+    async resolve(request) {
+      const client = await (await getAuth(request)).getClient()
+      const { token } = await client.getAccessToken() // renews a token that expires within five minutes
+      if (!token) return undefined
+      const { expiry_date: expiresAt } = client.credentials
+      return { accessToken: token, ...(expiresAt && { expiresAt }) }
+    },
+  }
+
+  async function createAuth(): Promise<GoogleAuthClient> {
+    const { GoogleAuth } = await loadPackage<GoogleAuthLibrary>(
+      'google-auth-library',
+      () => import('google-auth-library' as string), // the type hides the package from the compiler: apps may lack it
+    )
+    return new GoogleAuth({ scopes, projectId: 'unused' }) // otherwise, it looks for the project first, which takes seconds outside Google Cloud
+  }
+}

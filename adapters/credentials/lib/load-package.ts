@@ -1,0 +1,8 @@
+/** Loads an optional package. Throws an error that says how to install the package if that fails. */
+export async function loadPackage<Exports>(name: string, load: () => Promise<Exports>): Promise<Exports> {
+  try {
+    return await load()
+  } catch (cause) {
+    throw new Error(`The package "${name}" could not be loaded. Install it: npm install ${name}`, { cause })
+  }
+}

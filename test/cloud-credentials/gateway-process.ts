@@ -1,0 +1,102 @@
+import { registerHooks } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { awsCredentials } from '../../adapters/credentials/aws-credentials.ts'
+import { azureCredentials } from '../../adapters/credentials/azure-credentials.ts'
+import { googleCredentials } from '../../adapters/credentials/google-credentials.ts'
+import { createGateway } from '../../src/gateway.ts'
+
+/*
+ * A gateway in a process of its own, since the packages read the environment and keep credentials for the whole process:
+ * `gateway-process.ts google|aws|azure [options in JSON]`. Writes what happened as JSON (see `Outcome`).
+ */
+
+/** Each credential is the last character of what the provider got, which the endpoints count. */
+export interface Outcome {
+  /** The credentials of twenty concurrent requests, without repetitions. */
+  first: string[]
+  /** The credential of a request after the first one is about to expire. */
+  renewed: string[]
+  /** The credentials of a request whose first call the provider rejects. */
+  rejected: string[]
+  statuses: number[]
+  errors: string[]
+}
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    context.parentURL?.includes('/adapters/credentials/')
+      ? next(specifier, specifier.startsWith('.') ? context : { ...context, parentURL: import.meta.url })
+      : next(specifier, context),
+})
+
+const ANSWERS = {
+  google: { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }] },
+  aws: {
+    output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
+    stopReason: 'end_turn',
+    usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+  },
+}
+
+const [cloud, given = '{}'] = process.argv.slice(2)
+const options = JSON.parse(given)
+const [model, connections] =
+  cloud === 'google'
+    ? ([
+        'vertex/meta/llama',
+        { vertex: { apiKey: googleCredentials(options), providerSpecificData: { project: 'p1' } } },
+      ] as const)
+    : cloud === 'aws'
+      ? ([
+          'bedrock/amazon.nova',
+          { bedrock: { apiKey: awsCredentials(options), providerSpecificData: { region: 'eu-central-1' } } },
+        ] as const)
+      : ([
+          'azure/gpt',
+          { azure: { apiKey: azureCredentials(options), providerSpecificData: { resource: 'r1' } } },
+        ] as const)
+
+const errors: string[] = []
+let seen: string[] = []
+let rejects = false
+const gateway = createGateway({
+  connections,
+  identify: () => ({ account: 'a' }),
+  logger: false,
+  hooks: { onError: (error) => void errors.push(String(error)) },
+  fetch: async (_: unknown, init?: RequestInit) => {
+    const authorization = new Headers(init?.headers).get('authorization') ?? ''
+    seen.push(/(?:Bearer \S+|Credential=\w+)(\d)\b/.exec(authorization)?.[1] ?? authorization)
+    if (!rejects) return Response.json(cloud === 'aws' ? ANSWERS.aws : ANSWERS.google)
+    rejects = false
+    return Response.json({ message: 'no' }, { status: cloud === 'aws' ? 403 : 401 })
+  },
+})
+
+async function ask(): Promise<number> {
+  const response = await gateway.fetch('http://gateway/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  await response.text()
+  return response.status
+}
+
+const statuses: number[] = []
+const take = () => {
+  const taken = [...new Set(seen)]
+  seen = []
+  return taken
+}
+
+statuses.push(...(await Promise.all(Array.from({ length: 20 }, ask))))
+const first = take()
+await sleep(1_300)
+statuses.push(await ask())
+const renewed = take()
+rejects = true
+statuses.push(await ask())
+const outcome: Outcome = { first, renewed, rejected: take(), statuses: [...new Set(statuses)], errors }
+console.log(JSON.stringify(outcome))
+process.exit(0)

@@ -1,0 +1,188 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { assert, suite } from '../support/suite.ts'
+import { startEndpoints } from './cloud-endpoints.ts'
+import type { Outcome } from './gateway-process.ts'
+
+const test = suite("credentials from the clouds' own packages", { folder: '' })
+
+test.before(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'cloud-credentials-'))
+})
+test.after(async ({ folder }) => {
+  if (folder) await rm(folder, { recursive: true })
+})
+
+/** Runs the gateway process with nothing but the environment of a cloud. */
+async function run(cloud: 'google' | 'aws' | 'azure', env: Record<string, string>, home: string, options = {}) {
+  const script = join(import.meta.dirname, 'gateway-process.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, [script, cloud, JSON.stringify(options)], {
+    env: { PATH: process.env.PATH ?? '', HOME: home, ...env },
+  })
+  const outcome: Outcome = JSON.parse(stdout)
+  return outcome
+}
+
+/** Each credential is renewed when it is about to expire, and again when it is rejected. */
+function assertRenewed(outcome: Outcome): void {
+  assert.equal(outcome, { first: ['1'], renewed: ['2'], rejected: ['2', '3'], statuses: [200], errors: [] })
+}
+
+async function withEndpoints(body: (endpoints: Awaited<ReturnType<typeof startEndpoints>>) => Promise<void>) {
+  const endpoints = await startEndpoints()
+  try {
+    await body(endpoints)
+  } finally {
+    await endpoints.close()
+  }
+}
+
+test('Google: gets tokens from the metadata server, and renews them', async ({ folder }) => {
+  await withEndpoints(async ({ url, received }) => {
+    assertRenewed(await run('google', { GCE_METADATA_HOST: new URL(url).host }, folder))
+    assert.equal(
+      received.map(({ fields }) => fields.scopes),
+      Array.from({ length: 3 }, () => 'https://www.googleapis.com/auth/cloud-platform'),
+    )
+  })
+})
+
+test('Google: exchanges the token of a workload identity, and renews the result', async ({ folder }) => {
+  await withEndpoints(async ({ url, received }) => {
+    const tokenFile = join(folder, 'oidc-token')
+    const configFile = join(folder, 'federation.json')
+    await writeFile(tokenFile, 'the-token-of-the-workload')
+    await writeFile(
+      configFile,
+      JSON.stringify({
+        type: 'external_account',
+        audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q',
+        subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+        token_url: `${url}/v1/token`,
+        credential_source: { file: tokenFile },
+      }),
+    )
+    assertRenewed(await run('google', { GOOGLE_APPLICATION_CREDENTIALS: configFile }, folder, { scopes: ['a', 'b'] }))
+    assert.is(received.length, 3)
+    assert.is(received[0]?.fields.subject_token, 'the-token-of-the-workload')
+    assert.is(received[0]?.fields.scope, 'a b')
+  })
+})
+
+test('AWS: gets the keys of a container role, and refreshes them', async ({ folder }) => {
+  await withEndpoints(async ({ url, received }) => {
+    const env = {
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${url}/container`,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN: 'the-token',
+    }
+    assertRenewed(await run('aws', env, folder))
+    assert.equal(
+      received.map(({ headers }) => headers.authorization),
+      ['the-token', 'the-token', 'the-token'],
+    )
+  })
+})
+
+test('AWS: gets the keys of an instance role with a session token, and refreshes them', async ({ folder }) => {
+  await withEndpoints(async ({ url, received }) => {
+    assertRenewed(await run('aws', { AWS_EC2_METADATA_SERVICE_ENDPOINT: url }, folder))
+    assert.is(received[0]?.headers['x-aws-ec2-metadata-token'], 'the-session-token')
+  })
+})
+
+test('AWS: assumes a role with a web identity, and again when its keys expire', async ({ folder }) => {
+  await withEndpoints(async ({ url, received }) => {
+    const tokenFile = join(folder, 'web-identity')
+    await writeFile(tokenFile, 'the-token-of-the-pod')
+    const env = {
+      AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,
+      AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/gateway',
+      AWS_ENDPOINT_URL_STS: url,
+    }
+    assertRenewed(await run('aws', env, folder))
+    assert.equal(
+      received.map(({ fields }) => fields.WebIdentityToken),
+      Array.from({ length: 3 }, () => 'the-token-of-the-pod'),
+    )
+  })
+})
+
+test('AWS: assumes the role of a profile', async ({ folder }) => {
+  await withEndpoints(async ({ url, received }) => {
+    const config = join(folder, 'aws-config')
+    const profiles = [
+      '[profile base]\naws_access_key_id = AKIAIOSFODNN7EXAMPLE\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+      '[profile gateway]\nrole_arn = arn:aws:iam::123456789012:role/gateway\nsource_profile = base\nregion = eu-central-1',
+    ]
+    await writeFile(config, `${profiles.join('\n')}\n`)
+    const env = { AWS_CONFIG_FILE: config, AWS_ENDPOINT_URL_STS: url }
+    assertRenewed(await run('aws', env, folder, { profile: 'gateway' }))
+    assert.match(received[0]?.headers.authorization ?? '', /Credential=AKIAIOSFODNN7EXAMPLE\//)
+  })
+})
+
+/** Azure's package keeps the token of a managed identity until it is about to expire, for the whole process. */
+function assertKept(outcome: Outcome): void {
+  assert.equal(outcome, { first: ['1'], renewed: ['2'], rejected: ['2'], statuses: [200, 502], errors: [] })
+}
+
+test('Azure: gets tokens of the managed identity of an app service, and renews them', async ({ folder }) => {
+  await withEndpoints(async ({ url, received }) => {
+    assertKept(await run('azure', { IDENTITY_ENDPOINT: `${url}/msi/token`, IDENTITY_HEADER: 'the-header' }, folder))
+    assert.is(received[0]?.headers['x-identity-header'], 'the-header')
+    assert.is(received[0]?.fields.resource, 'https://cognitiveservices.azure.com')
+  })
+})
+
+test('Azure: gets tokens of the managed identity of a virtual machine, by its client ID', async ({ folder }) => {
+  await withEndpoints(async ({ url, received }) => {
+    const options = { clientId: '11111111-2222-3333-4444-555555555555', scope: 'https://ai.azure.com/.default' }
+    assertKept(await run('azure', { AZURE_POD_IDENTITY_AUTHORITY_HOST: url }, folder, options))
+    const { headers, fields } = received[0] ?? {}
+    assert.is(headers?.metadata, 'true')
+    assert.equal([fields?.client_id, fields?.resource], [options.clientId, 'https://ai.azure.com'])
+  })
+})
+
+const CONSUMER = `import { fromNodeProviderChain, fromTemporaryCredentials } from '@aws-sdk/credential-providers'
+import { ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential } from '@azure/identity'
+import { GoogleAuth } from 'google-auth-library'
+import { awsCredentials } from 'ADAPTERS/aws-credentials.ts'
+import { azureCredentials } from 'ADAPTERS/azure-credentials.ts'
+import { googleCredentials } from 'ADAPTERS/google-credentials.ts'
+
+export const sources = [
+  awsCredentials({ provider: fromNodeProviderChain() }),
+  awsCredentials({ provider: fromTemporaryCredentials({ params: { RoleArn: 'arn:aws:iam::1:role/r' } }) }),
+  azureCredentials({ credential: () => new ClientSecretCredential('t', 'c', 's') }),
+  azureCredentials({ credential: () => new DefaultAzureCredential() }),
+  azureCredentials({ credential: () => new ManagedIdentityCredential() }),
+  googleCredentials({ auth: () => new GoogleAuth({ keyFile: 'key.json' }) }),
+]
+`
+
+test("the options accept the objects of the clouds' packages", async () => {
+  const root = join(import.meta.dirname, '../..')
+  const place = join(import.meta.dirname, `node_modules/.cache/types-${process.pid}`)
+  await mkdir(place, { recursive: true })
+  try {
+    await writeFile(join(place, 'consumer.ts'), CONSUMER.replaceAll('ADAPTERS', join(root, 'adapters/credentials')))
+    await writeFile(
+      join(place, 'tsconfig.json'),
+      JSON.stringify({
+        extends: join(root, 'tsconfig.test.json'),
+        compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
+        include: ['consumer.ts'],
+        exclude: [],
+      }),
+    )
+    const args = [join(root, 'node_modules/tsc7/bin/tsc'), '--noEmit', '--pretty', 'false', '-p', place]
+    const { stdout } = await promisify(execFile)(process.execPath, args).catch((failed: { stdout: string }) => failed)
+    assert.is(stdout, '')
+  } finally {
+    await rm(place, { recursive: true })
+  }
+})

@@ -1,0 +1,215 @@
+import { registerHooks } from 'node:module'
+import { type AwsCredentialsOptions, awsCredentials } from '../../adapters/credentials/aws-credentials.ts'
+import { azureCredentials } from '../../adapters/credentials/azure-credentials.ts'
+import { googleCredentials } from '../../adapters/credentials/google-credentials.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('credentials of clouds')
+
+interface Call {
+  url: string
+  headers: Headers
+}
+
+function open(
+  connections: GatewayOptions['connections'],
+  respond: (call: Call) => Response | undefined = () => undefined,
+) {
+  const clock = fakeClock()
+  const calls: Call[] = []
+  const errors: unknown[] = []
+  const options: GatewayOptions = {
+    clock,
+    ...(connections && { connections }),
+    identify: (request) => ({ account: request.headers.get('x-user') ?? 'nobody' }),
+    fetch: async (url: unknown, init?: RequestInit) => {
+      const call = { url: String(url), headers: new Headers(init?.headers) }
+      calls.push(call)
+      return respond(call) ?? Response.json(chatAnswer())
+    },
+    hooks: { onError: (error) => void errors.push(error) },
+    logger: false,
+  }
+  const gateway = createGateway(options)
+  const ask = (model: string, user = 'alice') =>
+    gateway.fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-user': user },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+  return { ask, calls, clock, errors }
+}
+
+const HOUR = 60 * 60_000
+const unauthorized = () => Response.json({ error: { message: 'no' } }, { status: 401 })
+
+test('sends the token of GoogleAuth to Vertex AI, for all accounts, and renews it a minute before it expires', async () => {
+  let tokens = 0
+  const apiKey = googleCredentials({
+    auth: () => ({
+      getClient: async () => ({
+        getAccessToken: async () => ({ token: `ya29.token-${++tokens}` }),
+        credentials: { expiry_date: clock.now() + HOUR },
+      }),
+    }),
+  })
+  const { ask, calls, clock } = open({ vertex: { apiKey, providerSpecificData: { project: 'p1' } } })
+  const seen = () => calls.at(-1)?.headers.get('authorization')
+  assert.is((await ask('vertex/meta/llama')).status, 200)
+  await ask('vertex/meta/llama', 'bob')
+  assert.equal([tokens, seen()], [1, 'Bearer ya29.token-1'])
+  assert.match(calls[0]?.url ?? '', /^https:\/\/aiplatform\.googleapis\.com\/v1\/projects\/p1\//)
+  await clock.advance(HOUR - 61_000)
+  await ask('vertex/meta/llama')
+  assert.is(tokens, 1)
+  await clock.advance(2_000)
+  await ask('vertex/meta/llama')
+  assert.equal([tokens, seen()], [2, 'Bearer ya29.token-2'])
+})
+
+test('creates another client if the provider rejects its token', async () => {
+  let clients = 0
+  const create = () => `token-of-client-${++clients}`
+  const google = googleCredentials({
+    auth: () => {
+      const token = `ya29.${create()}`
+      return { getClient: async () => ({ getAccessToken: async () => ({ token }), credentials: {} }) }
+    },
+  })
+  const azure = azureCredentials({
+    credential: () => {
+      const token = `eyJh.${create()}.c`
+      return { getToken: async () => ({ token, expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) }
+    },
+  })
+  for (const [model, connections] of [
+    ['vertex/meta/llama', { vertex: { apiKey: google, providerSpecificData: { project: 'p1' } } }],
+    ['azure/gpt-5.5', { azure: { apiKey: azure, providerSpecificData: { resource: 'r1' } } }],
+  ] as const) {
+    clients = 0
+    const { ask, calls, errors } = open(connections, ({ headers }) =>
+      headers.get('authorization')?.includes('client-1') ? unauthorized() : undefined,
+    )
+    assert.equal([(await ask(model)).status, (await ask(model)).status], [200, 200])
+    assert.equal([clients, calls.length, errors], [2, 3, []])
+  }
+})
+
+test('sends the token of an Azure credential to Azure OpenAI as a bearer token', async () => {
+  const asked: unknown[] = []
+  const apiKey = azureCredentials({
+    scope: 'https://ai.azure.com/.default',
+    credential: () => ({
+      getToken: async (scope, { abortSignal }) => {
+        asked.push(scope, abortSignal.aborted)
+        return { token: 'eyJhbGciOi.eyJhdWQi.c2ln', expiresOnTimestamp: clock.now() + HOUR }
+      },
+    }),
+  })
+  const { ask, calls, clock } = open({ azure: { apiKey, providerSpecificData: { resource: 'r1' } } })
+  assert.is((await ask('azure/gpt-5.5')).status, 200)
+  assert.equal(asked, ['https://ai.azure.com/.default', false])
+  assert.is(calls[0]?.headers.get('authorization'), 'Bearer eyJhbGciOi.eyJhdWQi.c2ln')
+  assert.is(calls[0]?.headers.get('api-key'), null)
+})
+
+test('signs Bedrock calls with the keys of an AWS provider, and refreshes them when they expire or are rejected', async () => {
+  const forced: Array<boolean | undefined> = []
+  let rejectsAll = false
+  const provider: NonNullable<AwsCredentialsOptions['provider']> = async (options) => ({
+    accessKeyId: `ASIAIOSFODNN7EXAMPL${forced.push(options?.forceRefresh)}`,
+    secretAccessKey: 'wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY',
+    sessionToken: 'FwoGZXIvYXdzEBYaDsession',
+    expiration: new Date(clock.now() + HOUR),
+  })
+  const { ask, calls, clock } = open(
+    { bedrock: { apiKey: awsCredentials({ provider }), providerSpecificData: { region: 'eu-central-1' } } },
+    ({ headers }) => {
+      if (!rejectsAll || headers.get('authorization')?.includes('EXAMPL3')) return Response.json(CONVERSE)
+      return Response.json({ message: 'The security token is expired' }, { status: 403 })
+    },
+  )
+  const readKey = () =>
+    /Credential=(\w+)\/\d+\/eu-central-1\/bedrock\//.exec(calls.at(-1)?.headers.get('authorization') ?? '')?.[1]
+  assert.is((await ask('bedrock/amazon.nova')).status, 200)
+  assert.is(readKey(), 'ASIAIOSFODNN7EXAMPL1')
+  assert.is(calls[0]?.headers.get('x-amz-security-token'), 'FwoGZXIvYXdzEBYaDsession')
+  await clock.advance(HOUR - 59_000)
+  await ask('bedrock/amazon.nova')
+  assert.is(readKey(), 'ASIAIOSFODNN7EXAMPL2')
+  rejectsAll = true
+  assert.is((await ask('bedrock/amazon.nova')).status, 200)
+  assert.is(readKey(), 'ASIAIOSFODNN7EXAMPL3')
+  assert.equal(forced, [false, true, true])
+})
+
+const CONVERSE = {
+  output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
+  stopReason: 'end_turn',
+  usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+}
+
+test('skips the connection if the vendor has no credential', async () => {
+  const apiKey = azureCredentials({ credential: () => ({ getToken: async () => null }) })
+  const { ask, calls, errors } = open({ azure: { apiKey, providerSpecificData: { resource: 'r1' } } })
+  const response = await ask('azure/gpt-5.5')
+  assert.equal([response.status, calls.length, errors.length], [502, 0, 0])
+  assert.match(await response.text(), /returned nothing/)
+})
+
+const PACKAGES = {
+  'google-auth-library': [
+    { vertex: { apiKey: googleCredentials(), providerSpecificData: { project: 'p1' } } },
+    'vertex/meta/llama',
+  ],
+  '@aws-sdk/credential-providers': [
+    { bedrock: { apiKey: awsCredentials(), providerSpecificData: { region: 'us-east-1' } } },
+    'bedrock/nova',
+  ],
+  '@azure/identity': [
+    { azure: { apiKey: azureCredentials(), providerSpecificData: { resource: 'r1' } } },
+    'azure/gpt-5.5',
+  ],
+} as const
+
+for (const [name, [connections, model]] of Object.entries(PACKAGES))
+  test(`an error names the package "${name}" if it is missing, and the next request loads it again`, async () => {
+    let loads = 0
+    const hooks = registerHooks({
+      resolve(specifier, context, next) {
+        if (specifier === name && context.parentURL?.includes('/adapters/credentials/')) {
+          loads++
+          throw new Error(`Cannot find package '${name}'`)
+        }
+        return next(specifier, context)
+      },
+    })
+    try {
+      const { ask, calls, errors } = open(connections)
+      const texts = [await (await ask(model)).text(), await (await ask(model)).text()]
+      for (const text of texts) {
+        assert.match(text, /credential function of the connection .* failed/)
+        assert.not(text.includes(name))
+      }
+      assert.equal([loads, calls.length], [2, 0])
+      assert.equal(
+        String(errors[0]),
+        `Error: The package "${name}" could not be loaded. Install it: npm install ${name}`,
+      )
+    } finally {
+      hooks.deregister()
+    }
+  })
+
+test('rejects unknown options', () => {
+  assert.throws(() => googleCredentials({ scope: 'x' } as never), /scope is not an option\. Known: scopes, auth\./)
+  assert.throws(() => awsCredentials({ region: 'x' } as never), /region is not an option\. Known: profile, provider\./)
+  assert.throws(
+    () => azureCredentials({ scopes: 'x' } as never),
+    /scopes is not an option\. Known: scope, clientId, credential\./,
+  )
+})
