@@ -6,13 +6,13 @@ import { bedrock } from './traits/bedrock-traits.ts'
 import { applyDifference, type TargetDifference } from './traits/difference.ts'
 import { google } from './traits/google-traits.ts'
 import { hosts } from './traits/host-traits.ts'
-import { followers } from './traits/openai-compatible-traits.ts'
+import { compatibleProviders } from './traits/openai-compatible-traits.ts'
 import { openai } from './traits/openai-traits.ts'
 import { vendors } from './traits/vendor-traits.ts'
 
 /** The differences, from general to specific. Later rows override earlier ones. */
 const rows: readonly TargetDifference[] = [
-  ...followers,
+  ...compatibleProviders,
   ...openai,
   ...anthropic,
   ...google,

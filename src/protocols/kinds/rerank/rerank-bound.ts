@@ -10,9 +10,11 @@ export const rerankBound: RequestBound = {
   isBilledOnce: true,
   inputTokens: ({ query, documents }, estimate) =>
     estimate() + estimateTokens({ query }) * 2 * Math.max(0, toList(documents).length - 1),
-  units({ documents, max_tokens_per_doc: length = MOST_TOKENS }) {
-    const most = Math.ceil((typeof length === 'number' && length > 0 ? length : MOST_TOKENS) / CHUNK)
-    const chunks = toList(documents).map((document) => Math.min(most, Math.ceil(getLength(document) / CHUNK)))
+  units({ documents, max_tokens_per_doc: length = MAX_TOKENS }) {
+    const maxChunks = Math.ceil((typeof length === 'number' && length > 0 ? length : MAX_TOKENS) / CHUNK_TOKENS)
+    const chunks = toList(documents).map((document) =>
+      Math.min(maxChunks, Math.ceil(getLength(document) / CHUNK_TOKENS)),
+    )
     return { search: Math.max(1, Math.ceil(chunks.reduce((sum, count) => sum + Math.max(1, count), 0) / 100)) }
   },
 }
@@ -24,5 +26,5 @@ const getLength = (document: unknown): number =>
   typeof document === 'string' ? document.length : JSON.stringify(document ?? '').length
 
 /** In tokens: the chunk size for long documents, and the default truncation. */
-const CHUNK = 500
-const MOST_TOKENS = 4_096
+const CHUNK_TOKENS = 500
+const MAX_TOKENS = 4_096

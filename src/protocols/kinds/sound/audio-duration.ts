@@ -115,16 +115,16 @@ function getMp4Duration(file: Uint8Array): number | undefined {
 function getWebmDuration(file: Uint8Array): number | undefined {
   if (!hasBytes(file, '\u001aE\u00df\u00a3', 0)) return undefined
   const view = toView(file)
-  const scaleAt = find(file, '\u002a\u00d7\u00b1\u0083', 0, HEADER)
+  const scaleAt = find(file, '\u002a\u00d7\u00b1\u0083', 0, MAX_HEADER_BYTES)
   const scale = scaleAt >= 0 && scaleAt + 7 <= file.length ? (view.getUint32(scaleAt + 3) & 0xff_ff_ff) / 1e9 : 0.001
-  const long = find(file, '\u0044\u0089\u0088', 0, HEADER)
+  const long = find(file, '\u0044\u0089\u0088', 0, MAX_HEADER_BYTES)
   if (long >= 0 && long + 11 <= file.length) return view.getFloat64(long + 3) * scale
-  const short = find(file, '\u0044\u0089\u0084', 0, HEADER)
+  const short = find(file, '\u0044\u0089\u0084', 0, MAX_HEADER_BYTES)
   return short >= 0 && short + 7 <= file.length ? view.getFloat32(short + 3) * scale : undefined
 }
 
 /** The maximum size of a WebM file's header, in bytes. */
-const HEADER = 4_096
+const MAX_HEADER_BYTES = 4_096
 
 const toView = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
 

@@ -13,26 +13,28 @@ export interface Recording {
 }
 
 /** The file extensions of each format, most common first, and its media types without `x-`. */
-const FORMATS: Readonly<Record<string, { endings: readonly string[]; types: readonly string[] }>> = {
-  mp3: { endings: ['mp3', 'mpga', 'mpeg'], types: ['audio/mpeg', 'audio/mp3', 'audio/mpga', 'video/mpeg'] },
-  wav: { endings: ['wav'], types: ['audio/wav', 'audio/wave', 'audio/vnd.wave', 'audio/pn-wav'] },
+const FORMATS: Readonly<Record<string, { extensions: readonly string[]; types: readonly string[] }>> = {
+  mp3: { extensions: ['mp3', 'mpga', 'mpeg'], types: ['audio/mpeg', 'audio/mp3', 'audio/mpga', 'video/mpeg'] },
+  wav: { extensions: ['wav'], types: ['audio/wav', 'audio/wave', 'audio/vnd.wave', 'audio/pn-wav'] },
   mp4: {
-    endings: ['mp4', 'm4a', 'mov', '3gp'],
+    extensions: ['mp4', 'm4a', 'mov', '3gp'],
     types: ['audio/mp4', 'audio/m4a', 'video/mp4', 'video/quicktime', 'audio/3gpp', 'video/3gpp', 'audio/mp4a-latm'],
   },
-  webm: { endings: ['webm', 'mka', 'mkv'], types: ['audio/webm', 'video/webm', 'audio/matroska', 'video/matroska'] },
-  ogg: { endings: ['ogg', 'oga', 'opus'], types: ['audio/ogg', 'audio/opus', 'video/ogg', 'application/ogg'] },
-  flac: { endings: ['flac'], types: ['audio/flac'] },
-  aac: { endings: ['aac'], types: ['audio/aac', 'audio/aacp'] },
-  amr: { endings: ['amr'], types: ['audio/amr'] },
-  aiff: { endings: ['aiff', 'aif'], types: ['audio/aiff'] },
+  webm: { extensions: ['webm', 'mka', 'mkv'], types: ['audio/webm', 'video/webm', 'audio/matroska', 'video/matroska'] },
+  ogg: { extensions: ['ogg', 'oga', 'opus'], types: ['audio/ogg', 'audio/opus', 'video/ogg', 'application/ogg'] },
+  flac: { extensions: ['flac'], types: ['audio/flac'] },
+  aac: { extensions: ['aac'], types: ['audio/aac', 'audio/aacp'] },
+  amr: { extensions: ['amr'], types: ['audio/amr'] },
+  aiff: { extensions: ['aiff', 'aif'], types: ['audio/aiff'] },
 }
 
-const byEnding = new Map(Object.entries(FORMATS).flatMap(([name, { endings }]) => endings.map((one) => [one, name])))
-const byType = new Map(Object.entries(FORMATS).flatMap(([name, { types }]) => types.map((one) => [one, name])))
+const formatByExtension = new Map(
+  Object.entries(FORMATS).flatMap(([name, { extensions }]) => extensions.map((one) => [one, name])),
+)
+const formatByType = new Map(Object.entries(FORMATS).flatMap(([name, { types }]) => types.map((one) => [one, name])))
 
 /** The bytes that identify a format, with their offset. */
-const SIGNS: ReadonlyArray<readonly [format: string, at: number, sign: Uint8Array]> = [
+const SIGNATURES: ReadonlyArray<readonly [format: string, offset: number, signature: Uint8Array]> = [
   ['wav', 8, encodeUtf8('WAVEfmt ')],
   ['mp4', 4, encodeUtf8('ftyp')],
   ['webm', 0, Uint8Array.of(0x1a, 0x45, 0xdf, 0xa3)],
@@ -44,7 +46,7 @@ const SIGNS: ReadonlyArray<readonly [format: string, at: number, sign: Uint8Arra
 ]
 
 const detectFormat = (bytes: Uint8Array): string | undefined =>
-  SIGNS.find(([, offset, sign]) => sign.every((byte, index) => bytes[offset + index] === byte))?.[0]
+  SIGNATURES.find(([, offset, signature]) => signature.every((byte, index) => bytes[offset + index] === byte))?.[0]
 
 /** Returns a media type in lowercase, without parameters. */
 const stripParameters = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
@@ -54,27 +56,27 @@ const stripParameters = (type: string): string => (type.split(';', 1)[0] ?? '').
  * else its file extension. Names and types that already match stay unchanged.
  */
 export function nameRecording({ bytes, type, fileName }: Recording): Recording {
-  const [, stem = '', ending = ''] = /^(.*)\.(\w{2,5})$/s.exec(fileName) ?? []
-  const named = byEnding.get(ending.toLowerCase())
+  const [, stem = '', fileExtension = ''] = /^(.*)\.(\w{2,5})$/s.exec(fileName) ?? []
+  const named = formatByExtension.get(fileExtension.toLowerCase())
   const own = stripParameters(type)
-  const typed = byType.get(own.replace('/x-', '/'))
+  const typed = formatByType.get(own.replace('/x-', '/'))
   const isAudioType = /^(?:audio|video)\/[\w.+-]+$/.test(own)
   const format = detectFormat(bytes) ?? typed ?? named
   if (format === undefined) {
     // The format is unknown, so keep the type or extension that the client sent.
-    const extension = isAudioType ? own.slice(own.indexOf('/') + 1).replace(/^x-/, '') : ending.toLowerCase()
+    const extension = isAudioType ? own.slice(own.indexOf('/') + 1).replace(/^x-/, '') : fileExtension.toLowerCase()
     const isExtension = /^[a-z\d]{2,5}$/.test(extension)
     return {
       bytes,
       type: isAudioType ? own : isExtension ? `audio/${extension}` : 'audio/mpeg',
-      fileName: ending === '' ? `${replaceBlob(fileName)}.${isExtension ? extension : 'mp3'}` : fileName,
+      fileName: fileExtension === '' ? `${replaceBlob(fileName)}.${isExtension ? extension : 'mp3'}` : fileName,
     }
   }
-  const { endings, types } = FORMATS[format] ?? { endings: ['mp3'], types: ['audio/mpeg'] }
+  const { extensions, types } = FORMATS[format] ?? { extensions: ['mp3'], types: ['audio/mpeg'] }
   return {
     bytes,
     type: typed === format && isAudioType ? own : (types[0] ?? ''),
-    fileName: named === format ? fileName : `${replaceBlob(named === undefined ? fileName : stem)}.${endings[0]}`,
+    fileName: named === format ? fileName : `${replaceBlob(named === undefined ? fileName : stem)}.${extensions[0]}`,
   }
 }
 

@@ -4,7 +4,7 @@ import { readFields } from '../../formats/canonical/canonical-fields.ts'
 import type { ClientForm } from '../kind-forms.ts'
 import { AUDIO_TYPES, type AudioChunk, type SpeechRequest, type SpeechResponse } from './speech.ts'
 
-const KNOWN: ReadonlySet<string> = new Set([
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...['model', 'input', 'voice', 'response_format', 'speed', 'instructions', 'stream_format', 'language', 'stream'],
 ])
 
@@ -28,7 +28,7 @@ export const openai: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
       instructions: fields.string('instructions'),
       speed: isSpeed(speed) ? speed : undefined,
       language: fields.string('language'),
-      others: Object.keys(body).filter((name) => !KNOWN.has(name) && body[name] !== null),
+      others: Object.keys(body).filter((name) => !KNOWN_FIELDS.has(name) && body[name] !== null),
     }
 
     function rejectVoice(): never {

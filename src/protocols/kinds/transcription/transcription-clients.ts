@@ -9,7 +9,7 @@ import { nameRecording } from '../sound/file-type.ts'
 import { FORMATS, type Transcript, type TranscriptChunk, type TranscriptionRequest } from './transcription.ts'
 import { getLanguageName, getSegments, nameSpeakers, writeSrt, writeVtt } from './transcription-segments.ts'
 
-const KNOWN: ReadonlySet<string> = new Set([
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...['model', 'file', 'input_audio', 'language', 'prompt', 'keywords', 'response_format', 'timestamp_granularities'],
   ...['temperature', 'stream'],
 ])
@@ -36,7 +36,7 @@ const createClient = (
       temperature: readTemperature(body.temperature, warnings),
       isStream: stream === true || /^true$/i.test(scalarText(stream)),
       isForm: files.length > 0,
-      others: Object.keys(body).filter((name) => !KNOWN.has(name) && body[name] !== null),
+      others: Object.keys(body).filter((name) => !KNOWN_FIELDS.has(name) && body[name] !== null),
     }
   },
   getContentType: ({ format }) =>

@@ -72,9 +72,9 @@ export const needsTimes = ({ format }: TranscriptionRequest): boolean => format 
 export const needsSpeakers = ({ format }: TranscriptionRequest): boolean => format === 'diarized_json'
 
 /** Throws `FORMAT_MISMATCH` for a field, so that the next target is tried. */
-export function throwMismatch(field: string, target: ProviderTarget, what: string): never {
+export function throwMismatch(field: string, target: ProviderTarget, problem: string): never {
   throw gatewayError('FORMAT_MISMATCH', {
-    message: `"${field}": ${getTargetName(target)} ${what}.`,
+    message: `"${field}": ${getTargetName(target)} ${problem}.`,
     data: { param: field },
   })
 }
@@ -82,12 +82,12 @@ export function throwMismatch(field: string, target: ProviderTarget, what: strin
 /** Reports unsupported fields. `takes` are the supported ones. */
 export function noteUnsupported(
   request: TranscriptionRequest,
-  takes: readonly (keyof TranscriptionRequest)[],
+  supported: readonly (keyof TranscriptionRequest)[],
   warnings: Warnings,
 ): void {
   for (const field of ['language', 'prompt', 'temperature'] as const)
-    if (request[field] !== undefined && !takes.includes(field)) warnings.noteDropped(field)
-  if (request.keywords.length > 0 && !takes.includes('keywords')) warnings.noteDropped('keywords')
+    if (request[field] !== undefined && !supported.includes(field)) warnings.noteDropped(field)
+  if (request.keywords.length > 0 && !supported.includes('keywords')) warnings.noteDropped('keywords')
   for (const name of request.others) warnings.noteDropped(name)
 }
 

@@ -14,9 +14,9 @@ const operation = createOperation({
 const bound: RequestBound = {
   hasNoOutput: true,
   inputTokens: () => 0,
-  units({ query, max_results: most, content_options: content, provider_options: options }) {
+  units({ query, max_results: maxResults, content_options: content, provider_options: options }) {
     const queries = Array.isArray(query) ? query.length : 1
-    const results = typeof most === 'number' ? most : 10
+    const results = typeof maxResults === 'number' ? maxResults : 10
     const searches = queries * Math.ceil(results / 10) * (hasDepth(options) ? 2 : 1)
     return isObject(content) && content.full_page === true
       ? { search: searches, page: queries * results }

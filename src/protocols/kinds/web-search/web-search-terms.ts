@@ -3,9 +3,9 @@ import { type PageFormat, pickFormat } from '../web/web-responses.ts'
 import type { Recency, SearchRequest } from './web-search.ts'
 
 /** Returns the number of results, up to the vendor's limit. */
-export function chooseCount({ maxResults }: SearchRequest, most: number, warnings: Warnings): number {
-  if (maxResults > most) warnings.noteChanged('maxResults', 'clamped')
-  return Math.min(maxResults, most)
+export function chooseCount({ maxResults }: SearchRequest, max: number, warnings: Warnings): number {
+  if (maxResults > max) warnings.noteChanged('maxResults', 'clamped')
+  return Math.min(maxResults, max)
 }
 
 /** Returns the preferred language, for vendors that accept only one. The language is in lowercase, its region in uppercase. */

@@ -5,10 +5,10 @@ import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 export function readInteger(
   fields: Fields,
   name: string,
-  [least, most]: readonly [number, number],
+  [min, max]: readonly [number, number],
   warnings: Warnings,
 ): number | undefined {
   const value = fields.number(name)
-  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return value
-  return warnings.reject(fields.path(name), `must be a whole number from ${least} to ${most}.`)
+  if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return value
+  return warnings.reject(fields.path(name), `must be a whole number from ${min} to ${max}.`)
 }

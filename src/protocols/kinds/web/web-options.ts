@@ -16,9 +16,9 @@ export const isWord =
 
 /** Creates a check for an integer in a range, including both ends. */
 export const isInteger =
-  (least: number, most: number): OptionCheck =>
+  (min: number, max: number): OptionCheck =>
   (value) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
+    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
 
 export const isLine: OptionCheck = (value) =>
   typeof value === 'string' && value !== '' && value.length <= MAX_LINE_LENGTH && !/\p{Cc}/u.test(value)

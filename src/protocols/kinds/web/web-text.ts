@@ -12,13 +12,13 @@ const ENTITY =
   /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos|nbsp|hellip|ndash|mdash|lsquo|rsquo|ldquo|rdquo));/gi
 
 function decodeEntity(entity: string, decimal?: string, hexadecimal?: string, name?: string): string {
-  if (name !== undefined) return NAMED[name.toLowerCase()] ?? entity
+  if (name !== undefined) return NAMED_ENTITIES[name.toLowerCase()] ?? entity
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal)
   const isText = code >= 32 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
   return isText ? String.fromCodePoint(code) : entity
 }
 
-const NAMED: Readonly<Record<string, string>> = {
+const NAMED_ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
   gt: '>',
@@ -79,11 +79,11 @@ const toDay = (ms: number): string | undefined =>
 /** Truncates text to a number of characters (code points). */
 export function truncateText(
   text: string,
-  most = MAX_CHARACTERS,
+  maxLength = MAX_CHARACTERS,
 ): { text: string; length: number; truncated: boolean } {
   let length = 0
   let offset = 0
-  while (offset < text.length && length < most) {
+  while (offset < text.length && length < maxLength) {
     offset += (text.codePointAt(offset) ?? 0) > 0xffff ? 2 : 1
     length++
   }

@@ -9,7 +9,7 @@ export const catalogProviders =
   /^(?:anthropic|google|azure|bedrock|vertex|openrouter|vercel|groq|cerebras|sambanova|together|fireworks|deepinfra|huggingface|nvidia-nim|nebius|novita|siliconflow|baseten|scaleway|ollama|lmstudio|mistral|deepseek|xai|cohere|perplexity-agent|moonshot|zai|alibaba|minimax|meta|xiaomi|stepfun|inception|voyage|jina)$/
 
 /** Options that only OpenAI supports. Many other providers reject requests that contain any of them. */
-const OWN: readonly OptionName[] = [
+const OPENAI_ONLY_OPTIONS: readonly OptionName[] = [
   'cacheKey',
   'cacheOptions',
   'cacheRetention',
@@ -30,7 +30,7 @@ const OWN: readonly OptionName[] = [
  * All other providers of OpenAI's formats. A known vendor gets the options that all of them accept, and those in its own row. A server added by a
  * user gets all options that clients send, because it is unknown which ones it accepts.
  */
-export const followers: readonly TargetDifference[] = [
+export const compatibleProviders: readonly TargetDifference[] = [
   {
     formats: /^openai-/,
     providers: others,
@@ -51,7 +51,7 @@ export const followers: readonly TargetDifference[] = [
     outputLimitField: 'max_tokens',
     reasoning: { efforts: ['none', 'low', 'medium', 'high'], replay: 'tool-loop' },
   },
-  { formats: /^openai-/, providers: catalogProviders, lacks: OWN },
+  { formats: /^openai-/, providers: catalogProviders, lacks: OPENAI_ONLY_OPTIONS },
   {
     formats: chat,
     providers: catalogProviders,

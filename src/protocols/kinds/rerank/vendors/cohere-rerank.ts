@@ -7,7 +7,7 @@ export const cohere = createRerankForm({
   name: 'cohere',
   providers: ['cohere'],
   baseUrl: 'https://api.cohere.com',
-  adaptBaseUrl: (address) => address.replace(/(?:\/compatibility)?\/v[12]$/, ''),
+  adaptBaseUrl: (baseUrl) => baseUrl.replace(/(?:\/compatibility)?\/v[12]$/, ''),
   path: PATH,
   supports: ['max_tokens_per_doc', 'priority'],
   passThrough: [

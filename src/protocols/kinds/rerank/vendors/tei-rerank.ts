@@ -6,7 +6,7 @@ import { createRerankForm } from '../rerank-vendor.ts'
  */
 export const tei = createRerankForm({
   name: 'tei',
-  adaptBaseUrl: (address) => address.replace(/\/v1$/, ''), // only its embeddings are under /v1
+  adaptBaseUrl: (baseUrl) => baseUrl.replace(/\/v1$/, ''), // only its embeddings are under /v1
   supports: ['truncation'],
   arrayField: 'results',
   readHeaderUsage(header) {

@@ -60,9 +60,9 @@ const createForm = (
   getContentType: (_, sent) => (sent?.startsWith('audio/') ? sent : undefined),
 })
 
-const toSameNames = (formats: readonly string[]) => Object.fromEntries(formats.map((format) => [format, format]))
+const mapToSameNames = (formats: readonly string[]) => Object.fromEntries(formats.map((format) => [format, format]))
 
-const FORMATS = toSameNames(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])
+const FORMATS = mapToSameNames(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])
 
 /** https://platform.openai.com/docs/api-reference/audio/createSpeech. OpenAI requires a voice. */
 export const openai: SpeechForm = {
@@ -85,7 +85,7 @@ export const compatible: SpeechForm = {
   ...createForm({
     name: 'compatible',
     supports: ['instructions', 'speed', 'language'],
-    formats: toSameNames(Object.keys(AUDIO_TYPES)),
+    formats: mapToSameNames(Object.keys(AUDIO_TYPES)),
   }),
   passThrough: [{ ...passThrough, accepts: ({ isEvents }) => !isEvents, getExcludedFields: () => ['stream_format'] }],
 }

@@ -37,7 +37,7 @@ const LANGUAGES: ReadonlySet<string> = new Set(
   ),
 )
 /** Brave's own names for languages. */
-const RENAMED: Readonly<Record<string, string>> = {
+const LANGUAGE_NAMES: Readonly<Record<string, string>> = {
   ja: 'jp',
   no: 'nb',
   zh: 'zh-hans',
@@ -110,8 +110,8 @@ export const brave: VendorForm<SearchRequest, SearchResponse> = {
 function getLanguage(request: SearchRequest, warnings: Warnings): string | undefined {
   const language = chooseLanguage(request, warnings)
   if (language === undefined) return undefined
-  const own = RENAMED[language] ?? RENAMED[stripRegion(language)] ?? stripRegion(language)
-  if (LANGUAGES.has(own) || Object.values(RENAMED).includes(own)) return own
+  const own = LANGUAGE_NAMES[language] ?? LANGUAGE_NAMES[stripRegion(language)] ?? stripRegion(language)
+  if (LANGUAGES.has(own) || Object.values(LANGUAGE_NAMES).includes(own)) return own
   warnings.noteDropped('languages')
   return undefined
 }
