@@ -29,7 +29,7 @@ export function dropUnread(body: Fields, options: readonly Fields[]): void {
 }
 
 /** Writes all response fields except the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `more`. */
-export function writeFacts(
+export function writeResponseFields(
   { listLosses, warnings, describe, now, model }: Omit<ClientWriteContext<unknown>, 'asked' | 'provider' | 'newId'>,
   usage: AnswerFacts['usage'],
   more: JsonObject = {},

@@ -4,7 +4,6 @@ import { createResponseWarnings, type Warnings } from '../formats/canonical/cano
 import { addEventCharges } from '../formats/canonical/reported-cost.ts'
 import { toContentFields } from '../formats/format.ts'
 import type { ProviderTarget } from '../providers/target.ts'
-import { divideRequest, joinResponses, pickEntries } from './division.ts'
 import type {
   ClientForm,
   ClientStream,
@@ -18,12 +17,13 @@ import type {
   VendorStream,
 } from './kind-forms.ts'
 import { addEstimatedUnits, preparePassedPart, prepareTranslatedPart } from './prepare-parts.ts'
+import { joinResponses, pickEntries, splitRequest } from './split-request.ts'
 
 /** Creates the forms of a kind from their definition. All kinds share this code. */
 export function createKindForms<Req, Res extends KindResponse, Chunk = never>(
   definition: KindDefinition<Req, Res, Chunk>,
 ): KindForms {
-  const { clients, vendors, fallback, division, configField, estimateUsage, completeResponse, addPriceFacts } =
+  const { clients, vendors, fallback, splitter, configField, estimateUsage, completeResponse, addPriceFacts } =
     definition
   const contentFields = definition.estimatesTokens ? toContentFields() : undefined // no output fields, because only the input has tokens
 
@@ -40,13 +40,13 @@ export function createKindForms<Req, Res extends KindResponse, Chunk = never>(
       const warnings = call.warningsFor(client.fieldNames)
       const request = readRequest(call, warnings)
       const context = { target, warnings, body: call.body, form: call.form, fetchedImages: call.fetchedImages }
-      const divided = divideRequest(request, division, {
+      const splitRequests = splitRequest(request, splitter, {
         entries: vendor.getMaxEntries?.(target),
         tokens: vendor.getMaxTokens?.(target),
         length: call.text.length,
       })
-      const isDivided = divided.length > 1
-      const passThrough = findPassThrough(vendor, { client: call.client, request, target, isDivided })
+      const isSplit = splitRequests.length > 1
+      const passThrough = findPassThrough(vendor, { client: call.client, request, target, isSplit })
       const responseWarnings = createResponseWarnings()
       const createContext = (model: string): ClientWriteContext<Req> => ({
         ...{
@@ -63,7 +63,7 @@ export function createKindForms<Req, Res extends KindResponse, Chunk = never>(
       const createWriter = () => client.createStream?.(request, createContext(target.model))
       const createReader = () =>
         passThrough ? passThrough.createStream?.(request) : vendor.createStream?.(request, target)
-      const vendorStream = isDivided ? undefined : createReader()
+      const vendorStream = isSplit ? undefined : createReader()
       const stream =
         vendorStream && prepareStream(vendorStream.framing, createReader, passThrough ? undefined : createWriter)
       const reading = {
@@ -76,19 +76,19 @@ export function createKindForms<Req, Res extends KindResponse, Chunk = never>(
         estimatedUsage: estimateUsage?.(request),
         addPriceFacts,
         completeResponse,
-        findProblem: isDivided ? division?.createCheck?.() : undefined,
+        findProblem: isSplit ? splitter?.createCheck?.() : undefined,
       }
-      const parts = divided.map(({ request: part, entries }) => {
+      const parts = splitRequests.map(({ request: part, entries }) => {
         if (!passThrough) return prepareTranslatedPart(reading, part, vendor.writeRequest(part, context))
-        const size = division?.countEntries(request)
-        const list = isDivided ? pickEntries(passThrough, { body: call.body, size, entries }) : {}
+        const size = splitter?.countEntries(request)
+        const list = isSplit ? pickEntries(passThrough, { body: call.body, size, entries }) : {}
         return preparePassedPart(reading, passThrough, { request: part, text: call.text, context, list })
       })
       const { baseUrl, adaptBaseUrl, keyHeader } = vendor
       return {
-        address: { baseUrl, adaptBaseUrl, keyHeader, configField },
+        urlOverrides: { baseUrl, adaptBaseUrl, keyHeader, configField },
         parts,
-        isPartial: division?.isPartial ?? false,
+        isPartial: splitter?.isPartial ?? false,
         isPassThrough: passThrough !== undefined,
         listLosses: () => [...warnings.list(), ...responseWarnings.list()],
         stream: stream && {
@@ -111,10 +111,10 @@ export function createKindForms<Req, Res extends KindResponse, Chunk = never>(
           const [first] = responses
           const writer = createWriter()
           const isUnchanged = first !== undefined && !parts[0]?.isCompleted(first)
-          if (passThrough && isUnchanged && !writer && !isDivided) return passThrough.rewriteResponse?.(first, request)
+          if (passThrough && isUnchanged && !writer && !isSplit) return passThrough.rewriteResponse?.(first, request)
           const response = joinResponses(
             parts.flatMap(({ read }, index) => (responses[index] ? [read(responses[index])] : [])),
-            division,
+            splitter,
           )
           const { model = target.model } = response
           if (writer) return writeChunks(writer, { ...response, usage })
@@ -192,8 +192,8 @@ function prepareStream<Res, Chunk>(
 
 const findPassThrough = <Req, Res extends KindResponse, Chunk>(
   { passThrough = [] }: VendorForm<Req, Res, Chunk>,
-  { client, request, target, isDivided }: { client: string; request: Req; target: ProviderTarget; isDivided: boolean },
+  { client, request, target, isSplit }: { client: string; request: Req; target: ProviderTarget; isSplit: boolean },
 ) =>
   passThrough.find(
-    (form) => form.client === client && (!isDivided || form.listFields) && form.accepts?.(request, target) !== false,
+    (form) => form.client === client && (!isSplit || form.listFields) && form.accepts?.(request, target) !== false,
   )

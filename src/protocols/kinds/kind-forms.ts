@@ -219,7 +219,7 @@ export interface VendorRequest {
 }
 
 /** How to split requests with more entries than a vendor accepts in one call. */
-export interface Division<Req, Res extends KindResponse> {
+export interface RequestSplitter<Req, Res extends KindResponse> {
   countEntries(request: Req): number
   /** Estimates the tokens of an entry, never below the vendor's count. If absent, entries have no tokens. */
   countTokens?(request: Req, entry: number): number
@@ -243,7 +243,7 @@ export interface KindDefinition<Req, Res extends KindResponse, Chunk = never> {
   readonly vendors: readonly VendorForm<Req, Res, Chunk>[]
   /** The form for all other targets. */
   readonly fallback: VendorForm<Req, Res, Chunk>
-  readonly division?: Division<Req, Res>
+  readonly splitter?: RequestSplitter<Req, Res>
   /** Set if input tokens have a price. They are estimated if a provider doesn't report them. */
   readonly estimatesTokens?: true
   /** Completes a response, for example by downloading its images. */
@@ -288,7 +288,7 @@ export interface PreparedPart {
 /** A call to a target: its requests, and how to translate the responses for the client. */
 export interface PreparedCall {
   /** How the vendor's form changes the target's URL and key header. */
-  address: {
+  urlOverrides: {
     [Name in 'baseUrl' | 'adaptBaseUrl' | 'keyHeader']?: VendorForm<unknown, KindResponse>[Name] | undefined
   } & { configField?: KindDefinition<unknown, KindResponse>['configField'] | undefined }
   /** At least one; several if the request is split. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Division, KindResponse, PassThrough } from './kind-forms.ts'
+import type { KindResponse, PassThrough, RequestSplitter } from './kind-forms.ts'
 
 /** The index of a part's first entry, and the index after its last entry. */
 export type EntryRange = readonly [start: number, end: number]
@@ -14,21 +14,21 @@ export interface CallBounds {
  * Splits a request into parts that a vendor accepts in one call. An entry that exceeds the maximum becomes a separate part, which the vendor
  * truncates or rejects. `length` is the length of the request body, in characters.
  */
-export function divideRequest<Req>(
+export function splitRequest<Req>(
   request: Req,
-  division: Pick<Division<Req, never>, 'countEntries' | 'countTokens' | 'slice'> | undefined,
+  splitter: Pick<RequestSplitter<Req, never>, 'countEntries' | 'countTokens' | 'slice'> | undefined,
   { entries: maxEntries = Number.POSITIVE_INFINITY, tokens, length }: CallBounds & { length: number },
 ): ReadonlyArray<{ request: Req; entries: EntryRange }> {
-  const size = division?.countEntries(request) ?? 0
+  const size = splitter?.countEntries(request) ?? 0
   // No text has more than two tokens per character, so the tokens of short ones don't need to be counted.
   const maxTokens = tokens === undefined || length * 2 <= tokens ? Number.POSITIVE_INFINITY : tokens
-  if (!division || size <= 1 || (size <= maxEntries && maxTokens === Number.POSITIVE_INFINITY))
+  if (!splitter || size <= 1 || (size <= maxEntries && maxTokens === Number.POSITIVE_INFINITY))
     return [{ request, entries: [0, size] }]
   const ranges: EntryRange[] = []
   let start = 0
   let partTokens = 0
   for (let index = 0; index < size; index++) {
-    const entryTokens = maxTokens === Number.POSITIVE_INFINITY ? 0 : (division.countTokens?.(request, index) ?? 0)
+    const entryTokens = maxTokens === Number.POSITIVE_INFINITY ? 0 : (splitter.countTokens?.(request, index) ?? 0)
     if (index > start && (index - start === maxEntries || partTokens + entryTokens > maxTokens)) {
       ranges.push([start, index])
       start = index
@@ -38,7 +38,7 @@ export function divideRequest<Req>(
   }
   ranges.push([start, size])
   if (ranges.length === 1) return [{ request, entries: [0, size] }]
-  return ranges.map((entries) => ({ request: division.slice(request, ...entries), entries }))
+  return ranges.map((entries) => ({ request: splitter.slice(request, ...entries), entries }))
 }
 
 /** Reduces the body field that contains the `size` entries to the entries of a part. */
@@ -56,9 +56,9 @@ export function pickEntries<Req>(
 /** Joins the responses to the parts of a request. */
 export function joinResponses<Res extends KindResponse>(
   responses: readonly Res[],
-  division: Pick<Division<never, Res>, 'join'> | undefined,
+  splitter: Pick<RequestSplitter<never, Res>, 'join'> | undefined,
 ): Res {
   const [first, ...others] = responses
   if (first === undefined) throw new TypeError('There is no answer to write.')
-  return division && others.length > 0 ? division.join(responses) : first
+  return splitter && others.length > 0 ? splitter.join(responses) : first
 }

@@ -91,7 +91,7 @@ type FormAddress = Pick<UpstreamRequest, 'baseUrl' | 'keyHeader'>
 
 /** Returns the base URL for the call: the connection's own, the catalog's for this kind, the vendor's, or the one for chat. */
 function getAddress(
-  { address: { baseUrl, adaptBaseUrl, keyHeader, configField } }: PreparedCall,
+  { urlOverrides: { baseUrl, adaptBaseUrl, keyHeader, configField } }: PreparedCall,
   target: RouteTarget,
   catalog: Catalog,
 ): FormAddress {

@@ -3,7 +3,7 @@ import { aiSdk } from './clients/ai-sdk-embedding-client.ts'
 import { cohere as cohereClient } from './clients/cohere-embedding-client.ts'
 import { gemini, geminiBatch } from './clients/gemini-embedding-client.ts'
 import { openai as openaiClient } from './clients/openai-embedding-client.ts'
-import { embeddingDivision } from './embedding.ts'
+import { embeddingSplitter } from './embedding.ts'
 import { bedrockCohere, bedrockNova, bedrockTitan } from './vendors/bedrock-embedding.ts'
 import { cohere } from './vendors/cohere-embedding.ts'
 import { google } from './vendors/google-embedding.ts'
@@ -37,6 +37,6 @@ export const embeddingForms = createKindForms({
     voyage,
   ],
   fallback: compatible,
-  division: embeddingDivision,
+  splitter: embeddingSplitter,
   estimatesTokens: true,
 })

@@ -2,8 +2,8 @@ import { countMaxTokens } from '../../../lib/text-tokens.ts'
 import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
-import type { Division, KindResponse } from '../kind-forms.ts'
-import { getWidth, isVector, type Vector } from './vectors.ts'
+import type { KindResponse, RequestSplitter } from '../kind-forms.ts'
+import { getDimensions, isVector, type Vector } from './vectors.ts'
 
 /** What the vectors are for. Some models return better vectors if they know it. */
 export type Task = 'query' | 'document' | 'similarity' | 'classification' | 'clustering' | 'question' | 'fact' | 'code'
@@ -51,9 +51,9 @@ export interface EmbeddingResponse extends KindResponse {
 }
 
 /** Splits requests with many inputs. */
-export const embeddingDivision: Division<EmbeddingRequest, EmbeddingResponse> = {
+export const embeddingSplitter: RequestSplitter<EmbeddingRequest, EmbeddingResponse> = {
   countEntries: ({ inputs }) => inputs.length,
-  countTokens: ({ inputs }, entry) => countMostTokens(inputs[entry] ?? {}),
+  countTokens: ({ inputs }, entry) => estimateMaxTokens(inputs[entry] ?? {}),
   slice: (request, start, end) => ({ ...request, inputs: request.inputs.slice(start, end) }),
   join(responses) {
     const [first] = responses
@@ -69,24 +69,24 @@ export const embeddingDivision: Division<EmbeddingRequest, EmbeddingResponse> = 
     }
   },
   createCheck() {
-    let width: number | undefined
+    let dimensions: number | undefined
     return ({ vectors: [first] }) => {
-      const own = first === undefined ? undefined : getWidth(first)
-      width ??= own
-      return own === undefined || own === width ? undefined : NO_WIDTH
+      const own = first === undefined ? undefined : getDimensions(first)
+      dimensions ??= own
+      return own === undefined || own === dimensions ? undefined : NO_DIMENSIONS
     }
   },
 }
 
 /** Parses the requested vector length; `undefined` means the model's default. Rejects an invalid length. */
-export function parseWidth(value: unknown, warnings: Warnings): number | undefined {
+export function parseDimensions(value: unknown, warnings: Warnings): number | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
   return warnings.reject('dimensions', 'must be a whole number above 0')
 }
 
 /** Estimates the tokens of an input, never below the vendor's count. */
-function countMostTokens({ text = '', tokens, parts = [{ text }], title = '' }: Input): number {
+function estimateMaxTokens({ text = '', tokens, parts = [{ text }], title = '' }: Input): number {
   if (tokens) return tokens.length
   return parts.reduce(
     (sum, part) => sum + ('text' in part ? countMaxTokens(part.text) : TOKENS_PER_IMAGE),
@@ -198,10 +198,10 @@ export function readVectors(
     if (!isVector(vector, encoding)) return NO_VECTORS
     vectors.push(vector)
   }
-  return haveSameLength(vectors) ? vectors : NO_WIDTH
+  return haveSameLength(vectors) ? vectors : NO_DIMENSIONS
 }
 
-const haveSameLength = (vectors: readonly Vector[]): boolean => new Set(vectors.map(getWidth)).size <= 1
+const haveSameLength = (vectors: readonly Vector[]): boolean => new Set(vectors.map(getDimensions)).size <= 1
 
 const NO_VECTORS = 'an embedding for each input'
-const NO_WIDTH = 'embeddings of equal length'
+const NO_DIMENSIONS = 'embeddings of equal length'

@@ -11,13 +11,13 @@ export function isVector(value: unknown, as: 'float' | 'base64' | 'raw'): value 
   if (typeof value !== 'string')
     return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
   if (value === '') return false
-  return as === 'raw' || (Number.isInteger(getWidth(value)) && (as === 'base64' || BASE64.test(value)))
+  return as === 'raw' || (Number.isInteger(getDimensions(value)) && (as === 'base64' || BASE64.test(value)))
 }
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /** Returns the number of floats in a vector. */
-export const getWidth = (vector: Vector): number =>
+export const getDimensions = (vector: Vector): number =>
   typeof vector === 'string' ? Math.floor((getUnpaddedLength(vector) * 3) / 4) / 4 : vector.length
 
 const getUnpaddedLength = (text: string) => text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
@@ -38,5 +38,5 @@ function packFloats(numbers: readonly number[]): string {
 function unpackFloats(text: string): number[] {
   const bytes = fromBase64(text)
   const view = new DataView(bytes.buffer, bytes.byteOffset)
-  return Array.from({ length: getWidth(text) }, (_, index) => view.getFloat32(index * 4, true))
+  return Array.from({ length: getDimensions(text) }, (_, index) => view.getFloat32(index * 4, true))
 }

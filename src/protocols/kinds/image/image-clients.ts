@@ -19,7 +19,7 @@ const MAX_INPUT_IMAGES = 16
 export const MAX_IMAGES = 10
 
 /** Fields that aren't options. */
-const READ: ReadonlySet<string> = new Set([
+const NON_OPTION_FIELDS: ReadonlySet<string> = new Set([
   ...['model', 'prompt', 'n', 'size', 'aspect_ratio', 'resolution', 'response_format', 'stream'],
   ...['image', 'images', 'input_references', 'mask', 'markup'],
 ])
@@ -49,10 +49,10 @@ function readRequest(
   const fields = readFields(parseNumbers(body, files), '', warnings)
   const prompt = readPrompt(fields, warnings)
   const count = readCount(fields, warnings)
-  const pictures = [...readInputImages(['image', 'images', 'input_references'], { fields, files, warnings })]
-  if (isEdit && pictures.length === 0)
+  const inputImages = [...readInputImages(['image', 'images', 'input_references'], { fields, files, warnings })]
+  if (isEdit && inputImages.length === 0)
     warnings.reject('image', 'is required: a PNG, WebP, or JPEG image, as a file or a data URL.')
-  rejectTooManyImages(pictures, warnings)
+  rejectTooManyImages(inputImages, warnings)
   const [mask, ...otherMasks] = readInputImages(['mask'], { fields, files, warnings })
   const [markup] = readInputImages(['markup'], { fields, files, warnings })
   if (otherMasks.length > 0) warnings.reject('mask', 'must be a single image.')
@@ -60,17 +60,17 @@ function readRequest(
   if (!isEdit && mask) warnings.reject('mask', 'is only for edits (POST /v1/images/edits).')
   for (const name of NUMBERS) fields.number(name)
   const isStream = fields.boolean(STREAM) ?? false
-  const others = Object.entries(fields.value).filter(([name, value]) => value !== null && !READ.has(name))
+  const others = Object.entries(fields.value).filter(([name, value]) => value !== null && !NON_OPTION_FIELDS.has(name))
   return {
     prompt,
     count,
     ...readSize(fields, warnings),
-    inputImages: pictures,
+    inputImages,
     mask,
     markup,
     isForm:
       files.length > 0 &&
-      [...pictures, mask, markup].every((one) => one === undefined || ('bytes' in one && 'fileName' in one)),
+      [...inputImages, mask, markup].every((one) => one === undefined || ('bytes' in one && 'fileName' in one)),
     wantsUrl: fields.oneOf('response_format', ['url', 'b64_json']) === 'url',
     options: { ...Object.fromEntries(others), ...(isStream && { [STREAM]: true }) },
   }
@@ -88,8 +88,8 @@ export function readCount(fields: Fields, warnings: Warnings, how = ''): number 
   return count
 }
 
-export function rejectTooManyImages(pictures: readonly InputImage[], warnings: Warnings): void {
-  if (pictures.length > MAX_INPUT_IMAGES)
+export function rejectTooManyImages(inputImages: readonly InputImage[], warnings: Warnings): void {
+  if (inputImages.length > MAX_INPUT_IMAGES)
     warnings.reject('image', `must not contain more than ${MAX_INPUT_IMAGES} images.`)
 }
 
@@ -177,7 +177,7 @@ function writeResponse(
   return {
     created: now,
     data: images.map(writeImage),
-    ...writeFacts(response),
+    ...writeMetadata(response),
     ...(usage && { usage: writeUsage(usage) }),
   }
 }
@@ -193,22 +193,22 @@ export function noteMissing(
 }
 
 /** Writes the format and size from the first image's header, and the vendor's metadata for all images. */
-function writeFacts({ images: [first], facts }: ImageResponse): JsonObject {
+function writeMetadata({ images: [first], metadata }: ImageResponse): JsonObject {
   const header = first?.base64 === undefined ? undefined : readBase64Header(first.base64)
   const type = header?.type ?? first?.type
   return {
     ...(type?.startsWith('image/') && { output_format: type.slice('image/'.length) }),
     ...(header?.size && { size: `${header.size.width}x${header.size.height}` }),
-    ...facts,
+    ...metadata,
   }
 }
 
 /** In base64 characters. The metadata of a JPEG may precede its header. */
-const HEADER = 4 * 32_768
+const HEADER_LENGTH = 4 * 32_768
 
 export function readBase64Header(base64: string): ReturnType<typeof readImageHeader> {
   try {
-    return readImageHeader(fromBase64(base64.length > HEADER ? base64.slice(0, HEADER) : base64))
+    return readImageHeader(fromBase64(base64.length > HEADER_LENGTH ? base64.slice(0, HEADER_LENGTH) : base64))
   } catch {
     return undefined
   }
@@ -234,11 +234,11 @@ function createEventStream(
   const writeEvent = (type: string, data: JsonObject) =>
     encodeUtf8(eventText({ event: type, data: JSON.stringify({ type, ...data }) }))
   let done: ImageChunk[] = []
-  const writeCompleted = ({ image, facts }: ImageChunk, usage: TokenUsage | undefined) =>
+  const writeCompleted = ({ image, metadata }: ImageChunk, usage: TokenUsage | undefined) =>
     writeEvent(`${event}.completed`, {
       ...writeImage(image),
       created_at: now,
-      ...writeFacts({ images: [image], facts }),
+      ...writeMetadata({ images: [image], metadata }),
       ...(usage && { usage: writeUsage(usage) }),
     })
   return {
@@ -252,7 +252,7 @@ function createEventStream(
       return writeEvent(`${event}.partial_image`, {
         ...writeImage(piece.image),
         created_at: now,
-        ...writeFacts({ images: [piece.image], facts: piece.facts }),
+        ...writeMetadata({ images: [piece.image], metadata: piece.metadata }),
         partial_image_index: piece.partialIndex,
       })
     },
@@ -264,7 +264,7 @@ function createEventStream(
     },
     splitResponse(response) {
       noteMissing(response, { request, warnings })
-      return response.images.map((image) => ({ image, facts: response.facts }))
+      return response.images.map((image) => ({ image, metadata: response.metadata }))
     },
   }
 }

@@ -36,8 +36,8 @@ const bound: RequestBound = {
   answers: readCount,
   inputTokens: ({ prompt, image, images, input_references: references, files: inJson }, _, files = []) => {
     const inBody = [image, images, references, inJson].flat().filter((one) => (one ?? null) !== null).length
-    const pictures = Math.max(files.length, inBody)
-    return (typeof prompt === 'string' ? prompt.length : 0) + 100 + pictures * TOKENS_PER_INPUT_IMAGE
+    const imageCount = Math.max(files.length, inBody)
+    return (typeof prompt === 'string' ? prompt.length : 0) + 100 + imageCount * TOKENS_PER_INPUT_IMAGE
   },
   outputTokens: boundOutputTokens,
   units: (body) => ({ image: readCount(body) }),

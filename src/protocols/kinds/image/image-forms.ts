@@ -1,7 +1,7 @@
 import { createKindForms } from '../create-kind-forms.ts'
 import { aiSdk } from './clients/ai-sdk-image-client.ts'
 import { createGeminiImageClient } from './clients/gemini-image-client.ts'
-import { imageDivision } from './image.ts'
+import { imageSplitter } from './image.ts'
 import { clients } from './image-clients.ts'
 import { downloadImages } from './image-downloads.ts'
 import { addPriceNames } from './image-prices.ts'
@@ -23,9 +23,9 @@ export const imageForms = createKindForms({
   },
   vendors: [bfl, fireworks, google, openai, openrouter, together, xai],
   fallback: compatible,
-  division: imageDivision,
+  splitter: imageSplitter,
   getImageUrls: ({ inputImages, mask, markup }) =>
-    [...inputImages, mask, markup].flatMap((picture) => (picture?.url === undefined ? [] : [picture.url])),
+    [...inputImages, mask, markup].flatMap((image) => (image?.url === undefined ? [] : [image.url])),
   completeResponse: downloadImages,
   addPriceFacts: addPriceNames,
 })

@@ -13,11 +13,11 @@ export interface ImageChunk {
   /** The index of the partial image, from 0; absent if the image is complete. */
   partialIndex?: number
   /** The vendor's metadata for the image, under OpenAI's field names. */
-  facts?: JsonObject | undefined
+  metadata?: JsonObject | undefined
 }
 
 /** Reads the image metadata that OpenAI-compatible vendors share, from a response or an event. */
-export function readImageFacts(json: JsonObject): JsonObject {
+export function readImageMetadata(json: JsonObject): JsonObject {
   const names = ['background', 'output_format', 'quality', 'size', 'safety_identifier']
   return Object.fromEntries(names.flatMap((name) => (typeof json[name] === 'string' ? [[name, json[name]]] : [])))
 }
@@ -58,11 +58,13 @@ export function createImageStream(count: number): VendorStream<ImageChunk> {
         ...(typeof mediaType === 'string' && { type: mediaType }),
       }
       if (typeof type === 'string' && type.endsWith('.partial_image'))
-        return { chunks: [{ image, partialIndex: typeof index === 'number' ? index : 0, facts: readImageFacts(json) }] }
+        return {
+          chunks: [{ image, partialIndex: typeof index === 'number' ? index : 0, metadata: readImageMetadata(json) }],
+        }
       if (typeof type !== 'string' || !type.endsWith('.completed')) return {}
       complete++
       return {
-        chunks: [{ image, facts: readImageFacts(json) }],
+        chunks: [{ image, metadata: readImageMetadata(json) }],
         usage: { ...readImageUsage(json.usage, complete), imageNames: getPriceNames(json) },
         ...(complete >= count && { isLast: true }),
       }

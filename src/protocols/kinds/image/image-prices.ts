@@ -14,7 +14,7 @@ export function addPriceNames(
   response: ImageResponse | undefined,
 ): TokenUsage {
   const usage = assignToMedium(reported, 'outputTokens', 'outputImageTokens')
-  const { quality, size, tier } = readFacts(response?.facts ?? {})
+  const { quality, size, tier } = readPriceAttributes(response?.metadata ?? {})
   const isSized = request.size !== undefined || request.tier !== undefined
   const imageNames = [
     ...listPriceNames({
@@ -28,22 +28,22 @@ export function addPriceNames(
 }
 
 /** Returns the price names for a vendor's image metadata. */
-export const getPriceNames = (facts: JsonObject): string[] => listPriceNames(readFacts(facts))
+export const getPriceNames = (metadata: JsonObject): string[] => listPriceNames(readPriceAttributes(metadata))
 
-interface Facts {
+interface PriceAttributes {
   quality: string | undefined
   size: PixelSize | undefined
   tier: Tier | undefined
 }
 
-const readFacts = ({ quality, size }: JsonObject): Facts => ({
+const readPriceAttributes = ({ quality, size }: JsonObject): PriceAttributes => ({
   quality: readText(quality),
   size: parsePixels(readText(size)),
   tier: parseTier(readText(size)),
 })
 
 /** Lists the price names, the most specific first. */
-function listPriceNames({ quality, size, tier }: Facts): string[] {
+function listPriceNames({ quality, size, tier }: PriceAttributes): string[] {
   const sizes = [size && `${size.width}x${size.height}`, tier ?? (size && getTier(size))].filter(
     (one) => one !== undefined,
   )

@@ -88,7 +88,7 @@ const EDGES: Readonly<Record<Tier, number>> = { '512': 512, '1K': 1_024, '2K': 2
 export function choosePixels(
   request: ImageRequest,
   context: VendorContext,
-  { step, least = step, most }: { step: number; least?: number; most: number },
+  { step, min = step, max }: { step: number; min?: number; max: number },
 ): PixelSize | undefined {
   const { size, aspectRatio, tier } = request
   const { warnings } = context
@@ -97,8 +97,8 @@ export function choosePixels(
   if (!size && ratio === undefined && !tier) return undefined
   const edge = EDGES[tier ?? '1K']
   const wanted = size ?? { width: edge * Math.sqrt(ratio ?? 1), height: edge / Math.sqrt(ratio ?? 1) }
-  const scale = Math.min(1, most / Math.max(wanted.width, wanted.height))
-  const roundToStep = (pixels: number) => Math.max(least, Math.round((pixels * scale) / step) * step)
+  const scale = Math.min(1, max / Math.max(wanted.width, wanted.height))
+  const roundToStep = (pixels: number) => Math.max(min, Math.round((pixels * scale) / step) * step)
   const taken = { width: roundToStep(wanted.width), height: roundToStep(wanted.height) }
   if (!size && tier && getTier(taken) !== tier) warnings.noteChanged('resolution', 'replaced')
   if (size && (taken.width !== size.width || taken.height !== size.height)) warnings.noteChanged('size', 'replaced')
@@ -108,6 +108,6 @@ export function choosePixels(
 /** Writes a size such as `1536x1024`, for vendors that only support pixels. Returns `undefined` if the request has no size. */
 export function chooseSizeText(request: ImageRequest, context: VendorContext): string | undefined {
   if (request.size) noteRatioConflict(request, context)
-  const pixels = request.size ?? choosePixels(request, context, { step: 16, most: 3_840 })
+  const pixels = request.size ?? choosePixels(request, context, { step: 16, max: 3_840 })
   return pixels && `${pixels.width}x${pixels.height}`
 }

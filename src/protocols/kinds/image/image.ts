@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '../../../lib/bytes.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { EmbeddedError } from '../../formats/format.ts'
-import type { Division, KindResponse, VendorContext, VendorForm } from '../kind-forms.ts'
+import type { KindResponse, RequestSplitter, VendorContext, VendorForm } from '../kind-forms.ts'
 import type { PixelSize, Tier } from './image-sizes.ts'
 
 /** An image in a request: its bytes or its https URL. */
@@ -46,13 +46,13 @@ export interface OutputImage {
 export interface ImageResponse extends KindResponse {
   images: readonly OutputImage[]
   /** Metadata that the vendor reports for all images, under OpenAI's names, such as `quality` and `background`. */
-  facts?: JsonObject | undefined
+  metadata?: JsonObject | undefined
 }
 
 export type ImageVendor = VendorForm<ImageRequest, ImageResponse>
 
 /** Splits requests for vendors that return one image per call. */
-export const imageDivision: Division<ImageRequest, ImageResponse> = {
+export const imageSplitter: RequestSplitter<ImageRequest, ImageResponse> = {
   countEntries: ({ count }) => count,
   slice: (request, start, end) => ({ ...request, count: end - start }),
   join: (responses) => ({ ...responses[0], images: responses.flatMap(({ images }) => images) }),
@@ -75,16 +75,16 @@ export function parseImageUrl(text: string): InputImage | undefined {
 const DATA_URL = /^data:(image\/[\w.+-]+)?;base64,([A-Za-z\d+/=_-]+)$/
 
 /** Returns the image's own URL or a data URL. */
-export const toImageUrl = (picture: InputImage): string =>
-  picture.url ?? ('bytes' in picture ? `data:${picture.type};base64,${toBase64(picture.bytes)}` : '')
+export const toImageUrl = (image: InputImage): string =>
+  image.url ?? ('bytes' in image ? `data:${image.type};base64,${toBase64(image.bytes)}` : '')
 
 /** Returns an image's bytes, for vendors that don't accept URLs. Rejects a URL if the gateway isn't allowed to fetch images. */
 export function getImageBytes(
-  picture: InputImage,
+  image: InputImage,
   { warnings, fetchedImages }: VendorContext,
 ): { bytes: Uint8Array; type: string } {
-  if ('bytes' in picture) return picture
-  const found = fetchedImages?.get(picture.url)
+  if ('bytes' in image) return image
+  const found = fetchedImages?.get(image.url)
   if (found) return found
   return warnings.reject('image', 'the target does not accept image URLs. Send the image itself or a data URL.')
 }
@@ -92,12 +92,12 @@ export function getImageBytes(
 /** Picks the options that a vendor supports. Drops all others with a warning, except stream options and `auto`. */
 export function pickOptions(
   { options }: ImageRequest,
-  takes: readonly string[],
+  supported: readonly string[],
   { warnings }: VendorContext,
 ): JsonObject {
   for (const [name, value] of Object.entries(options))
-    if (!takes.includes(name) && !STREAM_OPTIONS.has(name) && value !== 'auto') warnings.noteDropped(name)
-  return Object.fromEntries(Object.entries(options).filter(([name]) => takes.includes(name)))
+    if (!supported.includes(name) && !STREAM_OPTIONS.has(name) && value !== 'auto') warnings.noteDropped(name)
+  return Object.fromEntries(Object.entries(options).filter(([name]) => supported.includes(name)))
 }
 
 /** If a vendor doesn't support these, the client gets the whole image as the only event. */
@@ -105,7 +105,7 @@ const STREAM_OPTIONS: ReadonlySet<string> = new Set(['stream', 'partial_images']
 
 /** The error for a prompt that the vendor's content filter rejected. The request caused it, not the provider. */
 const message = "The provider's content filter blocked the request."
-export const FILTERED: EmbeddedError = {
+export const FILTERED_ERROR: EmbeddedError = {
   status: 400,
   message,
   error: { message, type: 'invalid_request_error', code: 'content_policy_violation' },
@@ -119,10 +119,10 @@ export function rejectMask({ mask, markup }: ImageRequest, { warnings }: VendorC
 }
 
 /** Rejects more input images than the target supports. */
-export function limitInputImages({ inputImages }: ImageRequest, most: number, { warnings }: VendorContext): void {
-  if (inputImages.length <= most) return
+export function limitInputImages({ inputImages }: ImageRequest, max: number, { warnings }: VendorContext): void {
+  if (inputImages.length <= max) return
   warnings.reject(
     'image',
-    most === 0 ? 'the target does not accept images.' : `the target accepts at most ${most} images.`,
+    max === 0 ? 'the target does not accept images.' : `the target accepts at most ${max} images.`,
   )
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { readFields } from '../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
-import { writeFacts } from '../ai-sdk-kinds.ts'
+import { writeResponseFields } from '../ai-sdk-kinds.ts'
 import type { ClientForm, ClientReadContext, ClientWriteContext } from '../kind-forms.ts'
 import { getText, type RankedDocument, type RerankRequest, type RerankResponse } from './rerank.ts'
 
@@ -18,7 +18,7 @@ export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientForm<RerankR
   v2: { read, write: writeV2 },
   'ai-sdk': {
     read: readAiSdk,
-    write: ({ results, usage }, context) => ({ ranking: results.map(toRank), ...writeFacts(context, usage) }),
+    write: ({ results, usage }, context) => ({ ranking: results.map(toRank), ...writeResponseFields(context, usage) }),
   },
 }
 
@@ -46,7 +46,7 @@ function read(body: JsonObject, { warnings }: ClientReadContext, isVoyage = fals
   const { top_n: other = null } = body
   if (isVoyage && other !== null) warnings.noteDropped('top_n')
   const options = Object.entries(body).filter(
-    ([name, value]) => value !== null && !READ.has(name) && !(isVoyage && name === 'top_k'),
+    ([name, value]) => value !== null && !NON_OPTION_FIELDS.has(name) && !(isVoyage && name === 'top_k'),
   )
   return {
     query,
@@ -60,7 +60,14 @@ function read(body: JsonObject, { warnings }: ClientReadContext, isVoyage = fals
 }
 
 /** Fields that aren't options. */
-const READ: ReadonlySet<string> = new Set(['model', 'query', 'documents', 'top_n', 'return_documents', 'rank_fields'])
+const NON_OPTION_FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'query',
+  'documents',
+  'top_n',
+  'return_documents',
+  'rank_fields',
+])
 
 /** Numeric options. */
 const NUMBERS = ['max_tokens_per_doc', 'max_chunks_per_doc', 'priority']

@@ -6,7 +6,7 @@ import { firecrawl } from './vendors/firecrawl-web-fetch.ts'
 import { gateway } from './vendors/gateway-web-fetch.ts'
 import { jina } from './vendors/jina-web-fetch.ts'
 import { tavily } from './vendors/tavily-web-fetch.ts'
-import { pageDivision } from './web-fetch.ts'
+import { pageSplitter } from './web-fetch.ts'
 
 /** The forms for fetching pages. */
 export const webFetchForms: KindForms = createKindForms({
@@ -14,5 +14,5 @@ export const webFetchForms: KindForms = createKindForms({
   clients: { fetch: fetchClient },
   vendors: [exa, firecrawl, jina, tavily],
   fallback: gateway,
-  division: pageDivision,
+  splitter: pageSplitter,
 })

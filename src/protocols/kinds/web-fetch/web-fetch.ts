@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { EmbeddedError } from '../../formats/format.ts'
-import type { Division, KindResponse } from '../kind-forms.ts'
+import type { KindResponse, RequestSplitter } from '../kind-forms.ts'
 import { addCharges, createPageError, type PageFormat, pickFormat, type VendorCharge } from '../web/web-responses.ts'
 
 /** A request for web pages, independent of the vendor's format. */
@@ -77,11 +77,11 @@ export interface PageFailures {
 export const createResponse = (
   pages: readonly FetchedPage[],
   { missing, failed }: PageFailures,
-  facts: Omit<FetchResponse, 'pages' | 'failed'>,
+  fields: Omit<FetchResponse, 'pages' | 'failed'>,
 ): FetchResponse | string =>
   pages.length + missing.length + failed.length === 0
     ? 'the text of a page'
-    : { ...facts, pages: [...pages, ...missing], failed }
+    : { ...fields, pages: [...pages, ...missing], failed }
 
 /** Returns the error for a response without pages. If the reason is that pages don't exist, returns `undefined`. */
 export const toError = (vendor: string, { missing, failed: [first] }: PageFailures): EmbeddedError | undefined =>
@@ -99,7 +99,7 @@ export const filterStrings = (list: readonly unknown[] | undefined): string[] | 
   list?.filter((item): item is string => typeof item === 'string')
 
 /** Splits a request into one call per page, for vendors that accept only one. */
-export const pageDivision: Division<FetchRequest, FetchResponse> = {
+export const pageSplitter: RequestSplitter<FetchRequest, FetchResponse> = {
   countEntries: ({ urls }) => urls.length,
   slice: (request, start, end) => ({ ...request, urls: request.urls.slice(start, end), isPart: true }),
   join: (responses) => ({

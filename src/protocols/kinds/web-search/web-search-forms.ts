@@ -10,7 +10,7 @@ import { perplexity } from './vendors/perplexity-web-search.ts'
 import { searxng } from './vendors/searxng-web-search.ts'
 import { serper } from './vendors/serper-web-search.ts'
 import { tavily } from './vendors/tavily-web-search.ts'
-import { queryDivision } from './web-search-results.ts'
+import { querySplitter } from './web-search-results.ts'
 
 /** The forms for web search. */
 export const webSearchForms: KindForms = createKindForms({
@@ -18,5 +18,5 @@ export const webSearchForms: KindForms = createKindForms({
   clients: { search: searchClient },
   vendors: [brave, exa, firecrawl, jina, perplexity, searxng, serper, tavily],
   fallback: gateway,
-  division: queryDivision,
+  splitter: querySplitter,
 })

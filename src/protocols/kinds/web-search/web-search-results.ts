@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/json.ts'
-import type { Division, KindResponse } from '../kind-forms.ts'
+import type { KindResponse, RequestSplitter } from '../kind-forms.ts'
 import { addCharges, type PageFormat, type VendorCharge } from '../web/web-responses.ts'
 import { getAmount, getText, parseDate, toPlainText } from '../web/web-text.ts'
 import type { SearchRequest } from './web-search.ts'
@@ -65,7 +65,7 @@ export function readResults(list: readonly unknown[], names: ResultFields, now: 
 }
 
 /** Splits a request into one call per query, for vendors that accept only one. */
-export const queryDivision: Division<SearchRequest, SearchResponse> = {
+export const querySplitter: RequestSplitter<SearchRequest, SearchResponse> = {
   countEntries: ({ queries }) => queries.length,
   slice: (request, start, end) => ({ ...request, queries: request.queries.slice(start, end) }),
   join(responses) {

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { writeFacts } from '../../ai-sdk-kinds.ts'
+import { writeResponseFields } from '../../ai-sdk-kinds.ts'
 import type { ClientForm } from '../../kind-forms.ts'
-import { type EmbeddingRequest, type EmbeddingResponse, parseTask, parseWidth } from '../embedding.ts'
+import { type EmbeddingRequest, type EmbeddingResponse, parseDimensions, parseTask } from '../embedding.ts'
 import { toFloats } from '../vectors.ts'
 
 /**
@@ -15,30 +15,30 @@ export const aiSdk: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
     if (!isStringArray(values)) return warnings.reject('inputs', 'must be a non-empty array of strings')
     const request: EmbeddingRequest = { inputs: values.map((text) => ({ text })), encoding: 'float' }
     const options = getProviderOptions(body.providerOptions)
-    const dimensions = parseWidth(body.dimensions ?? findFirst(options, WIDTHS), warnings)
+    const dimensions = parseDimensions(body.dimensions ?? findFirst(options, DIMENSION_OPTIONS), warnings)
     if (dimensions !== undefined) request.dimensions = dimensions
-    const purpose = findFirst(options, PURPOSES)
-    const task = parseTask(purpose)
+    const taskName = findFirst(options, TASK_OPTIONS)
+    const task = parseTask(taskName)
     if (task) request.task = task
-    else if (typeof purpose === 'string') request.otherTask = purpose
+    else if (typeof taskName === 'string') request.otherTask = taskName
     const user = findFirst(options, ['user'])
     if (typeof user === 'string') request.user = user
     for (const [provider, response] of Object.entries(isObject(body.providerOptions) ? body.providerOptions : {}))
-      for (const name of isObject(response) && !OWN.has(provider) ? Object.keys(response) : [])
-        if (!READ.has(name)) warnings.noteDropped(`providerOptions.${provider}.${name}`)
+      for (const name of isObject(response) && !OWN_PROVIDERS.has(provider) ? Object.keys(response) : [])
+        if (!KNOWN_OPTIONS.has(name)) warnings.noteDropped(`providerOptions.${provider}.${name}`)
     return request
   },
   write: ({ vectors, usage }, context) => ({
     embeddings: vectors.map(toFloats),
-    ...writeFacts(context, usage),
+    ...writeResponseFields(context, usage),
     ...(usage && { usage: { tokens: usage.inputTokens } }),
   }),
 }
 
-const WIDTHS = ['dimensions', 'outputDimensionality', 'outputDimension']
-const PURPOSES = ['taskType', 'inputType']
-const READ: ReadonlySet<string> = new Set([...WIDTHS, ...PURPOSES, 'user'])
-const OWN: ReadonlySet<string> = new Set(['signalbox', 'gateway'])
+const DIMENSION_OPTIONS = ['dimensions', 'outputDimensionality', 'outputDimension']
+const TASK_OPTIONS = ['taskType', 'inputType']
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set([...DIMENSION_OPTIONS, ...TASK_OPTIONS, 'user'])
+const OWN_PROVIDERS: ReadonlySet<string> = new Set(['signalbox', 'gateway'])
 
 const getProviderOptions = (options: unknown): JsonObject[] =>
   isObject(options) ? Object.values(options).filter(isObject) : []

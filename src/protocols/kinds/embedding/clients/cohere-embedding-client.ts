@@ -1,6 +1,6 @@
 import { isObject } from '../../../../lib/json.ts'
 import type { ClientForm } from '../../kind-forms.ts'
-import { type EmbeddingRequest, type EmbeddingResponse, type Input, parseTask, parseWidth } from '../embedding.ts'
+import { type EmbeddingRequest, type EmbeddingResponse, type Input, parseDimensions, parseTask } from '../embedding.ts'
 import { toBase64Vector, toFloats } from '../vectors.ts'
 import { parseTruncation, readParts } from './openai-embedding-client.ts'
 
@@ -27,8 +27,8 @@ export const cohere: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
       request.types = types
       if (types.every((type) => type === 'base64')) request.encoding = 'base64'
     }
-    const width = parseWidth(dimensions, warnings)
-    if (width !== undefined) request.dimensions = width
+    const length = parseDimensions(dimensions, warnings)
+    if (length !== undefined) request.dimensions = length
     if (truncate !== undefined)
       request.truncation =
         parseTruncation(truncate) ?? warnings.reject('truncation', 'must be "NONE", "START", or "END"')

@@ -6,8 +6,8 @@ import {
   type EmbeddingResponse,
   type Input,
   type InputPart,
+  parseDimensions,
   parseTask,
-  parseWidth,
 } from '../embedding.ts'
 import { toFloats } from '../vectors.ts'
 
@@ -44,11 +44,11 @@ const writeUsage = (usage: EmbeddingResponse['usage']) =>
 
 function readRequests(requests: readonly JsonObject[], warnings: Warnings): EmbeddingRequest {
   const inputs = requests.map((request) => readInput(request, warnings))
-  const widths = new Set(
+  const requestedDimensions = new Set(
     requests.map((request) => request.outputDimensionality ?? request.output_dimensionality ?? undefined),
   )
-  if (widths.size > 1) warnings.reject('dimensions', 'must be the same in all requests')
-  const dimensions = parseWidth([...widths][0], warnings)
+  if (requestedDimensions.size > 1) warnings.reject('dimensions', 'must be the same in all requests')
+  const dimensions = parseDimensions([...requestedDimensions][0], warnings)
   return { inputs, encoding: 'float', ...(dimensions !== undefined && { dimensions }) }
 }
 

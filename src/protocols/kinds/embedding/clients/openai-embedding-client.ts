@@ -5,8 +5,8 @@ import {
   type EmbeddingResponse,
   type Input,
   type InputPart,
+  parseDimensions,
   parseTask,
-  parseWidth,
   type Truncation,
 } from '../embedding.ts'
 import { toBase64Vector, toFloats } from '../vectors.ts'
@@ -26,8 +26,8 @@ export const openai: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
       return name === undefined ? undefined : body[name]
     }
     const request: EmbeddingRequest = { inputs, encoding: readEncoding(body) }
-    const width = parseWidth(response('dimensions', ['dimensions', 'output_dimension']), warnings)
-    if (width !== undefined) request.dimensions = width
+    const dimensions = parseDimensions(response('dimensions', ['dimensions', 'output_dimension']), warnings)
+    if (dimensions !== undefined) request.dimensions = dimensions
     const word = response('task', ['input_type', 'task'])
     const task = parseTask(word)
     if (task) request.task = task

@@ -26,7 +26,7 @@ export const google: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
       client: 'gemini-batch',
       path: (target) => getPath(target, 'batchEmbedContents'),
       listFields: ['requests'],
-      getAddedFields: (_, { body, target }) => ({ requests: nameModel(body.requests, target) }),
+      getAddedFields: (_, { body, target }) => ({ requests: setModel(body.requests, target) }),
     },
   ],
   writeRequest(request, context) {
@@ -54,7 +54,7 @@ const getPath = ({ model }: ProviderTarget, method: string) =>
   `/models/${model.split('/').map(encodePathSegment).join('/')}:${method}`
 
 /** Sets the model in each request of a batch. */
-const nameModel = (requests: unknown, { model }: ProviderTarget): unknown =>
+const setModel = (requests: unknown, { model }: ProviderTarget): unknown =>
   Array.isArray(requests)
     ? requests.map((request) => (isObject(request) ? { ...request, model: `models/${model}` } : request))
     : requests

@@ -62,12 +62,15 @@ export function createOpenaiForm(dialect: Dialect): VendorForm<EmbeddingRequest,
         listFields: ['input'],
         getExcludedFields(request, context) {
           if (keepsClientOptions(dialect, context))
-            return [...(base64 ? [] : ENCODINGS), ...(usesVoyageWidth(dialect, context) ? [VOYAGE_WIDTH] : [])]
+            return [
+              ...(base64 ? [] : ENCODINGS),
+              ...(usesVoyageDimensions(dialect, context) ? [VOYAGE_DIMENSIONS] : []),
+            ]
           return request.encoding === 'raw' ? OPTIONS : [...OPTIONS, ...ENCODINGS]
         },
         getAddedFields(request, context) {
           if (!keepsClientOptions(dialect, context)) return writeOptions(dialect, request, context)
-          return usesVoyageWidth(dialect, context) ? { dimensions: request.dimensions } : {}
+          return usesVoyageDimensions(dialect, context) ? { dimensions: request.dimensions } : {}
         },
         accepts: ({ inputs }) => supportsTokens || !inputs.some(({ tokens }) => tokens),
         skim: (text, { encoding }) => (encoding === 'float' ? skimResponse(text) : undefined),
@@ -94,11 +97,11 @@ const ENCODINGS = ['encoding_format']
 /** The options that OpenAI doesn't have. */
 const FOREIGN_OPTIONS = ['output_dimension', 'input_type', 'task', 'truncate', 'truncation']
 
-const VOYAGE_WIDTH = 'output_dimension'
+const VOYAGE_DIMENSIONS = 'output_dimension'
 
 /** Whether a request sets the length of vectors in Voyage's field, which other servers don't support. */
-const usesVoyageWidth = ({ dimensions }: Dialect, { body }: VendorContext): boolean =>
-  dimensions === 'dimensions' && (body[VOYAGE_WIDTH] ?? null) !== null
+const usesVoyageDimensions = ({ dimensions }: Dialect, { body }: VendorContext): boolean =>
+  dimensions === 'dimensions' && (body[VOYAGE_DIMENSIONS] ?? null) !== null
 
 const keepsClientOptions = ({ keepsOptions }: Dialect, { body }: VendorContext): boolean =>
   keepsOptions === 'all' || (keepsOptions === 'plain' && !FOREIGN_OPTIONS.some((name) => Object.hasOwn(body, name)))

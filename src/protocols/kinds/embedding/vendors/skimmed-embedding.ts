@@ -50,12 +50,12 @@ const NON_NUMBERS = ['"', '[', '{', 'n', 't', 'f']
 
 /** Counts numbers by searching for commas; checking every character would take five times as long. */
 function countNumbers(text: string, { start, end }: List): number {
-  let width = 1
+  let count = 1
   for (
     let position = text.indexOf(',', start);
     position >= 0 && position < end;
     position = text.indexOf(',', position + 1)
   )
-    width++
-  return width
+    count++
+  return count
 }

@@ -2,7 +2,7 @@ import { fromBase64 } from '../../../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { type Fields, readFields } from '../../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
-import { dropUnread, findFirst, readProviderOptions, writeFacts } from '../../ai-sdk-kinds.ts'
+import { dropUnread, findFirst, readProviderOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
 import { type ImageRequest, type InputImage, parseImageUrl } from '../image.ts'
 import { type ImageClient, noteMissing, readCount, readPrompt, rejectTooManyImages } from '../image-clients.ts'
 import { readImageHeader } from '../image-header.ts'
@@ -19,13 +19,13 @@ export const aiSdk: ImageClient = {
     const fields = readFields(body, '', warnings)
     const options = readProviderOptions(fields)
     const configs = options.flatMap((one) => one.fields('imageConfig') ?? [])
-    const pictures = (fields.list('files') ?? []).map((file, index) =>
+    const inputImages = (fields.list('files') ?? []).map((file, index) =>
       readInputImage(file, `files[${index}]`, warnings),
     )
     const maskFile = fields.any('mask')
     const mask = maskFile === undefined ? undefined : readInputImage(maskFile, 'mask', warnings)
-    rejectTooManyImages(pictures, warnings)
-    if (mask && pictures.length === 0) warnings.reject('mask', 'is only for edits. Also send the image to edit.')
+    rejectTooManyImages(inputImages, warnings)
+    if (mask && inputImages.length === 0) warnings.reject('mask', 'is only for edits. Also send the image to edit.')
     const aspectRatio = fields.string('aspectRatio') ?? findFirst([...options, ...configs], readRatio)
     if (aspectRatio !== undefined && parseRatio(aspectRatio) === undefined)
       warnings.reject('aspect_ratio', 'must be two numbers, such as "16:9".')
@@ -44,7 +44,7 @@ export const aiSdk: ImageClient = {
       size: pixels,
       aspectRatio,
       tier: parseTier(tier),
-      inputImages: pictures,
+      inputImages,
       mask,
       isForm: false,
       wantsUrl: false,
@@ -57,10 +57,10 @@ export const aiSdk: ImageClient = {
     noteMissing(response, context)
     const shown = response.images.filter(({ base64 }) => base64 !== undefined)
     const others = response.images.filter(({ base64 }) => base64 === undefined)
-    const { costUsd, ...facts } = context.describe?.(response.usage) ?? {}
+    const { costUsd, ...metadata } = context.describe?.(response.usage) ?? {}
     const warnings = [...context.listLosses(), ...context.warnings.list()]
     const each = [...shown, ...others].map(({ url, revisedPrompt }, index) => ({
-      ...facts,
+      ...metadata,
       ...(index === 0 && costUsd !== undefined && { costUsd }),
       warnings,
       ...(url !== undefined && { url }),
@@ -69,7 +69,7 @@ export const aiSdk: ImageClient = {
     return {
       images: shown.map(({ base64 }) => base64),
       ...(shown.length === 0 && { isRetryable: false }), // they are already paid for, and the metadata has their URLs
-      ...writeFacts(context, response.usage, { images: each }),
+      ...writeResponseFields(context, response.usage, { images: each }),
     }
   },
 }
@@ -83,8 +83,8 @@ function readInputImage(file: unknown, path: string, warnings: Warnings): InputI
   if (typeof data !== 'string')
     return warnings.reject(path, 'must have "data" in base64, or the type "url" and a "url".')
   const bytes = decodeBase64(data)
-  const picture = bytes && readImageHeader(bytes)
-  return picture ? { bytes, type: picture.type } : warnings.reject(path, 'must be a PNG, WebP, or JPEG image.')
+  const header = bytes && readImageHeader(bytes)
+  return header ? { bytes, type: header.type } : warnings.reject(path, 'must be a PNG, WebP, or JPEG image.')
 }
 
 function decodeBase64(data: string): Uint8Array | undefined {

@@ -28,18 +28,17 @@ export const createGeminiImageClient = (isStream: boolean): ImageClient => ({
     const aspectRatio = image?.string('aspectRatio')
     if (aspectRatio !== undefined && parseRatio(aspectRatio) === undefined)
       warnings.reject('aspect_ratio', 'must be two numbers, such as "16:9".')
-    const pictures = media.map(
-      (address) =>
-        parseImageUrl(address) ?? warnings.reject('image', 'must contain only images in base64 or at https URLs.'),
+    const inputImages = media.map(
+      (url) => parseImageUrl(url) ?? warnings.reject('image', 'must contain only images in base64 or at https URLs.'),
     )
-    rejectTooManyImages(pictures, warnings)
+    rejectTooManyImages(inputImages, warnings)
     const seed = config.number('seed')
     const request: ImageRequest = {
       prompt,
       count,
       aspectRatio,
       tier: parseTier(image?.string('imageSize')),
-      inputImages: pictures,
+      inputImages,
       isForm: false,
       wantsUrl: false,
       options: seed === undefined ? {} : { seed },

@@ -23,7 +23,7 @@ export const bfl: ImageVendor = {
       ? {
           aspect_ratio: chooseShape(request, context, { tiers: model.includes('ultra') ? ['1K', '2K'] : ['1K'] }).ratio,
         }
-      : choosePixels(request, context, { step: 16, least: 256, most: 2_048 })
+      : choosePixels(request, context, { step: 16, min: 256, max: 2_048 })
     return {
       path: `/${encodePathSegment(model)}`,
       body: {
@@ -34,7 +34,7 @@ export const bfl: ImageVendor = {
         ...(first !== undefined && {
           [isFill ? 'image' : EDIT_MODELS.test(model) ? 'input_image' : 'image_prompt']: first,
         }),
-        ...Object.fromEntries(others.map((address, index) => [`input_image_${index + 2}`, address])),
+        ...Object.fromEntries(others.map((url, index) => [`input_image_${index + 2}`, url])),
         ...(mask && { mask: toPlainUrl(mask) }),
       },
     }
@@ -64,8 +64,7 @@ const EDIT_MODELS = /^flux-(?:2|kontext)/
 const RATIO_MODELS = /kontext|ultra/
 
 /** Returns a URL, or base64 without the data URL prefix. */
-const toPlainUrl = (picture: Parameters<typeof toImageUrl>[0]): string =>
-  toImageUrl(picture).replace(/^data:[^,]*,/, '')
+const toPlainUrl = (image: Parameters<typeof toImageUrl>[0]): string => toImageUrl(image).replace(/^data:[^,]*,/, '')
 
 /** Reads a job's state. An unknown state counts as open. */
 export function readJobState({ status }: JsonObject): JobState {

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { encodePathSegment } from '../../../../lib/urls.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
 import {
-  FILTERED,
+  FILTERED_ERROR,
   type ImageVendor,
   limitInputImages,
   type OutputImage,
@@ -29,7 +29,7 @@ export const fireworks: ImageVendor = {
     limitInputImages(request, isKontext ? 1 : 0, context)
     const options = pickOptions(request, isKontext ? [...OPTIONS, ...KONTEXT_OPTIONS] : OPTIONS, context)
     const { ratio } = chooseShape(request, context, { tiers: ['1K'] })
-    const [picture] = request.inputImages
+    const [inputImage] = request.inputImages
     return {
       path: `/workflows/${model.split('/').map(encodePathSegment).join('/')}${isKontext ? '' : '/text_to_image'}`,
       headers: { accept: 'application/json' },
@@ -37,7 +37,7 @@ export const fireworks: ImageVendor = {
         prompt: request.prompt,
         ...(ratio !== undefined && { aspect_ratio: ratio }),
         ...options,
-        ...(picture && { input_image: toImageUrl(picture) }),
+        ...(inputImage && { input_image: toImageUrl(inputImage) }),
       },
     }
   },
@@ -47,7 +47,7 @@ export const fireworks: ImageVendor = {
     return { images, usage: { inputTokens: 0, outputTokens: 0, units: { image: images.length } } }
   },
   findError: ({ error, finishReason }) =>
-    error ? readEmbeddedError(error) : finishReason === 'CONTENT_FILTERED' ? FILTERED : undefined,
+    error ? readEmbeddedError(error) : finishReason === 'CONTENT_FILTERED' ? FILTERED_ERROR : undefined,
   job: {
     findJob: ({ request_id: id }, submitted) =>
       typeof id === 'string' ? { url: `${submitted}/get_result`, body: { id } } : undefined,

@@ -33,14 +33,14 @@ export const google: ImageVendor = {
       ...(ratio !== undefined && { aspectRatio: ratio }),
       ...(tier && !isOlder && { imageSize: tier }),
     }
-    const pictures = request.inputImages.map((picture) => {
-      const { bytes, type } = getImageBytes(picture, context)
+    const imageParts = request.inputImages.map((image) => {
+      const { bytes, type } = getImageBytes(image, context)
       return { inlineData: { mimeType: type, data: toBase64(bytes) } }
     })
     return {
       path: `/models/${model.split('/').map(encodePathSegment).join('/')}:generateContent`,
       body: {
-        contents: [{ role: 'user', parts: [{ text: request.prompt }, ...pictures] }],
+        contents: [{ role: 'user', parts: [{ text: request.prompt }, ...imageParts] }],
         generationConfig: {
           responseModalities: ['IMAGE'],
           ...(Object.keys(imageConfig).length > 0 && { imageConfig }),
@@ -63,14 +63,14 @@ export const google: ImageVendor = {
     if (getParts(candidates).flatMap(readImage).length > 0) return undefined
     const [first] = Array.isArray(candidates) ? candidates : []
     const reason = (isObject(promptFeedback) && promptFeedback.blockReason) || (isObject(first) && first.finishReason)
-    if (typeof reason !== 'string' || !REFUSALS.test(reason)) return undefined
+    if (typeof reason !== 'string' || !REFUSAL_REASONS.test(reason)) return undefined
     const message = `The provider's content filter blocked the request (${reason.slice(0, 40)}).`
     return { status: 400, message, error: { code: 400, message, status: 'INVALID_ARGUMENT' } }
   },
 }
 
 /** Reasons for a missing image that have to do with the prompt. */
-const REFUSALS = /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION|OTHER|NO_IMAGE/
+const REFUSAL_REASONS = /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION|OTHER|NO_IMAGE/
 
 function getParts(candidates: unknown): JsonObject[] {
   if (!Array.isArray(candidates)) return []

@@ -4,7 +4,7 @@ import type { PassThrough, VendorContext, VendorForm, VendorRequest } from '../.
 import { getFormModel } from '../../prepare-parts.ts'
 import { getImageBytes, type ImageRequest, type ImageResponse, type InputImage, pickOptions } from '../image.ts'
 import { readImageHeader } from '../image-header.ts'
-import { createImageStream, type ImageChunk, readImageFacts, readImageUsage } from '../image-pieces.ts'
+import { createImageStream, type ImageChunk, readImageMetadata, readImageUsage } from '../image-pieces.ts'
 import { chooseShape, chooseSizeText } from '../image-sizes.ts'
 
 type StreamingVendor = VendorForm<ImageRequest, ImageResponse, ImageChunk>
@@ -56,7 +56,7 @@ export const compatible: StreamingVendor = {
     { ...createPassThrough('edit', EDITS), accepts: ({ isForm }) => isForm, rewriteForm: normalizeForm },
   ],
   createStream,
-  writeRequest: (request, context) => writeOpenaiRequest(request, context, { takes: undefined }),
+  writeRequest: (request, context) => writeOpenaiRequest(request, context, { supported: undefined }),
   readResponse: (json) => readOpenaiResponse(json),
 }
 
@@ -78,7 +78,7 @@ export const openai: StreamingVendor = {
       getExcludedFields: excludeResponseFormat,
     },
   ],
-  writeRequest: (request, context) => writeOpenaiRequest(request, context, { takes: OPTIONS }),
+  writeRequest: (request, context) => writeOpenaiRequest(request, context, { supported: OPTIONS }),
 }
 
 /** Excludes `response_format`, because OpenAI always returns base64. */
@@ -91,27 +91,27 @@ function excludeResponseFormat({ wantsUrl }: ImageRequest, { warnings }: VendorC
 function writeOpenaiRequest(
   request: ImageRequest,
   context: VendorContext,
-  { takes }: { takes: readonly string[] | undefined },
+  { supported }: { supported: readonly string[] | undefined },
 ): VendorRequest {
   const { prompt, count, wantsUrl, inputImages, mask, markup } = request
-  const options = takes ? pickOptions(request, takes, context) : request.options
-  if (takes && wantsUrl) context.warnings.noteDropped('response_format')
+  const options = supported ? pickOptions(request, supported, context) : request.options
+  if (supported && wantsUrl) context.warnings.noteDropped('response_format')
   const isOld =
-    takes !== undefined && request.size === undefined && /^(?:gpt-image-1|dall-e)/.test(context.target.model)
+    supported !== undefined && request.size === undefined && /^(?:gpt-image-1|dall-e)/.test(context.target.model)
   const size = isOld ? chooseOldSize(request, context) : chooseSizeText(request, context)
   const body: JsonObject = {
     model: context.target.model,
     prompt,
     ...(count !== 1 && { n: count }),
     ...(size !== undefined && { size }),
-    ...(!takes && wantsUrl && { response_format: 'url' }),
+    ...(!supported && wantsUrl && { response_format: 'url' }),
     ...options,
   }
   if (inputImages.length === 0) return { path: GENERATIONS, body }
-  const toFilePart = (name: string, picture: InputImage): FormPart => ({
+  const toFilePart = (name: string, image: InputImage): FormPart => ({
     name,
     fileName: undefined,
-    ...getImageBytes(picture, context),
+    ...getImageBytes(image, context),
   })
   return {
     path: EDITS,
@@ -120,7 +120,7 @@ function writeOpenaiRequest(
         name,
         value: typeof value === 'object' ? JSON.stringify(value) : String(value),
       })),
-      ...inputImages.map((picture) => toFilePart(inputImages.length === 1 ? 'image' : 'image[]', picture)),
+      ...inputImages.map((image) => toFilePart(inputImages.length === 1 ? 'image' : 'image[]', image)),
       ...(mask ? [toFilePart('mask', mask)] : []),
       ...(markup ? [toFilePart('markup', markup)] : []),
     ],
@@ -161,7 +161,7 @@ export function readOpenaiResponse(json: JsonObject): ImageResponse | string {
   if (images.length === 0) return 'any image'
   return {
     images,
-    facts: readImageFacts(json),
+    metadata: readImageMetadata(json),
     ...(typeof model === 'string' && { model }),
     usage: readImageUsage(usage, images.length),
   }

@@ -25,9 +25,9 @@ export const openrouter: VendorForm<ImageRequest, ImageResponse, ImageChunk> = {
         ...(!size && aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
         ...pickOptions(request, OPTIONS, context),
         ...(inputImages.length > 0 && {
-          input_references: inputImages.map((picture) => ({
+          input_references: inputImages.map((image) => ({
             type: 'image_url',
-            image_url: { url: toImageUrl(picture) },
+            image_url: { url: toImageUrl(image) },
           })),
         }),
       },

@@ -1,6 +1,6 @@
 import { isObject } from '../../../../lib/json.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
-import { FILTERED, type ImageVendor, limitInputImages, pickOptions, rejectMask, toImageUrl } from '../image.ts'
+import { FILTERED_ERROR, type ImageVendor, limitInputImages, pickOptions, rejectMask, toImageUrl } from '../image.ts'
 import { chooseShape } from '../image-sizes.ts'
 import { readOpenaiResponse } from './openai-image.ts'
 
@@ -15,7 +15,7 @@ export const xai: ImageVendor = {
     limitInputImages(request, 3, context)
     const options = pickOptions(request, ['quality', 'output_format', 'user'], context)
     const { ratio, tier } = chooseShape(request, context, { tiers: ['1K', '2K'] })
-    const images = inputImages.map((picture) => ({ url: toImageUrl(picture), type: 'image_url' }))
+    const images = inputImages.map((image) => ({ url: toImageUrl(image), type: 'image_url' }))
     return {
       path: images.length > 0 ? '/images/edits' : '/images/generations',
       body: {
@@ -37,7 +37,7 @@ export const xai: ImageVendor = {
   },
   findError({ error, data }) {
     if (error) return readEmbeddedError(error)
-    return Array.isArray(data) && data.length > 0 && data.every(isRejected) ? FILTERED : undefined
+    return Array.isArray(data) && data.length > 0 && data.every(isRejected) ? FILTERED_ERROR : undefined
   },
 }
 

@@ -1,6 +1,6 @@
 import { toBase64 } from '../../../../lib/bytes.ts'
 import { readFields } from '../../../formats/canonical/canonical-fields.ts'
-import { dropUnread, findFirst, readProviderOptions, writeFacts } from '../../ai-sdk-kinds.ts'
+import { dropUnread, findFirst, readProviderOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
 import type { ClientForm } from '../../kind-forms.ts'
 import type { AudioChunk, SpeechRequest, SpeechResponse } from '../speech.ts'
 import { isSpeed, SPEED_ERROR } from '../speech-clients.ts'
@@ -29,5 +29,5 @@ export const aiSdk: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
     dropUnread(fields, options)
     return request
   },
-  write: ({ audio, usage }, context) => ({ audio: toBase64(audio), ...writeFacts(context, usage) }),
+  write: ({ audio, usage }, context) => ({ audio: toBase64(audio), ...writeResponseFields(context, usage) }),
 }

@@ -2,7 +2,7 @@ import { fromBase64 } from '../../../../lib/bytes.ts'
 import type { FormFile } from '../../../../lib/multipart.ts'
 import { readFields } from '../../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
-import { dropUnread, findFirst, readProviderOptions, writeFacts } from '../../ai-sdk-kinds.ts'
+import { dropUnread, findFirst, readProviderOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
 import type { ClientForm } from '../../kind-forms.ts'
 import { getDuration } from '../../sound/audio-duration.ts'
 import { nameRecording } from '../../sound/file-type.ts'
@@ -53,7 +53,7 @@ export const aiSdk: ClientForm<TranscriptionRequest, Transcript, TranscriptChunk
       ...(wantsWordTimes && words.length > 0 && { words: words.map((one) => writeTimes(one.word, one)) }),
       ...(language !== undefined && { language: getLanguageCode(language) }),
       ...(seconds !== undefined && { durationInSeconds: seconds }),
-      ...writeFacts(context, usage),
+      ...writeResponseFields(context, usage),
     }
   },
 }
