@@ -53,7 +53,7 @@ test('rule 3: an unknown id gets a 404', async () => {
   await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', {}])
 })
 
-test('checks the body first, then the name, then whether it is taken, then the id', async () => {
+test('checks the body first, then the name, then whether the name is taken, then the id', async () => {
   const { refuses } = await doorWithCombos()
   const unknown = 'Unknown field "strateg". Did you mean "strategy"?'
   await refuses(400, unknown, ['PUT', '/api/combos/nobody', { name: 'a b', strateg: 1 }])

@@ -104,7 +104,7 @@ function dying(storage: Storage, left: number): Storage {
 }
 
 for (let writes = 0; writes <= 4; writes++) {
-  test(`a rename that is killed after ${writes} writes happens completely or not at all`, async () => {
+  test(`a rename killed after its write number ${writes} takes effect completely or not at all`, async () => {
     const storage = memoryStorage()
     const { expect } = openDoor({ storage })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })

@@ -115,7 +115,7 @@ test('a deleted combo is gone, and its name is free', async () => {
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
 })
 
-test('an id is not a name, and an unknown id gets a 404', async () => {
+test("a combo can't be addressed by its name, and an unknown id gets a 404", async () => {
   const { expect, refuses } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   for (const id of ['a', 'nobody', '%20', '..%2Fsettings', '%00']) {
@@ -138,7 +138,7 @@ test('creates a combo without models, with a warning', async () => {
   assert.equal(listWarnings(await expect(200, 'PUT', path, { models: [] })), warnings)
 })
 
-test("keeps a combo whose models don't resolve, and says why whenever it is created or changed", async () => {
+test("keeps a combo whose models don't resolve, and returns the reason each time the combo is created or changed", async () => {
   const { expect, gateway } = openDoor()
   const { combos, connections, aliases } = gateway.api
   const whole = 'No model in this combo resolves yet, so requests for it fail with a 404.'

@@ -80,7 +80,7 @@ test('rejects a provider whose own id is the prefix of another connection, unles
   await expect(201, 'POST', '/api/connections', local)
 })
 
-test('rejects one of two connections that take a prefix concurrently', async () => {
+test('rejects one of two connections that concurrently claim the same prefix', async () => {
   const { call } = openDoor({ catalog })
   const one = (name: string) => ({
     provider: name,

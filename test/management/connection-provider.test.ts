@@ -27,7 +27,7 @@ for (const provider of [
   })
 }
 
-test('accepts any other provider with a base URL, and names its connection after it', async () => {
+test('accepts any other provider with a base URL, and names the connection after the provider', async () => {
   const { expect } = openDoor({ catalog })
   const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
   assert.is(

@@ -15,7 +15,7 @@ async function open(answer: Answering, options: WorldOptions = {}) {
   return { ...world, fetch, idOf }
 }
 
-test('a test only calls that connection, for at most 16 tokens, and says how long it took', async () => {
+test('a test only calls the given connection, for at most 16 tokens, and reports the duration', async () => {
   const { api, idOf, fetch, clock, told } = await open(async (call, nth) => {
     await clock.advance(25)
     return answering(call, nth)

@@ -23,7 +23,7 @@ const refusals: Array<[question: unknown, error: string | RegExp]> = [
   ],
 ]
 for (const [question, error] of refusals) {
-  test(`rejects ${JSON.stringify(question)}`, async () => {
+  test(`rejects the body ${JSON.stringify(question)}`, async () => {
     const { expect, gateway } = openDoor()
     const answer = await expect(400, 'POST', '/api/explain', question)
     assert.equal(Object.keys(answer), ['error'])

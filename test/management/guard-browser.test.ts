@@ -132,7 +132,7 @@ test('a DELETE needs the right origin, but no content type', async () => {
   }
 })
 
-test('calls the authorize function before it checks the origin, so that a rejected caller learns nothing else', async () => {
+test('calls the authorize function before checking the origin, so that a rejected caller learns nothing else', async () => {
   const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'text/plain' }
   assert.is(await create({ authorize: () => false }, headers), 401)
 })
@@ -179,7 +179,7 @@ const browsers: Array<Record<string, string>> = [
 for (const [may, host] of hosts) {
   const isMalformed = /^$|[@#/?]/.test(host) // refused to everybody, before anything else
   const status = may ? 200 : isMalformed ? 400 : 403
-  test(`a browser that comes to an open door by "${host}" is ${may ? 'let in' : `refused with ${status}`}`, async () => {
+  test(`without authentication, a browser request to the host "${host}" is ${may ? 'accepted' : `rejected with ${status}`}`, async () => {
     const management = { ...open, allowedHosts: ['Box.lan'] }
     for (const browser of browsers) {
       assert.is(await read(management, { ...browser, host }), status, JSON.stringify(browser))
@@ -201,7 +201,7 @@ for (const host of noHosts) {
   })
 }
 
-test('says what to do when it rejects a host', async () => {
+test('explains how to allow a host that it rejects', async () => {
   const { send } = openDoor({ management: open })
   const { body } = await send('GET', '/api/keys', { headers: { host: 'box.lan', 'sec-fetch-site': 'none' } })
   assert.is(

@@ -22,7 +22,7 @@ test('the tests cover every route in the table', () => {
     assert.ok(listed.has(`${method} ${path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'nobody')}`), names.join('.'))
 })
 
-test('without the option, everything under /api is closed, and the response says what to do', async () => {
+test('without the `management` option, everything under /api is closed, and the response says what to do', async () => {
   const { gateway } = openDoor()
   const closed = createGateway({ storage: memoryStorage(), logger: false })
   const elsewhere = ['/api', '/api/', '/api/nothing', '/api/keys/', '/api/sync/cloud'].map((path) => ({
@@ -102,7 +102,7 @@ test('a wrong token and a missing one get different errors', async () => {
   assert.is(wrong, 'This is not the admin token. Send the admin token as "Authorization: Bearer <token>".')
 })
 
-test('the error for a client key says where to use it', async () => {
+test('the error for a client key says where to use such a key', async () => {
   const { send, expect } = openDoor()
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'client' })
   const { body } = await send('GET', '/api/keys', { headers: bearer(key) })
@@ -158,7 +158,7 @@ const badOptions: Array<[options: unknown, error: string]> = [
   ],
 ]
 for (const [options, error] of badOptions) {
-  test(`createGateway rejects management: ${JSON.stringify(options)?.slice(0, 60)}`, () => {
+  test(`createGateway rejects the management options ${JSON.stringify(options)?.slice(0, 60)}`, () => {
     const management = options as ManagementOptions // as from JavaScript
     assert.throws(
       () => createGateway({ storage: memoryStorage(), management }),

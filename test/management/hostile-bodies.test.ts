@@ -66,7 +66,7 @@ const bodies: ReadonlyArray<readonly [method: string, path: string, body: object
 ]
 
 for (const [method, path, body] of bodies)
-  test(`never causes an internal error: ${method} ${path}`, async () => {
+  test(`no body sent to ${method} ${path} causes an internal error`, async () => {
     const { gateway, told } = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })
     const send = (how: string, at: string, text: string) =>
       gateway.fetch(

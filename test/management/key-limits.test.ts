@@ -117,7 +117,7 @@ test('rejects invalid permissions and limits with an error that names the field,
 const settings = suite('the limits in the settings')
 
 settings(
-  'limits in the settings are replaced as a whole, other settings field by field, and null removes either',
+  'limits in the settings are replaced as a whole, other settings field by field, and null removes both',
   async () => {
     const { expect } = openDoor()
     const plain = await expect(200, 'GET', '/api/settings')

@@ -63,7 +63,7 @@ test('a deleted key is unknown as of the next request', async () => {
   assert.is(await models(door, key), 401)
 })
 
-test("a request in flight while its key is paused doesn't resume it", async () => {
+test("a request that is in flight while its key is paused doesn't resume the key", async () => {
   const storage = unwatched()
   const gate = { isArmed: false, reached: signal(), open: signal() }
   const slow: Storage = {
@@ -88,7 +88,7 @@ test("a request in flight while its key is paused doesn't resume it", async () =
   assert.is(await models(door, key), 403)
 })
 
-test('finds a key by id that another process has just created, even while the cache is valid', async () => {
+test('finds a key that another process has just created by its id, even while the cache is valid', async () => {
   const storage = unwatched()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })

@@ -43,7 +43,7 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ name: 'a', key: 'sbx_mine' }, `Unknown field "key". Known: ${known.create}.`],
 ]
 for (const [body, error] of refusals) {
-  test(`rejects creating with ${JSON.stringify(body).slice(0, 40)}: ${error}`, async () => {
+  test(`rejects creating a key with ${JSON.stringify(body).slice(0, 40)}: ${error}`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['POST', '/api/keys', body])
     assert.equal(await expect(200, 'GET', '/api/keys'), { keys: [] })
@@ -72,7 +72,7 @@ const badChanges: Array<[body: unknown, error: string]> = [
   [{ isActive: false, constructor: 1 }, `Unknown field "constructor". Known: ${known.update}.`],
 ]
 for (const [body, error] of badChanges) {
-  test(`rejects changing with ${JSON.stringify(body)} and changes nothing: ${error}`, async () => {
+  test(`rejects the change ${JSON.stringify(body)} and keeps the key unchanged: ${error}`, async () => {
     const { refuses, expect } = openDoor()
     const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
     await refuses(400, error, ['PUT', `/api/keys/${id}`, body])
@@ -103,7 +103,7 @@ test('a deleted key stays deleted', async () => {
   )
 })
 
-test('keys and ids are unique, names need not be', async () => {
+test('keys and ids are unique, but names need not be', async () => {
   const { expect } = openDoor()
   for (let count = 0; count < 20; count++) await expect(201, 'POST', '/api/keys', { name: 'same' })
   const { keys } = await expect(200, 'GET', '/api/keys')

@@ -2,7 +2,7 @@ import { listReply } from '../../src/admin/http/operation-routes.ts'
 import { isByteStream } from '../../src/lib/exchange.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a long list of the management API')
+const test = suite('a long list in the management API')
 
 test('writes a long list at the pace of its reader, and stops when the client disconnects', async () => {
   let written = 0

@@ -91,7 +91,7 @@ function readEvents(response: Response, clock: FakeClock) {
 
 const listTypes = (events: readonly Seen[]) => events.map(({ type }) => type)
 
-test('reports when a request begins, fails at a target, gets its first token from another, and ends', async () => {
+test('reports when a request begins, fails at one target, gets its first token from another target, and ends', async () => {
   const { follow, ask, api } = await open()
   const events = await follow()
   assert.equal(listTypes(await events.until('running')), ['running'])
@@ -155,7 +155,7 @@ test('the first event contains a request that is already in flight, with its fai
   await events.cancel()
 })
 
-test('a reader that reconnects continues after its last event, or learns that the event is no longer available', async () => {
+test('a reader that reconnects continues after the last event it received, or learns that it is no longer available', async () => {
   const { follow, ask, clock } = await open()
   const events = await follow()
   const [first] = await events.until('running')
@@ -264,7 +264,7 @@ for (const [query, says] of [
   ['?types=health&types=changed', '"types" can only appear once'],
   ['?form=csv', '"form"'],
 ] as const)
-  test(`rejects ${query}`, async () => {
+  test(`rejects the query ${query}`, async () => {
     const { gateway } = await open()
     const answer = await gateway.fetch(`http://gateway/api/live${query}`, {
       headers: { authorization: `Bearer ${token}` },

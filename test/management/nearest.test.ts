@@ -22,7 +22,7 @@ for (const [word, candidates, expected] of [
   ['xyz', [], []],
   ['x'.repeat(201), ['x'.repeat(201)], []],
 ] as const) {
-  test(`"${word.slice(0, 30)}" among ${candidates.length}: ${expected.join(', ') || 'none'}`, () => {
+  test(`suggests ${expected.join(', ') || 'nothing'} for "${word.slice(0, 30)}", with ${candidates.length} candidates`, () => {
     assert.equal(findNearest(word, candidates), expected)
   })
 }
@@ -54,7 +54,7 @@ for (const [what, word, candidates] of [
   ['with a hundred letters', `x${shared.slice(0, 90)}99xx9`, many((at) => `p/${shared.slice(0, 90)}${at + 10_000}`)],
   ['with a usual length', 'openruter/vendor/modle-12x', many((at) => `openrouter/vendor/model-${at + 100}`)],
 ] as const)
-  test(`compares a name ${what} to 3,000 names in at most 10 ms`, async () => {
+  test(`compares a name ${what} with 3,000 names in at most 10 ms`, async () => {
     const times = await roundsUntil(10, () => cpuMs(() => findNearest(word, candidates)))
     assert.ok(Math.min(...times) <= 10, `${times}`)
   })

@@ -3,7 +3,7 @@ import { openDoor } from './door.ts'
 
 const test = suite('the published models in the management API')
 
-test('GET /api/models lists the same as GET /v1/models, without the API key that the latter requires', async () => {
+test('GET /api/models lists the same models as GET /v1/models, without requiring an API key', async () => {
   const { expect, send, gateway } = openDoor()
   await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: 'sk-0123456789-abcd' })
   await expect(201, 'POST', '/api/combos', { name: 'fast', models: ['openai/gpt-5-mini'] })
@@ -37,7 +37,7 @@ type Query = NonNullable<Parameters<Published>[0]>
 type ModelPage = Awaited<ReturnType<Published>>
 
 for (const isConnected of [true, false])
-  test(`with a query, each model has its kind, price, and size (${isConnected ? 'connected' : 'of the catalog'})`, async () => {
+  test(`with a query, each model has its kind, price, and size (${isConnected ? 'connected' : 'from the catalog'})`, async () => {
     const { gateway } = openDoor({ catalog })
     const { api } = gateway
     if (isConnected) for (const provider of ['one', 'two']) await api.connections.create({ provider })

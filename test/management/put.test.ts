@@ -231,7 +231,7 @@ test('creates a key once, and finds it by its id or its name', async () => {
   )
 })
 
-test('a key can have a given value, and stops accepting it once it is replaced', async () => {
+test('a key can have a given value, which stops working once it is replaced', async () => {
   const { api, status } = open()
   await api.settings.update({ requireApiKey: true })
   const { key } = await api.keys.put({ name: 'app', key: VALUE })
@@ -288,7 +288,7 @@ const puts: Array<[member: string, put: (api: Management) => Promise<unknown>]> 
 ]
 
 for (const [member, put] of puts) {
-  test(`rejects a put whose field ${member} is undefined, and writes nothing: ${put.toString().slice(0, 60)}`, async () => {
+  test(`rejects a put with an undefined ${member}, and writes nothing: ${put.toString().slice(0, 60)}`, async () => {
     const { api, written } = open()
     assert.is(
       await catchError(put(api)),

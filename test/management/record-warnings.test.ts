@@ -43,7 +43,7 @@ const useless: ReadonlyArray<[model: string, why: string]> = [
   ['opneai/*', 'no model, combo, or alias has this name.'],
 ]
 
-test("names models of a key or a group that don't resolve when it is created or changed", async () => {
+test("names models that don't resolve when a key or a group is created or changed", async () => {
   const { expect } = await openWithConnections()
   const said = useless.map(([model, why]) => `"${model}" in "models" doesn't resolve yet: ${why}`)
   const models = useless.map(([model]) => model)
@@ -128,7 +128,7 @@ const ofConnections: ReadonlyArray<[given: object, warnings: string[] | undefine
 ]
 
 for (const [given, warnings] of ofConnections)
-  test(`prices of a connection: ${JSON.stringify(given)}`, async () => {
+  test(`returns the right warnings for prices: ${JSON.stringify(given)}`, async () => {
     const { gateway, expect } = openDoor({ catalog })
     await gateway.api.customModels.create({ providerAlias: 'openai', id: 'gpt-custom' })
     const made = await expect(201, 'POST', '/api/connections', { apiKey: 'key-1234567', ...given })

@@ -48,7 +48,7 @@ for (const change of [{}, { name: '' }, { name: 'pool' }, { strategy: 'round-rob
   })
 }
 
-test('a renamed combo starts at its first model under the new name, as does a later combo under the old name', async () => {
+test('a renamed combo starts at its first model, and so does a later combo with the old name', async () => {
   const { turn, expect, path } = await doorWithPool()
   assert.is(await turn(), '1')
   await expect(200, 'PUT', path, { name: 'ring' })

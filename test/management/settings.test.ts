@@ -23,7 +23,7 @@ test('a patch changes the given fields, returns the settings, and lasts', async 
   assert.equal(await expect(200, 'GET', '/api/settings'), patched)
 })
 
-test('with requireApiKey, rejects requests without a valid key from the next one on', async () => {
+test('after requireApiKey is set, rejects the next request without a valid key', async () => {
   const { expect, send } = openDoor()
   const status = async () => (await send('GET', '/v1/models')).status
   assert.is(await status(), 200)
@@ -111,7 +111,7 @@ test('keeps both concurrent patches', async () => {
   assert.equal(await expect(200, 'GET', '/api/settings'), both)
 })
 
-test("settings that can't be read or written get a 500 with a sentence, and the cause goes to onError", async () => {
+test("settings that can't be read or written get a 500 with a message, and the cause goes to onError", async () => {
   const broken = new Error('disk on fire')
   const errors: unknown[] = []
   const storage = { ...memoryStorage(), get: () => Promise.reject(broken) }

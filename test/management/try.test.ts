@@ -19,7 +19,7 @@ async function open(options: WorldOptions = {}) {
   return { ...world, fetch, attempt, try: chat }
 }
 
-test("the operator doesn't need a key, and gets the response with its headers", async () => {
+test("the operator doesn't need a key, and gets the response and its headers", async () => {
   for (const basePath of ['', '/ai']) {
     const world = await open({ basePath, combos: { fast: ['three/m', 'one/m'] } })
     const answer = await world.try({}, { model: 'fast' })
@@ -39,7 +39,7 @@ test('streams a response', async () => {
   assert.match(text, /"content":"one "[\s\S]*"content":"two"[\s\S]*\[DONE\]/)
 })
 
-test('a request as a key is subject to its models, limits, and pause, and counts for it', async () => {
+test("a request sent as a key is subject to the key's models, limits, and pause, and counts toward them", async () => {
   const world = await open()
   const { id } = await world.api.keys.create({ name: 'k', models: ['one/*'], limits: { requests: { day: 1 } } })
   assert.is((await world.try({ asKey: id }, { model: 'two/m' })).status, 403)
@@ -56,7 +56,7 @@ test('a request as a key is subject to its models, limits, and pause, and counts
   assert.is((await world.try({ asKey: 'nobody' })).status, 404)
 })
 
-test('a request as an account, by its id or its ref, has its limits, models, and pause, and counts for it', async () => {
+test('a request sent as an account, by id or ref, is subject to its limits, models, and pause, and counts toward them', async () => {
   const world = await open()
   const { ref } = await world.api.accounts.put({ id: 'user 1', models: ['one/*'], limits: { requests: { day: 2 } } })
   assert.is((await world.try({ asAccount: 'user 1' }, { model: 'two/m' })).status, 403)
@@ -69,7 +69,7 @@ test('a request as an account, by its id or its ref, has its limits, models, and
   assert.equal([paused.status, (await paused.json()).error.code], [403, 'account_paused'])
 })
 
-test('a request as an account needs a known one, and no key', async () => {
+test('a request sent as an account needs a known account, and no key', async () => {
   const world = await open()
   const { ref } = await world.api.accounts.put({ id: 'user_1' })
   const { id } = await world.api.keys.create({ name: 'k' })

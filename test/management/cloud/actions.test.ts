@@ -36,7 +36,7 @@ test('enable mirrors the data, turns cloud sync on, and verifies the mirror with
   assert.is(proxy.open(), 0)
 })
 
-test('enable creates a key if there is none, and no second one', async () => {
+test('enable creates a key if there is none, and otherwise uses an existing key', async () => {
   const { act, api, proxy } = await open()
   const { body } = await act('enable')
   const { createdKey } = body as unknown as { createdKey: { key: string; id: string; name: string; createdAt: string } }
@@ -105,7 +105,7 @@ test('sync opens a new session if the proxy has discarded the previous one', asy
 })
 
 for (const gone of ['the mirror', 'everything']) {
-  test(`sync with a proxy that has lost ${gone} says to enable again, which makes both sides equal`, async () => {
+  test(`the error of a sync with a proxy that lost ${gone} says to enable again, which makes both sides equal`, async () => {
     const { act, proxy, api } = await open()
     const { id } = await api.keys.create({ name: 'mine' })
     await act('enable')
@@ -150,7 +150,7 @@ test("a forced disable turns cloud sync off if the proxy is unreachable, and wit
   }
 })
 
-test('a remote http URL gets a 400 that says what to do, unless it is allowed', async () => {
+test('a remote http URL gets a 400 that says what to do, unless allowHttp is set', async () => {
   for (const [cloudUrl, allowHttp, status] of [
     ['http://cloud.example', false, 400],
     ['http://127.0.0.2.example', false, 400],
@@ -230,7 +230,7 @@ test('if a record is rejected during enable, cloud sync stays off and the proxy 
   }
 })
 
-test('an enable that fails after the proxy has data says so, and disable removes the data', async () => {
+test('the error of an enable that fails after the proxy has data says so, and disable removes the data', async () => {
   const { act, api, proxy } = await open()
   await api.keys.create({ name: 'mine' })
   proxy.failAt('POST /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), { nth: 2 })
@@ -246,7 +246,7 @@ test('an enable that fails after the proxy has data says so, and disable removes
   assert.is((await act('disable')).status, 409)
 })
 
-test("an enable that can't be verified succeeds, and says why", async () => {
+test("an enable that can't be verified succeeds, and the result says why", async () => {
   const failures = [
     [
       () => Promise.resolve(new Response('no', { status: 401 })),

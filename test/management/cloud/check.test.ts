@@ -29,7 +29,7 @@ test('the cloud action "check" says that the proxy is running, without a credent
 })
 
 for (const [name, { answer, status, says }] of Object.entries(faults)) {
-  test(`the cloud action "check" returns ${status} within 8 s for ${name}`, async () => {
+  test(`the cloud action "check" returns ${status} within 8 s: ${name}`, async () => {
     const { call, clock, proxy } = await open(answer)
     const before = clock.now()
     const asking = call('POST', '/api/sync/cloud', { action: 'check' })
@@ -85,7 +85,7 @@ const refusals: [body: unknown, error: string][] = [
   ],
 ]
 for (const [body, error] of refusals) {
-  test(`${JSON.stringify(body).slice(0, 60)} gets a 400 that says what to send, and the proxy is not called`, async () => {
+  test(`the body ${JSON.stringify(body).slice(0, 60)} gets a 400 that says what to send, without a call to the proxy`, async () => {
     const { refuses, proxy } = await open(hello)
     await refuses(400, error, ['POST', '/api/sync/cloud', body])
     assert.is(proxy.calls.length, 0)
