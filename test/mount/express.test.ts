@@ -53,7 +53,7 @@ for (const name of ['express', 'express4']) {
     assert.is((await (await fetch(`${url}/ai/v1/%2e%2e/api`)).json()).target, '/api')
   })
 
-  test(`${name === 'express' ? 'Express 5' : 'Express 4'} keeps the whole path for a gateway with one`, async () => {
+  test(`${name === 'express' ? 'Express 5' : 'Express 4'} keeps the full path for a gateway with a base path`, async () => {
     const app = express()
     app.use('/ai', toExpressHandler({ ...echo, basePath: '/ai' }))
     const { url } = await lab.listen(app)
@@ -71,12 +71,12 @@ for (const name of ['express', 'express4']) {
 
   const parsers: Array<[name: string, parser: (from: Express) => Middleware, type: string, sent: string]> = [
     ['json', (from) => from.json(), 'application/json', '{"a":["\u00e9",1.5,null]}'],
-    ['json, of another type', (from) => from.json(), 'text/plain', 'left alone'],
+    ['json, for another type', (from) => from.json(), 'text/plain', 'left alone'],
     ['raw', (from) => from.raw({ type: '*/*' }), 'application/json', '{"exact" : 12345678901234567890}'],
     ['text', (from) => from.text({ type: '*/*' }), 'application/json', '{"exact" : 12345678901234567890}'],
   ]
   for (const [parser, make, type, sent] of parsers) {
-    test(`${name === 'express' ? 'Express 5' : 'Express 4'} reads a body that a parser has read: ${parser}`, async () => {
+    test(`${name === 'express' ? 'Express 5' : 'Express 4'} supports a body that a parser has consumed: ${parser}`, async () => {
       const app = express()
       app.use(make(express))
       app.use('/ai', toExpressHandler(echo))
@@ -85,7 +85,7 @@ for (const name of ['express', 'express4']) {
     })
   }
 
-  test('a body that a parser has decompressed is no longer compressed', async () => {
+  test('a body that a parser has decompressed is not treated as compressed', async () => {
     const app = express()
     app.use(express.json())
     app.use('/ai', toExpressHandler(echo))
@@ -119,7 +119,7 @@ for (const name of ['express', 'express4']) {
     assert.is(await post(`${url}/ai/v1`, '{"a":1}'), 'PAYLOAD_TOO_LARGE')
   })
 
-  test(`${name === 'express' ? 'Express 5' : 'Express 4'} says what to do if something has consumed the body`, async () => {
+  test(`${name === 'express' ? 'Express 5' : 'Express 4'} explains what to do if the body was consumed and not parsed`, async () => {
     const app = express()
     app.use((req, _, next) => {
       req.resume().on('end', () => next())
@@ -129,7 +129,7 @@ for (const name of ['express', 'express4']) {
     assert.match(await post(`${url}/ai/v1`, '{}'), /Mount the gateway before any body parser\. In Fastify/)
   })
 
-  test('a path outside the gateway goes to the next handler, with its body unread', async () => {
+  test('a request outside the gateway goes to the next handler, with its body unread', async () => {
     const app = express()
     app.use(toExpressHandler(echo))
     app.use(express.text({ type: '*/*' }))

@@ -132,7 +132,7 @@ test('the function URL handler ends a response without a body', async () => {
   assert.equal([statusCode, body, isEnded], [204, '', true])
 })
 
-test('the function URL handler passes the event, the context, and waitUntil, as Workers do', async () => {
+test('the function URL handler passes on the event, the context, and waitUntil, like a Worker', async () => {
   const event = eventOf('GET')
   let platform: unknown[] = []
   await invoke(async (_, ...given) => {
@@ -199,7 +199,7 @@ test('the function URL handler aborts the response when the body breaks off', as
   assert.not(stream.writableEnded)
 })
 
-test('outside Lambda, the function URL handler says where it runs', () => {
+test("outside Lambda, the function URL handler's error says where it runs", () => {
   Reflect.deleteProperty(globalThis, 'awslambda')
   try {
     assert.throws(

@@ -71,7 +71,7 @@ for (const name of [
   'toLambdaHandler',
   'toServiceWorkerHandler',
 ] as const) {
-  test(`${name} explains how to call it if there is no gateway`, async () => {
+  test(`${name} called without a gateway explains how to call it`, async () => {
     for (const none of [undefined, { port: 4000 }, () => new Response()])
       assert.is(
         await call(name, none),
@@ -80,7 +80,7 @@ for (const name of [
   })
 }
 
-test('toWorkersHandler explains how to call it if it got the gateway itself, or nothing', async () => {
+test('toWorkersHandler called with a gateway, or with nothing, explains how to call it', async () => {
   const callable = Object.assign(async () => new Response(), gateway)
   for (const none of [undefined, gateway, callable])
     assert.match(await call('toWorkersHandler', none), /takes a function: toWorkersHandler\(\(env\) => createGateway/)

@@ -31,7 +31,7 @@ test('a gateway in a module worker passes on the request, the bindings, and the 
   assert.ok(seen.every((value, index) => value === given[index]) && seen.length === 3)
 })
 
-test('a failure to create the gateway fails its request, and the next one tries again', async () => {
+test('a failure to create the gateway fails the current request, and the next request tries again', async () => {
   for (const fail of [
     () => {
       throw new Error('no binding')

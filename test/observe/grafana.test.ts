@@ -61,7 +61,7 @@ function unknownIn(query: string): string[] {
 const missingIn = (text: string, names: RegExp, query: string) =>
   [...text.matchAll(names)].flatMap(([, name = '']) => (new RegExp(`by \\([^)]*\\b${name}\\b`).test(query) ? [] : name))
 
-test('a query with an unknown metric or label is found', () => {
+test('a query with an unknown metric or label is detected', () => {
   assert.equal(unknownIn('sum by (le) (rate(signalbox_attempts_total{signalbox_outcome="a", model="m"}[5m]))'), [
     'le',
     'model',
@@ -70,7 +70,7 @@ test('a query with an unknown metric or label is found', () => {
   assert.equal(missingIn('{{a}}', /\{\{(\w+)\}\}/g, 'sum by (b) (x)'), ['a'])
 })
 
-test('every query of the dashboard uses known metrics and labels', () => {
+test('every query in the dashboard uses known metrics and labels', () => {
   const queries = [
     ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
     ...dashboard.templating.list.flatMap(({ definition }) => definition ?? []),
@@ -79,7 +79,7 @@ test('every query of the dashboard uses known metrics and labels', () => {
   for (const query of queries) assert.equal(unknownIn(query), [], query)
 })
 
-test('every panel has a title, a unit, and labels of its query, and overlaps no other', () => {
+test("every panel has a title, a unit, and labels from its query, and doesn't overlap others", () => {
   assert.equal(new Set(panels.map(({ title }) => title)).size, panels.length)
   for (const { title, description, fieldConfig, targets = [], gridPos } of panels) {
     assert.ok(description && fieldConfig?.defaults.unit && targets.length > 0, title)
@@ -100,7 +100,7 @@ test('every panel has a title, a unit, and labels of its query, and overlaps no 
   }
 })
 
-test('every alert uses known metrics and labels, and names only labels of its query', () => {
+test('every alert uses known metrics and labels, and refers only to labels in its query', () => {
   assert.ok(rules.length >= 6)
   for (const { alert, expr, annotations } of rules) {
     assert.equal(unknownIn(expr), [], alert)
@@ -108,7 +108,7 @@ test('every alert uses known metrics and labels, and names only labels of its qu
   }
 })
 
-test('the alert for an unreachable gateway uses the job of the examples', () => {
+test('the alert for an unreachable gateway uses the job name from the examples', () => {
   const { expr } = rules.find(({ alert }) => alert === 'SignalboxDown') ?? {}
   const [, job] = expr?.match(/\bup\{job="([^"]+)"\}/) ?? []
   for (const file of ['../../examples/container/prometheus.yml', '../../src/features/observe/README.md'])

@@ -28,7 +28,7 @@ function attemptsOf(spans: readonly ReadableSpan[]) {
 }
 
 for (const stream of [false, true]) {
-  const what = stream ? 'streamed' : 'whole'
+  const what = stream ? 'streamed' : 'not streamed'
 
   test(`the first span ends without an error when the second attempt of a hedged request responds first (${what})`, async () => {
     const { module, tree, spans, forget } = sdk()

@@ -52,7 +52,7 @@ test('a request has one line with every attempt, tokens, and cost', async () => 
   )
 })
 
-test('a line has the ref of an account, and not its ID', async () => {
+test("a line contains an account's ref, and not its ID", async () => {
   const { gateway, lines, last } = await logged()
   const { ref } = await gateway.api.accounts.put({ id: 'alice@example.com' })
   const init = { method: 'POST', headers: { 'content-type': 'application/json' } }

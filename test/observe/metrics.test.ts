@@ -177,7 +177,7 @@ test('clients cannot create series through names, errors, or user agents', async
   assert.not.match(text, /random|agent \d/)
 })
 
-test('label sets beyond 2,000 share one series, and the overflow counts them', async () => {
+test('label sets beyond 2,000 share one series, and a metric counts the overflow', async () => {
   const { Registry } = await import('../../src/features/observe/registry.ts')
   const registry = new Registry()
   for (let nth = 0; nth < 2_100; nth++) registry.series(measures.refused, { 'signalbox.reason': `r${nth}` }).add(1)

@@ -176,11 +176,11 @@ const keyWith = async ({ gateway }: ObservedWorld, limits: UsageLimits) => ({
 for (const [unit, limits, model, error] of [
   ['requests', { requests: { day: 1 } }, 'one/m', 'rate_limit_exceeded'],
   ['tokens', { tokens: { day: 40 } }, 'one/m', 'request_too_expensive'],
-  ['tokens, at two targets', { tokens: { day: 40 } }, 'fast', 'request_too_expensive'],
+  ['tokens at two targets', { tokens: { day: 40 } }, 'fast', 'request_too_expensive'],
   ['US dollars without a price', { usd: { day: 5 } }, 'free/m', 'request_too_expensive'],
 ] as const)
   for (const stream of [false, true])
-    test(`a rejection by a limit on ${unit} creates no provider span${stream ? ', streamed' : ''}`, async () => {
+    test(`a rejection by a limit on ${unit} creates no provider span${stream ? ' for a stream' : ''}`, async () => {
       const { module, tree } = sdk()
       const world = await openObserved([otel(module)])
       const headers = await keyWith(world, limits)
@@ -251,7 +251,7 @@ for (const [end, ask] of Object.entries(early))
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
 
-test("a request continues the client's trace, and only the named targets get it, with the attempt's span", async () => {
+test("a request continues the client's trace, and only the named targets get the trace, with the attempt's span", async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module, { outgoing: ['two'] })])
   await read(world.chat({ model: 'one/m' }, { traceparent, tracestate: 'vendor=1', baggage: 'user=alice' }))
@@ -286,7 +286,7 @@ test('management, metrics, and health requests create no spans', async () => {
   assert.equal(tree(), [])
 })
 
-test('attributes stay under 1,024 characters for any input from clients, providers, and owners', async () => {
+test('attributes stay under 1,024 characters for any input from clients, providers, and operators', async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module)], metered({}, { tokens: 0 }))
   const long = 'x'.repeat(5_000)
@@ -324,7 +324,7 @@ for (const [conventions, names] of [
   ['latest', ['gen_ai.client.inference.duration', 'gen_ai.client.inference.operation.input_tokens']],
   ['1.41', ['gen_ai.client.operation.duration', 'gen_ai.client.token.usage']],
 ] as const)
-  test(`metrics use the names of conventions ${conventions}`, async () => {
+  test(`metrics use the names from the semantic conventions, version ${conventions}`, async () => {
     const { module, metrics, spans } = sdk()
     const world = await openObserved([otel(module, { conventions })])
     await read(world.chat())

@@ -9,7 +9,7 @@ import { checkAnswer } from './answers.ts'
 
 const test = suite('management API results')
 
-test('each operation resolves to the described result', async () => {
+test('each operation resolves to a result that matches its description', async () => {
   const { storage } = await filled()
   const hurt = await damaged(storage, 'aliases/', () => 'damaged')
   const proxy = fakeProxy()
@@ -186,7 +186,7 @@ const refused = (answer: Parameters<typeof checkAnswer>[0]) =>
     (error: Error) => error.message,
   )
 
-test("results that don't match their description are reported", async () => {
+test("results that don't match their description are detected", async () => {
   assert.is(await refused({ ...list, body: { keys: [one] } }), 'accepted')
   assert.match(
     await refused({ ...list, body: { keys: [{ ...one, digest: 'd' }] } }),

@@ -62,7 +62,7 @@ test('each operation has a unique id, a summary, and a declared tag', async () =
   assert.ok(ids.includes('keysList') && ids.includes('cloudSessionsRevoke') && ids.includes('chatCompletions'))
 })
 
-test('field descriptions exist only for schema fields', async () => {
+test('only fields in the schema have a description', async () => {
   const { components } = await describe()
   const described = new Set<string>()
   for (const [name, { properties }] of Object.entries(components.schemas ?? {}))

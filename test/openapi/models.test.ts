@@ -33,7 +33,7 @@ function check(description: typeof document, name: string, value: unknown): void
   assert.ok(isValid(value), `${name} ${JSON.stringify(value)} ${JSON.stringify(isValid.errors)}`)
 }
 
-test('lists and single models match each format', async () => {
+test('model lists and single models match the schema of each format', async () => {
   const { gateway, api } = await openWorld({ connections: ['one'], combos: { fast: ['one/m'] } })
   await api.combos.create({ name: 'searching', models: ['one/m'], kind: 'webSearch' })
   const described = describedOperations(await gateway.api.openapi())
@@ -67,7 +67,7 @@ test('the list for OpenAI clients has `object`, `data`, and entries with four fi
   )
 })
 
-test('lists describe the query parameters that their format reads', async () => {
+test('model lists support the query parameters described for their format', async () => {
   const { gateway } = await openWorld({ connections: ['one'] })
   for (const [name, headers] of Object.entries(senders) as [WireFormat, Record<string, string>][]) {
     const at = async (query: string) => gateway.fetch(new Request(`http://gateway/v1/models?${query}`, { headers }))
@@ -79,7 +79,7 @@ test('lists describe the query parameters that their format reads', async () => 
   }
 })
 
-test('errors of each status match each format', async () => {
+test('errors with each status match the schema of each format', async () => {
   for (const { name, errors } of formats) {
     for (const status of [400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504, 529]) {
       check(document, formatTypes[name].error, errors.body({ status, code: 'UPSTREAM_FAILED', message: 'It failed.' }))
@@ -87,7 +87,7 @@ test('errors of each status match each format', async () => {
   }
 })
 
-test('errors of every endpoint match its format', async () => {
+test("errors of every endpoint match the schema of the endpoint's format", async () => {
   const { gateway } = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), connections: ['one'] })
   for (const { path, format } of endpoints) {
     const headers = { 'content-type': 'application/json' }
@@ -107,7 +107,7 @@ const bodies: Record<ClientFormat, object> = {
   'ai-sdk': { prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
 }
 
-test('every endpoint responds with a described media type and described headers, streamed or not', async () => {
+test('every endpoint responds with the media type and the headers in its description, streamed or not', async () => {
   const up = fakeUpstream(({ url, body }) => {
     const given = answerAt(url.pathname)
     if (given) return given

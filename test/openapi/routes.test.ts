@@ -33,7 +33,7 @@ const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')
 /** A model with its method, `:generateContent`, which shares a line of the table with others, or without one. */
 const METHOD = /\{model\}(?::\w+)?$/
 
-test('the document has the routes of all tables and /health, and no others', async () => {
+test('the document contains /health and the routes in all tables, and no others', async () => {
   const described = describedOperations(await openDoor().gateway.api.openapi()).map(
     ({ method, path }) => `${method} ${path.replace(METHOD, '{id}')}`,
   )
@@ -41,7 +41,7 @@ test('the document has the routes of all tables and /health, and no others', asy
   assert.equal([...new Set(described)].sort(), served.sort())
 })
 
-test('the document has every method of Gemini models that is an endpoint', async () => {
+test('the document contains every Gemini model method that is an endpoint', async () => {
   const described = describedOperations(await openDoor().gateway.api.openapi())
     .map(({ path }) => path)
     .filter((path) => METHOD.test(path))
@@ -50,7 +50,7 @@ test('the document has every method of Gemini models that is an endpoint', async
   assert.equal(described.sort(), named.sort())
 })
 
-test('a gateway serves every described route with a described status', async () => {
+test('every route in the document exists, and responds with a status and a body from its description', async () => {
   const { gateway } = openDoor()
   for (const { method, path, statuses, response, request } of describedOperations(await gateway.api.openapi())) {
     for (const credential of [TOKEN, undefined]) {

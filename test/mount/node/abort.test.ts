@@ -66,7 +66,7 @@ test("a client disconnect is reported while the client isn't reading", async () 
   await body.cancelled
 })
 
-test('a client disconnect is reported if the client only closes its side with a reset', async () => {
+test('a client disconnect is reported even if the client closes its side first and then resets the connection', async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
   const dialled = lab.dial(port, POST)

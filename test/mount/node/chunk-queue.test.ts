@@ -41,7 +41,7 @@ test('the body queue returns everything in one chunk if the body has ended', asy
   assert.is(await text(body.next()), '(end)')
 })
 
-test('the body queue returns no whole body if it was cut off, and an empty one if nothing arrived', async () => {
+test('the body queue returns no complete body if the body was cut off, and an empty body if nothing arrived', async () => {
   const cut = queue()
   cut.push('half')
   cut.body.end(new Error('cut'))
@@ -70,7 +70,7 @@ test('the body queue returns what has arrived before it rejects', async () => {
   for (let i = 0; i < 2; i += 1) assert.is((await body.next().catch((error) => error)).message, 'cut')
 })
 
-test('the body queue pauses its source once when much is waiting, and resumes it when that is read', async () => {
+test('the body queue pauses its source once when too much is waiting, and resumes it once that has been read', async () => {
   const { body, seen, push } = queue()
   push('small')
   assert.equal(seen, [])

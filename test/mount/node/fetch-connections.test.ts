@@ -11,7 +11,7 @@ const { fetch, http, raw, closers } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('calls over undici reuse connections, the most recent one first, and use one per concurrent call', async () => {
+test('calls over undici reuse connections, most recent first, and use one connection per concurrent call', async () => {
   const waiting: Array<() => void> = []
   const ports = new Set<number | undefined>()
   const { url, sockets } = await http((req, res) => {

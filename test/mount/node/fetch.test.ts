@@ -56,7 +56,7 @@ test('responses have a status and headers, with repeated ones joined or separate
   assert.is(await textOf(answer.body), 'ok')
 })
 
-test('a call over undici returns chunks as they arrive, and everything that has arrived in the meantime as one', async () => {
+test('a call over undici returns chunks as they arrive, and combines those that arrived in the meantime', async () => {
   let write: (text: string) => void = () => {}
   const { url } = await http((_, res) => {
     res.flushHeaders()
@@ -95,7 +95,7 @@ test('a call over undici skips informational responses', async () => {
   assert.is(await textOf(answer.body), 'ok')
 })
 
-test('errors have the code of the cause', async () => {
+test('errors have the code of their cause', async () => {
   const dead = await raw(() => {})
   dead.close()
   const reset = await raw((socket) => socket.resetAndDestroy())
@@ -146,7 +146,7 @@ test('a body that ends with its connection is complete', async () => {
   assert.is(await textOf((await fetch.raw(call(url)).response).body), 'whole')
 })
 
-test("the function for calls over undici works as Node's fetch if it is called like one", async () => {
+test("the function for calls over undici works like Node's fetch if called like it", async () => {
   const { url } = await http((req, res) => res.end(req.method))
   const response = await fetch(url, { method: 'PUT' })
   assert.instance(response, Response)

@@ -65,7 +65,7 @@ test("a Node response sends a stream's headers before its first chunk, and each 
   await dialled.until(/\r\n0\r\n\r\nHTTP\/1\.1 200 /)
 })
 
-test('a Node response flushes middleware that holds chunks back', async () => {
+test('a Node response flushes middleware that buffers chunks', async () => {
   const body = source()
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
   let flushes = 0
@@ -162,7 +162,7 @@ test("a header that HTTP can't transmit becomes a bare 500 and cancels the strea
   assert.is(await (await fetch(url)).json(), 'next')
 })
 
-test('a gateway that rejects, which it never should, becomes a bare 500', async () => {
+test('a gateway promise that rejects, which should never happen, becomes a bare 500', async () => {
   const { url } = await serve(() => Promise.reject(new Error('secret')))
   const response = await fetch(url)
   assert.is(response.status, 500)

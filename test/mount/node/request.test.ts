@@ -83,7 +83,7 @@ test('a missing body is empty', async () => {
   assert.is(await (await fetch(`${url}/v1`, { method: 'POST' })).json(), '')
 })
 
-test('a body of exactly the limit is read, and one more byte is rejected', async () => {
+test('a body of exactly the maximum size is read, and one more byte is rejected', async () => {
   const { url } = await serve((exchange) => text(exchange, 5))
   assert.is((await fetch(`${url}/v1`, { method: 'POST', body: '12345' })).status, 200)
   const refused = await fetch(`${url}/v1`, { method: 'POST', body: '123456' })
@@ -210,7 +210,7 @@ test("app functions get a Fetch request with the same URL, method, and headers, 
   assert.is(await aborted.promise, JSON.stringify(['POST', 'http://me.example:8080/api?b', '1', 'a=1; b=2', null]))
 })
 
-test('every library accepts the Fetch request, even if its signal is used late', async () => {
+test('every library accepts the Fetch request, even if the signal is used late', async () => {
   const seen = Promise.withResolvers<string>()
   const { port } = await serve(async (exchange) => {
     const request = exchange.toRequest()

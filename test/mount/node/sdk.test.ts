@@ -17,13 +17,13 @@ async function listening(gateway: Parameters<typeof serveNode>[0]): Promise<type
 }
 
 for (const [name, { create, format: own }] of Object.entries(clients)) {
-  test(`${name} runs its tools with a provider of another format`, async () => {
+  test(`a tool loop works with a provider of another format (${name})`, async () => {
     const { world } = await openToolLoop(own === 'gemini' ? 'anthropic-messages' : 'gemini', own)
     const { converse } = create(await listening(world.gateway))
     for (const stream of [false, true]) assert.equal(await converse(MODEL, { stream }), EXPECTED)
   })
 
-  test(`${name} disconnects mid-stream, and the call to the provider ends`, async () => {
+  test(`the call to the provider ends when the client disconnects mid-stream (${name})`, async () => {
     const { events } = saidBy('anthropic-messages').answer
     const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
     const closed = Promise.withResolvers<void>()

@@ -63,7 +63,7 @@ test("serveNode rejects with a clear message if the address isn't local", async 
   )
 })
 
-test('serveNode on a loopback address only accepts hosts that no page of another site can have', async () => {
+test('serveNode on a loopback address only accepts hosts that no page on another site can have', async () => {
   const { port } = await serve(() => json('secret'))
   const status = async (host: string) => {
     const dialled = lab.dial(port, request(host))
@@ -91,7 +91,7 @@ test('serveNode on a loopback address only accepts hosts that no page of another
   }
 })
 
-test('serveNode explains in a rejection how to allow a host, and accepts the ones that are listed', async () => {
+test("serveNode's error explains how to allow a host, and listed hosts are accepted", async () => {
   const { port } = await serve(() => json('ours'), { allowedHosts: ['Gateway.Example'] })
   const refused = lab.dial(port, request('evil.example'))
   assert.match(
@@ -143,7 +143,7 @@ test('close lets in-flight responses finish, rejects new connections, and ends i
   await busy.closed
 })
 
-test("close cuts off what hasn't finished in time, and tells the gateway", async () => {
+test("close cuts off responses that haven't finished in time, and tells the gateway", async () => {
   const body = source()
   const server = await serve(() => ({ status: 200, headers: {}, body }))
   const busy = lab.dial(server.port, request('localhost'))
