@@ -44,7 +44,7 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
     return new Request(`http://gateway${path}`, init)
   }
 
-  test(`${path}: a request ends immediately when the client disconnects while a small body arrives`, async () => {
+  test(`a request to ${path} ends immediately when the client disconnects while sending a small body`, async () => {
     const world = await openWorld()
     const abort = new AbortController()
     const request = stalled(abort.signal, () => {})
@@ -55,7 +55,7 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
     assert.is((await asked).status, 499)
   })
 
-  test(`${path}: a small body whose client has disconnected already is cancelled`, async () => {
+  test(`a small body sent to ${path} is cancelled if the client has already disconnected`, async () => {
     const world = await openWorld()
     const abort = new AbortController()
     let cancelled = false

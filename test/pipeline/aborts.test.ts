@@ -37,7 +37,7 @@ const phases: Record<string, Answering> = {
 
 for (const [route, [path, body]] of Object.entries(routes)) {
   for (const [phase, answer] of Object.entries(phases)) {
-    test(`${route}, ${phase}: a client that disconnects ends the call to the provider, and no other is made`, async () => {
+    test(`a client that disconnects ${phase} ends the only call to the provider (${route})`, async () => {
       const { up, world, abort, init, called } = await leaving(answer)
       const asked = world.post(path, body, init)
       await called()
@@ -68,15 +68,15 @@ const streams = {
 } as const
 
 for (const [name, [path, body, events]] of Object.entries(streams)) {
-  for (const way of ['its signal', 'its reader']) {
-    test(`${name}: disconnecting mid-stream by ${way} ends the call to the provider`, async () => {
+  for (const way of ['the signal', 'the reader']) {
+    test(`disconnecting mid-stream by ${way} ends the call to the provider (${name})`, async () => {
       const { up, world, abort, init } = await leaving(() => sse(events, 'hang'))
       const response = await world.post(path, body, init)
       const reader = response.body?.getReader()
       await reader?.read()
       const reading = reader?.read()
       await world.clock.advance(0)
-      if (way === 'its signal') abort.abort()
+      if (way === 'the signal') abort.abort()
       else await reader?.cancel('enough')
       assert.is(up.calls[0]?.signal.aborted, true)
       assert.is(up.open, 0)

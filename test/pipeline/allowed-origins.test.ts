@@ -3,7 +3,7 @@ import { chatAnswer, chatEvents } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('pages of allowed origins')
+const test = suite('pages on allowed origins')
 
 const APP = 'https://app.example'
 const OTHER = 'https://other.example'
@@ -28,7 +28,7 @@ const preflight = (origin: string, path = '/v1/chat/completions') =>
     },
   })
 
-test('pages of allowed origins may send requests to every model path after a preflight', async () => {
+test('pages on allowed origins may send requests to every model path after a preflight', async () => {
   const { gateway } = await open()
   for (const path of ['/v1/chat/completions', '/v1beta/models/one/m:generateContent', '/v1/models', '/v1/nothing']) {
     const response = await gateway.fetch(preflight(APP, path))
@@ -43,7 +43,7 @@ test('pages of allowed origins may send requests to every model path after a pre
   }
 })
 
-test('pages of allowed origins can read responses, streams, and errors, and all headers', async () => {
+test('pages on allowed origins can read responses, streams, and errors, and all headers', async () => {
   const { chat, gateway, api } = await open()
   const init = { headers: { origin: APP } }
   for (const body of [{}, { stream: true }]) {
@@ -75,7 +75,7 @@ test('origins that differ slightly from allowed ones are rejected', async () => 
   assert.equal(corsOf(await chat({})), {}, 'no page at all')
 })
 
-test('pages of allowed origins cannot manage the gateway', async () => {
+test('pages on allowed origins cannot manage the gateway', async () => {
   const { gateway } = await open()
   const response = await gateway.fetch(preflight(APP, '/api/keys'))
   assert.is(response.status, 401)

@@ -33,7 +33,7 @@ const endings: [client: WireFormat, ending: RegExp][] = [
 ]
 
 for (const [client, ending] of endings) {
-  test(`losses of a stream are reported in a separate comment directly before the end: ${client}`, async () => {
+  test(`losses of a stream are reported in a separate comment right before the end (${client} client)`, async () => {
     const from = otherThan(client)
     const { world } = await openDoor(() => sse(eventsFrom(from)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
@@ -44,7 +44,7 @@ for (const [client, ending] of endings) {
     assert.equal(world.told.requests[0]?.warnings, WARNINGS)
   })
 
-  test(`losses of a stream that breaks off are reported before its error: ${client}`, async () => {
+  test(`losses of a stream that breaks off are reported before the error (${client} client)`, async () => {
     const from = otherThan(client)
     const { world } = await openDoor(() => sse(eventsFrom(from).slice(0, -2)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
@@ -53,7 +53,7 @@ for (const [client, ending] of endings) {
   })
 }
 
-test('losses of a stream are only reported to hooks if a client mistakes comments for events, or wants an array', async () => {
+test('losses of a stream are only reported to hooks if the client mistakes comments for events, or requests an array', async () => {
   const path = '/v1beta/models/messages%2Fm:streamGenerateContent'
   for (const query of ['?alt=sse', '']) {
     const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
@@ -66,7 +66,7 @@ test('losses of a stream are only reported to hooks if a client mistakes comment
   }
 })
 
-test('losses of a stream are also reported in a header if the provider has sent the stream whole', async () => {
+test('losses of a stream are also reported in a header if the provider sent the stream in one piece', async () => {
   const { world } = await openDoor(() => json(answers['anthropic-messages'].answer))
   const told = await request(world, { client: 'openai-chat', model: 'messages/m', stream: true })
   assert.is(told.headers.get('x-signalbox-warning'), WARNINGS[0])
@@ -86,14 +86,14 @@ test('losses of a response that is otherwise empty are reported', async () => {
     }
 })
 
-test('no losses are reported for a passed-through stream, or for a request that lost nothing', async () => {
+test('no losses are reported for a passed-through stream, or for a request without losses', async () => {
   const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
   const told = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
   assert.is(await told.text(), eventsFrom('anthropic-messages').join(''))
   assert.not.ok('warnings' in (world.told.requests[0] ?? {}))
 })
 
-test('losses of a stream are counted, and their names are truncated, because a provider can make up any number of them', async () => {
+test('losses of a stream are counted, and their names are truncated, because a provider can invent any number of names', async () => {
   const names = Array.from({ length: 1_000 }, (_, index) => ({ type: `${index} ${'x'.repeat(1_000)}` }))
   const { answer } = message([...names, { type: 'text', text: 'a' }])
   const { world } = await openDoor(() => json(answer))
@@ -104,7 +104,7 @@ test('losses of a stream are counted, and their names are truncated, because a p
 })
 
 for (const [name, { create, format }] of Object.entries(clients))
-  test(`the comment with the losses of a stream is ignored by ${name}`, async () => {
+  test(`SDKs ignore the comment with a stream's losses (${name})`, async () => {
     const from = otherThan(format)
     const { world, fetch } = await openBefore(
       from,

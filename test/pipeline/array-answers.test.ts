@@ -30,7 +30,7 @@ const open = (answer: () => Response, connections = ['google', 'one', 'two']) =>
 
 for (const to of wireFormats)
   for (const type of types)
-    test(`a Google JSON array becomes a stream for a client of ${to} that requested one, as ${type || 'nothing at all'}`, async () => {
+    test(`a Google JSON array becomes a stream if the client requested one (${to} client, ${type || 'no content type'})`, async () => {
       for (const pieces of type === '' ? [[whole]] : [[whole], bytesOf(whole)]) {
         const world = await open(() => typed(type, pieces))
         const response = await world.post(...questions[to]('google/g', true))
@@ -43,7 +43,7 @@ for (const to of wireFormats)
 
 for (const to of wireFormats)
   for (const type of types)
-    test(`a Google JSON array becomes a whole response for a client of ${to} that requested one, as ${type || 'nothing at all'}`, async () => {
+    test(`a Google JSON array becomes a single response if the client requested one (${to} client, ${type || 'no content type'})`, async () => {
       const world = await open(() => typed(type, [whole]))
       const response = await world.post(...questions[to]('google/g', false))
       assert.is(response.headers.get('content-type'), 'application/json')
@@ -110,7 +110,7 @@ for (const [status, outcome] of [
   [503, 'server'],
   [400, 'client'],
 ] as const)
-  test(`a JSON array with a ${status} error counts as that failure, regardless of the sender`, async () => {
+  test(`a JSON array with a ${status} error counts as a ${status}, regardless of the provider's format`, async () => {
     const error = { code: status, message: 'It is so.', status: 'SO' }
     const text = JSON.stringify([{ error }], null, 1)
     for (const model of ['google/g', 'one/m'])

@@ -46,7 +46,7 @@ test('stream usage is requested by default', async () => {
   assert.equal(usages, [[7, 3, 'counted']])
 })
 
-test("without the option, stream usage isn't requested, and bytes stay unchanged in both directions", async () => {
+test("if includeStreamUsage is off, stream usage isn't requested, and bytes stay unchanged in both directions", async () => {
   const { up, world } = await open(undefined, { includeStreamUsage: false })
   const response = await world.post(chat, sent())
   assert.is(await response.text(), events.join(''))
@@ -109,7 +109,7 @@ for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"',
   })
 }
 
-test("stream usage isn't requested for a whole response", async () => {
+test("stream usage isn't requested for a non-streaming response", async () => {
   const { up, world } = await open(() => json({ choices: [{ message: { role: 'assistant', content: 'Hi' } }] }))
   const body = sent().replace('true', 'false')
   await (await world.post(chat, body)).text()
@@ -136,7 +136,7 @@ test("stream usage isn't requested if the provider is known to reject that", asy
   assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
-test('stream usage is held back event by event, for any split and any line ending', async () => {
+test('stream usage is hidden event by event, for any split and any line ending', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const told = (text: string) => text.replaceAll('\n', end)
     const bytes = new TextEncoder().encode(told(chatEvents('Hällo wörld 😀').join('')))
@@ -153,7 +153,7 @@ test('stream usage is held back event by event, for any split and any line endin
   }
 })
 
-test('holding back stream usage leaves no gap', async () => {
+test('hiding stream usage leaves no gap', async () => {
   const pieces = async (more: object) => {
     const encoded = events.map((event) => new TextEncoder().encode(event))
     const world = await openWorld({ fetch: rawUpstream(() => chunksOf(encoded, 'close')), includeStreamUsage: true })
@@ -162,7 +162,7 @@ test('holding back stream usage leaves no gap', async () => {
   assert.is(await pieces({}), (await pieces({ stream_options: { include_usage: true } })) - 1)
 })
 
-test('stream usage is only held back if an event contains nothing else', async () => {
+test('stream usage is only hidden if an event contains nothing else', async () => {
   const usage = '"usage":{"prompt_tokens":7,"completion_tokens":3}'
   const others = [
     'data: {"choices":[],"prompt_filter_results":[{"x":1}],"usage":null}\n\n',
@@ -177,7 +177,7 @@ test('stream usage is only held back if an event contains nothing else', async (
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test("stream usage doesn't hide that the stream breaks off after it", async () => {
+test('a stream that breaks off after its usage still ends with an error', async () => {
   const { world } = await open(() => sse([...events.slice(0, -1)], 'error'))
   const text = await (await world.post(chat, sent())).text()
   assert.ok(text.startsWith(withoutUsage.replace('data: [DONE]\n\n', '')))
@@ -195,7 +195,7 @@ test('a stream that ends early is an error even if it has reported its usage', a
   assert.match(text, /"code":"upstream_cut"/)
 })
 
-test("stream usage doesn't hide an error in the same event, the same chunk, or the next one", async () => {
+test('an error in the same event as the usage, the same chunk, or the next one is not hidden', async () => {
   const error = 'data: {"error":{"message":"Overloaded","code":503}}\n\n'
   const both = `data: {"choices":[],"usage":{"prompt_tokens":7},"error":{"message":"Overloaded","code":503}}\n\n`
   const first = chatChunk({ content: 'Hi' })
@@ -208,7 +208,7 @@ test("stream usage doesn't hide an error in the same event, the same chunk, or t
   }
 })
 
-test('stream usage is held back if it arrives without a blank line at the very end', async () => {
+test('stream usage is hidden if it arrives without a blank line at the very end', async () => {
   const { world } = await open(() => sse([chatChunk({ content: 'Hi' }), FINISH, usageEvent.trimEnd()]))
   assert.is(await (await world.post(chat, sent())).text(), chatChunk({ content: 'Hi' }) + FINISH)
   assert.is(world.told.usages[0]?.inputTokens, 7)
@@ -261,7 +261,7 @@ for (const [status, error] of [
     { detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] },
   ],
 ] as const) {
-  test(`stream usage is not requested again for a day if the request for it is rejected: ${JSON.stringify(error)}`, async () => {
+  test(`stream usage is not requested for a day after a provider rejected the option: ${JSON.stringify(error)}`, async () => {
     const { up, world } = await open(({ body }) =>
       body.includes('include_usage') ? json(error, status) : sse(chatEvents().filter((event) => !isUsage(event))),
     )
@@ -298,7 +298,7 @@ test('a stream whose usage is requested ends immediately when the client disconn
   assert.is(world.told.requests[0]?.end, 'aborted')
 })
 
-test('stream usage is removed from the last of several empty responses, which the client gets', async () => {
+test('stream usage is removed from the empty response that the client gets if all are empty', async () => {
   const empty = [chatChunk({ role: 'assistant', content: '' }), FINISH]
   const { world } = await open(() => sse([...empty, usageEvent, 'data: [DONE]\n\n']), { connections: ['one'] })
   const response = await world.post(chat, sent())

@@ -109,7 +109,7 @@ for (const name of names) {
   const bare = JSON.stringify(error)
   const model = 'model' in body ? body.model : 'google/g'
 
-  test(`an error as bare JSON instead of a response, or before its first content, fails the attempt: ${name}`, async () => {
+  test(`bare JSON with an error fails the attempt before the first content (${name})`, async () => {
     for (const [contentType, sent] of [
       ['text/event-stream', bare],
       ['text/event-stream', `${JSON.stringify(error, null, 2)}\n\n`],
@@ -127,7 +127,7 @@ for (const name of names) {
     }
   })
 
-  test(`an error as bare JSON after the first content is reported in the format, and no normal end follows: ${name}`, async () => {
+  test(`bare JSON with an error after the first content is reported in the client's format, without a normal end (${name})`, async () => {
     const begin = opening + content
     const pretty = JSON.stringify(error, null, 2)
     for (const [chunks, how] of [
@@ -153,7 +153,7 @@ for (const name of names) {
 }
 
 for (const name of translatable)
-  test(`an error as bare JSON in a stream has the same effect for a client of another format: ${name}`, async () => {
+  test(`bare JSON with an error in a stream has the same effect for clients of other formats (${name})`, async () => {
     const { opening, content, error, body } = formats[name]
     const model = 'model' in body ? body.model : 'google/g'
     const other =

@@ -187,7 +187,7 @@ const answeredStreams: readonly (readonly [Name, string[]])[] = [
 ]
 
 for (const [name, body] of blank)
-  test(`after an empty response, the next target is tried, and the client gets the empty one if that is empty, too: ${name}, ${JSON.stringify(body)}`, async () => {
+  test(`an empty response falls back to the next target, and reaches the client if all are empty: ${name}, ${JSON.stringify(body)}`, async () => {
     for (const stream of [false, true]) {
       const { status, text, attempts } = await ask(name, () => json(body), stream)
       assert.equal(
@@ -201,13 +201,13 @@ for (const [name, body] of blank)
   })
 
 for (const [name, body] of answered)
-  test(`a response that gives a reason, or has any content, is not empty: ${name}, ${JSON.stringify(body)}`, async () => {
+  test(`a response with a reason or any content is not empty: ${name}, ${JSON.stringify(body)}`, async () => {
     const { status, attempts } = await ask(name, () => json(body), false)
     assert.equal([status, attempts.length, attempts[0]?.outcome], [200, 1, 'answered'])
   })
 
 for (const [name, events] of blankStreams)
-  test(`after an empty stream, the next target is tried, and the client gets the empty one if that is empty, too: ${name}, ${events.join('')}`, async () => {
+  test(`an empty stream falls back to the next target, and reaches the client if all are empty: ${name}, ${events.join('')}`, async () => {
     for (const chunks of [events, [events.join('')]]) {
       const { status, attempts, text } = await ask(name, () => sse(chunks), true)
       assert.equal(

@@ -44,7 +44,7 @@ async function open(behaviour: Behaviour, options: WorldOptions = {}) {
 }
 
 for (const stream of [false, true]) {
-  const what = stream ? 'streamed' : 'whole'
+  const what = stream ? 'streamed' : 'not streamed'
   const said = (id: string) => (stream ? eventsOf(id).join('') : bodyOf(id))
 
   test(`an empty response from a single target reaches the client unchanged: ${what}`, async () => {
@@ -85,10 +85,10 @@ for (const stream of [false, true]) {
   })
 
   for (const [order, behaviour] of [
-    ['before', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
-    ['behind', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
+    ['an earlier', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
+    ['a later', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
   ] satisfies [string, Behaviour][])
-    test(`an empty response counts as a failure if another target has failed ${order} it: ${what}`, async () => {
+    test(`an empty response counts as a failure if ${order} target failed: ${what}`, async () => {
       const { ask, world, standing } = await open(behaviour)
       const response = await ask('pair', stream)
       assert.is(response.status, 502)
@@ -145,7 +145,7 @@ test('an empty response to a probe ends the cooldown of its target', async () =>
   assert.equal(seen(await ask('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
 })
 
-test('a probe with an empty response is returned if the client disconnects before another target responds', async () => {
+test('a probe with an empty response is given back if the client disconnects before another target responds', async () => {
   let isDown = true
   const abort = new AbortController()
   const { ask, seen, world, up } = await open({

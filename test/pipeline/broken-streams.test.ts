@@ -50,7 +50,7 @@ for (const [error, health] of errors) {
   })
 }
 
-test('a rate limit of an Anthropic provider counts as one, passed through and translated', async () => {
+test("an Anthropic provider's rate limit counts as a rate limit, passed through or translated", async () => {
   for (const path of ['messages', 'chat'] as const) {
     const events = [...messageEvents().slice(0, 5), messagesError({ type: 'rate_limit_error', message: 'Slow down' })]
     const world = await openWorld({ fetch: fakeUpstream(() => sse(events.join(''))), connections: ['claude'] })

@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the timeout that a client sets')
 
-test('x-signalbox-timeout-ms: the limit covers all attempts together, and the upstream call ends with it', async () => {
+test('x-signalbox-timeout-ms covers all attempts together, and the upstream call ends with it', async () => {
   for (const stream of [false, true]) {
     const clock = fakeClock()
     const up = fakeUpstream(never)
@@ -52,7 +52,7 @@ for (const [what, model, said] of [
   ['only a role follows the headers', 'one/m', chatEvents().slice(0, 1)],
   ['nothing follows the headers of a stream to be translated', 'claude/c', []],
 ] as const) {
-  test(`x-signalbox-timeout-ms: applies while ${what}`, async () => {
+  test(`x-signalbox-timeout-ms applies while ${what}`, async () => {
     const clock = fakeClock()
     const up = fakeUpstream(() => sse(said, 'hang'))
     const world = await openWorld({ fetch: up, clock })
@@ -74,7 +74,7 @@ for (const [what, model, said] of [
   })
 }
 
-test("x-signalbox-timeout-ms: doesn't cut off a timely response, or a stream that has started", async () => {
+test("x-signalbox-timeout-ms doesn't cut off a timely response, or a stream that has started", async () => {
   const clock = fakeClock()
   const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
   const world = await openWorld({ fetch: up, limits, clock })
@@ -86,7 +86,7 @@ test("x-signalbox-timeout-ms: doesn't cut off a timely response, or a stream tha
   assert.is(clock.pending(), 0)
 })
 
-test('x-signalbox-timeout-ms: its timer ends with the response, or when a stream has started', async () => {
+test('the timer of x-signalbox-timeout-ms ends with the response, or when a stream has started', async () => {
   const clock = fakeClock()
   const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
   const world = await openWorld({ fetch: up, limits, clock })
@@ -97,7 +97,7 @@ test('x-signalbox-timeout-ms: its timer ends with the response, or when a stream
   }
 })
 
-test('x-signalbox-timeout-ms: any value other than a number of ms fails with a 400 that says so', async () => {
+test("x-signalbox-timeout-ms with a value that isn't a valid number of milliseconds returns a 400", async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   for (const value of ['0', '-1', '1.5', '1e3', '10s', 'soon', '86400001', '99999999999999999999']) {

@@ -10,7 +10,7 @@ async function called(world: { clock: { advance(ms: number): Promise<void> } }, 
   await world.clock.advance(0)
 }
 
-test("new requests get a 503 in the client's format", async () => {
+test("a closing gateway rejects new requests with a 503 in the client's format", async () => {
   const world = await openWorld()
   await world.gateway.close()
   const chat = await world.chat({})
@@ -23,7 +23,7 @@ test("new requests get a 503 in the client's format", async () => {
   assert.equal(world.told.errors, [])
 })
 
-test('a request without a route yet gets a 503, or is finished, when the gateway closes', async () => {
+test("a request that isn't routed yet when the gateway closes is finished, or gets a 503", async () => {
   for (let turns = 0; turns < 40; turns++) {
     let isClosed = false
     const served: boolean[] = []
@@ -63,7 +63,7 @@ test('close waits for in-flight requests', async () => {
   assert.is(world.clock.pending(), 0)
 })
 
-test('an in-flight stream is finished first', async () => {
+test('close lets an in-flight stream finish', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents())) })
   const response = await world.chat({ stream: true })
   const closing = world.gateway.close()
@@ -73,7 +73,7 @@ test('an in-flight stream is finished first', async () => {
 })
 
 for (const stream of [false, true]) {
-  test(`when the grace period is over, a request without a response (${stream ? 'stream' : 'whole'}) gets a 503 and its call ends`, async () => {
+  test(`after the grace period, a request without a response gets a 503 and its call ends${stream ? ', streamed' : ''}`, async () => {
     const up = fakeUpstream(never)
     const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
     const asked = world.chat({ model: 'chain', stream })
@@ -93,8 +93,8 @@ for (const stream of [false, true]) {
   })
 }
 
-for (const reading of ['is waiting', 'is elsewhere']) {
-  test(`when the grace period is over, a stream ends with an error, never normally, even if its client ${reading}`, async () => {
+for (const reading of ['is waiting', 'is busy']) {
+  test(`after the grace period, a stream ends with an error, never normally, while its client ${reading}`, async () => {
     const up = fakeUpstream(() => sse(chatEvents().slice(0, 3), 'hang'))
     const world = await openWorld({ fetch: up })
     const response = await world.chat({ stream: true })
@@ -115,7 +115,7 @@ for (const reading of ['is waiting', 'is elsewhere']) {
   })
 }
 
-test('a request that arrives in the same turn as close is not served afterward', async () => {
+test('a request that arrives in the same event loop turn as close gets a 503', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   const asked = world.chat({})
@@ -156,7 +156,7 @@ test('close waits for hooks to finish, including those of requests that it had t
   assert.equal([begun, ended], [3, 3]) // two requests and one usage
 })
 
-test('a hook that never ends is awaited for ten seconds', async () => {
+test('close waits ten seconds for a hook that never ends', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), hooks: { onRequest: never } })
   await world.chat({})
   let isClosed = false

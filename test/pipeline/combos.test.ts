@@ -50,7 +50,7 @@ test('round-robin is even over many requests, including concurrent ones', async 
     assert.is(up.providers.filter((provider) => provider === name).length, 100)
 })
 
-test("each combo has its own turn, which stays if the combo isn't reached", async () => {
+test("each combo has its own turn, which doesn't change if the combo isn't reached", async () => {
   const combos = { inner: round('two/m', 'three/m'), turn: round('one/m', 'inner'), other: round('one/m', 'two/m') }
   const { turns } = await turning({ combos })
   assert.is(await turns(4), 'one,two,one,three')
@@ -65,7 +65,7 @@ test('combos can contain combos and aliases, and names without a target are skip
   assert.is(await turns(1), 'two>three')
 })
 
-test("a request that can't be read or is rejected takes no turn", async () => {
+test('a request that is invalid or rejected takes no turn', async () => {
   const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m') } })
   await world.post('/v1/chat/completions', '{"model":"turn"')
   await world.gateway.fetch(new Request('http://gateway/v1/chat/completions'))

@@ -108,12 +108,12 @@ const ways = ['reset', 'end', 'stall'] as const
 
 for (const api of ['chat', 'anthropic'] as const) {
   for (const how of ways) {
-    test(`the commit point holds for ${api}: ${how} after ${everyByte} of a stream`, async () => {
+    test(`a failing stream falls back before content, and otherwise ends with an error: ${how} after ${everyByte} (${api})`, async () => {
       const seen = await breakEverywhere(own(api), how)
       assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
     })
 
-    test(`the commit point holds for ${api}: ${how} after ${everyByte} of a recording`, async () => {
+    test(`a failing recording falls back before content, and otherwise ends with an error: ${how} after ${everyByte} (${api})`, async () => {
       const recordings = recordedStreams().filter(({ api: its, bytes }) => its === api && bytes.length > 1_030)
       const recording = recordings[ways.indexOf(how)] // a different one for each
       if (!recording) throw new Error('there are too few recordings')
@@ -123,12 +123,12 @@ for (const api of ['chat', 'anthropic'] as const) {
     })
   }
 
-  test(`the commit point holds for ${api}: an end after ${everyByte} of a stream with old-style line endings`, async () => {
+  test(`a stream with CRLF line endings that ends after ${everyByte} falls back or ends with an error (${api})`, async () => {
     const seen = await breakEverywhere(own(api, '\r\n'), 'end')
     assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
   })
 
-  test(`the commit point holds for ${api}: every kind of failure at some points in all recordings`, async () => {
+  test(`every recording that fails at any of some points falls back or ends with an error (${api})`, async () => {
     const recordings = recordedStreams().filter(({ api: its, read }) => its === api && read.ok)
     const seen = none()
     for (const [at, recording] of recordings.entries()) {
@@ -138,12 +138,12 @@ for (const api of ['chat', 'anthropic'] as const) {
     assert.ok(recordings.length >= 29 && seen.spare > times(50) && seen.error > times(150), JSON.stringify(seen))
   })
 
-  test(`the commit point holds for ${api}: a provider error between any two events`, async () => {
+  test(`a provider error between any two events falls back or ends the stream with an error (${api})`, async () => {
     const seen = await failEverywhere(own(api))
     assert.ok(seen.spare >= 16 && seen.error >= 32, JSON.stringify(seen))
   })
 
-  test(`the commit point holds for ${api}: a provider error between any two events of recordings`, async () => {
+  test(`a provider error between any two recorded events falls back or ends the stream with an error (${api})`, async () => {
     const seen = none()
     for (const recording of recordedStreams()
       .filter(({ api: its, read }) => its === api && read.ok)

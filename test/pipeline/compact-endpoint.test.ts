@@ -37,7 +37,7 @@ test('a target that has the endpoint is passed through, and its tokens are count
 })
 
 for (const [name, model] of Object.entries(models))
-  test(`${name} gets a request for a summary, which becomes a compaction item`, async () => {
+  test(`a summary requested from ${name} becomes a compaction item`, async () => {
     const { world, up, sent } = await open((call) =>
       call.url.pathname.endsWith('/compact') ? json({ detail: 'Not Found' }, 404) : obliging(call, 1),
     )
@@ -124,7 +124,7 @@ const refusals: Readonly<Record<string, () => Response>> = {
 }
 
 for (const [name, refuse] of Object.entries(refusals))
-  test(`${name} makes the gateway request a summary from the same target, and do so directly for the next hour`, async () => {
+  test(`after ${name}, the gateway requests a summary from the same target, and does so directly for an hour`, async () => {
     const paths: string[] = []
     const { world } = await open((call) => {
       paths.push(call.url.pathname)
@@ -154,7 +154,7 @@ test('a conversation that cannot be summarized by the gateway falls back to the 
   assert.equal(up.providers, ['responses', 'openai'])
 })
 
-test('after a 404 about the model, the target gets no request for a summary', async () => {
+test('after a 404 about the model, no summary is requested from the target', async () => {
   const error = { message: 'The model `m` does not exist.', type: 'invalid_request_error', code: 'model_not_found' }
   const { world, up } = await open(() => json({ error }, 404))
   const response = await world.post(PATH, { model: models.responses, ...asked })

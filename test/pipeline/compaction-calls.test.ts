@@ -37,7 +37,7 @@ test('a conversation is summarized once, even if its first target fails to respo
 })
 
 for (const stream of [false, true])
-  test(`the next target summarizes if the first can't, ${stream ? 'streamed' : 'whole'}`, async () => {
+  test(`the next target summarizes if the first can't${stream ? ', streamed' : ''}`, async () => {
     const { world, up } = await open(
       (call, nth) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 503) : obliging(call, nth)),
       { combos: { chain: [models.chat, models.messages] } },
@@ -55,7 +55,7 @@ test('the error of a provider that rejects a summary reaches the client in its f
   assert.is((await response.json()).error.code, 'context_length_exceeded')
 })
 
-test('a response without a summary fails a whole response, and is an error in a stream', async () => {
+test('a response without a summary fails the request, or ends a stream with an error', async () => {
   const { world } = await open((call) => answerWith(call, ' '))
   const whole = await world.post(PATH, { model: models.chat, ...triggered })
   assert.is(whole.status, 502)
@@ -101,7 +101,7 @@ test('a summary stream that breaks off ends with an error and no compaction', as
   assert.not.match(text, /encrypted_content":"signalbox/)
 })
 
-test('a provider that sends a whole response instead of a stream still produces a compaction', async () => {
+test('a provider that ignores `stream: true` still produces a compaction', async () => {
   for (const [body, types] of [
     [triggered, ['compaction']],
     [managed(40), ['compaction', 'message']],
@@ -114,7 +114,7 @@ test('a provider that sends a whole response instead of a stream still produces 
   }
 })
 
-test('a provider that streams instead of sending a whole response still produces a summary', async () => {
+test('a provider that streams without being asked to still produces a summary', async () => {
   const { world } = await open((call, nth) =>
     obliging({ ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) }, nth),
   )
@@ -127,7 +127,7 @@ for (const [phase, answer] of Object.entries({
   'in the body of the summary': () =>
     new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
 }))
-  test(`a client that disconnects ${phase} ends the call, and no other is made`, async () => {
+  test(`a client that disconnects ${phase} ends the call, and no other call is made`, async () => {
     const { world, up } = await open(answer)
     const abort = new AbortController()
     const init = { signal: abort.signal }
@@ -144,7 +144,7 @@ for (const [phase, answer] of Object.entries({
     assert.is(world.clock.pending(), 0)
   })
 
-test('a client that disconnects during the second call ends that one', async () => {
+test('a client that disconnects during the second call ends that call', async () => {
   const { world, up } = await open((call, nth) => (nth === 1 ? obliging(call, nth) : never()))
   const abort = new AbortController()
   const coming = world.post(PATH, { model: models.messages, ...managed(40) }, { signal: abort.signal })
@@ -154,7 +154,7 @@ test('a client that disconnects during the second call ends that one', async () 
   assert.is(up.open, 0)
 })
 
-test('each call of an attempt gets the time limit of one, and a summary that takes too long times out', async () => {
+test('each call of an attempt gets the full time limit, and a summary that takes too long times out', async () => {
   const { world, up } = await open(never, { limits: { maxAttempts: 1 } })
   const coming = world.post(PATH, { model: models.messages, ...managed(40) })
   while (up.calls.length === 0) await world.clock.advance(0)

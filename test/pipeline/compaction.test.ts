@@ -25,9 +25,9 @@ const typesIn = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, 
 
 for (const [name, model] of Object.entries(models))
   for (const stream of [false, true]) {
-    const how = stream ? 'streamed' : 'whole'
+    const how = stream ? 'streamed' : 'not streamed'
 
-    test(`a compaction_trigger makes ${name} write a compaction and nothing else, ${how}`, async () => {
+    test(`a compaction_trigger makes ${name} write only a compaction (${how})`, async () => {
       const { world, up, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...triggered }))
       assert.equal(typesOf(output), ['compaction'])
@@ -38,7 +38,7 @@ for (const [name, model] of Object.entries(models))
       assert.ok(Number(world.told.usages[0]?.inputTokens) > 0)
     })
 
-    test(`context_management compacts before ${name} responds, ${how}`, async () => {
+    test(`context_management compacts the conversation before ${name} responds (${how})`, async () => {
       const { world, up, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...managed(40) }))
       assert.equal(typesOf(output), ['compaction', 'message'])
@@ -62,7 +62,7 @@ for (const [name, model] of Object.entries(models))
       )
     })
 
-    test(`context_management leaves a short conversation with ${name} unchanged, ${how}`, async () => {
+    test(`context_management leaves a short conversation with ${name} unchanged (${how})`, async () => {
       const { world, up, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...managed(100_000) }))
       assert.equal(typesOf(output), ['message'])
@@ -113,7 +113,7 @@ test('calls and results after a compaction stay together', async () => {
   assert.not.match(JSON.stringify(messages), 'pond')
 })
 
-test('a stream has the events of a compaction, and one compacting event for each piece of the summary', async () => {
+test('a stream has the events of a compaction, and one compacting event for each chunk of the summary', async () => {
   const { world } = await open()
   const response = await world.post(PATH, { model: models.chat, stream: true, ...triggered })
   const text = await response.text()
@@ -158,7 +158,7 @@ test('the official client streams a compaction and a response', async () => {
   )
 })
 
-test('the last message of the user is kept, however large, and earlier ones up to half of the threshold', async () => {
+test("the user's last message is kept, regardless of its size, and earlier ones up to half of the threshold", async () => {
   const { world, sent } = await open()
   const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(1_500)}` })
   const names = ['first', 'second', 'third', 'fourth', 'fifth']
@@ -219,7 +219,7 @@ test('an unknown kind of context_management is dropped with a warning', async ()
   assert.equal(typesOf(await outputOf(response)), ['message'])
 })
 
-test('a compaction_trigger before other items is rejected by its path', async () => {
+test('a compaction_trigger before other items is rejected with its path', async () => {
   const { world, up } = await open()
   const input = [{ type: 'compaction_trigger' }, ...conversation]
   const response = await world.post(PATH, { model: models.chat, input })

@@ -54,7 +54,7 @@ test('a wait that the provider requested is respected if the other target fails'
 })
 
 for (const status of [401, 404])
-  test(`a target that failed with ${status} gets no attempt if the other target fails, since none would help`, async () => {
+  test(`a target that failed with ${status} gets no attempt if the other target fails, since a retry wouldn't help`, async () => {
     const { down, ask } = await failing()
     down.one = () => json({ error: { message: 'no', code: status === 404 ? 'model_not_found' : 'no' } }, status)
     await ask()
@@ -62,7 +62,7 @@ for (const status of [401, 404])
     assert.match(await ask(), /^500 one\/m=skipped:[a-z-]+, two\/m=500:server$/)
   })
 
-test('a single target with occasional failures is called by every request, and none waits for another', async () => {
+test('a single target with occasional failures is called by every request without waiting for other requests', async () => {
   const { down, ask, up } = await cooling()
   const before = up.calls.length
   const answers = await Promise.all(Array.from({ length: 10 }, () => ask('one/m')))

@@ -59,7 +59,7 @@ async function count(client: keyof typeof clients, model: string, answer = count
 
 for (const client of ['claude', 'responses', 'google'] as const) {
   for (const provider of ['claude', 'responses', 'google'] as const)
-    test(`a client of ${client} gets the count from ${provider}`, async () => {
+    test(`the client gets the token count from the provider (${client} client, ${provider} provider)`, async () => {
       const { up, response, body, warning } = await count(client, `${provider}/m`)
       assert.equal([response.status, body, warning], [200, clients[client].reads, null])
       assert.equal(
@@ -69,13 +69,13 @@ for (const client of ['claude', 'responses', 'google'] as const) {
       for (const said of ['Be brief.', 'Hi']) assert.ok(up.calls[0]?.body.includes(said))
     })
 
-  test(`a client of ${client} gets an estimate if the target can't count`, async () => {
+  test(`the client gets an estimate if the target can't count tokens (${client} client)`, async () => {
     const { up, response, body, warning } = await count(client, 'chat/m')
     assert.equal([response.status, warning, up.calls.length], [200, 'estimated:input_tokens', 0])
     assert.equal(Object.keys(body), Object.keys(clients[client].reads))
   })
 
-  test(`a client of ${client} gets an estimate if the provider's path is missing`, async () => {
+  test(`the client gets an estimate if the provider lacks the path (${client} client)`, async () => {
     const detail = 'models/m is not found for API version v1beta, or is not supported for countTokens.'
     for (const provider of ['claude', 'responses', 'google'])
       for (const status of [404, 405, 501])
@@ -87,7 +87,7 @@ for (const client of ['claude', 'responses', 'google'] as const) {
   })
 }
 
-test("a nested whole request has the provider's name for the model, and is otherwise unchanged", async () => {
+test("a complete nested request gets the provider's name for the model, and is otherwise unchanged", async () => {
   const up = fakeUpstream(counting)
   const world = await openWorld({ fetch: up, catalog, connections: Object.keys(catalog) })
   const within = (model: string) =>
@@ -102,7 +102,7 @@ test("a nested whole request has the provider's name for the model, and is other
   assert.is(up.calls.at(-1)?.body, bare)
 })
 
-test('a request to count has only the fields that the provider accepts for it', async () => {
+test('a request to count tokens has only the fields that the provider accepts', async () => {
   const asked = async (provider: keyof typeof counters) => {
     const client = provider === 'claude' ? 'responses' : 'claude'
     const { up } = await count(client, `${provider}/m`)
@@ -121,7 +121,7 @@ test("if a provider rejects counting a request, the tokens aren't estimated", as
   assert.match(body.error.message, /at least one/)
 })
 
-test('a response without a count is a failure of its target', async () => {
+test('a response without a token count is a failure of its target', async () => {
   const { response } = await count('google', 'claude/m', () => json({ hello: 1 }))
   assert.is(response.status, 502)
 })

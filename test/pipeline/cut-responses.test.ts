@@ -32,7 +32,7 @@ for (const [how, end] of [
   ['is reset', 'error'],
 ] as const)
   for (const at of [4, 5, 1_500])
-    test(`the failure continues where the stream ${how}, after ${at} events`, async () => {
+    test(`the failure event continues the sequence numbers if the stream ${how} after ${at} events`, async () => {
       const { told, text, record } = await cut(numbered.slice(0, at), end)
       const [error, failed] = told.slice(-2)
       assert.equal(

@@ -47,7 +47,7 @@ const parsing = ['claude/m', 'google/m', 'bedrock/m', 'vertex/m', 'vertex/claude
 
 for (const [format, conversation] of Object.entries(conversations)) {
   for (const model of parsing) {
-    test(`too deeply nested JSON in a tool call's arguments fails with a 400 for a client of ${format} with ${model}`, async () => {
+    test(`too deeply nested JSON in a tool call's arguments returns a 400 (${format} client, ${model})`, async () => {
       const up = fakeUpstream(unable)
       const world = await openWorld({ fetch: up, catalog, connections })
       for (const leaf of LEAVES) {
@@ -70,7 +70,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
   }
 
   for (const model of ['google/m', 'vertex/m']) {
-    test(`too deeply nested JSON in a tool call's result fails with a 400 for a client of ${format} with ${model}`, async () => {
+    test(`too deeply nested JSON in a tool call's result returns a 400 (${format} client, ${model})`, async () => {
       const up = fakeUpstream(unable)
       const world = await openWorld({ fetch: up, catalog, connections })
       for (const result of [nested(LIMIT + 1), nested(5_000), `${'['.repeat(5_000)}${']'.repeat(5_000)}`]) {
@@ -86,7 +86,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
     })
   }
 
-  test(`too deeply nested JSON falls back to another target for a client of ${format}`, async () => {
+  test(`too deeply nested JSON falls back to another target (${format} client)`, async () => {
     const up = fakeUpstream(unable)
     const combos = { chain: ['claude/m', format === 'openai-chat' ? 'chat/m' : 'responses/m'] }
     const world = await openWorld({ fetch: up, catalog, connections, combos })
@@ -100,7 +100,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
 for (const [said, answer] of Object.entries(answers)) {
   const [provider = ''] = said.split(',')
   for (const client of wireFormats) {
-    test(`too deeply nested JSON in a whole response of ${said} fails with a 502 for a client of ${client}, unless it is passed through`, async () => {
+    test(`too deeply nested JSON in a response returns a 502 unless it is passed through (${said} provider, ${client} client)`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const args = nested(depth, leaf)
@@ -122,7 +122,7 @@ for (const [said, answer] of Object.entries(answers)) {
       }
     })
 
-    test(`too deeply nested JSON in a stream of ${said} ends it with an error for a client of ${client}, unless it is passed through`, async () => {
+    test(`too deeply nested JSON ends a stream with an error unless it is passed through (${said} provider, ${client} client)`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const up = fakeUpstream(() => answer.stream(nested(depth, leaf)))
@@ -142,7 +142,7 @@ for (const [said, answer] of Object.entries(answers)) {
   }
 }
 
-test('too deeply nested JSON in a response that should be a list fails with a 502, whole and streamed', async () => {
+test('too deeply nested JSON in a response that should be a list returns a 502, streamed or not', async () => {
   const deep = `{"answer":${nested(5_000)}}`
   const schema = { type: 'array', items: { type: 'object' } }
   const generationConfig = { responseMimeType: 'application/json', responseJsonSchema: schema }

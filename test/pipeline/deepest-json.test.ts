@@ -19,7 +19,7 @@ for (const [said, answer] of Object.entries(answers)) {
   const [provider = ''] = said.split(',')
   for (const client of wireFormats) {
     for (const stream of [false, true]) {
-      test(`JSON of 800,000 levels in ${stream ? 'a stream' : 'a whole response'} of ${said} takes little time for a client of ${client}`, async () => {
+      test(`JSON with 800,000 levels in a ${stream ? 'stream' : 'response'} takes little time (${said} provider, ${client} client)`, async () => {
         const bodies: Response[] = []
         const up = fakeUpstream(() => bodies.shift() ?? json({}))
         const world = await openWorld({ fetch: up, catalog, connections })
@@ -47,7 +47,7 @@ for (const [said, answer] of Object.entries(answers)) {
       })
     }
 
-    test(`JSON of 9,900 levels in a response of ${said} is still readable for a client of ${client}`, async () => {
+    test(`JSON with 9,900 levels in a response is still readable (${said} provider, ${client} client)`, async () => {
       const world = await openWorld({ fetch: fakeUpstream(() => answer.whole(nested(9_900))), catalog, connections })
       const response = await world.post(...questions[client](`${provider}/m`, false))
       assert.is(response.status, isParsed(said, client, false) ? 502 : 200)
@@ -57,7 +57,7 @@ for (const [said, answer] of Object.entries(answers)) {
   }
 }
 
-test('JSON of 800,000 levels is not a response by itself, and takes little time', async () => {
+test('JSON with 800,000 levels alone is not a response, and takes little time', async () => {
   const deep = deepest.slice(5, -1)
   const world = await openWorld({ fetch: fakeUpstream(() => json(deep)), catalog, connections })
   for (const model of ['chat/m', 'responses/m', 'claude/m', 'bedrock/m']) {

@@ -2,7 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('an error in a 200 has the same effect as one with its status')
+const test = suite('an error in a 200 has the same effect as an error status')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 const models = { chat: 'one/m', messages: 'claude/c', gemini: 'google/g', responses: 'kept/r' } as const
@@ -126,7 +126,7 @@ async function open(provider: Name) {
 
 for (const provider of names)
   for (const kind of cases)
-    test(`an error in a 200 from ${provider} counts like its status: ${kind.openai.type}, ${kind.status}`, async () => {
+    test(`an error in a 200 from ${provider} counts like status ${kind.status} (${kind.openai.type})`, async () => {
       const error = errorOf(provider, kind)
       const status = statusOf(provider, kind)
       const ask = await open(provider)

@@ -39,7 +39,7 @@ test('a large error body is read up to 64 kB', async () => {
 })
 
 for (const body of ['{}', '[]', 'null', '""']) {
-  test(`an error body without a message, ${body}, is reported by its status, to clients of any format`, async () => {
+  test(`an error body without a message (${body}) is reported by its status, to clients of any format`, async () => {
     for (const ask of ['chat', 'messages'] as const) {
       for (const model of ['one/m', 'claude/c']) {
         const world = await openWorld({ fetch: fakeUpstream(() => json(body, 400)) })

@@ -6,7 +6,7 @@ const test = suite('error markers in an event stream')
 const speaks = (text: string) => mayContainError(new TextEncoder().encode(text))
 
 for (const mark of ['"error"', 'event: error', 'event:error'])
-  test(`error markers among events are found anywhere: ${mark}`, () => {
+  test(`the error marker ${mark} is found anywhere among events`, () => {
     for (let before = 0; before < 9; before++)
       for (let after = 0; after < 3; after++)
         assert.is(speaks('x'.repeat(before) + mark + 'x'.repeat(after)), true, `${before}, ${after}`)
@@ -25,6 +25,6 @@ for (const text of [
   'terror',
   'an error',
 ])
-  test(`strings that look like an error marker are not mistaken for one: ${text}`, () => {
+  test(`text that resembles an error marker is not mistaken for one: ${JSON.stringify(text)}`, () => {
     for (let before = 0; before < 4; before++) assert.is(speaks(`${'x'.repeat(before)}${text}`), false)
   })

@@ -87,9 +87,9 @@ const completed = (output: object[]) => ({
 })
 
 for (const [how, sent, tokens] of [
-  ['arrives in a whole item', [itemDone(item), completed([])], 200],
-  ['arrives in the whole response', [completed([item])], 200],
-  ['arrives in both', [itemDone(item), completed([item])], 200],
+  ['arrives in one item', [itemDone(item), completed([])], 200],
+  ['arrives in the final response', [completed([item])], 200],
+  ['arrives in an item and the final response', [itemDone(item), completed([item])], 200],
   ['arrives in two items', [itemDone(item), itemDone(call, 1), completed([])], 400],
   [
     'arrives in an item of a stream that breaks off',
@@ -98,7 +98,7 @@ for (const [how, sent, tokens] of [
   ],
 ] as const)
   for (const ask of ['passed through', 'unasked', 'translated'])
-    test(`usage is estimated if a Responses stream has no deltas and its text ${how}: ${ask}`, async () => {
+    test(`usage is estimated if a Responses stream has no deltas and its text ${how} (${ask})`, async () => {
       const isCut = how.includes('breaks off')
       if (isCut && ask !== 'passed through') return
       const events = [{ type: 'response.created', response: { id: 'r', output: [] } }, ...sent].map(
@@ -123,7 +123,7 @@ for (const [name, path, body, events] of streams) {
   const send = (world: World) =>
     world.post(path, path.includes('gemini') || path.includes('v1beta') ? body : { ...body, stream: true })
 
-  test(`usage is estimated if the stream breaks off: ${name}`, async () => {
+  test(`usage is estimated if the stream breaks off (${name})`, async () => {
     const alsoSpeaks = path === '/v1/responses' ? { alsoSpeaks: ['openai-responses'] as const } : {}
     const world = await openWorld({
       fetch: fakeUpstream(() => sse(events.slice(0, -3), 'error')),
@@ -140,7 +140,7 @@ for (const [name, path, body, events] of streams) {
       assert.ok(Math.abs((costUsd ?? 0) - ((usage?.outputTokens ?? 0) * 10 + (usage?.inputTokens ?? 0)) / 1e6) < 1e-5)
   })
 
-  test(`usage is estimated if the client disconnects: ${name}`, async () => {
+  test(`usage is estimated if the client disconnects (${name})`, async () => {
     const alsoSpeaks = path === '/v1/responses' ? { alsoSpeaks: ['openai-responses'] as const } : {}
     const world = await openWorld({
       fetch: fakeUpstream(() => sse(events.slice(0, -3), 'hang')),
@@ -167,7 +167,7 @@ test('usage is estimated for a complete stream without reported usage', async ()
   )
 })
 
-test('usage is estimated for whole responses, including tool calls and reasoning', async () => {
+test('usage is estimated for non-streaming responses, including tool calls and reasoning', async () => {
   const { usage: _, ...answer } = chatAnswer(said)
   const world = await open(() => json(answer))
   await (await world.chat({ model: 'one/m', messages })).text()

@@ -61,8 +61,8 @@ const isFirst = ({ headers }: Call) => headers.get('authorization') === `Bearer 
 const mostCalls = (seconds: number) => 1.2 * REQUESTS + 10 * seconds
 
 for (const stream of [false, true]) {
-  const how = stream ? 'streamed' : 'whole'
-  test(`a target that always fails under load is soon skipped, and the next one is used: ${how}`, async () => {
+  const how = stream ? 'streamed' : 'not streamed'
+  test(`a target that always fails under load is soon skipped in favor of the next one (${how})`, async () => {
     const { calls, failed, answered } = await load({ seconds: 5, model: () => 'one/m', stream })
     assert.ok(answered >= REQUESTS - AT_ONCE, `${answered} answered: all but some of the first moment`)
     assert.ok(failed >= 5 && failed <= AT_ONCE + 1, `${failed} calls to the failing one: those under way, then a probe`)
@@ -70,7 +70,7 @@ for (const stream of [false, true]) {
   })
 
   for (const seconds of isCi ? [1, 10, 60] : [10]) {
-    test(`a target that always fails under load costs no more than the budget without any cooldown, over ${seconds} s: ${how}`, async () => {
+    test(`without cooldowns, a target that always fails under load costs no more than the retry budget, over ${seconds} s (${how})`, async () => {
       const model = (request: number) => `one/m-${request}` // each fails for the first time
       const { calls, failed, answered } = await load({ seconds, model, stream, atOnce: seconds > 10 ? 10 : AT_ONCE })
       assert.is(failed, REQUESTS)
@@ -83,7 +83,7 @@ for (const stream of [false, true]) {
     })
   }
 
-  test(`a target that often fails under load but never goes into cooldown costs no more than the budget: ${how}`, async () => {
+  test(`a target that often fails under load, without going into cooldown, costs no more than the retry budget (${how})`, async () => {
     const isFailing = (nth: number) => nth % 3 === 2
     const { calls, failed, answered } = await load({ seconds: 10, model: () => 'one/m', isFailing, stream, atOnce: 1 })
     assert.ok(failed > 300, `${failed} failures`)

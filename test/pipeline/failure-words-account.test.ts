@@ -150,5 +150,5 @@ for (const [who, status, body] of nothingLeft)
   test(`${status} from ${who}: the account has no credit left`, () =>
     assert.is(told(status, body).class, 'credentials'))
 
-test("a 400 that quotes such words from a request stays the client's error", () =>
+test("a 400 that quotes words about credit from the request stays the client's error", () =>
   assert.is(told(400, openai(`Invalid value: ${afford(5)}`)).class, 'client'))

@@ -208,7 +208,7 @@ for (const [who, status, body] of ofAddress)
     assert.match(failure.message, /status 404: the URL does not exist\. Check the base URL/)
   })
 
-test("a 404 for a field other than the model is the client's error, however it is worded", () => {
+test("a 404 for a field other than the model is the client's error, regardless of the wording", () => {
   for (const message of ['Not Found', '', 'No such file'])
     assert.is(told(404, openai(message, { param: 'file_id' })).class, 'client')
 })

@@ -3,7 +3,7 @@ import { chatEvents } from './support/answers.ts'
 import { fakeUpstream, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('gateway.fetch as the fetch of a client in the same process')
+const test = suite('gateway.fetch as the fetch function of a client in the same process')
 
 const REASON = new Error('the caller has left')
 const at = 'http://gateway/v1/chat/completions'
@@ -13,14 +13,14 @@ const asking = (signal: AbortSignal, stream = false) => ({
   body: JSON.stringify({ model: 'one/m', stream, messages: [{ role: 'user', content: 'Hi' }] }),
 })
 
-test('a client whose signal is aborted before the request gets its reason, and no provider is called', async () => {
+test('a client whose signal is aborted before the request gets the abort reason, and no provider is called', async () => {
   const up = fakeUpstream(never)
   const { gateway } = await openWorld({ fetch: up })
   const thrown = await gateway.fetch(at, asking(AbortSignal.abort(REASON))).catch((error: unknown) => error)
   assert.equal([thrown, up.calls.length], [REASON, 0])
 })
 
-test('a client that disconnects before the response begins gets the reason of its signal, and the call to the provider ends', async () => {
+test('a client that aborts before the response begins gets its abort reason, and the call to the provider ends', async () => {
   const leave = new AbortController()
   const up = fakeUpstream(() => {
     queueMicrotask(() => leave.abort(REASON))
@@ -31,7 +31,7 @@ test('a client that disconnects before the response begins gets the reason of it
   assert.equal([thrown, up.calls.length, up.open], [REASON, 1, 0])
 })
 
-test('a client that disconnects mid-stream gets the reason of its signal, and no end', async () => {
+test('a client that aborts mid-stream gets its abort reason, and no normal end', async () => {
   const leave = new AbortController()
   const up = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
   const { gateway } = await openWorld({ fetch: up })

@@ -109,7 +109,7 @@ test('audio, videos, and documents by URL reach other targets as bytes if the ta
   assert.equal(read.sent().messages[0].content[0].document.source, { bytes: bytesOf('a.docx') })
 })
 
-test('audio, videos, and documents by URL have the type that the client declares if nothing else shows it, also with the same URL', async () => {
+test('audio, videos, and documents by URL have the type that the client declares if nothing else shows the type', async () => {
   const { world, sent } = await openMedia(answer)
   const types = [DOCX, 'application/rtf']
   const parts = types.map((mimeType) => ({ fileData: { fileUri: at('data.bin'), mimeType } }))
@@ -194,7 +194,7 @@ for (const [what, kind, model, uri, why] of [
     assert.is(up.open, 0)
   })
 
-test('audio, videos, and documents by URL are not downloaded if the host app disables it', async () => {
+test('audio, videos, and documents by URL are not downloaded if the host app disables downloads', async () => {
   for (const [kind, model, name, what] of [
     ['video', 'google/g', 'a.mp4', 'video by URL'],
     ['google', 'plain/m', 'a.mp3', 'audio by URL'],

@@ -31,7 +31,7 @@ function* large() {
 
 const BLANK = new Uint8Array(MIB)
 
-test('images that are too large together are rejected', async () => {
+test('images whose total size is too large are rejected', async () => {
   const { world, up } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
   const images = ['a', 'b', 'c'].map((name) => image(`https://images.example.com/${name}`))
   const response = await world.chat(asked('google/g', ...images))
@@ -40,14 +40,14 @@ test('images that are too large together are rejected', async () => {
   assert.is(up.open, 0)
 })
 
-test('a URL counts each time it occurs', async () => {
+test('a URL counts each time it occurs in a request', async () => {
   const { world, fetched } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
   const response = await world.chat(asked('google/g', image(), image(), image()))
   assert.match((await response.json()).error.message, 'the files together are too large')
   assert.equal(fetched, [ADDRESS])
 })
 
-test('more than 20 media in a request are rejected', async () => {
+test('a request with more than 20 media URLs is rejected', async () => {
   const { world } = await openMedia(png)
   const images = (count: number) =>
     Array.from({ length: count }, (_, at) => image(`https://images.example.com/${at}.png`))
@@ -57,7 +57,7 @@ test('more than 20 media in a request are rejected', async () => {
   assert.match(error.message, 'more than 20')
 })
 
-test('at most 4 media are downloaded at a time', async () => {
+test('at most 4 media files are downloaded at a time', async () => {
   const answers: (() => void)[] = []
   let most = 0
   let open_ = 0
@@ -81,7 +81,7 @@ for (const [phase, files] of Object.entries<Answering>({
   headers: never,
   body: () => media(bodyOf([PNG], 'hang') as BodyInit, 'image/png'),
 })) {
-  test(`an image whose ${phase} do not arrive within 10 s is abandoned`, async () => {
+  test(`an image download without its ${phase} after 10 s is abandoned`, async () => {
     const { up, world } = await openMedia(files)
     const response = world.chat(asked('google/g', image()))
     while (up.calls.length === 0) await world.clock.advance(0)

@@ -35,7 +35,7 @@ test('an image at a private network address is not requested', async () => {
   assert.equal(fetched, [])
 })
 
-test('a failure names only the host, and nothing from the response', async () => {
+test('the error for a failed download names only the host, and nothing from the response', async () => {
   const { message } = await refusal(
     () => new Response('secret words', { status: 403, statusText: 'Secret' }),
     image('https://images.example.com/path?sig=s3cret'),
@@ -77,7 +77,7 @@ test('a YouTube page is not an image', async () => {
   assert.equal(fetched, [])
 })
 
-test('media are not downloaded if the host app disables it', async () => {
+test('media are not downloaded if the host app disables downloads', async () => {
   const { message, fetched } = await refusal(png, image(), { fetchMedia: false })
   assert.match(message, 'the target does not support images by URL.')
   assert.equal(fetched, [])

@@ -71,7 +71,7 @@ test('a URL is downloaded once, and the other fields of its parts are kept', asy
   assert.equal(parts, ['text', 'inlineData', 'inlineData', 'text', 'inlineData', 'inlineData'])
 })
 
-test('two targets of a combo download once', async () => {
+test('two targets in a combo share one download', async () => {
   const fetched: string[] = []
   const up = fakeUpstream(({ url }) => {
     if (url.href.includes('/models/g:')) return json({ error: { message: 'Down' } }, 500)

@@ -17,7 +17,7 @@ async function chained(answers: Answers, options: { limits?: { maxAttempts: numb
 
 const page = (status: number) => () => new Response('<html>', { status, headers: { 'content-type': 'text/html' } })
 
-test('the error after three attempts names each of them with its message', async () => {
+test('the error after three attempts lists each attempt with its message', async () => {
   const { up, world } = await chained({
     one: fault(500, 'one broke'),
     two: fault(429, 'two is full'),
@@ -41,7 +41,7 @@ test('the error after three attempts names each of them with its message', async
 })
 
 for (const status of [429, 500, 503, 529]) {
-  test(`the error after all targets failed with ${status} has that status and its message`, async () => {
+  test(`if all targets fail with ${status}, the final error has the same status and the provider's message`, async () => {
     const { world } = await chained({ one: fault(status, 'A'), two: fault(status, 'B'), three: fault(status, 'C') })
     const response = await world.chat({ model: 'chain' })
     const { error }: ErrorAnswer = await response.json()

@@ -56,7 +56,7 @@ test('pings do not count as the first content of a translated stream', async () 
   assert.is(clock.pending(), 0)
 })
 
-test('a stream that started in time may take as long as it needs', async () => {
+test('a stream that started in time has no total timeout', async () => {
   const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150))
   const { clock, asked, answer } = await after(900, drip, ['one/m', 'two/m'])
   await asked
@@ -66,7 +66,7 @@ test('a stream that started in time may take as long as it needs', async () => {
   assert.is(clock.pending(), 0)
 })
 
-test('a whole response instead of a stream has the total timeout of whole responses', async () => {
+test('a provider that ignores `stream: true` has the total timeout of non-streaming responses', async () => {
   const body = [...endless(' ').slice(0, 20), JSON.stringify(chatAnswer())]
   const drip = (clock: ReturnType<typeof fakeClock>) =>
     new Response(bodyOf(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })

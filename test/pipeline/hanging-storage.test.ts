@@ -41,7 +41,7 @@ for (const [what, which] of Object.entries({
   'reading the connections hangs': (_: Operation, key: string) => key.startsWith('connections'),
   'reading the credentials hangs': (_: Operation, key: string) => key === 'vault',
 })) {
-  test(`if ${what}, the client's deadline applies`, async () => {
+  test(`the client's deadline applies if ${what}`, async () => {
     const { world, clock, hang, up } = await open()
     hang(which)
     let response: Response | undefined

@@ -25,7 +25,7 @@ async function pair(answer: Answering) {
   return { api, world, ids, tried }
 }
 
-test('a connection that another instance has changed no longer has failures, even if it was changed in the same millisecond', async () => {
+test('a connection changed by another instance no longer has failures, even if changed in the same millisecond', async () => {
   const { api, ids, tried } = await pair(({ headers }) =>
     headers.get('authorization') === 'Bearer key-of-b' ? refused(401)() : json(chatAnswer()),
   )

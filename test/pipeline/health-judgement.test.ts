@@ -80,7 +80,7 @@ test("a client's rejected request does not affect the connection's health, regar
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test('the error for a rejected model has no status that the client could mistake for its own fault', async () => {
+test('the error for a rejected model has no status that a client could mistake for a client error', async () => {
   const { down, world } = await failing()
   down.one = () => json({ error: { message: 'Project `proj_1` does not have access to model `m`' } }, 403)
   const response = await world.chat({ model: 'one/m' })
@@ -126,7 +126,7 @@ const errorIn200: Array<[what: string, error: object, attempt: string]> = [
 ]
 for (const [what, error, attempt] of errorIn200) {
   for (const stream of [false, true]) {
-    test(`an error in a 200 is judged as if its status had been sent, ${stream ? 'streamed' : 'whole'}: ${what}`, async () => {
+    test(`an error in a 200 is treated like an error status${stream ? ' in a stream' : ''}: ${what}`, async () => {
       const { down, world } = await failing()
       const body = { error }
       down.one = () => (stream ? sse(`data: ${JSON.stringify(body)}\n\n`) : json(body))
@@ -250,7 +250,7 @@ for (const [code, takes] of [
 
 const flagged = () => json({ error: { message: 'Your input was flagged as violating our usage policy' } }, 403)
 
-test("a 403 about the prompt is the client's fault and does not affect the key, even if it keeps occurring", async () => {
+test('a 403 about the prompt is a client error and does not affect the key, even if repeated', async () => {
   const { down, ask, world } = await failing()
   down.one = flagged
   for (let times = 0; times < 6; times++) assert.is(await ask(), '403 one/m=403:client')
@@ -273,7 +273,7 @@ async function withKeys() {
   }
 }
 
-test('a 403 without a reason falls back to the next target, and counts against the key if three clients in a row get it', async () => {
+test('a 403 without a reason falls back to the next target, and counts against the key once three clients in a row get one', async () => {
   const { down, askAs, world } = await withKeys()
   down.one = refused(403)
   for (const client of ['a', 'b', 'a', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')
@@ -302,7 +302,7 @@ for (const [what, headers, metadata, waitMs] of [
   ['with Retry-After', { 'retry-after': '7' }, {}, 7_000],
   ['of OpenRouter’s requests under way', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
 ] as const)
-  test(`a 402 ${what} starts a cooldown like a 429 and does not count against the key`, async () => {
+  test(`a 402 ${what} starts a cooldown like a 429, and does not count against the key`, async () => {
     const { down, ask, pass } = await failing()
     down.one = () => json({ error: { message: 'Try later', code: 402, metadata } }, 402, headers)
     assert.is(await ask(), '200 one/m=402:rate-limit, two/m=200')
@@ -312,7 +312,7 @@ for (const [what, headers, metadata, waitMs] of [
     assert.is(await ask(), '200 one/m=200')
   })
 
-test("a request that exceeds the account's budget by itself falls back to the next target, without a failure for this one", async () => {
+test("a request that alone exceeds the account's budget falls back without counting as a failure of the target", async () => {
   const { down, ask, world } = await failing()
   const metadata = { reason: 'weight_exceeds_budget', limit_source: 'openrouter_credits' }
   const body = { error: { message: 'This request is too dear', code: 402, metadata } }
@@ -332,7 +332,7 @@ for (const [how, answer] of [
   ['a 200', () => json({ error: { message: afford, code: 402 } })],
   ['the code of its error in a 200', () => json({ error: { message: afford, code: 'payment_required' } })],
 ] as const)
-  test(`a request for more credit than is left, reported by ${how}, falls back to the next target and does not count against this one`, async () => {
+  test(`a request for more credit than is left, reported by ${how}, falls back without counting against the target`, async () => {
     const { down, ask, world } = await failing()
     down.one = answer
     for (let times = 0; times < 6; times++) assert.is(await ask(), '200 one/m=402:over-budget, two/m=200')

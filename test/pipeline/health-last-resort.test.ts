@@ -40,7 +40,7 @@ for (const [when, waitMs] of [
   ['is in cooldown', 1_000],
   ['may be probed', 6_000],
 ] as const) {
-  test(`if the only target ${when}, one of many requests calls it, and its response lets the others through`, async () => {
+  test(`if the only target ${when}, one of many requests calls it, and a success lets the others through`, async () => {
     const { up, release, answers } = await burst(waitMs, () => json(chatAnswer()))
     assert.is(up.calls.length, 2)
     release()
@@ -79,7 +79,7 @@ for (const [when, waitMs] of [
   })
 }
 
-test('a request whose client disconnects while another one tries the only target ends immediately, and delays no other', async () => {
+test('a request waiting for another to try the only target ends immediately when its client disconnects, without delaying others', async () => {
   const { clock, up, ask, release, answers } = await burst(6_000, () => json(chatAnswer()))
   const leaving = new AbortController()
   const waiting = clock.pending()

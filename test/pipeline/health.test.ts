@@ -23,7 +23,7 @@ test('a target that keeps failing is skipped, and one request notices that it ha
 })
 
 for (const stop of ['succeeds', 'fails']) {
-  test(`exactly one of many concurrent requests sends a probe, which ${stop}, and the others use the next target`, async () => {
+  test(`exactly one of many concurrent requests sends a probe, and the others use the next target (the probe ${stop})`, async () => {
     const { down, ask, pass, up } = await failing()
     down.one = refused(503)
     for (let at = 0; at < 5; at++) await ask()

@@ -26,7 +26,7 @@ const lateBy = ({ url }: UpstreamCall) => (url.includes('one.test') ? 1 : 3)
 const turnEnd = () => new Promise((resolve) => setImmediate(resolve))
 
 for (const stream of [false, true])
-  test(`two attempts whose calls end late are both reported before the request when the client disconnects: ${stream ? 'streams' : 'whole responses'}`, async () => {
+  test(`both attempts are reported before the request if their calls end late after a disconnect${stream ? ', streamed' : ''}`, async () => {
     const { up, world, ask, untilBoth } = await hedging({}, { stream, wrap: endingLate })
     const abort = new AbortController()
     const asked = ask({ signal: abort.signal })
@@ -43,7 +43,7 @@ for (const stream of [false, true])
     assert.is(world.told.attempts.length, 2, 'once each')
   })
 
-test('two attempts whose calls end late are reported once each if the client disconnects just as one has won', async () => {
+test('both attempts are reported once if the client disconnects just as one has won', async () => {
   const abort = new AbortController()
   const told: string[] = []
   const onAttempt = ({ provider, outcome }: AttemptRecord) => {

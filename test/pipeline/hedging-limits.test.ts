@@ -147,7 +147,7 @@ test('a cancelled attempt counts with its time so far, so that only slow request
   }
 })
 
-test('at most 5% of 2,000 requests are hedged, however slow the first target is', async () => {
+test('at most 5% of 2,000 requests are hedged, even if the first target is very slow', async () => {
   const { up, world, clock, told } = await timed()
   const requests = 2_000
   const before = up.calls.length

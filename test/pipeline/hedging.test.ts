@@ -8,7 +8,7 @@ import { json } from './support/upstream.ts'
 const test = suite('hedging a slow attempt')
 
 for (const stream of [false, true]) {
-  const what = stream ? 'a stream' : 'a whole response'
+  const what = stream ? 'a stream' : 'a single response'
   test(`both attempts end when the client disconnects: ${what}`, async () => {
     const { up, world, clock, ask, untilBoth } = await hedging({}, { stream })
     const abort = new AbortController()
@@ -42,7 +42,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test("the usage of a hedge's stream is requested like the first one's, and the client gets neither", async () => {
+test('the stream usage of a hedge is requested and hidden like that of the first attempt', async () => {
   const { up, world, ask, untilBoth } = await hedging(
     { two: () => answer(true) },
     { stream: true, includeStreamUsage: true },
@@ -167,8 +167,8 @@ test("a hedge whose own credential can't be decrypted doesn't affect the first a
 const empty = { choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] }
 
 for (const [what, first, status, failures] of [
-  ["a hedge's empty response is returned if the other one is empty as well", empty, '200:content', []],
-  ["a hedge's empty response is not returned if the other one has content", chatAnswer(), '200', ['two']],
+  ["a hedge's empty response is returned if the other response is empty as well", empty, '200:content', []],
+  ["a hedge's empty response is not returned if the other response has content", chatAnswer(), '200', ['two']],
 ] as const)
   test(what, async () => {
     const clock = fakeClock()

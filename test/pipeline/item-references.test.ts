@@ -48,7 +48,7 @@ const sentTo = (world: { up: { calls: { body: string }[] } }, nth: number) =>
 
 for (const format of wireFormats.filter((name) => name !== 'openai-responses'))
   for (const stream of [false, true])
-    test(`a ${format} provider gets the items themselves, ${stream ? 'streamed' : 'whole'}`, async () => {
+    test(`the provider gets the referenced items themselves (${format}${stream ? ', streamed' : ''})`, async () => {
       const opened = await open()
       const model = `${providerOf[format]}/m`
       const items = await outputOf(await opened.respond({ model, stream, input: [question] }))
@@ -104,7 +104,7 @@ test("an item can't be found with another client's key", async () => {
 })
 
 for (const stream of [false, true])
-  test(`an item that a Responses provider created for another client is rejected, ${stream ? 'streamed' : 'whole'}`, async () => {
+  test(`an item that a Responses provider created for another client is rejected${stream ? ', streamed' : ''}`, async () => {
     const opened = await open()
     const { respond, world, up } = opened
     const [mine, other] = await Promise.all(['mine', 'other'].map((name) => keyOf(world, name)))
@@ -134,7 +134,7 @@ test('a request with references passes unchanged to the Responses provider that 
   assert.equal(sentTo(opened, 0).input, input)
 })
 
-test('a Responses provider gets the items themselves if another one created them', async () => {
+test('a Responses provider gets the items themselves if another provider created them', async () => {
   const opened = await open()
   const items = await outputOf(await opened.respond({ model: 'messages/m', input: [question] }))
   const input = [question, ...referencesTo(items), ...resultsOf(items)]

@@ -108,7 +108,7 @@ test('a combo of another kind is rejected with the right endpoint', async () => 
   assert.equal(asked, [])
 })
 
-test('a model or a combo for speech or images is rejected at the endpoints of other kinds than chat', async () => {
+test('a model or combo for speech or images is rejected at the endpoints of kinds other than chat', async () => {
   const { ask, asked, api } = await open(200)
   await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
   for (const path of ['/v1/embeddings', '/v1/rerank', '/v1/moderations', '/v1/search', '/v1/web/fetch']) {
@@ -141,20 +141,20 @@ test('models that read images, and Google models that generate them, are called 
   assert.match(await ask('google/gemini-embedding-001'), /Use POST \/v1\/embeddings\./)
 })
 
-test('the kind is named if a combo resolves to the model', async () => {
+test('the error names the kind if a combo resolves to the model', async () => {
   const { api, ask } = await open(404)
   await api.combos.create({ name: 'pictures', models: ['google/gemini-image'] })
   assert.match(await ask('pictures'), /"google\/gemini-image" is a model for images\./)
 })
 
-test('the kind is not mentioned if the provider has failed for another reason', async () => {
+test("the error doesn't mention the kind if the provider has failed for another reason", async () => {
   for (const status of [401, 429, 500]) {
     const { ask } = await open(status)
     assert.not.match(await ask('google/gemini-image'), /model for images/)
   }
 })
 
-test('the kind is named when the provider is not connected, or not named', async () => {
+test('the error names the kind if the provider is not connected, or missing from the name', async () => {
   const { ask } = await open(200)
   assert.match(
     await ask('groq/whisper'),

@@ -50,7 +50,7 @@ test('events that start with an error, or contain nothing, go to the next target
   }
 })
 
-test('events with the wrong content type have the same time to start as any stream', async () => {
+test('events with the wrong content type have the same start timeout as any stream', async () => {
   const answer = () => labelled('application/json', [': wait\n\n'], 'hang')
   const { clock, world } = await open(answer, { headersTimeoutMs: 2_000, idleTimeoutMs: 5_000 })
   const answering = world.chat({ model: 'chain', messages, stream: true })
@@ -60,14 +60,14 @@ test('events with the wrong content type have the same time to start as any stre
 })
 
 for (const type of [undefined, 'text/event-stream', 'text/plain']) {
-  test(`a whole response with the content type ${type ?? 'nothing at all'} is read as a stream`, async () => {
+  test(`a single response with ${type ? `the content type ${type}` : 'no content type'} is read as a stream`, async () => {
     const { world } = await open(() => labelled(type, [JSON.stringify(chatAnswer('Hello'), null, 2)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
     assert.match(await response.text(), /"content":"Hello".*data: \[DONE\]\n\n$/s)
   })
 
-  test(`a whole error with the content type ${type ?? 'nothing at all'} counts as the failure that it reports`, async () => {
+  test(`a JSON error with ${type ? `the content type ${type}` : 'no content type'} counts as the failure that it reports`, async () => {
     const told = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
     const { world } = await open(() => labelled(type, [JSON.stringify(told)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -103,7 +103,7 @@ test('a web page instead of a response is reported as a sign of a wrong base URL
   }
 })
 
-test("endless whitespace is a response that is too large, and isn't awaited", async () => {
+test('endless whitespace counts as a response that is too large', async () => {
   const blanks = Array.from({ length: 200 }, () => ' '.repeat(1_000))
   const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxResponseBytes: 100_000 })
   const response = await world.chat({ model: 'chain', messages, stream: true })

@@ -217,7 +217,7 @@ function nameIn(url: URL, address: string): string | undefined {
 
 for (const [title, place] of Object.entries(places)) {
   for (const format of wireFormats) {
-    test(`any model name that a client of ${format} sends is one segment of the URL for ${title}`, async () => {
+    test(`any model name is one segment of the URL for ${title} (${format} client)`, async () => {
       const { up, world } = await openPlace(place)
       let calls = 0
       for (const kind of ['whole', 'stream', 'count'] as const) {

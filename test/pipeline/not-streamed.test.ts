@@ -8,7 +8,7 @@ import { typed } from './support/unasked.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('a whole response to a streaming request')
+const test = suite('a single response to a streaming request')
 
 const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
 const calling = {
@@ -26,7 +26,7 @@ const open = (answer: object) => openWorld({ fetch: fakeUpstream(() => json(answ
 
 const messages = [{ role: 'user', content: 'Hi' }]
 
-test('a whole response instead of a stream is converted to events: text, calls, finish reason, and end', async () => {
+test('a single response instead of a stream is converted to events: text, calls, finish reason, and end', async () => {
   const world = await open(calling)
   const response = await world.chat({ messages, stream: true, stream_options: { include_usage: true } })
   assert.is(response.status, 200)
@@ -47,7 +47,7 @@ test('a whole response instead of a stream is converted to events: text, calls, 
   assert.is(world.told.requests[0]?.status, 200)
 })
 
-test('a whole response instead of a stream is readable in every format, and by clients of another one', async () => {
+test('a single response instead of a stream is readable in every format, and by clients of another format', async () => {
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer('Hello') : chatAnswer('Hello'))),
   })
@@ -72,7 +72,7 @@ const models = {
 
 for (const from of wireFormats)
   for (const to of wireFormats)
-    test(`a whole response instead of a stream of ${from} is readable by clients of ${to}`, async () => {
+    test(`a single response instead of a stream is readable (${from} provider, ${to} client)`, async () => {
       for (const type of ['application/json', 'text/event-stream']) {
         const fetch = fakeUpstream(() => typed(type, [JSON.stringify(wholeLooking[from], null, 1)]))
         const connections = ['one', 'claude', 'google', 'kept']
@@ -81,7 +81,7 @@ for (const from of wireFormats)
       }
     })
 
-test('a whole response instead of a stream is readable by a Google client that wants its stream as an array', async () => {
+test('a single response instead of a stream is readable by a Google client that requests an array', async () => {
   const world = await open(chatAnswer('Hello'))
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
   const response = await world.post('/v1beta/models/one/m:streamGenerateContent', body)
@@ -103,7 +103,7 @@ const odd = JSON.stringify(
 )
 
 for (const body of [odd, `[${odd}\n]\n`])
-  test(`a whole response instead of a stream reaches a client of the same Google format unchanged, ${body === odd ? 'bare' : 'in an array'}`, async () => {
+  test(`a single response instead of a stream reaches a Google client unchanged, ${body === odd ? 'bare' : 'in an array'}`, async () => {
     const world = await openWorld({
       fetch: fakeUpstream(() => typed('application/json', [body])),
       connections: ['google'],
@@ -125,14 +125,14 @@ for (const body of [odd, `[${odd}\n]\n`])
     )
   })
 
-test('a whole response instead of a legacy completions stream is converted to events', async () => {
+test('a single response instead of a legacy completions stream is converted to events', async () => {
   const answer = { id: 'c1', object: 'text_completion', choices: [{ index: 0, text: 'Hello', finish_reason: 'stop' }] }
   const world = await open(answer)
   const response = await world.post('/v1/completions', { model: 'one/m', prompt: 'Hi', stream: true })
   assert.is(await response.text(), `data: ${JSON.stringify(answer)}\n\ndata: [DONE]\n\n`)
 })
 
-test("a whole response instead of a stream can't be converted if the client's request can't be parsed, which is the client's fault", async () => {
+test("a single response instead of a stream fails with a client error if the client's request can't be parsed", async () => {
   const world = await open(chatAnswer())
   const response = await world.chat({ messages: 'Hi', stream: true })
   assert.is(response.status, 400)
@@ -140,7 +140,7 @@ test("a whole response instead of a stream can't be converted if the client's re
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=400:client')
 })
 
-test('an unreadable whole response instead of a stream fails the attempt', async () => {
+test('an unreadable single response instead of a stream fails the attempt', async () => {
   const fetch = fakeUpstream((_, nth) => json(nth === 1 ? { choices: ['?'] } : chatAnswer('the spare')))
   const world = await openWorld({ fetch, combos: { chain: ['one/m', 'two/m'] } })
   const response = await world.chat({ model: 'chain', messages, stream: true })

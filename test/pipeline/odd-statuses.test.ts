@@ -35,7 +35,7 @@ const bodies = [
 
 for (const provider of Object.keys(catalog)) {
   for (const format of wireFormats) {
-    test(`an invalid HTTP status from ${provider} fails with a 502 for a client of ${format}, whole and streamed`, async () => {
+    test(`an invalid HTTP status returns a 502, streamed or not (${provider} provider, ${format} client)`, async () => {
       for (const status of [600, 700, 999]) {
         for (const body of bodies) {
           const chunks = () => chunksOf(body === '' ? [] : [new TextEncoder().encode(body)])

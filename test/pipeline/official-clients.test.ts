@@ -131,7 +131,7 @@ test('the official clients read errors before the first content with their statu
   assert.is(up.calls.length, 4, 'neither asks again: both targets were tried')
 })
 
-test("the official clients leave a stream with break: the provider's call is cancelled", async () => {
+test("breaking out of an official client's stream cancels the provider's call", async () => {
   const up = fakeUpstream(
     () => new Response(bodyOf(chatEvents().slice(0, 4), 'hang'), { headers: { 'content-type': 'text/event-stream' } }),
   )

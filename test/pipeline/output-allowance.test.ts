@@ -40,7 +40,7 @@ test('a response continues unchanged while it stays within its allowance', async
   assert.equal(asked, [])
 })
 
-test('a response requests more allowance each time it needs it, and continues if it is granted', async () => {
+test('a response requests more allowance each time it runs out, and continues if the request is granted', async () => {
   const { answer, asked } = await asking(Number.POSITIVE_INFINITY)
   assert.is(await answer(chat), chatEvents(text).join(''))
   assert.ok(asked.length > 2, `${asked}`)
@@ -75,7 +75,7 @@ for (const [path, sign] of [
   ['/v1/messages', 'event: error\ndata: {"type":"error"'],
   ['/v1/responses', '"type":"error"'],
 ] as const) {
-  test(`a response that may not continue ends with an error event of ${path}`, async () => {
+  test(`a response that may not continue ends with an error event (${path})`, async () => {
     const { answer, asked, settled } = await asking(40)
     const said = await answer(path)
     assert.ok(said.includes(sign) && said.includes('Nothing is left.'), said.slice(-400))

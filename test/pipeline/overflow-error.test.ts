@@ -16,7 +16,7 @@ const sized = (contextWindows: Record<string, number>) =>
 
 const tooLong = { message: 'maximum context length is 8000 tokens', code: 'context_length_exceeded', param: 'messages' }
 
-test('the message and code of a prompt that was too long stay, and the other failures follow', async () => {
+test('the error keeps the message and code for a prompt that was too long, followed by the other failures', async () => {
   for (const [answers, attempts, others] of [
     [
       { one: () => json({ error: tooLong }, 400), two: fault(503, 'two rests', { 'retry-after': '7' }) },

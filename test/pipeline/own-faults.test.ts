@@ -11,7 +11,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('internal failures of the gateway')
 
-test('an internal failure while reading a response goes to onError once, and the next target is tried', async () => {
+test('an internal failure while reading a response is passed to onError once, and the next target is tried', async () => {
   for (const stream of [false, true]) {
     const start = (controller: ReadableStreamDefaultController) => {
       controller.enqueue('no bytes')

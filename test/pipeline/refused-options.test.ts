@@ -87,7 +87,7 @@ const wordings: Record<string, Refusal> = {
 }
 
 for (const [name, refusal] of Object.entries(wordings)) {
-  test(`a field that ${name} rejects is dropped, named, and not sent again`, async () => {
+  test(`a field that ${name} rejects is dropped with a warning, and not sent again`, async () => {
     const up = strictServer(['top_k'], refusal)
     const { messages } = await openWorld({ fetch: up, connections: ['one'] })
     const first = await messages(asked)
@@ -113,7 +113,7 @@ test('a streaming request is also sent again without the rejected option', async
   assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
 })
 
-test('a Gemini client gets its own name for the field', async () => {
+test("a warning for a Gemini client contains Gemini's name for the field", async () => {
   const up = strictServer(['top_k'], unknownField)
   const { post } = await openWorld({ fetch: up, connections: ['one'] })
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: { topK: 5 } }
@@ -156,7 +156,7 @@ test('one attempt drops fields up to three times, and the next request continues
   assert.equal([second.status, up.calls.length], [200, 6])
 })
 
-test('the option that requests the usage of a stream is dropped if it is rejected', async () => {
+test('the option that requests stream usage is dropped if rejected', async () => {
   const up = strictServer(['stream_options'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const response = await messages({ ...asked, stream: true })
@@ -165,7 +165,7 @@ test('the option that requests the usage of a stream is dropped if it is rejecte
   assert.equal([response.status, warnings(response), up.calls.length], [200, null, 3])
 })
 
-test('an option that one connection has rejected is sent to another', async () => {
+test('an option rejected by one connection is still sent to others', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one', 'two'] })
   await messages(asked)
@@ -216,7 +216,7 @@ const kept: Record<string, [fields: string[], refusal: Refusal, status: number]>
 }
 
 for (const [name, [fields, refusal, status]] of Object.entries(kept)) {
-  test(`the client gets a rejection of ${name}`, async () => {
+  test(`a rejection of ${name} reaches the client`, async () => {
     const up = strictServer(fields, refusal)
     const { messages } = await openWorld({ fetch: up, connections: ['one'] })
     const response = await messages(asked)

@@ -20,7 +20,7 @@ const clouds = ['x-amzn-requestid', 'apim-request-id', 'x-goog-request-id']
 
 for (const client of wireFormats)
   for (const from of wireFormats)
-    test(`the provider's request id reaches a client of ${client} from a provider of ${from}`, async () => {
+    test(`the provider's request id reaches the client (${from} provider, ${client} client)`, async () => {
       for (const name of sentIn)
         for (const [kind, answer] of Object.entries({
           whole: () => json(whole[from], 200, { [name]: 'req_1' }),

@@ -160,7 +160,7 @@ test('bodies with a declared charset other than UTF-8 get a 415', async () => {
     )
 })
 
-test('a page of another site can send requests only after a preflight request', async () => {
+test('a page on another site can send requests only after a preflight request', async () => {
   const { up, world } = await open()
   const origin = 'http://page.test'
   for (const type of [
@@ -181,7 +181,7 @@ test('a page of another site can send requests only after a preflight request', 
   assert.is((await world.chat({}, { headers: { 'content-type': 'text/plain' } })).status, 200, 'no browser, no matter')
 })
 
-test('other methods get a 405 that names the allowed one, and so do the probes HEAD and OPTIONS', async () => {
+test('other methods, including HEAD and OPTIONS probes, get a 405 that names the allowed method', async () => {
   const { world } = await open()
   for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {

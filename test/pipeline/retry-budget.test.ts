@@ -36,7 +36,7 @@ test('targets that always fail get at most 1.2 calls per request plus ten per se
   }
 })
 
-test('at one request per second, each is tried three times', async () => {
+test('at one request per second, each request is tried three times', async () => {
   assert.is((await load(1, 20)).calls, 60)
 })
 

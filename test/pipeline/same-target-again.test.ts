@@ -206,7 +206,7 @@ test('retries of the same target use the retry budget', async () => {
   assert.match(await last.text(), /No further attempt was made because the gateway's retry budget/)
 })
 
-test('a target that a combo names twice is retried once', async () => {
+test('a target that a combo lists twice is retried once', async () => {
   const { up, world } = await lone([refused(500, {})], {
     combos: { chain: ['one/m', 'inner', 'one/m'], inner: ['one/m', 'two/m'] },
   })

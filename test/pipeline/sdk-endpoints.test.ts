@@ -23,7 +23,7 @@ async function allOf<T>(list: Promise<AsyncIterable<T>>): Promise<T[]> {
   return found
 }
 
-test('the official clients list the models, in three dialects', async () => {
+test('the official clients list the models, in three formats', async () => {
   const { gateway } = await openWorld({ combos: { chain: ['one/m', 'two/m'] } })
   const fetch: Fetch = (input, init) => gateway.fetch(new Request(input, init))
   const ids = (await allOf(openai(fetch).models.list())).map(({ id }) => id)
@@ -41,7 +41,7 @@ test('the official clients list the models, in three dialects', async () => {
   )
 })
 
-test('the official clients retrieve one model, in three dialects', async () => {
+test('the official clients retrieve one model, in three formats', async () => {
   const { gateway } = await openWorld({ combos: { chain: ['one/m', 'two/m'] } })
   const fetch: Fetch = (input, init) => gateway.fetch(new Request(input, init))
   for (const id of ['chain', 'claude/c']) {
@@ -77,7 +77,7 @@ const counters: Readonly<Record<WireFormat, { path: RegExp; count: object } | un
 for (const [name, count] of Object.entries(counting)) {
   for (const format of wireFormats) {
     const counter = counters[format]
-    test(`${name} counts the tokens of a request with a provider of ${format}`, async () => {
+    test(`${name} counts the tokens of a request (${format} provider)`, async () => {
       const up = fakeUpstream(({ url }: Call) =>
         counter?.path.test(url.pathname) ? json(counter.count) : json({ error: { message: 'unknown' } }, 404),
       )

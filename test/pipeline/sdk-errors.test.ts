@@ -88,7 +88,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 
 for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {
-    test(`${name} recognizes each error of a provider of ${format} by its class`, async () => {
+    test(`each error of a provider has the right class in the SDK (${name}, ${format} provider)`, async () => {
       for (const [what, told] of Object.entries(errors)) {
         for (const stream of [false, true]) {
           const { fetch } = await openBefore(
@@ -102,7 +102,7 @@ for (const [name, { create }] of Object.entries(clients)) {
       }
     })
 
-    test(`${name} gets no normal end if a stream of ${format} is cut off`, async () => {
+    test(`a stream that is cut off never ends normally in the SDK (${name}, ${format} provider)`, async () => {
       const { events } = saidBy(format).answer
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(
@@ -117,7 +117,7 @@ for (const [name, { create }] of Object.entries(clients)) {
       assert.is(heard, 'It is 21 °C in Paris')
     })
 
-    test(`${name} gets an error if a provider of ${format} fails mid-stream and then ends normally`, async () => {
+    test(`a provider that fails mid-stream and then ends normally causes an error in the SDK (${name}, ${format} provider)`, async () => {
       const { events } = saidBy(format).answer
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(
@@ -129,7 +129,7 @@ for (const [name, { create }] of Object.entries(clients)) {
     })
   }
 
-  test(`${name} recognizes a wrong key and an unknown model by class`, async () => {
+  test(`a wrong key and an unknown model have the right error class in the SDK (${name})`, async () => {
     const { world, fetch } = await openBefore(
       'openai-chat',
       fakeUpstream(() => json({}, 500)),

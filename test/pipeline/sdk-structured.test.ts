@@ -160,7 +160,7 @@ const asking: Readonly<Record<string, [ClientFormat, (fetch: Fetch) => Promise<u
 
 for (const [name, [own, ask]] of Object.entries(asking)) {
   for (const format of wireFormats) {
-    test(`${name} sends an image to a provider of ${format} and gets structured output`, async () => {
+    test(`an SDK sends an image and gets structured output (${name}, ${format} provider)`, async () => {
       const asked: JsonObject[] = []
       const provider = upstream(
         http.post('*', async ({ request }) => {

@@ -9,7 +9,7 @@ const test = suite('SDK tool loops')
 for (const [name, { create, format: own, refers }] of Object.entries(clients)) {
   for (const format of wireFormats) {
     for (const stream of [false, true]) {
-      test(`${name} runs its tools with a provider of ${format}, ${stream ? 'streamed' : 'whole'}`, async () => {
+      test(`an SDK runs its tool loop (${name}, ${format} provider${stream ? ', streamed' : ''})`, async () => {
         const { fetch, asked } = await openToolLoop(format, own)
         assert.equal(await create(fetch).converse(MODEL, { stream }), EXPECTED)
         assert.is(asked.length, 2)

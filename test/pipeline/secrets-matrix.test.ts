@@ -83,7 +83,7 @@ const words = (quoted: string) => `Incorrect API key provided: ${quoted}. Find y
 for (const provider of Object.keys(starts)) {
   if (provider === 'bedrock') continue
   for (const client of wireFormats) {
-    test(`an error body in a stream of ${provider} shows no key to a client of ${client}`, async () => {
+    test(`an error body in a stream shows no key (${provider} provider, ${client} client)`, async () => {
       const world = await openQuoting()
       for (const [what, bodyWith] of Object.entries(bodies)) {
         if (contentOf[provider] === what) continue
@@ -103,7 +103,7 @@ for (const provider of Object.keys(starts)) {
 
 for (const client of wireFormats) {
   for (const provider of Object.keys(starts)) {
-    test(`an error of ${provider}, by its status or in a 200, shows no key to a client of ${client}`, async () => {
+    test(`an error, by its status or in a 200, shows no key (${provider} provider, ${client} client)`, async () => {
       const world = await openQuoting()
       for (const stream of [false, true, 'count'] as const) {
         for (const status of [200, 400]) {
@@ -128,7 +128,7 @@ function assertHidden(all: string, keys: readonly string[], what: string) {
 }
 
 for (const [name, spelt] of Object.entries(forms)) {
-  test(`a key in ${name} never appears in responses, hooks, logs, or health`, async () => {
+  test(`a key encoded in ${name} never appears in responses, hooks, logs, or health`, async () => {
     const world = await openQuoting()
     for (const key of [OWN, OTHER, SHAPE]) {
       const quoted = spelt(key)
@@ -154,7 +154,7 @@ for (const [name, spelt] of Object.entries(forms)) {
 }
 
 for (const [name, spelt] of Object.entries({ 'its own form': (key: string) => key, ...forms })) {
-  test(`a key in ${name} never appears in the error of a failed connection`, async () => {
+  test(`a key encoded in ${name} never appears in the error of a failed connection`, async () => {
     const world = await openQuoting()
     for (const key of [OWN, OTHER, SHAPE]) {
       const quoted = spelt(key)

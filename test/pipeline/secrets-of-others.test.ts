@@ -119,7 +119,7 @@ function assertHidden(text: string, secret: string) {
 
 for (const [provider, { start, error }] of Object.entries(streams)) {
   for (const format of wireFormats) {
-    test(`other connections' keys stay out of an error mid-stream from ${provider} for a client of ${format}`, async () => {
+    test(`other connections' keys stay out of an error mid-stream (${provider} provider, ${format} client)`, async () => {
       for (const secret of OTHERS) {
         const frames: (string | Uint8Array)[] = [error(`Bad key: ${secret}, sorry`)]
         if (typeof frames[0] === 'string') frames.push(frames[0].replaceAll('/', '\\/'), frames[0].trimEnd())
@@ -147,7 +147,7 @@ for (const [provider, error] of Object.entries({
   claude: (code: string) => data({ type: 'error', error: { type: code, message: 'Bad key' } }, 'error'),
 })) {
   for (const format of wireFormats) {
-    test(`other connections' keys stay out of the code of an error mid-stream from ${provider} for a client of ${format}`, async () => {
+    test(`other connections' keys stay out of the code of an error mid-stream (${provider} provider, ${format} client)`, async () => {
       for (const secret of OTHERS) {
         const answer = () => sse([...(streams[provider]?.start() ?? []), error(`key_${secret}`)].map(String))
         const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections })
@@ -161,7 +161,7 @@ for (const [provider, error] of Object.entries({
 }
 
 for (const stream of [false, true]) {
-  test(`other connections' keys stay out of the headers of a successful response, ${stream ? 'streamed' : 'whole'}, passed through or translated`, async () => {
+  test(`other connections' keys stay out of the headers of a successful response, passed through or translated${stream ? ', streamed' : ''}`, async () => {
     for (const secret of OTHERS) {
       for (const value of [secret, `Bearer ${secret}`, `x;${secret};y`]) {
         if (/["\\]/.test(secret) && value.includes(' ')) continue

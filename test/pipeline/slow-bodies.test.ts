@@ -23,7 +23,7 @@ const errors: Record<string, (body: Record<string, Record<string, unknown>>) => 
 
 for (const [path, messageIn] of Object.entries(errors)) {
   for (const length of [{}, { 'content-length': '500' }] as Record<string, string>[]) {
-    test(`a request body that stalls fails with a 408 of ${path} after five minutes, ${length['content-length'] ? 'with' : 'without'} a length`, async () => {
+    test(`a request body that stalls gets a 408 after five minutes (${path}, ${length['content-length'] ? 'with' : 'without'} a content length)`, async () => {
       const up = fakeUpstream(() => json(chatAnswer()))
       const world = await openWorld({ fetch: up })
       let response: Response | undefined
@@ -43,7 +43,7 @@ for (const [path, messageIn] of Object.entries(errors)) {
   }
 }
 
-test('a request body that stalls has the time that the limit allows', async () => {
+test('a request body that stalls is awaited for the configured time', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits: { bodyTimeoutMs: 1_500 } })
   const asked = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', stalled()))
   await world.clock.advance(1_500)

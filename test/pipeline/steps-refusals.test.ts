@@ -137,7 +137,7 @@ const codes: ReadonlyArray<[code: ErrorCode, status: number, openai: string, ant
 ]
 
 for (const [code, status, openai, anthropic, google] of codes)
-  test(`clients of each format find the code of ${code} where they look for it`, async () => {
+  test(`clients of each format find the code ${code} where they expect it`, async () => {
     const refusing: RequestStep = async () => {
       throw gatewayError(code, { message: 'No.', headers: { 'retry-after': '7' } })
     }
@@ -166,7 +166,7 @@ for (const [code, status, openai, anthropic, google] of codes)
     })
   })
 
-test('a step is called before each further call of an attempt, and may end the request', async () => {
+test('a step runs before each further call of an attempt, and may end the request', async () => {
   for (const isRefused of [false, true]) {
     const spent: number[] = []
     const { post, up, requests } = await openWith({

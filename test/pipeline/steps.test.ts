@@ -142,7 +142,7 @@ test('the client gets the first rejection if all targets are rejected, and other
   assert.equal([second.status, (await second.json()).error.message], [503, 'Overloaded'])
 })
 
-test('a bug in a step is reported, rejects its target before the attempt, and changes nothing after it', async () => {
+test('a bug in a step is reported, rejects the target before an attempt, and changes nothing after one', async () => {
   for (const isBefore of [true, false]) {
     const events: string[] = []
     const { aroundAttempt } = settling(events)
@@ -293,7 +293,7 @@ const limits: Array<[path: string, format: keyof typeof answers, body: object, s
 
 for (const [path, format, body, sent, warning] of limits)
   for (const strict of [false, true])
-    test(`a step limits the output of ${format} for ${path} with ${JSON.stringify(body)}${strict ? ', strictly' : ''}`, async () => {
+    test(`a step limits the output for ${JSON.stringify(body)} (${path}, ${format} provider${strict ? ', strict' : ''})`, async () => {
       const up = fakeUpstream(() => json(answers[format]))
       const gateway = createGateway({
         ...{ storage: memoryStorage(), fetch: up, logger: false, strict },

@@ -12,7 +12,7 @@ const test = suite('translated stream chunks')
 
 for (const provider of wireFormats)
   for (const client of wireFormats.filter((format) => format !== provider))
-    test(`a client of ${client} gets one chunk per read from a provider of ${provider}, with everything in it`, async () => {
+    test(`the client gets one chunk for each chunk of the provider, with everything in it (${provider} provider, ${client} client)`, async () => {
       const reads = readsOf(provider)
       let taken = 0
       function* counted() {

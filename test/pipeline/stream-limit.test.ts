@@ -32,7 +32,7 @@ const test = suite('the size limit of a stream')
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
-    test(`an endless stream of ${provider} ends with an error for a client of ${client}`, async () => {
+    test(`an endless stream ends with an error (${provider} provider, ${client} client)`, async () => {
       const up = fakeUpstream(() => sse(endless(provider, 'x'.repeat(1_000))))
       const world = await openWorld({ fetch: up, catalog: streamCatalog, connections: [provider], limits })
       const text = await (await world.post(...streamRequests[client](`${provider}/m`))).text()
@@ -47,7 +47,7 @@ for (const provider of wireFormats)
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
-    test(`the limit of a stream counts only the text that ${provider} sends a client of ${client}, not the events around it`, async () => {
+    test(`the size limit of a stream counts only text, not the events around it (${provider} provider, ${client} client)`, async () => {
       const { start = '', event } = says[provider]
       const events = Array.from({ length: 3_000 }, () => event('ab'))
       assert.ok(events.join('').length > MOST)

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { both, open } from './support/both-formats.ts'
 
-const test = suite('stream_options in a request for a whole response')
+const test = suite('stream_options in a non-streaming request')
 
 const message = '"messages" : [{"role":"user","content":"a \\"stream_options\\": b 1.0"}]'
 
@@ -29,13 +29,13 @@ for (const [name, [sent, passed]] of Object.entries(table)) {
   })
 }
 
-test("stream_options of a request for a whole response aren't passed on to legacy completions either", async () => {
+test("stream_options in a non-streaming request aren't passed on to legacy completions either", async () => {
   const { world, up } = await open()
   await world.post('/v1/completions', '{"model":"one/m","prompt":"a","stream_options":{"include_usage":true}}')
   assert.is(up.calls[0]?.body, '{"model":"m","prompt":"a"}')
 })
 
-test('stream_options are passed on in a streaming request, and if no format knows them', async () => {
+test('stream_options are passed on in a streaming request, and if they are unknown', async () => {
   const { world, up } = await open(both)
   const streamed = `{"model":"one/m",${message},"stream":true,"stream_options":{"include_usage":true}}`
   await world.post('/v1/chat/completions', streamed)

@@ -81,7 +81,7 @@ test('an event that lacks only its blank line is complete, and is sent before th
   }
 })
 
-test('an error mid-stream ends the stream, is passed on once, and nothing else is tried', async () => {
+test('an error mid-stream is passed on once and ends the stream, and no other target is tried', async () => {
   const error = 'data: {"error":{"code":400,"message":"Token limit reached"}}\n\n'
   for (const rest of ['', 'data: [DONE]\n\n']) {
     const sent = chatEvents().slice(0, 3).join('') + error
@@ -97,7 +97,7 @@ test('an error mid-stream ends the stream, is passed on once, and nothing else i
   assert.is(told.requests[0]?.status, 529)
 })
 
-test('an event named error is an error, after which no end mark is sent', async () => {
+test('an event named error counts as an error, and no end marker follows', async () => {
   for (const data of ['{"message":"Over"}', '{"detail":"Over"}', '{}', 'Over', '""']) {
     const said = [...chatEvents().slice(0, 3), `event: error\ndata: ${data}\n\n`]
     const { text, told } = await relayed('chat', [...said, 'data: [DONE]\n\n'])
@@ -202,7 +202,7 @@ test('an event over 16 MiB is rejected, before the first content and after it', 
   assert.match(behind.text, /longer than 16 MiB.*upstream_invalid/)
 })
 
-test("a client that doesn't read takes at most 64 KiB from the provider", async () => {
+test("a client that doesn't read causes at most 64 KiB to be read from the provider", async () => {
   const event = chatChunk({ content: 'x'.repeat(1_000) })
   function* endless() {
     for (;;) yield event

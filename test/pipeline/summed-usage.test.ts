@@ -26,7 +26,7 @@ const startOf = (input: number) =>
     },
   })
 
-test("total usage matches the providers' reports to the token across failures, fallbacks, empty responses, and interrupted streams", async () => {
+test("total usage matches the providers' reports exactly across failures, fallbacks, empty responses, and interrupted streams", async () => {
   const random = createRandom()
   const reported = { input: 0, output: 0 }
 

@@ -84,7 +84,7 @@ test('every route × method × credential is accepted or rejected as the tables 
 })
 
 for (const basePath of ['', '/ai']) {
-  test(`the path that is authorized is the path that is routed, in ${spellings.length} spellings below "${basePath}"`, async () => {
+  test(`the authorized path is always the routed path (${spellings.length} spellings below "${basePath}")`, async () => {
     const { world, key } = await open({ basePath })
     for (const [spelling, area] of spellings) {
       if (basePath && /^[/\\]{1,3}(?:\.|x|\t|%|[/\\])|^\\/.test(spelling)) continue // these leave the base path, or begin outside it
@@ -143,7 +143,7 @@ test('the 404 for an unknown path suggests a similar one', async () => {
   }
 })
 
-test('a host name in the request changes nothing', async () => {
+test('a host name in the request target has no effect', async () => {
   const { world } = await open()
   for (const host of ['localhost', '127.0.0.1', 'gateway', 'api.openai.com'])
     assert.is((await world.gateway.fetch(new Request('http://gateway/api/keys', { headers: { host } }))).status, 401)
@@ -188,7 +188,7 @@ test("a Host that isn't a host name is rejected, because some runtimes build the
   assert.equal(world.told.errors, [])
 })
 
-test('outside its paths, the gateway serves the root, and a 404 that names its paths; handle leaves both to your app', async () => {
+test('outside its paths, the gateway serves the root and a 404 that lists its paths; handle leaves both to your app', async () => {
   for (const basePath of ['', '/ai']) {
     const { world } = await open({ basePath })
     const get = (path: string, method = 'GET') => world.gateway.fetch(new Request(`http://gateway${path}`, { method }))

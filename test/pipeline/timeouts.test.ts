@@ -25,7 +25,7 @@ async function asking(
   return { up, world, asked, answer: () => response }
 }
 
-test('headers: the attempt fails exactly at the limit and not a millisecond earlier', async () => {
+test('the headers timeout fails the attempt exactly at the limit and not a millisecond earlier', async () => {
   for (const stream of [false, true]) {
     const { up, world, answer } = await asking(never, { stream })
     await world.clock.advance(999)
@@ -42,12 +42,12 @@ test('headers: the attempt fails exactly at the limit and not a millisecond earl
 const late = (code: string) => new TypeError('terminated', { cause: Object.assign(new Error('late'), { code }) })
 
 for (const [what, where, error] of [
-  ['headers, as in undici', 'headers', late('UND_ERR_HEADERS_TIMEOUT')],
-  ['bodies, as in undici', 'body', late('UND_ERR_BODY_TIMEOUT')],
-  ['whole calls, as with a signal', 'headers', new DOMException('The operation timed out.', 'TimeoutError')],
-  ['whole calls, as with a signal mid-body', 'body', new DOMException('The operation timed out.', 'TimeoutError')],
+  ['headers (undici)', 'headers', late('UND_ERR_HEADERS_TIMEOUT')],
+  ['bodies (undici)', 'body', late('UND_ERR_BODY_TIMEOUT')],
+  ['entire calls (a signal)', 'headers', new DOMException('The operation timed out.', 'TimeoutError')],
+  ['entire calls (a signal, mid-body)', 'body', new DOMException('The operation timed out.', 'TimeoutError')],
 ] as const)
-  test(`a timeout of the HTTP client itself for ${what} counts against the model and not its connection`, async () => {
+  test(`the HTTP client's own timeout for ${what} counts against the model and not its connection`, async () => {
     const cut = new ReadableStream({ start: (controller) => controller.error(error) })
     const first = () => (where === 'body' ? new Response(cut) : Promise.reject(error))
     const { world, answer, asked } = await asking(first, {})
@@ -60,7 +60,7 @@ for (const [what, where, error] of [
     )
   })
 
-test('a timeout beyond the longest timer never expires', async () => {
+test('a timeout longer than the longest possible timer never expires', async () => {
   const none = { headersTimeoutMs: Number.POSITIVE_INFINITY, idleTimeoutMs: 2 ** 40, totalTimeoutMs: 2 ** 31 }
   const { world, answer } = await asking(never, {}, { limits: none })
   assert.is(world.clock.pending(), 0)
@@ -68,7 +68,7 @@ test('a timeout beyond the longest timer never expires', async () => {
   assert.is(answer(), undefined)
 })
 
-test('headers: the next target is tried', async () => {
+test('the next target is tried after a headers timeout', async () => {
   const { up, world, asked, answer } = await asking(
     never,
     { model: 'chain' },
@@ -81,7 +81,7 @@ test('headers: the next target is tried', async () => {
   assert.is(answer()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
 })
 
-test('silence: the timeout of a whole response counts from its last chunk', async () => {
+test('the idle timeout of a non-streaming response counts from its last chunk', async () => {
   const parts = ['{"id":"c1",', '"choices":', '[]}']
   const { up, world, answer } = await asking((clock) => new Response(bodyOf(slowly(clock, parts, 199), 'hang')), {})
   await world.clock.advance(199 * 3 + 199)
@@ -92,7 +92,7 @@ test('silence: the timeout of a whole response counts from its last chunk', asyn
   assert.is(world.clock.pending(), 0)
 })
 
-test("silence: before a stream's first content, the next target is tried", async () => {
+test("the next target is tried after an idle timeout before a stream's first content", async () => {
   const { up, world, asked, answer } = await asking(
     () => sse(chatEvents().slice(0, 1), 'hang'),
     { model: 'chain', stream: true },
@@ -106,7 +106,7 @@ test("silence: before a stream's first content, the next target is tried", async
   assert.equal(up.providers, ['one', 'two'])
 })
 
-test('silence: mid-stream, the stream ends with an error exactly at the limit', async () => {
+test('the idle timeout ends a stream with an error exactly at the limit', async () => {
   const { up, world, asked, answer } = await asking(() => sse(chatEvents().slice(0, 3), 'hang'), { stream: true })
   await asked
   const reader = answer()?.body?.getReader()
@@ -132,7 +132,7 @@ test('silence: mid-stream, the stream ends with an error exactly at the limit', 
   assert.is(world.clock.pending(), 0)
 })
 
-test("silence: a client that reads slowly doesn't count as the provider's silence", async () => {
+test("a client that reads slowly doesn't trigger the idle timeout", async () => {
   const { world, asked, answer } = await asking(() => sse(chatEvents()), { stream: true })
   await asked
   const reader = answer()?.body?.getReader()
@@ -146,7 +146,7 @@ test("silence: a client that reads slowly doesn't count as the provider's silenc
   assert.is(world.told.requests[0]?.status, 200)
 })
 
-test("silence: a silent error body doesn't hide the status", async () => {
+test("an error body that never arrives doesn't hide the status", async () => {
   const { world, answer } = await asking(() => new Response(bodyOf(['{"error":'], 'hang'), { status: 422 }), {})
   await world.clock.advance(200)
   assert.is(answer()?.status, 422)
@@ -155,7 +155,7 @@ test("silence: a silent error body doesn't hide the status", async () => {
 
 const blanks = Array.from({ length: 100 }, () => ' ')
 for (const stream of [false, true]) {
-  test(`total: limits a response that arrives slowly, ${stream ? 'even if a stream was requested' : 'from the start of the attempt'}`, async () => {
+  test(`the total timeout limits a response that arrives slowly, ${stream ? 'even if a stream was requested' : 'from the start of the attempt'}`, async () => {
     const { up, world, answer } = await asking(
       (clock) => new Response(bodyOf(slowly(clock, blanks, 100)), { headers: { 'content-type': 'application/json' } }),
       { stream },
@@ -169,7 +169,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('total: the timeout includes the time before the headers', async () => {
+test('the total timeout includes the time before the headers', async () => {
   const { world, answer } = await asking(never, {}, { limits: { headersTimeoutMs: 1_000, totalTimeoutMs: 500 } })
   await world.clock.advance(499)
   assert.is(answer(), undefined)
@@ -177,7 +177,7 @@ test('total: the timeout includes the time before the headers', async () => {
   assert.is(answer()?.status, 504)
 })
 
-test('total: a stream may take as long as it needs', async () => {
+test("the total timeout doesn't apply to streams", async () => {
   const { world, asked, answer } = await asking((clock) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150)), {
     stream: true,
   })

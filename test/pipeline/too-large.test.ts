@@ -104,7 +104,7 @@ for (const { at, kind, body } of all)
     })
 
 for (const { at, kind, body } of all.filter(({ at }) => !at.startsWith('/v1/audio')))
-  test(`${at} ends at the first target after any other client error`, async () => {
+  test(`${at} tries no other target after any other client error`, async () => {
     const up = fakeUpstream(() => json({ error: { message: '"temperature" must be at most 2.' } }, 400))
     const combos = { pair: { models: ['one/of-any-kind', 'two/of-any-kind'], kind } }
     const { post } = await openWorld({ fetch: up, combos, connections: ['one', 'two'] })

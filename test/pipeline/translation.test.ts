@@ -8,7 +8,7 @@ const test = suite('translation between formats')
 
 const hello = [{ role: 'user', content: 'Hi' }]
 
-test("a chat client gets a Messages provider's response, whole", async () => {
+test("a chat client gets a Messages provider's non-streaming response", async () => {
   const { up, world } = await open()
   const response = await world.chat({ model: 'claude/c', messages: hello, temperature: 0.5 })
   assert.is(response.status, 200)
@@ -28,7 +28,7 @@ test("a chat client gets a Messages provider's response, whole", async () => {
   assert.equal(world.told.usages.length, 1)
 })
 
-test("a chat client gets a Messages provider's response, streamed, with whole events in each chunk", async () => {
+test("a chat client gets a Messages provider's stream, with complete events in each chunk", async () => {
   const { up, world } = await open()
   const response = await world.chat({
     model: 'claude/c',
@@ -49,7 +49,7 @@ test("a chat client gets a Messages provider's response, streamed, with whole ev
   assert.is(up.open, 0)
 })
 
-test("a Messages client gets a chat provider's response, whole and streamed", async () => {
+test("a Messages client gets a chat provider's response, streamed or not", async () => {
   const { world } = await open()
   const whole = await (await world.messages({ model: 'one/m', messages: hello })).json()
   assert.equal(whole.content, [{ type: 'text', text: 'Hello' }])
@@ -81,7 +81,7 @@ test('an unreadable event never leads to a normal end', async () => {
   )
 })
 
-test("an error that only the event's name shows reaches the client as an error in its own format", async () => {
+test("an error recognizable only by the event's name reaches the client as an error in the client's format", async () => {
   const said = [...chatEvents().slice(0, 3), 'event: error\ndata: {"message":"Over"}\n\n', 'data: [DONE]\n\n']
   const { world } = await open(() => sse(said))
   const text = await (await world.messages({ model: 'one/m', messages: hello, stream: true })).text()
@@ -122,7 +122,7 @@ test("a provider's error is converted to the client's format", async () => {
   assert.match(error.message, /prompt is too long/)
 })
 
-test('losses are named in a header, and rejected in strict mode, by header or by option', async () => {
+test('a header names losses, and strict mode, set by header or option, rejects them', async () => {
   const { up, world } = await open()
   const lossy = { model: 'claude/c', messages: hello, seed: 7 }
   assert.is((await world.chat(lossy)).headers.get('x-signalbox-warning'), 'dropped:seed')
@@ -132,7 +132,7 @@ test('losses are named in a header, and rejected in strict mode, by header or by
   assert.is(up.calls.length, 1)
 })
 
-test("a request that one target can't accept goes to one that can", async () => {
+test("a request that one target can't accept goes to a target that can", async () => {
   const { up, world } = await open(both, { combos: { chain: ['claude/c', 'one/m'] } })
   const response = await world.chat({ model: 'chain', messages: hello, n: 2 })
   assert.is(response.status, 200)
@@ -148,7 +148,7 @@ test('a warning cannot forge a header', async () => {
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /^dropped:x%0D%0Aset-cookie:%20a%2C%20b$/)
 })
 
-test('a translated stream that is cut off ends with an error event, never with its end mark', async () => {
+test('a translated stream that is cut off ends with an error event, never with an end marker', async () => {
   const cut = messageEvents().slice(0, 6)
   const { world, up } = await open(() => sse(cut))
   const text = await (await world.chat({ model: 'claude/c', messages: hello, stream: true })).text()

@@ -33,7 +33,7 @@ test('an unrequested stream without content falls back to the next target', asyn
   assert.is(attemptsOf(await ask()), passed('200:content'))
 })
 
-test('an unrequested stream with an error at its start or in the middle counts as that failure', async () => {
+test('an unrequested stream with an error at its start or in the middle counts as the reported failure', async () => {
   const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
   for (const before of [[], chatEvents().slice(0, 3)]) {
     const { up, world, ask } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))
@@ -68,7 +68,7 @@ test('an empty unrequested stream falls back to the next target, and reaches the
   assert.equal([translated.type, translated.stop_reason], ['message', 'end_turn'])
 })
 
-test('an unrequested stream has the size limit of whole responses', async () => {
+test('an unrequested stream has the size limit of non-streaming responses', async () => {
   const words = Array.from({ length: 200 }, () => chatChunk({ content: 'x'.repeat(1_000) }))
   for (const type of ['text/event-stream', 'application/json']) {
     const { up, world, ask } = await openChain(() => typed(type, words, 'hang'), {
@@ -81,7 +81,7 @@ test('an unrequested stream has the size limit of whole responses', async () => 
   }
 })
 
-test('an unrequested stream has the idle and total timeouts of whole responses', async () => {
+test('an unrequested stream has the idle and total timeouts of non-streaming responses', async () => {
   const events = [...chatEvents().slice(0, 2), ...Array.from({ length: 40 }, () => chatChunk({ content: 'on ' }))]
   for (const [everyMs, attempt, message] of [
     [201, '504:timeout', 'The provider sent nothing for 0.2 s.'],

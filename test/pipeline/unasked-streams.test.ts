@@ -51,7 +51,7 @@ async function openAll(answer: (format: ProviderFormat) => Response) {
 
 for (const from of providerFormats)
   for (const to of wireFormats)
-    test(`an unrequested stream of ${from} becomes a whole response for a client of ${to}`, async () => {
+    test(`an unrequested stream becomes a single response (${from} provider, ${to} client)`, async () => {
       const { up, world } = await openAll(streamOf)
       const response = await world.post(...questions[to](`${providers[from]}/m`, false))
       assert.is(response.status, 200, await (response.status === 200 ? '' : response.text()))
@@ -63,7 +63,7 @@ for (const from of providerFormats)
       assert.equal([up.calls.length, up.open], [1, 0])
     })
 
-test('an unrequested stream ends with its end mark, even if the connection stays open, or breaks after it', async () => {
+test('an unrequested stream ends with its end marker, even if the connection stays open or breaks afterward', async () => {
   for (const end of ['hang', 'error'] as const) {
     const { up, world } = await openAll((format) => streamOf(format, end))
     for (const [format, provider] of Object.entries(providers)) {
@@ -113,13 +113,13 @@ test('an unrequested stream is recognized by its events under any content type',
   }
 })
 
-test("a whole response with a stream's content type is not an unrequested stream", async () => {
+test("a JSON response with a stream's content type is not an unrequested stream", async () => {
   const text = JSON.stringify(chatAnswer(), null, 1)
   const { ask } = await openChain(() => typed('text/event-stream', ['\n', text]))
   assert.is(await (await ask()).text(), `\n${text}`)
 })
 
-test("an unrequested stream reports what its response format can't express", async () => {
+test('an unrequested stream reports losses of its conversion to a response', async () => {
   const call = { type: 'computer_call', id: 'cu_1', status: 'completed' }
   const told = { ...wholeResponse, output: [...wholeResponse.output, call] }
   const { world } = await openAll(() =>
@@ -138,7 +138,7 @@ test('an unrequested stream is also reassembled if encrypted state in the reques
   assert.equal([answer.type, answer.content[0].text], ['message', 'Hello'])
 })
 
-test("an unrequested stream can't be reassembled for a client whose request can't be read, which is the client's fault", async () => {
+test("an unrequested stream fails with a client error if the client's request can't be parsed", async () => {
   const { ask } = await openChain(() => sse(chatEvents()))
   const response = await ask({ messages: 'Hi' })
   assert.is(response.status, 400)

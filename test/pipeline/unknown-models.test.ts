@@ -27,7 +27,7 @@ test("an unknown model returns 404 with similar names, in the client's format", 
   assert.equal([messages.type, messages.error.type], ['error', 'not_found_error'])
 })
 
-test('without any connection, catalog models are suggested, followed by what they are missing', async () => {
+test('without any connection, catalog models are suggested, with the missing connection', async () => {
   const { asked, world } = await routing({
     connections: [],
     catalog: { ...catalog, one: { alias: 'uno', models: [{ id: 'mega' }, { id: 'picture', type: 'image' }] } },
@@ -77,7 +77,7 @@ test('models of a compatible provider are suggested without querying it', async 
   assert.is(up.calls.length, 0)
 })
 
-test("a model that only its provider can know is suggested with the provider's name", async () => {
+test("a model that only its provider can know is suggested together with the provider's name", async () => {
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
   const connections = [{ provider: 'openai-compatible-lab', providerSpecificData: lab }]
   const { asked } = await routing({ connections })
@@ -106,7 +106,7 @@ test("if custom models can't be read, the error for an unknown model only lacks 
   )
 })
 
-test('a provider without an active connection is named', async () => {
+test('the error names a provider without an active connection', async () => {
   const { asked } = await routing({ connections: ['one'] })
   assert.match(await asked('two/m'), /^404 .*there is no active connection to "two"\. Ask/)
   assert.not.match(await asked('one/'), /no active connection/)
@@ -180,7 +180,7 @@ test('the error for a combo or an alias without a target names the providers tha
 
 const wide = () => ['a/m', 'b/m', 'c/m', 'd/m']
 
-test("a misspelled provider that isn't connected is suggested with what it is missing, even if others are connected", async () => {
+test("a misspelled provider that isn't connected is suggested with the missing connection, even if others are connected", async () => {
   const { asked } = await routing({
     connections: ['one'],
     catalog: { ...catalog, anthropic: at('claude', { models: [{ id: 'opus' }] }) },
@@ -193,7 +193,7 @@ test("a misspelled provider that isn't connected is suggested with what it is mi
   assert.not.match(await asked('something/else'), /Did you mean/)
 })
 
-test('a catalog model without its provider is suggested with what it is missing, even if others are connected', async () => {
+test('a catalog model without a connected provider is suggested with the missing connection, even if others are connected', async () => {
   const world = { ...catalog, anthropic: at('claude', { alias: 'ant', models: [{ id: 'opus' }, { id: 'x/opus' }] }) }
   const { asked } = await routing({ connections: ['two'], catalog: world })
   for (const name of ['opus', 'x/opus'])
@@ -210,7 +210,7 @@ test('a catalog model without its provider is suggested with what it is missing,
   assert.match(await besideLab('nobody-knows'), /as in "lab\/nobody-knows"\. GET/)
 })
 
-test('a compatible provider that was never connected is named as it was requested', async () => {
+test('the error names a compatible provider that was never connected as it was requested', async () => {
   const lab = { provider: 'openai-compatible-lab', providerSpecificData: at('lab') }
   const { asked } = await routing({ connections: ['one', lab], catalog: { ...catalog, openai: at('openai') } })
   for (const provider of ['openai-compatible-studio', 'anthropic-compatible-studio'])

@@ -18,7 +18,7 @@ async function open(options: { limits?: { maxAttempts: number } } = {}) {
 
 const admin = { headers: { authorization: `Bearer ${token}` } }
 
-test("a connection whose credential can't be decrypted is listed with the others, and says what is wrong", async () => {
+test("a connection whose credential can't be decrypted is listed with the others, with the reason", async () => {
   const { world } = await open()
   const response = await world.gateway.fetch(new Request('http://gateway/api/connections', admin))
   assert.is(response.status, 200)

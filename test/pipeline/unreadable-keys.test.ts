@@ -11,7 +11,7 @@ import { assert, suite } from '../support/suite.ts'
 import { chatEvents } from './support/answers.ts'
 import { chunksOf } from './support/raw.ts'
 
-const test = suite('streams of a gateway that cannot list its provider keys')
+const test = suite('streams at a gateway that cannot list its provider keys')
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const quoting = 'data: {"error":{"message":"Bad key: the-key-of-another","code":"invalid_api_key"}}\n\n'
@@ -20,7 +20,7 @@ for (const [when, chunks, fault] of [
   ['begins with an error', [quoting], 'RangeError: unreadable'],
   ['ends with an error without a blank line', [chatEvents()[0] ?? '', quoting.trimEnd()], 'undefined'],
 ] as const)
-  test(`a stream ends with a gateway error if it ${when}`, async () => {
+  test(`the provider's error is replaced by a gateway error if the stream ${when}`, async () => {
     const ends: StreamEnd[] = []
     const relayed = relayStream(
       chunksOf(chunks.map(encode)),

@@ -16,7 +16,7 @@ const one = (providerSpecificData: object, more: object = {}) => ({
   connections: [{ provider: 'one', providerSpecificData, ...more }],
 })
 
-test("calls to providers go below the connection's base URL, or else the catalog's", async () => {
+test("calls to providers use the connection's base URL, or else the catalog's", async () => {
   const chat: Array<[baseUrl: string, url: string]> = [
     ['http://a.test/v1', 'http://a.test/v1/chat/completions'],
     ['http://a.test/v1/', 'http://a.test/v1/chat/completions'],

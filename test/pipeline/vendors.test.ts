@@ -23,13 +23,13 @@ async function ask(client: 'chat' | 'messages', model: string, body: JsonObject)
   return { sent, warned, call: up.calls[0] }
 }
 
-test("a chat client's sampling options are dropped for a Claude that rejects them", async () => {
+test("a chat client's sampling options are dropped for a Claude model that rejects them", async () => {
   const { sent, warned } = await ask('chat', 'anthropic/claude-opus-5-5', { temperature: 0.7, top_p: 0.9 })
   assert.equal([sent.temperature, sent.top_p, sent.max_tokens], [undefined, undefined, 128_000])
   assert.equal(warned, ['dropped:temperature', 'dropped:top_p'])
 })
 
-test('an older Claude gets the temperature, a reasoning budget, and its older API version', async () => {
+test('an older Claude model gets the temperature, a reasoning budget, and the older API version', async () => {
   const { sent, warned, call } = await ask('chat', 'anthropic/claude-sonnet-4-5', { temperature: 1.5 })
   assert.equal([sent.temperature, call?.headers.get('anthropic-version')], [1, '2023-06-01'])
   assert.equal(warned, ['clamped:temperature'])
@@ -37,7 +37,7 @@ test('an older Claude gets the temperature, a reasoning budget, and its older AP
   assert.equal(thinking.sent.thinking, { type: 'enabled', budget_tokens: 8_192 })
 })
 
-test('a Claude that always reasons gets an effort, and no forced call', async () => {
+test('a Claude model that always reasons gets an effort, and no forced call', async () => {
   const body = { reasoning_effort: 'none', tools, tool_choice: 'required' }
   const { sent, warned } = await ask('chat', 'anthropic/claude-opus-5-5', body)
   assert.equal(sent.thinking, { type: 'adaptive' })
@@ -88,7 +88,7 @@ test('DeepSeek gets a supported effort, and the reasoning field in each of its t
   assert.is((sent.messages as JsonObject[])[1]?.reasoning_content, '')
 })
 
-test('a forced call turns off reasoning that would rule it out', async () => {
+test('a forced call turns off reasoning that would prevent it', async () => {
   const body = { max_tokens: 9, tools: [tool], tool_choice: { type: 'any' } }
   const { sent, warned } = await ask('messages', 'deepseek/deepseek-v4-pro', body)
   assert.equal([sent.tool_choice, sent.thinking], ['required', { type: 'disabled' }])

@@ -59,7 +59,7 @@ test("the context window in an error isn't assumed to be larger than an unknown 
   )
 })
 
-test("if an error only names the request's size, no other window is assumed to be larger", async () => {
+test("if an error only contains the request's size, no other window is assumed to be larger", async () => {
   assert.is(
     await attempts('Your input of 9000 tokens exceeds the context window of this model.', { two: 1_000_000 }),
     '400 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=skipped:context-overflow',

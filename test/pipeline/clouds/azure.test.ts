@@ -19,7 +19,7 @@ async function open(
 
 const hello = { model: 'azure/gpt-x', messages: [{ role: 'user', content: 'Hi' }] }
 
-test('Azure OpenAI is called at the URL of its resource, with its key', async () => {
+test("Azure OpenAI is called at the resource's URL, with the connection's key", async () => {
   const { up, world } = await open({ resource: 'mine' })
   const response = await world.chat(hello)
   assert.is(response.status, 200)

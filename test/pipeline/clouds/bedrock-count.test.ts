@@ -48,7 +48,7 @@ const clients: Record<string, (model: string) => [path: string, body: object, re
 }
 
 for (const [client, ask] of Object.entries(clients)) {
-  test(`a client of ${client} gets the count from Bedrock`, async () => {
+  test(`the client gets the token count from Bedrock (${client})`, async () => {
     const { up, world } = await open()
     const [path, body, reads] = ask(`bedrock/${MODEL}`)
     const response = await world.post(path, body)
@@ -81,7 +81,7 @@ for (const [client, ask] of Object.entries(clients)) {
     [404, 'UnknownOperationException', ''],
   ]
 
-  test(`a client of ${client} gets an estimate if Bedrock doesn't count, and the model stays in use`, async () => {
+  test(`the client gets an estimate if Bedrock can't count tokens, and the model stays in use (${client})`, async () => {
     for (const [status, type, message] of refusals) {
       const { world } = await open(() => json({ message }, status, { 'x-amzn-errortype': `${type}:http://internal` }))
       const [path, body, reads] = ask(`bedrock/${MODEL}`)
@@ -111,7 +111,7 @@ test("tokens aren't estimated if the request itself is rejected", async () => {
   assert.match((await response.json()).error.message, /non-empty content/)
 })
 
-test('a response without a count is a failure', async () => {
+test('a response without a token count is a failure', async () => {
   const { response } = await count({}, () => json({ hello: 1 }))
   assert.is(response.status, 502)
 })

@@ -38,7 +38,7 @@ async function open({ answer = both, apiKey = BEARER, settings = { region: 'eu-w
 const MODEL = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const hello = { model: `bedrock/${MODEL}`, messages: [{ role: 'user', content: 'Hi' }] }
 
-test('a chat client gets a response from AWS Bedrock, called in its region with its key', async () => {
+test("a chat client gets a response from AWS Bedrock, called in the connection's region with its key", async () => {
   const { up, world } = await open()
   const response = await world.chat(hello)
   assert.is(response.status, 200)
@@ -63,7 +63,7 @@ const signedNames: Record<string, string> = {
 
 for (const [model, segment] of Object.entries(signedNames))
   for (const token of [undefined, TOKEN])
-    test(`a call to ${model} is signed with access keys${token ? ' and the token of a session' : ''}`, async () => {
+    test(`a call to ${model} is signed with access keys${token ? ' and a session token' : ''}`, async () => {
       const { up, world } = await open({ apiKey: token ? `${ACCESS}:${token}` : ACCESS })
       await world.chat({ ...hello, model: `bedrock/${model}` })
       const [call] = up.calls
@@ -91,7 +91,7 @@ for (const [model, segment] of Object.entries(signedNames))
       assert.is(call.headers.has('x-amz-security-token'), token !== undefined)
     })
 
-test('a stream reaches a chat and a messages client as its own events', async () => {
+test('a stream reaches Chat and Messages clients as events in their own formats', async () => {
   const { up, world } = await open()
   const chat = await (await world.chat({ ...hello, stream: true, stream_options: { include_usage: true } })).text()
   assert.match(chat, /"content":"Hello "/)
@@ -142,7 +142,7 @@ const ofBedrock: [status: number, type: string, failure: string][] = [
 ]
 
 for (const [status, type, failure] of ofBedrock) {
-  test(`${type} falls back to the next target`, async () => {
+  test(`the exception ${type} falls back to the next target`, async () => {
     const answer: Answering = ({ provider }) =>
       provider === 'one'
         ? json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
@@ -170,7 +170,7 @@ test('an error is reported in the client’s format', async () => {
   assert.match(error.message, /^prompt is too long: /)
 })
 
-test('calls may go to another URL, and are still signed for the region', async () => {
+test('calls to a custom URL are still signed for the region', async () => {
   const settings = { region: 'eu-west-1', baseUrl: 'https://vpce-1.bedrock.test/' }
   const { up, world } = await open({ apiKey: ACCESS, settings })
   await world.chat(hello)

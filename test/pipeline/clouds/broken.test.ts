@@ -30,7 +30,7 @@ const breaks: Record<string, [chunks: Uint8Array[], words: RegExp]> = {
 
 for (const [how, [chunks, words]] of Object.entries(breaks)) {
   for (const format of wireFormats) {
-    test(`a Converse stream that breaks off ${how} ends with an error for a client of ${format}`, async () => {
+    test(`a Converse stream that breaks off ${how} ends with an error (${format} client)`, async () => {
       const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
       const up = fakeUpstream(() => new Response(bodyOf(chunks), { headers }))
       const world = await openWorld({ fetch: up, catalog, connections })

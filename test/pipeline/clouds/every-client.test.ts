@@ -150,7 +150,7 @@ const places: Record<string, Place> = {
 
 for (const [model, { provider, settings, urls, whole, stream }] of Object.entries(places)) {
   for (const format of wireFormats) {
-    test(`${model} responds to a client of ${format}`, async () => {
+    test(`${model} responds to clients of ${format}`, async () => {
       const up = fakeUpstream((_, nth) => (nth === 1 ? whole() : stream()))
       const connections = [{ provider, apiKey: 'a-credential-0123456789', providerSpecificData: settings }]
       const world = await openWorld({ fetch: up, catalog, connections })
