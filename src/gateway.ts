@@ -100,7 +100,7 @@ export function createGatewayWith(
   const limits = createLimits({
     ...core,
     usage: usage?.store,
-    admitsCalls: extensions.some(({ aroundCall }) => aroundCall),
+    reservesBeforeCalls: extensions.some(({ aroundCall }) => aroundCall),
   })
   const listing = createListingFeature({ ...core, pipeline, access })
   const route = createRouteFeature(options, core)

@@ -1,5 +1,5 @@
 import { Access } from '../../src/features/access/allowed-models.ts'
-import { listScopes } from '../../src/features/limits/gate.ts'
+import { listLimitedScopes } from '../../src/features/limits/gate.ts'
 import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
 import { createRefusalError } from '../../src/features/limits/limit-errors.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
@@ -23,7 +23,7 @@ test('a caller is subject to the limits of its key, its account, its plan, and t
     key: { id: 'k', name: 'app', digest: 'd', limits: one },
     account: { id: 'alice', ref: REF, plan, limits: one },
   }
-  assert.equal(listScopes(caller, settings(two)), [
+  assert.equal(listLimitedScopes(caller, settings(two)), [
     { scope: 'key', id: 'k', limits: one },
     { scope: 'account', id: REF, limits: one },
     { scope: 'group', id: 'pro', limits: two },
@@ -31,7 +31,7 @@ test('a caller is subject to the limits of its key, its account, its plan, and t
   ])
   const ownGroup: Caller = { ...caller, key: { id: 'k', name: 'app', digest: 'd', group: plan } }
   assert.equal(
-    listScopes(ownGroup, settings()).map(({ scope, id }) => `${scope} ${id}`),
+    listLimitedScopes(ownGroup, settings()).map(({ scope, id }) => `${scope} ${id}`),
     ['group pro', `account ${REF}`],
     'a group counts once',
   )

@@ -1,6 +1,6 @@
 import { isRestricted } from '../../src/features/access/access-feature.ts'
 import { Access } from '../../src/features/access/allowed-models.ts'
-import { listScopes } from '../../src/features/limits/gate.ts'
+import { listLimitedScopes } from '../../src/features/limits/gate.ts'
 import type { LimitedScope, LimitRefusal } from '../../src/features/limits/ledger/ledger.ts'
 import { createRefusalError } from '../../src/features/limits/limit-errors.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
@@ -16,7 +16,7 @@ const token = (id: string): LimitedScope => ({ scope: 'run', id, limits: once })
 const caller: Caller = { owner: 'r', key: undefined, account: { id: 'a', ref: 'r' }, token: { id: 't', limits: once } }
 
 test('a caller is subject to the limits, models, and kinds of its token', () => {
-  assert.equal(listScopes(caller, {} as StoredSettings), [token('t')])
+  assert.equal(listLimitedScopes(caller, {} as StoredSettings), [token('t')])
   assert.not.ok(isRestricted(caller))
   const restricted = { ...caller, token: { id: 't', models: ['a/*'], kinds: ['llm' as const] } }
   assert.ok(isRestricted(restricted))

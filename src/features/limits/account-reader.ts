@@ -5,7 +5,7 @@ import type { StoredSettings } from '../../records/stored-settings.ts'
 import type { Caller, CallerAccount } from '../../request/caller.ts'
 import type { Clock, Kind, LimitState, LimitWindow, UsageLimits } from '../../types.ts'
 import type { UsageStore } from '../usage/usage.ts'
-import { listScopes } from './gate.ts'
+import { listLimitedScopes } from './gate.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { getWindowStart, toMinute } from './ledger/windows.ts'
 import { findScarcest } from './limit-headers.ts'
@@ -62,7 +62,7 @@ export interface OpenRouterCredits {
   data: { total_credits: number | null; total_usage: number | null }
 }
 
-interface AccountTerms {
+interface AccountReaderDependencies {
   ledger: Ledger
   settings: StoredSettings
   clock: Clock
@@ -71,7 +71,7 @@ interface AccountTerms {
 }
 
 /** Reads the account of a caller. All functions reject with `STORAGE_UNAVAILABLE` while the counters can't be read. */
-export const createAccountReaders = (terms: AccountTerms) => ({
+export const createAccountReaders = (terms: AccountReaderDependencies) => ({
   account: (caller: Caller) => readAccount(caller, terms),
   /** Reads the key as OpenRouter's `GET /v1/key` returns it. Throws `KEY_MISSING` without a key or an account. */
   openRouterKey: (caller: Caller) => readOpenRouterKey(caller, terms),
@@ -82,8 +82,8 @@ export const createAccountReaders = (terms: AccountTerms) => ({
   openRouterCredits: (caller: Caller) => readOpenRouterCredits(caller, terms),
 })
 
-async function readAccount(caller: Caller, { ledger, settings }: AccountTerms): Promise<Account> {
-  const states = await Promise.all(listScopes(caller, settings).map((scope) => ledger.state(scope)))
+async function readAccount(caller: Caller, { ledger, settings }: AccountReaderDependencies): Promise<Account> {
+  const states = await Promise.all(listLimitedScopes(caller, settings).map((scope) => ledger.state(scope)))
   const limits = states.flat()
   const { key, account } = caller
   const own = account && { id: account.id, name: account.name ?? null, plan: account.plan?.name ?? null }
@@ -117,9 +117,9 @@ const toSpender = ({ ref, id, name, limits }: CallerAccount): Spender => ({
   limits,
 })
 
-async function readOpenRouterKey(caller: Caller, terms: AccountTerms): Promise<OpenRouterKey> {
+async function readOpenRouterKey(caller: Caller, terms: AccountReaderDependencies): Promise<OpenRouterKey> {
   const spender = findSpender(caller)
-  const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpent(spender, terms)])
+  const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpending(spender, terms)])
   const budget = findScarcest(limits, 'usd')
   const rate = findScarcest(limits, 'requests')
   const data = {
@@ -145,16 +145,16 @@ async function readOpenRouterKey(caller: Caller, terms: AccountTerms): Promise<O
   return { data }
 }
 
-async function readOpenRouterCredits(caller: Caller, terms: AccountTerms): Promise<OpenRouterCredits> {
+async function readOpenRouterCredits(caller: Caller, terms: AccountReaderDependencies): Promise<OpenRouterCredits> {
   const spender = findSpender(caller)
-  const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpent(spender, terms)])
+  const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpending(spender, terms)])
   const budget = findScarcest(limits, 'usd')
   const used = budget ? budget.used + budget.unsettled : spent.total
   return { data: { total_credits: budget?.limit ?? null, total_usage: used } }
 }
 
 /** US dollars by window; `null` means unknown. */
-interface SpentDraft {
+interface SpendingByWindow {
   day: number | null
   week: number | null
   month: number | null
@@ -164,11 +164,11 @@ interface SpentDraft {
 /**
  * Reads the spending in US dollars: from the counters if the spender has its own limits, otherwise from the usage records. Unknown values are `null`.
  */
-async function readSpent(spender: Spender, terms: AccountTerms): Promise<SpentDraft> {
+async function readSpending(spender: Spender, terms: AccountReaderDependencies): Promise<SpendingByWindow> {
   const { scope, id, limits } = spender
   const { ledger } = terms
   if (!limits) return readRecordedSpending(spender, terms)
-  const spent: SpentDraft = { day: 0, week: 0, month: 0, total: 0 }
+  const spent: SpendingByWindow = { day: 0, week: 0, month: 0, total: 0 }
   const all = { usd: { day: 1, week: 1, month: 1, total: 1 } }
   for (const { window, used } of await ledger.state({ scope, id, limits: all }))
     if (window && window in spent) Object.assign(spent, { [window]: used })
@@ -176,7 +176,10 @@ async function readSpent(spender: Spender, terms: AccountTerms): Promise<SpentDr
 }
 
 /** Sums the spending by whole days, as far back as the gateway keeps records. */
-async function readRecordedSpending({ scope, id }: Spender, { usage, clock }: AccountTerms): Promise<SpentDraft> {
+async function readRecordedSpending(
+  { scope, id }: Spender,
+  { usage, clock }: AccountReaderDependencies,
+): Promise<SpendingByWindow> {
   if (!usage || scope !== 'key') return { day: null, week: null, month: null, total: null }
   const minute = toMinute(clock.now())
   const nano = { day: 0, week: 0, month: 0, total: 0 }

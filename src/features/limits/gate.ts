@@ -19,37 +19,38 @@ export interface Gate {
   preview(caller: Caller, settings: StoredSettings): RefusalPreview
 }
 
-interface GateTerms {
+interface GateDependencies {
   ledger: Ledger
   clock: Clock
   /** Whether steps around model calls may respond in place of a provider. */
-  admitsCalls: boolean
+  reservesBeforeCalls: boolean
 }
 
-export function createGate({ ledger, clock, admitsCalls }: GateTerms): Gate {
+export function createGate({ ledger, clock, reservesBeforeCalls }: GateDependencies): Gate {
   return {
     async around(request, rules, next) {
       const { caller } = request
-      const scopes = listScopes(caller, rules)
+      const scopes = listLimitedScopes(caller, rules)
       if (scopes.length === 0) return next()
       const holders = getHolders(caller)
-      const gated = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
-      if (gated.isMeasured && !isRestricted(caller)) {
+      const gatedRequest = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
+      if (gatedRequest.hasUsageLimits && !isRestricted(caller)) {
         // the access feature has already added the same rule for restricted callers
-        const refusalOfBody = createBodyRule()
-        const rule: TargetRule = ({ call }) => refusalOfBody(call)
+        const checkBody = createBodyRule()
+        const rule: TargetRule = ({ call }) => checkBody(call)
         request.log.targetRules.push(rule)
       }
-      if (request.route.operation.kind === undefined) await gated.admit()
-      else if (admitsCalls) request.log.aroundCall.push(async (_, call) => gated.admit().then(() => call()))
-      request.log.aroundAttempt.push((attempt, make) => gated.attempt(attempt, make))
-      return gated.replied(await next())
+      if (request.route.operation.kind === undefined) await gatedRequest.reserveRequest()
+      else if (reservesBeforeCalls)
+        request.log.aroundCall.push(async (_, call) => gatedRequest.reserveRequest().then(() => call()))
+      request.log.aroundAttempt.push((attempt, next) => gatedRequest.aroundAttempt(attempt, next))
+      return gatedRequest.completeReply(await next())
     },
     preview: (caller, rules) =>
       createPreview({
         ledger,
         clock,
-        scopes: listScopes(caller, rules),
+        scopes: listLimitedScopes(caller, rules),
         holders: getHolders(caller),
         rules,
         isRestricted: isRestricted(caller),
@@ -64,7 +65,7 @@ const getHolders = ({ key, account }: Caller): Holders => ({
 })
 
 /** Lists the limits that apply to a caller: from its key, the key's group, its account, the account's plan, its token, and the gateway. */
-export function listScopes({ key, account, token }: Caller, { limits }: StoredSettings): LimitedScope[] {
+export function listLimitedScopes({ key, account, token }: Caller, { limits }: StoredSettings): LimitedScope[] {
   const scopes: LimitedScope[] = []
   const group = key?.group
   const plan = account?.plan

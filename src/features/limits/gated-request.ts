@@ -8,18 +8,18 @@ import type { LimitState, LimitUnit } from '../../types/limits.ts'
 import type { Clock } from '../../types.ts'
 import type { Amounts, Ledger, LimitedScope, LimitRefusal, Reservation, WantedAmounts } from './ledger/ledger.ts'
 import { createCutOffError, createRefusalError, type Holders } from './limit-errors.ts'
-import { dropProviderLimits, limitHeaders } from './limit-headers.ts'
+import { createLimitHeaders, dropProviderLimits } from './limit-headers.ts'
 import {
-  ENTRY,
-  estimateWanted,
+  estimateWantedAmounts,
   getNeed,
   isLimited,
   type LimitRules,
-  MEASURED,
+  REQUEST_AMOUNTS,
   requireKnownPrice,
+  USAGE_UNITS,
 } from './wanted-amounts.ts'
 
-interface GatedTerms {
+interface GatedRequestOptions {
   ledger: Ledger
   clock: Clock
   /** The limits that apply to the request; at least one. */
@@ -34,86 +34,86 @@ interface GatedTerms {
  */
 export class GatedRequest {
   readonly #request: RouteRequest
-  readonly #terms: GatedTerms
+  readonly #options: GatedRequestOptions
   /**
    * The limited units among tokens and US dollars. If there are any, attempts reserve both units; otherwise, both are only counted when the request
    * ends.
    */
-  readonly #measured: ReadonlySet<LimitUnit>
-  /** The reservation of `requests` and `parallel`; `unkept` if the storage was unavailable and the settings allow such requests. */
-  #entry: Reservation | 'unkept' | undefined = undefined
-  /** The units of `#entry` that settle when the request ends. */
-  #endUnits: readonly LimitUnit[] = []
+  readonly #limitedUsageUnits: ReadonlySet<LimitUnit>
+  /** The reservation of `requests` and `parallel`; `not-stored` if the storage was unavailable and the settings allow such requests. */
+  #requestReservation: Reservation | 'not-stored' | undefined = undefined
+  /** The units of `#requestReservation` that settle when the request ends. */
+  #requestUnits: readonly LimitUnit[] = []
   /** The number of attempts that no step has rejected. */
-  #through = 0
+  #allowedAttempts = 0
   /** The limits as of the latest reservation, and the tokens that have been released since then. */
   #limits: readonly LimitState[] = []
-  #freed = 0
-  #isOver = false
+  #releasedTokens = 0
+  #hasEnded = false
 
-  constructor(request: RouteRequest, terms: GatedTerms) {
+  constructor(request: RouteRequest, options: GatedRequestOptions) {
     this.#request = request
-    this.#terms = terms
-    this.#measured = new Set(MEASURED.filter((unit) => isLimited(unit, terms.scopes)))
-    request.log.onEnd((record) => this.#end(record))
+    this.#options = options
+    this.#limitedUsageUnits = new Set(USAGE_UNITS.filter((unit) => isLimited(unit, options.scopes)))
+    request.log.onEnd((record) => this.#settle(record))
   }
 
   /** Whether tokens or US dollars are limited. */
-  get isMeasured(): boolean {
-    return this.#measured.size > 0
+  get hasUsageLimits(): boolean {
+    return this.#limitedUsageUnits.size > 0
   }
 
   /** Reserves `requests` and `parallel`. Called before any step can respond in place of a provider. */
-  async admit(): Promise<void> {
-    await this.#request.log.client.scope.race(this.#enter())
+  async reserveRequest(): Promise<void> {
+    await this.#request.log.client.scope.race(this.#reserveRequest())
   }
 
   /** Runs as the step around each attempt of the request. */
-  async attempt(attempt: SteppedAttempt, next: () => Promise<AttemptRecord>): Promise<void> {
-    if (this.isMeasured) await this.#reserveFor(attempt)
-    else if (!this.#entry) await this.#enter().catch((error) => attempt.refuseRequest(error))
-    this.#through += 1
+  async aroundAttempt(attempt: SteppedAttempt, next: () => Promise<AttemptRecord>): Promise<void> {
+    if (this.hasUsageLimits) await this.#reserveAttempt(attempt)
+    else if (!this.#requestReservation) await this.#reserveRequest().catch((error) => attempt.refuseRequest(error))
+    this.#allowedAttempts += 1
     attempt.onSettled(({ outcome }) => {
-      if (outcome === 'refused') this.#through -= 1
+      if (outcome === 'refused') this.#allowedAttempts -= 1
     })
     await next()
   }
 
   /** Adds the headers that tell the client what remains of its limits. Counts a response that the gateway produced without an attempt. */
-  async replied(reply: Reply): Promise<Reply> {
-    if (this.#through === 0 && reply.status < 400) {
-      if (!this.#entry)
-        await this.admit().catch((error) => {
+  async completeReply(reply: Reply): Promise<Reply> {
+    if (this.#allowedAttempts === 0 && reply.status < 400) {
+      if (!this.#requestReservation)
+        await this.reserveRequest().catch((error) => {
           if (isByteStream(reply.body)) reply.body.cancel()
           throw error
         })
-      this.#through += 1
+      this.#allowedAttempts += 1
     }
     dropProviderLimits(reply.headers)
-    Object.assign(reply.headers, this.#headers(this.#limitsNow()))
+    Object.assign(reply.headers, this.#createHeaders(this.#getCurrentLimits()))
     return reply
   }
 
   /** Reserves the attempt's worst case, and caps the target's output accordingly. */
-  async #reserveFor(attempt: SteppedAttempt): Promise<void> {
-    const isFirst = !this.#entry
+  async #reserveAttempt(attempt: SteppedAttempt): Promise<void> {
+    const isFirst = !this.#requestReservation
     const worstCase = getWorstCase(attempt.request, attempt.target)
-    const { rules } = this.#terms
-    const isPriced = this.#measured.has('usd')
-    const wanted = estimateWanted(attempt, worstCase, { isPriced, rules })
+    const { rules } = this.#options
+    const isPriced = this.#limitedUsageUnits.has('usd')
+    const wanted = estimateWantedAmounts(attempt, worstCase, { isPriced, rules })
     if (isPriced) attempt.beforeCall(({ surchargeField }) => requireKnownPrice(attempt.target, surchargeField(), rules))
-    if (isFirst) Object.assign(wanted.fixed, ENTRY)
+    if (isFirst) Object.assign(wanted.fixed, REQUEST_AMOUNTS)
     const reservation = await this.#reserve(wanted).catch((error) => attempt.refuseRequest(error))
     if (!reservation) return
     if (reservation.kind === 'refused') {
       const { unit } = reservation.limit
-      const error = this.#refusal(reservation, getNeed(unit, wanted))
+      const error = this.#createRefusalError(reservation, getNeed(unit, wanted))
       if (unit === 'requests' || unit === 'parallel') attempt.refuseRequest(error)
       throw error
     }
-    if (isFirst) this.#entered(reservation, ENTRY_UNITS)
+    if (isFirst) this.#setRequestReservation(reservation, REQUEST_UNITS)
     this.#limits = reservation.limits
-    this.#freed = 0
+    this.#releasedTokens = 0
     const { outputTokens = worstCase.outputTokens } = reservation
     const usdPerToken = wanted.output?.usdPerToken ?? 0
     const reservedUsd = (wanted.fixed.usd ?? 0) + outputTokens * usdPerToken
@@ -121,8 +121,8 @@ export class GatedRequest {
     attempt.onSettled((record) => {
       const spent = sumSpending([record])
       if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of some usage is unknown
-      reservation.settle(spent, MEASURED)
-      this.#freed += reserved - spent.tokens
+      reservation.settle(spent, USAGE_UNITS)
+      this.#releasedTokens += reserved - spent.tokens
     })
     if (outputTokens < worstCase.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worstCase.answers))
 
@@ -131,10 +131,10 @@ export class GatedRequest {
       tokens: output,
       extend: async (text) => {
         const least = Math.max(1, Math.ceil(text) - output)
-        const more = await this.#moreOutput(reservation, {
+        const more = await this.#reserveMoreOutput(reservation, {
           least,
           usdPerToken,
-          mayBeLess: text <= getMaxStreamSize(outputTokens),
+          allowsLess: text <= getMaxStreamSize(outputTokens),
         })
         output += more
         reserved += more
@@ -149,7 +149,7 @@ export class GatedRequest {
       covered = spent
       if (by.tokens <= 0 && by.usd <= 0) return
       const refusal = await this.#extend(reservation, by)
-      if (refusal) throw createCutOffError(refusal.limit, this.#terms.holders)
+      if (refusal) throw createCutOffError(refusal.limit, this.#options.holders)
       reserved += by.tokens
     })
   }
@@ -158,9 +158,9 @@ export class GatedRequest {
    * Reserves at least `least` more output tokens for a stream, and up to `MORE_OUTPUT` if the limits allow it. The estimate may be too high, so a
    * stream gets some tokens even if nothing remains; all streams together exceed a limit by at most `SLACK`. Throws the error for the client.
    */
-  async #moreOutput(
+  async #reserveMoreOutput(
     reservation: Reservation,
-    { least, usdPerToken, mayBeLess }: { least: number; usdPerToken: number; mayBeLess: boolean },
+    { least, usdPerToken, allowsLess }: { least: number; usdPerToken: number; allowsLess: boolean },
   ): Promise<number> {
     const toAmounts = (tokens: number) => ({ tokens, usd: tokens * usdPerToken })
     let more = Math.max(least, MORE_OUTPUT)
@@ -173,8 +173,8 @@ export class GatedRequest {
     }
     if (!refusal) return more
     const beyond = Math.max(least, SLACK_STEP)
-    if (mayBeLess && !(await this.#extend(reservation, toAmounts(beyond), toAmounts(SLACK)))) return beyond
-    throw createCutOffError(refusal.limit, this.#terms.holders)
+    if (allowsLess && !(await this.#extend(reservation, toAmounts(beyond), toAmounts(SLACK)))) return beyond
+    throw createCutOffError(refusal.limit, this.#options.holders)
   }
 
   /** Reserves more for an in-flight attempt, exceeding its limits by at most `beyond`. Resolves to the refusal if that isn't possible. */
@@ -188,74 +188,74 @@ export class GatedRequest {
   }
 
   /** Reserves only `requests` and `parallel`. Throws the error for the client if the reservation is rejected. */
-  async #enter(): Promise<void> {
-    const reservation = await this.#reserve({ fixed: ENTRY })
+  async #reserveRequest(): Promise<void> {
+    const reservation = await this.#reserve({ fixed: REQUEST_AMOUNTS })
     if (!reservation) return
-    if (reservation.kind === 'refused') throw this.#refusal(reservation, 1)
-    this.#entered(reservation, UNITS)
+    if (reservation.kind === 'refused') throw this.#createRefusalError(reservation, 1)
+    this.#setRequestReservation(reservation, ALL_UNITS)
     this.#limits = reservation.limits
   }
 
   /** Stores the reservation. `units` settle when the request ends. */
-  #entered(reservation: Reservation, units: readonly LimitUnit[]): void {
-    this.#entry = reservation
-    this.#endUnits = units
-    if (this.#isOver) reservation.settle({}, units) // the client has disconnected in the meantime
+  #setRequestReservation(reservation: Reservation, units: readonly LimitUnit[]): void {
+    this.#requestReservation = reservation
+    this.#requestUnits = units
+    if (this.#hasEnded) reservation.settle({}, units) // the client has disconnected in the meantime
   }
 
   /** Makes a reservation. Resolves to `undefined` if the storage is unavailable and the settings allow the request anyway. */
   async #reserve(wanted: WantedAmounts): Promise<Reservation | LimitRefusal | undefined> {
-    const { ledger, scopes } = this.#terms
+    const { ledger, scopes } = this.#options
     try {
       return await ledger.reserve(scopes, wanted)
     } catch (thrown) {
       if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#rejectsWithoutStorage()) throw thrown
-      this.#entry ??= 'unkept'
+      this.#requestReservation ??= 'not-stored'
       return undefined
     }
   }
 
   /** Whether a request with these limits is rejected while the storage is unavailable. */
   #rejectsWithoutStorage(): boolean {
-    const { scopes, rules } = this.#terms
-    return UNITS.some((unit) => {
+    const { scopes, rules } = this.#options
+    return ALL_UNITS.some((unit) => {
       const verdict = rules.onStorageUnavailable?.[unit] ?? WITHOUT_STORAGE[unit]
       return verdict === 'refuse' && isLimited(unit, scopes)
     })
   }
 
-  #refusal(refusal: LimitRefusal, need: number): GatewayError {
-    const { holders, clock } = this.#terms
+  #createRefusalError(refusal: LimitRefusal, need: number): GatewayError {
+    const { holders, clock } = this.#options
     const limitsOutput = this.#request.route.outputLimit !== undefined
-    const headers = this.#headers([refusal.limit])
+    const headers = this.#createHeaders([refusal.limit])
     return createRefusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers })
   }
 
   /** Settles the request when it ends. Counts one request if any attempt was allowed, and the usage of attempts that reserved nothing. */
-  #end({ attempts }: RequestRecord): void {
-    this.#isOver = true
-    if (this.#entry && this.#entry !== 'unkept') {
-      const requests = this.#through > 0 ? 1 : 0
-      this.#entry.settle(
-        { requests, ...(this.#endUnits === UNITS && !this.isMeasured && sumSpending(attempts)) },
-        this.#endUnits,
+  #settle({ attempts }: RequestRecord): void {
+    this.#hasEnded = true
+    if (this.#requestReservation && this.#requestReservation !== 'not-stored') {
+      const requests = this.#allowedAttempts > 0 ? 1 : 0
+      this.#requestReservation.settle(
+        { requests, ...(this.#requestUnits === ALL_UNITS && !this.hasUsageLimits && sumSpending(attempts)) },
+        this.#requestUnits,
       )
     }
     const { exchange } = this.#request
-    exchange.waitUntil?.(this.#terms.ledger.flushed())
+    exchange.waitUntil?.(this.#options.ledger.flushed())
   }
 
   /** Returns the limits as last read, plus the tokens that have been released since then. */
-  #limitsNow(): readonly LimitState[] {
-    if (this.#freed === 0) return this.#limits
+  #getCurrentLimits(): readonly LimitState[] {
+    if (this.#releasedTokens === 0) return this.#limits
     return this.#limits.map((one) => {
       if (one.unit !== 'tokens') return one
-      return { ...one, remaining: Math.max(0, Math.min(one.limit, one.remaining + this.#freed)) }
+      return { ...one, remaining: Math.max(0, Math.min(one.limit, one.remaining + this.#releasedTokens)) }
     })
   }
 
-  #headers(limits: readonly LimitState[]): Record<string, string> {
-    return limitHeaders(limits, { format: this.#request.route.format, now: this.#terms.clock.now() })
+  #createHeaders(limits: readonly LimitState[]): Record<string, string> {
+    return createLimitHeaders(limits, { format: this.#request.route.format, now: this.#options.clock.now() })
   }
 }
 
@@ -274,8 +274,8 @@ const MORE_OUTPUT = 1_024
 const SLACK = 768
 /** How many of these tokens a stream reserves at a time. */
 const SLACK_STEP = 128
-const ENTRY_UNITS: readonly LimitUnit[] = ['requests', 'parallel']
-const UNITS: readonly LimitUnit[] = [...ENTRY_UNITS, ...MEASURED]
+const REQUEST_UNITS: readonly LimitUnit[] = ['requests', 'parallel']
+const ALL_UNITS: readonly LimitUnit[] = [...REQUEST_UNITS, ...USAGE_UNITS]
 
 const WITHOUT_STORAGE: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
   requests: 'allow',

@@ -11,7 +11,7 @@ export interface Holders {
 }
 
 /** What a rejected request would have used. */
-interface RefusedUse {
+interface RefusedRequest {
   /** The amount needed in the limit's unit, such as tokens or US dollars. */
   need: number
   /** Whether the request can lower its maximum output. */
@@ -26,7 +26,7 @@ interface RefusedUse {
 /** Creates the error for a request that exceeds a limit. */
 export function createRefusalError(
   { limit, why }: LimitRefusal,
-  { need, limitsOutput, holders, now, headers }: RefusedUse,
+  { need, limitsOutput, holders, now, headers }: RefusedRequest,
 ): GatewayError {
   const isUsageLimit = limit.unit === 'tokens' || limit.unit === 'usd'
   if (isUsageLimit && why === 'too-large' && !fitsLater(limit, need)) {
@@ -84,7 +84,7 @@ export function createCutOffError(limit: LimitState, holders: Holders): GatewayE
  * Creates the error for a target whose price is unknown although a dollar limit applies. `member` is the request field that changes the price, if
  * any.
  */
-export const createUnpricedError = (target: string, member?: string): GatewayError =>
+export const createUnknownPriceError = (target: string, member?: string): GatewayError =>
   gatewayError('REQUEST_TOO_EXPENSIVE', {
     message: member
       ? `The price of "${target}" with this "${member}" is unknown, and this request is subject to a dollar limit. Remove "${member}", or ask the operator of this gateway to set "whenPriceUnknown" to "allow" in the settings.`

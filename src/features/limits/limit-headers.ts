@@ -45,7 +45,7 @@ const headerForms: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> =
  * Creates the headers that tell a format's clients what remains of their request and token limits. If a unit has several limits, the headers show the
  * one with the smallest remaining share. `now` is in epoch ms.
  */
-export function limitHeaders(
+export function createLimitHeaders(
   limits: readonly LimitState[],
   { format, now }: { format: ClientFormat; now: number },
 ): Record<string, string> {
@@ -90,6 +90,6 @@ export function dropProviderLimits(headers: Record<string, string>): void {
   for (const name in headers) if (isProviderHeader(name)) delete headers[name]
 }
 
-const isProviderHeader = memoizeByName((name) => OF_PROVIDER.test(name))
+const isProviderHeader = memoizeByName((name) => PROVIDER_HEADER.test(name))
 
-const OF_PROVIDER = /^(?:x-ratelimit|anthropic-ratelimit|anthropic-priority)-/
+const PROVIDER_HEADER = /^(?:x-ratelimit|anthropic-ratelimit|anthropic-priority)-/

@@ -42,11 +42,11 @@ export const limitInputs = { settle: closedObject({ as: v.exactOptional(choice([
 interface LimitDependencies {
   store: WritableStore
   ledger(): Promise<Ledger>
-  accounts(): Promise<UserTerms>
+  accounts(): Promise<AccountLookups>
 }
 
 /** The accounts of the app's users. */
-interface UserTerms {
+interface AccountLookups {
   readonly refs: { resolve(idOrRef: string): Promise<string> }
   /** Returns the plan and limits of a stored account, or `undefined` if there is none. */
   findTerms(ref: string): Promise<{ limits?: UsageLimits | undefined; plan?: Holder | undefined } | undefined>

@@ -18,7 +18,7 @@ interface LimitsDependencies {
   clock: Clock
   usage: UsageStore | undefined
   /** Whether another feature may respond to model calls, so that limits must be checked first. */
-  admitsCalls: boolean
+  reservesBeforeCalls: boolean
   random(): number
   startTimer(ms: number, onTime: () => void): CancelDeadline
   turnEnd(): Promise<void>
@@ -37,7 +37,7 @@ export interface LimitsFeature extends Feature {
 }
 
 export function createLimits(deps: LimitsDependencies): LimitsFeature {
-  const { store, clock, usage, admitsCalls, random, startTimer, turnEnd, onError } = deps
+  const { store, clock, usage, reservesBeforeCalls, random, startTimer, turnEnd, onError } = deps
   const { read: readSettings } = store.settings
   let openLedger: Ledger | undefined
   const ledger = once(async () => {
@@ -47,7 +47,7 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
   })
   const gate = once(async (): Promise<Gate> => {
     const [{ createGate }, opened] = await Promise.all([import('./gate.ts'), ledger()])
-    return createGate({ ledger: opened, clock, admitsCalls })
+    return createGate({ ledger: opened, clock, reservesBeforeCalls })
   })
 
   let openGate: Gate | undefined

@@ -7,16 +7,16 @@ import { createBodyRule } from '../access/body-rule.ts'
 import type { Ledger, LimitedScope, LimitRefusal, WantedAmounts } from './ledger/ledger.ts'
 import { createRefusalError, type Holders } from './limit-errors.ts'
 import {
-  ENTRY,
-  estimateWanted,
+  estimateWantedAmounts,
   getNeed,
   isLimited,
   type LimitRules,
-  MEASURED,
+  REQUEST_AMOUNTS,
   requireKnownPrice,
+  USAGE_UNITS,
 } from './wanted-amounts.ts'
 
-interface PreviewTerms {
+interface PreviewOptions {
   ledger: Ledger
   clock: Clock
   scopes: readonly LimitedScope[]
@@ -27,8 +27,8 @@ interface PreviewTerms {
 }
 
 /** Previews whether limits would reject a request, without sending it or reserving anything. */
-export function createPreview({ ledger, clock, scopes, holders, rules, isRestricted }: PreviewTerms): RefusalPreview {
-  const isMeasured = MEASURED.some((unit) => isLimited(unit, scopes))
+export function createPreview({ ledger, clock, scopes, holders, rules, isRestricted }: PreviewOptions): RefusalPreview {
+  const hasUsageLimits = USAGE_UNITS.some((unit) => isLimited(unit, scopes))
   const isPriced = isLimited('usd', scopes)
   const checkBody = createBodyRule()
 
@@ -40,14 +40,14 @@ export function createPreview({ ledger, clock, scopes, holders, rules, isRestric
 
   return async (request, target) => {
     const { call } = request
-    const bodyError = isMeasured || isRestricted ? checkBody(call) : undefined
+    const bodyError = hasUsageLimits || isRestricted ? checkBody(call) : undefined
     if (bodyError) return { error: bodyError, isOfRequest: true }
     try {
-      const wanted = isMeasured
-        ? estimateWanted({ request, target }, getWorstCase(request, target), { isPriced, rules })
+      const wanted = hasUsageLimits
+        ? estimateWantedAmounts({ request, target }, getWorstCase(request, target), { isPriced, rules })
         : { fixed: {} }
       if (isPriced) requireKnownPrice(target, findSurchargeBodyField(call.body), rules)
-      Object.assign(wanted.fixed, ENTRY)
+      Object.assign(wanted.fixed, REQUEST_AMOUNTS)
       const refusal = await ledger.preview(scopes, wanted)
       if (!refusal) return undefined
       const { unit } = refusal.limit

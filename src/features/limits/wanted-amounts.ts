@@ -4,7 +4,7 @@ import type { StoredSettings } from '../../records/stored-settings.ts'
 import type { SteppedAttempt } from '../../request/steps.ts'
 import type { LimitUnit } from '../../types/limits.ts'
 import type { Amounts, LimitedScope, WantedAmounts } from './ledger/ledger.ts'
-import { createUnpricedError } from './limit-errors.ts'
+import { createUnknownPriceError } from './limit-errors.ts'
 
 /** The settings that control how limits are applied. */
 export type LimitRules = Pick<StoredSettings, 'whenPriceUnknown' | 'onStorageUnavailable'>
@@ -16,16 +16,16 @@ interface LimitedAttempt {
 }
 
 /** Estimates the worst case of an attempt in the limited units. Throws `REQUEST_TOO_EXPENSIVE` if a required price is unknown. */
-export function estimateWanted(
+export function estimateWantedAmounts(
   { request: { call }, target }: LimitedAttempt,
   { inputTokens, outputTokens, answers, isOutputRequested, usd }: WorstCase,
   { isPriced, rules }: { isPriced: boolean; rules: LimitRules },
 ): WantedAmounts {
-  if (isPriced && !usd && rules.whenPriceUnknown !== 'allow') throw createUnpricedError(getTargetName(target))
+  if (isPriced && !usd && rules.whenPriceUnknown !== 'allow') throw createUnknownPriceError(getTargetName(target))
   const fixed: Amounts = { tokens: inputTokens }
   if (isPriced) fixed.usd = usd?.fixed ?? 0
   const isFirm = isOutputRequested || call.endpoint.outputLimit === undefined
-  const least = isFirm ? outputTokens : Math.min(outputTokens, LEAST_OUTPUT * answers)
+  const least = isFirm ? outputTokens : Math.min(outputTokens, MIN_OUTPUT * answers)
   return { fixed, output: { tokens: outputTokens, least, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 } }
 }
 
@@ -35,7 +35,8 @@ export function requireKnownPrice(
   surchargeField: string | undefined,
   { whenPriceUnknown }: LimitRules,
 ): void {
-  if (surchargeField && whenPriceUnknown !== 'allow') throw createUnpricedError(getTargetName(target), surchargeField)
+  if (surchargeField && whenPriceUnknown !== 'allow')
+    throw createUnknownPriceError(getTargetName(target), surchargeField)
 }
 
 /** Returns the minimum of a unit that a request needs. */
@@ -49,9 +50,9 @@ export const isLimited = (unit: LimitUnit, scopes: readonly LimitedScope[]): boo
   scopes.some(({ limits }) => limits[unit] !== undefined)
 
 /** The amounts that each request reserves for itself, regardless of the target. */
-export const ENTRY: Amounts = { requests: 1, parallel: 1 }
+export const REQUEST_AMOUNTS: Amounts = { requests: 1, parallel: 1 }
 /** The units whose amounts depend on the target. */
-export const MEASURED: ReadonlyArray<'tokens' | 'usd'> = ['tokens', 'usd']
+export const USAGE_UNITS: ReadonlyArray<'tokens' | 'usd'> = ['tokens', 'usd']
 
 /** The minimum output to reserve, in tokens. A shorter response would be useless. */
-const LEAST_OUTPUT = 1_024
+const MIN_OUTPUT = 1_024
