@@ -56,7 +56,7 @@ export function createOverview({
   health: Pick<HealthOperations, 'list'>
   cloud: Pick<CloudOperations, 'get'>
   store: Pick<WritableStore, 'keys' | 'groups' | 'connections'> & { settings: Pick<SettingsStore, 'read'> }
-  ledger(): Promise<Pick<Ledger, 'near'>>
+  ledger(): Promise<Pick<Ledger, 'listNearLimits'>>
   clock: Clock
 }) {
   /** The limits from the last read, cached for one millisecond per account with limits, because reading many counters is slow. */
@@ -123,10 +123,10 @@ function limitsByAccount({
 
 async function findNearLimits(
   holders: LimitsByAccount,
-  ledger: () => Promise<Pick<Ledger, 'near'>>,
+  ledger: () => Promise<Pick<Ledger, 'listNearLimits'>>,
 ): Promise<NearLimit[]> {
   if (holders.size === 0) return []
-  const near = await (await ledger()).near(({ scope, id }) => holders.get(`${scope}/${id}`)?.limits)
+  const near = await (await ledger()).listNearLimits(({ scope, id }) => holders.get(`${scope}/${id}`)?.limits)
   return near.slice(0, MOST_LIMITS).map((state) => {
     const { name } = holders.get(`${state.scope}/${state.id ?? ''}`) ?? {}
     return name === undefined ? state : { ...state, name }

@@ -57,12 +57,12 @@ test('counters of user accounts are neither sent to a mirror nor listed as near 
   for (let at = 0; at < 30; at++)
     reserved(await ledger.reserve([account(limits, `a_${at}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
   reserved(await ledger.reserve([key(limits)], { fixed: { requests: 1 } })).settle({ requests: 1 })
-  await ledger.flushed()
+  await ledger.waitForWrites()
   assert.is((await world.storage.list('limits/account/')).length, 30)
-  const page = await ledger.spent('mirror', { limit: 10 })
+  const page = await ledger.listSpending('mirror', { limit: 10 })
   assert.equal([page.accounts.map(({ id }) => id), page.next], [['one'], undefined])
   assert.equal(
-    (await ledger.near(() => limits)).map(({ scope }) => scope),
+    (await ledger.listNearLimits(() => limits)).map(({ scope }) => scope),
     ['key'],
   )
 })

@@ -49,14 +49,14 @@ test('token counters are neither sent to a mirror nor listed as near their limit
   for (let at = 0; at < 30; at++)
     reserved(await one.reserve([token(`t${at}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
   reserved(await one.reserve([key({ requests: { day: 1 } })], { fixed: { requests: 1 } })).settle({ requests: 1 })
-  await one.flushed()
-  const { accounts, next } = await one.spent('mirror', { limit: 10 })
+  await one.waitForWrites()
+  const { accounts, next } = await one.listSpending('mirror', { limit: 10 })
   assert.equal(
     accounts.map(({ scope }) => scope),
     ['key'],
   )
   assert.is(next, undefined)
-  const near = await one.near(() => once)
+  const near = await one.listNearLimits(() => once)
   assert.equal(
     near.map(({ scope }) => scope),
     ['key'],

@@ -24,7 +24,7 @@ const open = () =>
 test(`a reservation and its settlements take at most ${MOST_US} µs of CPU time`, { timeoutMs: 300_000 }, async () => {
   const ledger = open()
   const scope = { scope: 'key', id: 'one', limits: { usd: { day: 1_000_000 } } } as const
-  const output = { tokens: 4_096, least: 1_024, usdPerToken: 0.000015 }
+  const output = { tokens: 4_096, minTokens: 1_024, usdPerToken: 0.000015 }
   const request = async () => {
     const held = await ledger.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 500, usd: 0.001 }, output })
     await turnEnd()
@@ -56,7 +56,7 @@ test('unused accounts are dropped from memory, and their counters are kept', { t
   const sizes: number[] = []
   for (let first = 0; first < 30_000; first += 5_000) {
     await Promise.all(keys(5_000).map((id) => spend(first + id)))
-    await ledger.flushed()
+    await ledger.waitForWrites()
     sizes.push(ledger.accountsInMemory)
   }
   assert.ok(Math.max(...sizes) <= 10_000, `accounts in memory: ${sizes}`)

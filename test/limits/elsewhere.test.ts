@@ -15,10 +15,10 @@ function openSide() {
     ledger,
     async spend(scope: LimitedScope, tokens: number) {
       reserved(await ledger.reserve([scope], { fixed: { requests: 1, tokens } })).settle({ requests: 1, tokens })
-      await ledger.flushed()
+      await ledger.waitForWrites()
     },
     async said(mirror = 'm') {
-      const { accounts } = await ledger.spent(mirror, { limit: 10 })
+      const { accounts } = await ledger.listSpending(mirror, { limit: 10 })
       return accounts
     },
     async used(scope: LimitedScope) {
@@ -32,7 +32,7 @@ type Side = ReturnType<typeof openSide>
 const openSides = () => ({ home: openSide(), cloud: openSide(), scope: key({ tokens: { hour: 100, total: 1_000 } }) })
 
 async function tell(from: Side, to: Side, mirror = 'm') {
-  for (const account of await from.said(mirror)) await to.ledger.takeSpent(mirror, account)
+  for (const account of await from.said(mirror)) await to.ledger.applySpending(mirror, account)
 }
 
 async function exchange(one: Side, other: Side) {
@@ -72,7 +72,7 @@ test('a repeated or outdated message changes nothing, even in another process', 
   const stored = await home.world.storage.list('')
   await tell(cloud, home)
   const other = home.world.start().ledger
-  for (const account of [...(await cloud.said()), ...early]) await other.takeSpent('m', account)
+  for (const account of [...(await cloud.said()), ...early]) await other.applySpending('m', account)
   assert.equal(await home.world.storage.list(''), stored)
   assert.equal(
     (await other.state(scope)).map(({ used }) => used),
@@ -121,7 +121,7 @@ test('counters that are reset on one side are reset on the other, and older ones
   assert.equal(await home.used(scope), [0, 0])
   await tell(cloud, home)
   const other = home.world.start().ledger // which has not been told it before
-  for (const account of await cloud.said()) await other.takeSpent('m', account)
+  for (const account of await cloud.said()) await other.applySpending('m', account)
   assert.equal(await home.used(scope), [0, 0], 'what the cloud has used before is void')
   await home.spend(scope, 5)
   await exchange(home, cloud)
@@ -175,7 +175,7 @@ test('a record stored before mirrors were tracked is readable, and keeps countin
   await home.world.storage.set(name, JSON.stringify({ ...earlier, v: 1 }))
   await cloud.spend(scope, 1)
   const other = home.world.start().ledger
-  for (const account of await cloud.said()) await other.takeSpent('m', account)
+  for (const account of await cloud.said()) await other.applySpending('m', account)
   assert.equal(
     (await other.state(scope)).map(({ used }) => used),
     [10, 10],
@@ -191,7 +191,7 @@ test("accounts are reported in pages, without the gateway's and without unused o
   const told: string[] = []
   let after: string | undefined
   do {
-    const page = await home.ledger.spent('m', { limit: 2, after })
+    const page = await home.ledger.listSpending('m', { limit: 2, after })
     told.push(...page.accounts.map(({ scope, id }) => `${scope} ${id}`))
     after = page.next
   } while (after !== undefined)

@@ -10,7 +10,7 @@ test('shows what is used, reserved, and remaining, and when the window ends', as
   const scope = key({ requests: { day: 10 }, tokens: { hour: 1_000 }, usd: { month: 0.07 }, parallel: 2 })
   const first = reserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 300, usd: 0.01 } }))
   first.settle({ requests: 1, tokens: 120, usd: 0.003 })
-  await one.flushed()
+  await one.waitForWrites()
   reserved(await other.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 300, usd: 0.01 } }))
   const rest = { scope: 'key', id: 'one', unsettled: 0 }
   const states: LimitState[] = [
@@ -92,28 +92,31 @@ test('with several limits, a rejection names requests first, then parallel, then
 test('reserves as much output as fits into the tightest limit, and at least the requested minimum', async () => {
   const { one } = open()
   const scopes = [key({ tokens: { day: 5_000 } }), gateway({ usd: { total: 0.03 } })]
-  const output = { tokens: 4_096, least: 1_024, usdPerToken: 0.00001 }
+  const output = { tokens: 4_096, minTokens: 1_024, usdPerToken: 0.00001 }
   const first = reserved(await one.reserve(scopes, { fixed: { tokens: 100, usd: 0.001 }, output }))
   assert.is(first.outputTokens, 2_900)
   assert.equal(
     sums(first.limits).map(({ remaining }) => remaining),
     [0, 2_000],
   )
-  await one.flushed()
+  await one.waitForWrites()
   assert.equal(sums((await Promise.all(scopes.map((scope) => one.state(scope)))).flat()), [
     { used: 0, reserved: 3_000, unsettled: 0, remaining: 2_000 },
     { used: 0, reserved: 0.03, unsettled: 0, remaining: 0 },
   ])
   first.settle({ tokens: 300, usd: 0.02 })
   assert.equal(whyOf(await one.reserve(scopes, { fixed: {}, output })), ['too-large', 'gateway', 'usd', 'total'])
-  assert.is(reserved(await one.reserve(scopes, { fixed: {}, output: { ...output, least: 1_000 } })).outputTokens, 1_000)
+  assert.is(
+    reserved(await one.reserve(scopes, { fixed: {}, output: { ...output, minTokens: 1_000 } })).outputTokens,
+    1_000,
+  )
 })
 
 test('reserves in all scopes or in none', async () => {
   const { one } = open()
   const scopes = [key({ tokens: { day: 100 } }), group({ tokens: { day: 50 } }), gateway({ tokens: { day: 200 } })]
   assert.equal(whyOf(await one.reserve(scopes, { fixed: { tokens: 60 } })), ['too-large', 'group', 'tokens', 'day'])
-  await one.flushed()
+  await one.waitForWrites()
   for (const scope of scopes) assert.is((await one.state(scope))[0]?.reserved, 0)
 })
 
@@ -239,7 +242,7 @@ test('a deleted account stays deleted, even if in-flight requests settle afterwa
   await one.forget(scope)
   held.settle({ tokens: 50 })
   elsewhere.settle({ tokens: 50 })
-  await Promise.all([one.flushed(), other.flushed()])
+  await Promise.all([one.waitForWrites(), other.waitForWrites()])
   assert.equal(await world.storage.list('limits/'), [])
 })
 

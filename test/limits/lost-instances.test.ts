@@ -37,7 +37,7 @@ test('a settlement by an instance that was considered lost counts once', async (
     if (as) await other.settleLost(scope, as)
     a.isFrozen = false
     held.settle({ tokens: 50 })
-    await one.flushed()
+    await one.waitForWrites()
     assert.equal(sums(await other.state(scope)), [{ used: 50, reserved: 0, unsettled: 0, remaining: 50 }])
   }
 })

@@ -1,10 +1,10 @@
 import {
+  formatWindowEnd,
   getWindowEnd,
   getWindowStart,
+  getWindowStarts,
   toMinute,
   WINDOWS,
-  windowEndText,
-  windowStarts,
 } from '../../src/features/limits/ledger/windows.ts'
 import type { LimitWindow } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -56,13 +56,13 @@ test('windows follow each other without gaps or overlaps', () => {
 test('computing all window starts together gives the same result as one by one', () => {
   for (const at of ['2026-03-18T13:45:00Z', '2026-03-18T13:46:00Z', '2020-02-29T00:00:00Z'])
     assert.equal(
-      windowStarts(minute(at)),
+      getWindowStarts(minute(at)),
       WINDOWS.map((window) => getWindowStart(window, minute(at))),
     )
 })
 
 test('the end of a window is in ISO 8601, and total has none', () => {
-  assert.is(windowEndText('day', minute('2026-03-18T13:45:00Z')), '2026-03-19T00:00:00.000Z')
-  assert.is(windowEndText('month', minute('2026-03-18T13:45:00Z')), '2026-04-01T00:00:00.000Z')
-  assert.is(windowEndText('total', minute('2026-03-18T13:45:00Z')), null)
+  assert.is(formatWindowEnd('day', minute('2026-03-18T13:45:00Z')), '2026-03-19T00:00:00.000Z')
+  assert.is(formatWindowEnd('month', minute('2026-03-18T13:45:00Z')), '2026-04-01T00:00:00.000Z')
+  assert.is(formatWindowEnd('total', minute('2026-03-18T13:45:00Z')), null)
 })

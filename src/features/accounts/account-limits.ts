@@ -1,6 +1,6 @@
 import { evictOldest } from '../../lib/maps.ts'
 import type { UsageLimits, WindowLimits } from '../../types/limits.ts'
-import { COUNTED } from '../limits/ledger/book.ts'
+import { COUNTED_UNITS } from '../limits/ledger/book.ts'
 import { WINDOWS } from '../limits/ledger/windows.ts'
 
 /**
@@ -28,7 +28,7 @@ const MAX_KNOWN = 20_000
 /** Combines them in a fixed order, so that equal limits have the same JSON. */
 function combine(one: UsageLimits, other: UsageLimits | undefined): UsageLimits {
   const limits: UsageLimits = {}
-  for (const unit of COUNTED) {
+  for (const unit of COUNTED_UNITS) {
     const [mine, its] = [one[unit], other?.[unit]]
     if (!mine && !its) continue
     const windows: WindowLimits = {}

@@ -242,7 +242,7 @@ export class GatedRequest {
       )
     }
     const { exchange } = this.#request
-    exchange.waitUntil?.(this.#options.ledger.flushed())
+    exchange.waitUntil?.(this.#options.ledger.waitForWrites())
   }
 
   /** Returns the limits as last read, plus the tokens that have been released since then. */

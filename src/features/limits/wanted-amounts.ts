@@ -26,7 +26,10 @@ export function estimateWantedAmounts(
   if (isPriced) fixed.usd = usd?.fixed ?? 0
   const isFirm = isOutputRequested || call.endpoint.outputLimit === undefined
   const least = isFirm ? outputTokens : Math.min(outputTokens, MIN_OUTPUT * answers)
-  return { fixed, output: { tokens: outputTokens, least, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 } }
+  return {
+    fixed,
+    output: { tokens: outputTokens, minTokens: least, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 },
+  }
 }
 
 /** Throws `REQUEST_TOO_EXPENSIVE` if a field of the request makes the price unknown. */
@@ -42,7 +45,7 @@ export function requireKnownPrice(
 /** Returns the minimum of a unit that a request needs. */
 export function getNeed(unit: LimitUnit, { fixed, output }: WantedAmounts): number {
   if (unit !== 'tokens' && unit !== 'usd') return 1
-  const { least = 0, usdPerToken = 0 } = output ?? {}
+  const { minTokens: least = 0, usdPerToken = 0 } = output ?? {}
   return (fixed[unit] ?? 0) + least * (unit === 'tokens' ? 1 : usdPerToken)
 }
 

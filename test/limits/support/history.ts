@@ -258,7 +258,7 @@ class Run {
   /** Sends a request. If it is rejected, resolves to a function that checks the rejection. */
   async #request(instance: Instance, scopes: LimitedScope[], { amounts, output }: Ask) {
     const fixed = { ...amounts, usd: amounts.usd / 1_000 }
-    const wanted = { tokens: output ?? 0, least: Math.min(output ?? 0, LEAST), usdPerToken: PRICE }
+    const wanted = { tokens: output ?? 0, minTokens: Math.min(output ?? 0, LEAST), usdPerToken: PRICE }
     const outcome = await instance.ledger
       .reserve(scopes, output === undefined ? { fixed } : { fixed, output: wanted })
       .catch(() => undefined)
@@ -267,7 +267,7 @@ class Run {
       return undefined
     }
     if (instance.hasCrashed) return undefined // it crashed before it could receive the result
-    const tokens = outcome.kind === 'refused' ? wanted.least : (outcome.outputTokens ?? 0)
+    const tokens = outcome.kind === 'refused' ? wanted.minTokens : (outcome.outputTokens ?? 0)
     const whole = wholeOf({ ...fixed, tokens: fixed.tokens + tokens, usd: fixed.usd + tokens * PRICE })
     if (outcome.kind === 'refused') return () => this.#checkRefused(instance, scopes, whole, outcome)
     const { minutes } = this.#model.granted(instance, scopes, outcome, whole)

@@ -3,7 +3,7 @@ import { wholeNumber } from '../../../admin/input.ts'
 import { isGatewayError } from '../../../errors.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Store } from '../../../records/store.ts'
-import { COUNTERS } from '../../limits/ledger/book.ts'
+import { COUNTER_COUNT } from '../../limits/ledger/book.ts'
 import type { Ledger } from '../../limits/ledger/ledger.ts'
 import { MAX_SPENT, type SideAccount, type SpendingRequest, type SpendingResponse } from '../protocol.ts'
 
@@ -28,7 +28,7 @@ export const sideAccount = v.object({
   epoch: count,
   number: count,
   minute: v.pipe(count, v.maxValue(LAST_MINUTE)),
-  used: v.pipe(v.array(count), v.minLength(COUNTERS), v.maxLength(COUNTERS)),
+  used: v.pipe(v.array(count), v.minLength(COUNTER_COUNT), v.maxLength(COUNTER_COUNT)),
 })
 
 const answerSchema = v.object({
@@ -85,7 +85,7 @@ async function readSpending(
   limited: ReadonlySet<string>,
   after: string,
 ): Promise<SpendingResponse> {
-  const page = await (await ledger()).spent(mirror, { limit: MAX_SPENT, ...(after !== '' && { after }) })
+  const page = await (await ledger()).listSpending(mirror, { limit: MAX_SPENT, ...(after !== '' && { after }) })
   return { ...page, accounts: page.accounts.filter((account) => limited.has(formatAccountName(account))) }
 }
 
@@ -99,7 +99,7 @@ async function takeAll(
   const opened = await ledger()
   await Promise.all(
     known.map((account) =>
-      opened.takeSpent(mirror, account).catch((error: unknown) => {
+      opened.applySpending(mirror, account).catch((error: unknown) => {
         if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // requests with damaged counters are rejected anyway
       }),
     ),

@@ -3,22 +3,22 @@ import { startDeadline } from '../../../lib/deadline.ts'
 import { handleStorageError, isStorageUnavailable, RETRY_AFTER_MS } from '../../../records/storage-access.ts'
 import type { LimitState, UsageLimits } from '../../../types/limits.ts'
 import type { Clock, Storage } from '../../../types.ts'
-import { NOTHING, type WholeAmounts } from './amounts.ts'
+import { NO_AMOUNTS, type WholeAmounts } from './amounts.ts'
 import {
   type Book,
+  decodeBook,
   emptyBook,
   emptyEntry,
+  encodeBook,
   type InstanceEntry,
   isEmptyEntry,
-  readBook,
   rollUsed,
-  type SideSpent,
-  writeBook,
+  type SideSpending,
 } from './book.ts'
 import { type AccountName, type Decision, decide, getLimitStates, type HoldRequest } from './decide.ts'
 import { type AccountChange, type AccountOperation, Draft, type HoldOutcome } from './draft.ts'
 import { createObservation, type Observation } from './lost-instances.ts'
-import { getRecordId } from './spent-accounts.ts'
+import { getRecordKey } from './spent-accounts.ts'
 import { toMinute } from './windows.ts'
 
 /** Dependencies that the accounts of one process share. */
@@ -37,18 +37,18 @@ export interface AccountDependencies {
 }
 
 /** How long a hold waits for requests that are pending on other instances, in ms. Unless an instance crashes, they take a few round trips. */
-const BLOCKED_MS = 1_000
+const MAX_BLOCKED_MS = 1_000
 /** The longest time between writes while this instance holds something, in ms. */
-export const BEAT_MS = 15_000
+export const HEARTBEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
 /**
  * How long counters of users and runs are kept after the last write, in ms. User counters outlast any window, and never expire under a total limit.
  */
-const KEPT_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
+const RETENTION_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
 /** The maximum number of conflicts in a row; enough for this many concurrent writers. */
 const MAX_CONFLICTS = 200
 /** The number of conflicts or polls after which retries start to wait. */
-const EAGER = 3
+const EAGER_RETRIES = 3
 
 /**
  * One account in the storage. All pending changes go into one write, on the condition that the version is the one last read or written. While no
@@ -76,20 +76,20 @@ export class Account {
   /** The sequence of the last write that is known to have succeeded. */
   #confirmed = 0
   /** Writes whose result is unknown. */
-  #attempts: Array<{ sequence: number; draft: Draft }> = []
+  #unconfirmedWrites: Array<{ sequence: number; draft: Draft }> = []
   #mustWrite = false
   #wroteAt = 0
   #retryMs = RETRY_AFTER_MS
   #cancelTimer: (() => void) | undefined
   usedAt = 0
   /** Whether the record stays in the storage even if it is never used again. */
-  #isKept: boolean
+  #isPermanent: boolean
 
   constructor(deps: AccountDependencies, name: AccountName) {
     this.#deps = deps
     this.#name = name
-    this.#key = getRecordId(name)
-    this.#isKept = name.scope !== 'account' && name.scope !== 'run'
+    this.#key = getRecordKey(name)
+    this.#isPermanent = name.scope !== 'account' && name.scope !== 'run'
     this.#observation = createObservation(deps.instance)
   }
 
@@ -107,8 +107,8 @@ export class Account {
     asked: Omit<HoldRequest, 'name'>,
     { isPending, waits }: { isPending: boolean; waits: boolean },
   ): Promise<HoldOutcome> {
-    const until = waits ? this.#deps.clock.now() + BLOCKED_MS : 0
-    if (this.#name.scope === 'account' && !this.#isKept) this.#isKept = hasTotal(asked.limits)
+    const until = waits ? this.#deps.clock.now() + MAX_BLOCKED_MS : 0
+    if (this.#name.scope === 'account' && !this.#isPermanent) this.#isPermanent = hasTotal(asked.limits)
     return new Promise((resolve, reject) => {
       let hasFailed = false
       const done = (outcome: HoldOutcome) => {
@@ -116,9 +116,9 @@ export class Account {
         if (outcome.kind !== 'granted') return // the write that granted it appeared to have failed
         this.change({
           ...outcome,
-          freed: outcome.amounts,
-          decided: isPending ? outcome.amounts : NOTHING,
-          spent: NOTHING,
+          released: outcome.amounts,
+          decided: isPending ? outcome.amounts : NO_AMOUNTS,
+          spent: NO_AMOUNTS,
         })
       }
       const fail = (error: unknown) => {
@@ -131,23 +131,23 @@ export class Account {
 
   /** Changes the reserved or used amounts. Writes the change in the background, and retries while the storage is unavailable. */
   change(change: AccountChange): void {
-    if (isZero(change.freed) && isZero(change.decided) && isZero(change.spent)) return
+    if (isZero(change.released) && isZero(change.decided) && isZero(change.spent)) return
     this.#add({ kind: 'change', change })
   }
 
   /** Decides on amounts without reserving them. Rejects as `hold` does. */
-  judge(asked: Omit<HoldRequest, 'name'>): Promise<Decision> {
+  evaluate(asked: Omit<HoldRequest, 'name'>): Promise<Decision> {
     return this.#task(({ view }) => decide({ ...asked, name: this.#name }, view))
   }
 
   /** Returns the current limits. Rejects as `hold` does. */
-  states(limits: UsageLimits): Promise<LimitState[]> {
+  getStates(limits: UsageLimits): Promise<LimitState[]> {
     return this.#task(({ view }) => getLimitStates(this.#name, limits, view))
   }
 
   /** Resets all counters of the current windows, even if the record is damaged; in-flight requests stay reserved. */
   reset(): Promise<void> {
-    return this.#task((draft) => draft.startAnew(), { repairs: true })
+    return this.#task((draft) => draft.resetCounters(), { repairs: true })
   }
 
   /** Ends the reservations of lost instances, counting all of them as spent, or none. */
@@ -156,23 +156,23 @@ export class Account {
   }
 
   /** Stores usage from the other side of a mirror. Rejects as `hold` does. */
-  takeSpent(side: string, spent: SideSpent): Promise<void> {
-    return this.#task((draft) => draft.takeSpent(side, spent))
+  applySpending(side: string, spent: SideSpending): Promise<void> {
+    return this.#task((draft) => draft.applySpending(side, spent))
   }
 
   /** Removes the account. In-flight requests are no longer counted. */
   async forget(): Promise<void> {
     await this.flushed()
     await this.#deps.storage.delete(this.#key).catch(handleStorageError('write', this.#key))
-    this.#forgotten()
+    this.#handleDeletion()
     this.#book = undefined
     this.#version = null
     this.#isStale = true
   }
 
   /** Shows other instances that this one is alive, if it has reservations and hasn't written recently. */
-  beat(now: number): void {
-    if (isEmptyEntry(this.#own) || Math.abs(now - this.#wroteAt) < BEAT_MS - 1_000) return
+  sendHeartbeat(now: number): void {
+    if (isEmptyEntry(this.#own) || Math.abs(now - this.#wroteAt) < HEARTBEAT_MS - 1_000) return
     this.#mustWrite = true
     this.#start()
   }
@@ -225,16 +225,16 @@ export class Account {
           if (this.#mustWrite || !this.#queue.every((operation) => this.#waiting.has(operation))) continue
           if (this.#queue.length === 0) break
           this.#isStale = true
-          if (++polls > EAGER) {
-            this.#later(2 + this.#deps.random() * 8)
+          if (++polls > EAGER_RETRIES) {
+            this.#retryLater(2 + this.#deps.random() * 8)
             break
           }
         } else if (++conflicts > MAX_CONFLICTS) throw createConflictLimitError()
-        else if (conflicts > EAGER) await this.#pause(this.#deps.random() * Math.min(2 ** conflicts, 50))
+        else if (conflicts > EAGER_RETRIES) await this.#wait(this.#deps.random() * Math.min(2 ** conflicts, 50))
       } catch (error) {
         this.#isStale = true
         if (isStorageUnavailable(error) && ++failures === 1) continue
-        this.#giveUp(error)
+        this.#failPending(error)
         break
       }
     }
@@ -269,12 +269,12 @@ export class Account {
     const sequence = ++this.#sequence
     const now = clock.now()
     draft.book.entries.set(instance, { ...draft.own, beat: Math.floor(now / 1_000), sequence })
-    this.#attempts.push({ sequence, draft })
+    this.#unconfirmedWrites.push({ sequence, draft })
     const version = await storage
-      .set(this.#key, writeBook(draft.book), {
+      .set(this.#key, encodeBook(draft.book), {
         ifVersion: this.#version,
         durability: 'relaxed',
-        ...(!this.#isKept && { ttlMs: KEPT_MS[this.#name.scope === 'run' ? 'run' : 'account'] }),
+        ...(!this.#isPermanent && { ttlMs: RETENTION_MS[this.#name.scope === 'run' ? 'run' : 'account'] }),
       })
       .catch(handleStorageError('write', this.#key))
     if (version === false) {
@@ -283,7 +283,7 @@ export class Account {
     }
     this.#book = draft.book
     this.#version = version
-    this.#confirm(sequence, draft)
+    this.#confirmWrite(sequence, draft)
     return true
   }
 
@@ -298,17 +298,17 @@ export class Account {
     const isGone = !stored && this.#version !== null && !isOld
     this.#version = stored?.version ?? null
     this.#isStale = false
-    if (isGone) this.#forgotten()
-    this.#observation.saw(book, now)
-    const made = entry && this.#attempts.find(({ sequence }) => sequence === entry.sequence)
-    if (made) this.#confirm(made.sequence, made.draft)
+    if (isGone) this.#handleDeletion()
+    this.#observation.observe(book, now)
+    const made = entry && this.#unconfirmedWrites.find(({ sequence }) => sequence === entry.sequence)
+    if (made) this.#confirmWrite(made.sequence, made.draft)
     this.#sequence = Math.max(this.#sequence, entry?.sequence ?? 0)
-    return isOld && this.#book ? uniteBooks(book, this.#book) : book
+    return isOld && this.#book ? mergeBooks(book, this.#book) : book
   }
 
   #readText(text: string): Book {
     try {
-      return readBook(this.#key, text)
+      return decodeBook(this.#key, text)
     } catch (error) {
       const willBeRepaired = this.#queue.some((operation) => operation.kind === 'task' && operation.repairs)
       if (willBeRepaired && isGatewayError(error, 'RECORD_DAMAGED')) return emptyBook(toMinute(this.#deps.clock.now()))
@@ -317,17 +317,17 @@ export class Account {
   }
 
   /** Handles the deletion of the record, which follows the deletion of its key or group. */
-  #forgotten(): void {
+  #handleDeletion(): void {
     this.#own = emptyEntry
     this.#generation++
-    this.#attempts = []
+    this.#unconfirmedWrites = []
     this.#mustWrite = false
   }
 
   /** Records that a write succeeded, so that no earlier write can still take effect. */
-  #confirm(sequence: number, draft: Draft): void {
+  #confirmWrite(sequence: number, draft: Draft): void {
     this.#confirmed = sequence
-    this.#attempts = []
+    this.#unconfirmedWrites = []
     this.#mustWrite = false
     this.#wroteAt = this.#deps.clock.now()
     this.#deliver(draft)
@@ -342,7 +342,7 @@ export class Account {
   }
 
   /** Fails all operations that can be repeated, keeps the changes, and retries later. */
-  #giveUp(error: unknown): void {
+  #failPending(error: unknown): void {
     const failed =
       isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? toUnavailable(error) : error
     const kept: AccountOperation[] = []
@@ -351,14 +351,14 @@ export class Account {
       else operation.fail(failed)
     }
     this.#queue = kept
-    if (this.#attempts.length > 0) this.#mustWrite = true // one of them may still take effect
+    if (this.#unconfirmedWrites.length > 0) this.#mustWrite = true // one of them may still take effect
     if (kept.length === 0 && !this.#mustWrite) return
     if (this.#retryMs === RETRY_AFTER_MS) this.#deps.onError(failed)
-    this.#later(this.#retryMs * (0.5 + this.#deps.random() / 2))
+    this.#retryLater(this.#retryMs * (0.5 + this.#deps.random() / 2))
     this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2)
   }
 
-  #later(ms: number): void {
+  #retryLater(ms: number): void {
     this.#cancelTimer?.()
     this.#cancelTimer = this.#deps.startTimer(ms, () => {
       this.#cancelTimer = undefined
@@ -366,7 +366,7 @@ export class Account {
     })
   }
 
-  #pause(ms: number): Promise<void> {
+  #wait(ms: number): Promise<void> {
     return new Promise((resolve) => void startDeadline(this.#deps.clock, ms, resolve))
   }
 }
@@ -377,7 +377,7 @@ const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
 const isZero = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
 
 /** Merges two books after a storage that isn't atomic returned the state before the last write. Keeps all counts from both. */
-function uniteBooks(stored: Book, own: Book): Book {
+function mergeBooks(stored: Book, own: Book): Book {
   const minute = Math.max(stored.minute, own.minute)
   const ownUsed = rollUsed(own.used, own.minute, minute)
   const used = rollUsed(stored.used, stored.minute, minute).map((value, at) => Math.max(value, ownUsed[at] ?? 0))

@@ -18,26 +18,26 @@ export interface WholeAmounts {
   usd: number
 }
 
-export const NOTHING: WholeAmounts = Object.freeze({ requests: 0, parallel: 0, tokens: 0, usd: 0 })
+export const NO_AMOUNTS: WholeAmounts = Object.freeze({ requests: 0, parallel: 0, tokens: 0, usd: 0 })
 
 /** The largest count; larger values count as this. */
-const MOST = Number.MAX_SAFE_INTEGER
+const MAX_COUNT = Number.MAX_SAFE_INTEGER
 /** A floating-point product this close to an integer is rounded to that integer. */
 const ROUNDING = 1e-12
 
 /** Rounds up to an integer from 0 to the largest safe integer. Returns `otherwise` for NaN. */
-export function roundUp(value: number, otherwise = MOST): number {
+export function roundUp(value: number, otherwise = MAX_COUNT): number {
   if (Number.isNaN(value)) return otherwise
   const nearest = Math.round(value)
   const rounded = Math.abs(value - nearest) <= Math.abs(nearest) * ROUNDING ? nearest : Math.ceil(value)
-  return Math.min(MOST, Math.max(0, rounded))
+  return Math.min(MAX_COUNT, Math.max(0, rounded))
 }
 
 /** Converts US dollars to nano-dollars, rounded up. */
 export const toNano = (usd: number, otherwise?: number): number => roundUp(usd * NANO, otherwise)
 
 /** Adds, capped at the largest safe integer. */
-export const plus = (a: number, b: number): number => Math.min(MOST, a + b)
+export const plus = (a: number, b: number): number => Math.min(MAX_COUNT, a + b)
 
 /** Subtracts, but never below 0. */
 export const minus = (a: number, b: number): number => Math.max(0, a - b)
@@ -60,13 +60,13 @@ export interface WantedOutput {
   /** The maximum that can be used. */
   tokens: number
   /** The minimum; if fewer fit, the request is rejected. */
-  least: number
+  minTokens: number
   /** The price per token, in US dollars. */
   usdPerToken: number
 }
 
 /** Adds this many output tokens to `fixed`. */
-export function withOutput(fixed: WholeAmounts, output: WantedOutput | undefined, tokens: number): WholeAmounts {
+export function addOutput(fixed: WholeAmounts, output: WantedOutput | undefined, tokens: number): WholeAmounts {
   if (!output) return fixed
   return {
     ...fixed,

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../../errors.ts'
 import { isObject, tryParseJson } from '../../../lib/json.ts'
 import { minus, plus, type WholeAmounts } from './amounts.ts'
-import { type Minute, WINDOWS, windowStarts } from './windows.ts'
+import { getWindowStarts, type Minute, WINDOWS } from './windows.ts'
 
 /** Requests, tokens, and nano-dollars of all reservations made in one minute. */
 export type MinuteSlot = readonly [minute: Minute, requests: number, tokens: number, usd: number]
@@ -38,11 +38,11 @@ export interface Book {
   /** The number of the last write: its time in epoch ms, but always higher than that of the write before it. */
   number: number
   /** Usage on the other side of a mirror, in the windows of `minute`. */
-  elsewhere: Elsewhere | undefined
+  elsewhere: OtherSideUsage | undefined
 }
 
 /** An account's usage on the other side of a mirror. */
-export interface Elsewhere {
+export interface OtherSideUsage {
   /** The ID of the mirror. */
   side: string
   /** The number of the other side's write. */
@@ -51,7 +51,7 @@ export interface Elsewhere {
 }
 
 /** An account's usage on one side of a mirror, as reported to the other. */
-export interface SideSpent {
+export interface SideSpending {
   epoch: number
   number: number
   /** The usage is for the windows that contain this minute. */
@@ -60,14 +60,14 @@ export interface SideSpent {
 }
 
 /** The units that are counted by window, in storage order. */
-export const COUNTED = ['requests', 'tokens', 'usd'] as const
-const UNITS = COUNTED.length
+export const COUNTED_UNITS = ['requests', 'tokens', 'usd'] as const
+const UNITS = COUNTED_UNITS.length
 /** The number of counters in `used`. */
-export const COUNTERS = WINDOWS.length * UNITS
+export const COUNTER_COUNT = WINDOWS.length * UNITS
 
 export const emptyBook = (minute: Minute): Book => ({
   minute,
-  used: new Array<number>(COUNTERS).fill(0),
+  used: new Array<number>(COUNTER_COUNT).fill(0),
   gone: [],
   entries: new Map(),
   epoch: 0,
@@ -94,17 +94,17 @@ export const getUsedIndex = (window: number, unit: number): number => window * U
 export function rollUsed(used: readonly number[], from: Minute, minute: Minute): number[] {
   const next = used.slice()
   if (minute === from) return next
-  const before = windowStarts(from)
-  windowStarts(minute).forEach((start, window) => {
+  const before = getWindowStarts(from)
+  getWindowStarts(minute).forEach((start, window) => {
     if (start !== before[window]) next.fill(0, getUsedIndex(window, 0), getUsedIndex(window + 1, 0))
   })
   return next
 }
 
 /** Adds a slot to each window at `minute` that contains it, or subtracts it. */
-export function count(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | -1 = 1): void {
+export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | -1 = 1): void {
   if (isEmptySlot(slot)) return
-  const starts = windowStarts(minute)
+  const starts = getWindowStarts(minute)
   for (let window = 0; window < starts.length; window++) {
     if (slot[0] < (starts[window] ?? 0)) continue
     for (let unit = 0; unit < UNITS; unit++) {
@@ -116,7 +116,7 @@ export function count(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | 
 }
 
 /** Adds two lists of counters element by element. */
-export const withUsed = (used: readonly number[], added: readonly number[]): number[] =>
+export const addUsed = (used: readonly number[], added: readonly number[]): number[] =>
   used.map((value, at) => plus(value, added[at] ?? 0))
 
 export const createSlot = (minute: Minute, { requests, tokens, usd }: WholeAmounts): MinuteSlot => [
@@ -130,7 +130,7 @@ export const createSlot = (minute: Minute, { requests, tokens, usd }: WholeAmoun
 const isEmptySlot = (slot: MinuteSlot): boolean => slot[1] + slot[2] + slot[3] === 0
 
 /** Adds a slot, merging it with any slot of the same minute. */
-export function withSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readonly MinuteSlot[] {
+export function addSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readonly MinuteSlot[] {
   if (isEmptySlot(added)) return slots
   const same = slots.find((slot) => slot[0] === added[0])
   if (!same) return [...slots, added]
@@ -139,7 +139,7 @@ export function withSlot(slots: readonly MinuteSlot[], added: MinuteSlot): reado
 }
 
 /** Subtracts a slot. */
-export function withoutSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): readonly MinuteSlot[] {
+export function subtractSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): readonly MinuteSlot[] {
   const same = slots.find((slot) => slot[0] === taken[0])
   if (!same) return slots
   const rest: MinuteSlot = [taken[0], minus(same[1], taken[1]), minus(same[2], taken[2]), minus(same[3], taken[3])]
@@ -150,7 +150,7 @@ export function withoutSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): re
 const LOST_AS: readonly LostKind[] = ['open', 'spent', 'unspent']
 
 /** Encodes an account as stored text. */
-export function writeBook({ minute, used, gone, entries, epoch, number, elsewhere }: Book): string {
+export function encodeBook({ minute, used, gone, entries, epoch, number, elsewhere }: Book): string {
   const written = Array.from(entries, ([id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]) => [
     id,
     beat,
@@ -170,15 +170,15 @@ const VERSION = 2
 const VERSION_WITHOUT_SIDES = 1
 
 /** Reads an account. Throws `RECORD_DAMAGED` for anything that `writeBook` doesn't write, so that a damaged budget never counts as unspent. */
-export function readBook(key: string, text: string): Book {
+export function decodeBook(key: string, text: string): Book {
   const json = tryParseJson(text)
   if (isObject(json) && (json.v === VERSION || json.v === VERSION_WITHOUT_SIDES)) {
     const { minute, used, gone, entries } = json
     const { epoch, number, elsewhere } = json.v === VERSION ? json : { epoch: 0, number: 0 }
     const read = Array.isArray(entries) ? entries.map(readEntry) : [undefined]
     const other = elsewhere === undefined ? undefined : readElsewhere(elsewhere)
-    const isSound = isCount(epoch) && isCount(number) && isDefined(other) === isDefined(elsewhere)
-    if (isSound && isCount(minute) && isCounts(used, COUNTERS) && isSlots(gone) && read.every(isDefined))
+    const isValid = isCount(epoch) && isCount(number) && isDefined(other) === isDefined(elsewhere)
+    if (isValid && isCount(minute) && isCounts(used, COUNTER_COUNT) && isSlots(gone) && read.every(isDefined))
       return { minute, used, gone, entries: new Map(read), epoch, number, elsewhere: other }
   }
   throw gatewayError('RECORD_DAMAGED', {
@@ -187,10 +187,12 @@ export function readBook(key: string, text: string): Book {
   })
 }
 
-function readElsewhere(value: unknown): Elsewhere | undefined {
+function readElsewhere(value: unknown): OtherSideUsage | undefined {
   if (!Array.isArray(value)) return undefined
   const [side, number, used]: unknown[] = value
-  return typeof side === 'string' && isCount(number) && isCounts(used, COUNTERS) ? { side, number, used } : undefined
+  return typeof side === 'string' && isCount(number) && isCounts(used, COUNTER_COUNT)
+    ? { side, number, used }
+    : undefined
 }
 
 function readEntry(value: unknown): [id: string, entry: InstanceEntry] | undefined {

@@ -1,8 +1,8 @@
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { LimitScope, LimitState, LimitUnit, LimitWindow, UsageLimits } from '../../../types/limits.ts'
-import { minus, plus, toNano, type WantedOutput, type WholeAmounts, withOutput } from './amounts.ts'
-import { type Book, COUNTED, getUsedIndex, type MinuteSlot } from './book.ts'
-import { type Minute, WINDOWS, windowEndText, windowStarts } from './windows.ts'
+import { addOutput, minus, plus, toNano, type WantedOutput, type WholeAmounts } from './amounts.ts'
+import { type Book, COUNTED_UNITS, getUsedIndex, type MinuteSlot } from './book.ts'
+import { formatWindowEnd, getWindowStarts, type Minute, WINDOWS } from './windows.ts'
 
 /** Identifies the owner of an account. */
 export interface AccountName {
@@ -30,7 +30,7 @@ interface SingleLimit {
   /** As configured. */
   limit: number
   /** As an integer. */
-  most: number
+  maxAmount: number
   /** The indexes of the window and the unit; -1 for `parallel`, which isn't counted by window. */
   windowAt: number
   unitAt: number
@@ -42,19 +42,19 @@ const rulesByLimits = new WeakMap<UsageLimits, readonly SingleLimit[]>()
  * Lists the limits one by one, in this order: requests, tokens, usd, parallel. Returns the same list for the same object, so the object must not
  * change.
  */
-export function listRules(limits: UsageLimits): readonly SingleLimit[] {
+export function listSingleLimits(limits: UsageLimits): readonly SingleLimit[] {
   const known = rulesByLimits.get(limits)
   if (known) return known
-  const rules: SingleLimit[] = COUNTED.flatMap((unit, unitAt) =>
+  const rules: SingleLimit[] = COUNTED_UNITS.flatMap((unit, unitAt) =>
     WINDOWS.flatMap((window, windowAt) => {
       const limit = limits[unit]?.[window]
       if (limit === undefined) return []
-      return { unit, window, limit, most: unit === 'usd' ? toNano(limit) : limit, windowAt, unitAt }
+      return { unit, window, limit, maxAmount: unit === 'usd' ? toNano(limit) : limit, windowAt, unitAt }
     }),
   )
   const { parallel } = limits
   if (parallel !== undefined)
-    rules.push({ unit: 'parallel', window: null, limit: parallel, most: parallel, windowAt: -1, unitAt: -1 })
+    rules.push({ unit: 'parallel', window: null, limit: parallel, maxAmount: parallel, windowAt: -1, unitAt: -1 })
   rulesByLimits.set(limits, rules)
   return rules
 }
@@ -78,7 +78,7 @@ export interface AccountView {
 
 function getTally({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: SingleLimit): Tally {
   const tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
-  const start = windowStarts(book.minute)[windowAt] ?? 0
+  const start = getWindowStarts(book.minute)[windowAt] ?? 0
   if (unitAt >= 0) {
     const at = getUsedIndex(windowAt, unitAt)
     tally.used = plus(book.used[at] ?? 0, book.elsewhere?.used[at] ?? 0)
@@ -110,7 +110,7 @@ function sumSlots(slots: readonly MinuteSlot[], start: Minute, unit: number): nu
 const getCommitted = ({ used, unsettled, reserved }: Tally): number => plus(plus(used, unsettled), reserved)
 
 function getLimitState({ scope, id }: AccountName, rule: SingleLimit, tally: Tally, minute: Minute): LimitState {
-  const { unit, window, limit, most } = rule
+  const { unit, window, limit, maxAmount: most } = rule
   const shown = unit === 'usd' ? fromNanoUsd : identity
   return {
     scope,
@@ -122,7 +122,7 @@ function getLimitState({ scope, id }: AccountName, rule: SingleLimit, tally: Tal
     reserved: shown(tally.reserved),
     unsettled: shown(tally.unsettled),
     remaining: shown(minus(most, getCommitted(tally))),
-    resetsAt: window && windowEndText(window, minute),
+    resetsAt: window && formatWindowEnd(window, minute),
   }
 }
 
@@ -130,7 +130,7 @@ const identity = (value: number): number => value
 
 /** Returns the current state of all limits of an account. */
 export const getLimitStates = (name: AccountName, limits: UsageLimits, view: AccountView): LimitState[] =>
-  listRules(limits).map((rule) => getLimitState(name, rule, getTally(view, rule), view.book.minute))
+  listSingleLimits(limits).map((rule) => getLimitState(name, rule, getTally(view, rule), view.book.minute))
 
 /** A request for a reservation in an account. */
 export interface HoldRequest {
@@ -149,13 +149,13 @@ export type Decision =
   | LimitRefusal
 
 /** Decides whether the amounts fit within all limits. */
-export function decide(asked: HoldRequest, view: AccountView): Decision {
-  const { limits, fixed, output } = asked
+export function decide(request: HoldRequest, view: AccountView): Decision {
+  const { limits, fixed, output } = request
   const { minute } = view.book
-  const made = asked.minute ?? minute
-  const rules = listRules(limits)
+  const made = request.minute ?? minute
+  const rules = listSingleLimits(limits)
   const tallies = rules.map((rule) => getTally(view, rule))
-  const appliesTo = ({ windowAt }: SingleLimit) => windowAt < 0 || made >= (windowStarts(minute)[windowAt] ?? 0)
+  const appliesTo = ({ windowAt }: SingleLimit) => windowAt < 0 || made >= (getWindowStarts(minute)[windowAt] ?? 0)
 
   let tokens = output?.tokens ?? 0
   if (output)
@@ -163,8 +163,8 @@ export function decide(asked: HoldRequest, view: AccountView): Decision {
       const tally = tallies[at]
       if (tally && appliesTo(rule)) tokens = Math.min(tokens, getFittingOutput(rule, tally, fixed, output))
     })
-  const outputTokens = output && Math.max(tokens, output.least)
-  const wanted = withOutput(fixed, output, outputTokens ?? 0)
+  const outputTokens = output && Math.max(tokens, output.minTokens)
+  const wanted = addOutput(fixed, output, outputTokens ?? 0)
 
   let refusal: LimitRefusal | undefined
   let isBlocked = true
@@ -172,22 +172,22 @@ export function decide(asked: HoldRequest, view: AccountView): Decision {
     const tally = tallies[at]
     if (!tally || !appliesTo(rule)) return
     const amount = wanted[rule.unit]
-    const free = rule.most - getCommitted(tally)
+    const free = rule.maxAmount - getCommitted(tally)
     if (amount === 0 || amount <= free) return
     if (amount > free + tally.pending) isBlocked = false
     const found: LimitRefusal = {
       kind: 'refused',
       why: getRefusalReason(rule, tally, amount),
-      limit: getLimitState(asked.name, rule, tally, minute),
+      limit: getLimitState(request.name, rule, tally, minute),
     }
-    refusal = refusal ? pickHarderRefusal(refusal, found) : found
+    refusal = refusal ? pickStricterRefusal(refusal, found) : found
   })
   if (refusal) return isBlocked ? { kind: 'blocked', refusal } : refusal
 
   const states = rules.map((rule, at) => {
     const tally = tallies[at]
     if (tally && appliesTo(rule)) tally.reserved = plus(tally.reserved, wanted[rule.unit])
-    return getLimitState(asked.name, rule, tally ?? NO_TALLY, minute)
+    return getLimitState(request.name, rule, tally ?? NO_TALLY, minute)
   })
   return { kind: 'fits', amounts: wanted, outputTokens, limits: states }
 }
@@ -196,7 +196,7 @@ const NO_TALLY: Tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
 
 /** Returns the maximum output tokens that a limit allows; negative if not even the fixed part fits. */
 function getFittingOutput(
-  { unit, most }: SingleLimit,
+  { unit, maxAmount: most }: SingleLimit,
   tally: Tally,
   fixed: WholeAmounts,
   output: WantedOutput,
@@ -210,7 +210,7 @@ function getFittingOutput(
 }
 
 /** Returns why an amount doesn't fit within a limit. */
-function getRefusalReason({ unit, most }: SingleLimit, tally: Tally, amount: number): LimitRefusal['why'] {
+function getRefusalReason({ unit, maxAmount: most }: SingleLimit, tally: Tally, amount: number): LimitRefusal['why'] {
   const left = most - tally.used - tally.unsettled
   if (unit === 'parallel') return amount > most ? 'too-large' : 'held'
   if (left <= 0) return 'used-up'
@@ -218,7 +218,7 @@ function getRefusalReason({ unit, most }: SingleLimit, tally: Tally, amount: num
 }
 
 /** Returns the refusal to report: `requests` take precedence, then `parallel`, then the refusal that lasts longer. */
-export function pickHarderRefusal(a: LimitRefusal, b: LimitRefusal): LimitRefusal {
+export function pickStricterRefusal(a: LimitRefusal, b: LimitRefusal): LimitRefusal {
   const [ranksA, ranksB] = [getRanks(a), getRanks(b)]
   const at = ranksA.findIndex((rank, index) => rank !== ranksB[index])
   return (ranksA[at] ?? 0) >= (ranksB[at] ?? 0) ? a : b

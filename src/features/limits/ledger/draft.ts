@@ -1,17 +1,17 @@
 import { assertNever } from '../../../lib/assert-never.ts'
 import type { LimitState } from '../../../types/limits.ts'
-import { minus, NOTHING, type WholeAmounts } from './amounts.ts'
+import { minus, NO_AMOUNTS, type WholeAmounts } from './amounts.ts'
 import {
+  addSlot,
+  addUsed,
   type Book,
-  count,
+  countSlot,
   createSlot,
   type InstanceEntry,
   isEmptyEntry,
   rollUsed,
-  type SideSpent,
-  withoutSlot,
-  withSlot,
-  withUsed,
+  type SideSpending,
+  subtractSlot,
 } from './book.ts'
 import { type AccountView, decide, type HoldRequest, type LimitRefusal } from './decide.ts'
 import { LOST_MS, type Observation, tidyBook } from './lost-instances.ts'
@@ -38,7 +38,7 @@ export interface AccountChange {
   generation: number
   /** The minute whose windows count the change. */
   minute: Minute
-  freed: WholeAmounts
+  released: WholeAmounts
   /** The part of the reservation that is no longer pending. */
   decided: WholeAmounts
   spent: WholeAmounts
@@ -103,7 +103,7 @@ export class Draft {
     const used = rollUsed(from.used, from.minute, minute)
     const { entries, gone } = tidyBook(from, observation, { now, minute })
     const before = entries.get(instance)
-    if (before?.lostAs === 'spent') for (const slot of before.held) count(used, minute, slot, -1) // the instance wasn't lost after all
+    if (before?.lostAs === 'spent') for (const slot of before.held) countSlot(used, minute, slot, -1) // the instance wasn't lost after all
     entries.set(instance, own)
     const { epoch, number } = from
     const elsewhere = from.elsewhere && {
@@ -114,7 +114,7 @@ export class Draft {
     this.view = {
       book: this.book,
       isLost: (id) => observation.isLost(id, now),
-      mayLive: (id) => observation.watchedFor(id, now) < LOST_MS,
+      mayLive: (id) => observation.getWatchedMs(id, now) < LOST_MS,
     }
     this.#own = own
     this.#instance = instance
@@ -143,7 +143,7 @@ export class Draft {
   }
 
   /** Resets all counters in the current windows, or in the windows of the latest in-flight reservation if a clock was ahead. */
-  startAnew(epoch = Math.max(this.book.epoch + 1, Math.floor(this.#now))): void {
+  resetCounters(epoch = Math.max(this.book.epoch + 1, Math.floor(this.#now))): void {
     const { book, view } = this
     for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
     const made = Array.from(book.entries.values(), ({ held }) => held.map(([minute]) => minute)).flat()
@@ -159,17 +159,17 @@ export class Draft {
    * Stores the usage of the other side of a mirror, replacing its earlier usage. Ignores counters from before a reset. Counters from after a reset on
    * the other side reset this side's, too. The usage of an earlier mirror becomes this side's own usage.
    */
-  takeSpent(side: string, { epoch, number, minute, used }: SideSpent): void {
+  applySpending(side: string, { epoch, number, minute, used }: SideSpending): void {
     const { book } = this
     if (epoch < book.epoch) return
-    if (epoch > book.epoch) this.startAnew(epoch)
+    if (epoch > book.epoch) this.resetCounters(epoch)
     const before = book.elsewhere
     const isSame = before?.side === side
     if (isSame && number <= before.number) return
     const latest = Math.max(book.minute, minute) // windows don't move back
     const taken = rollUsed(used, minute, latest)
     if (isSame && latest === book.minute && taken.every((value, at) => value === before.used[at])) return
-    const own = before && !isSame ? withUsed(book.used, before.used) : book.used
+    const own = before && !isSame ? addUsed(book.used, before.used) : book.used
     book.used = rollUsed(own, book.minute, latest)
     book.minute = latest
     book.elsewhere = { side, number, used: taken }
@@ -186,24 +186,24 @@ export class Draft {
       book.entries.set(id, { ...entry, lostAs: as })
       this.isChanged = true
     }
-    if (as === 'spent') for (const slot of ended) count(book.used, book.minute, slot)
+    if (as === 'spent') for (const slot of ended) countSlot(book.used, book.minute, slot)
     if (book.gone.length > 0) this.isChanged = true
     book.gone = []
   }
 
   #change(change: AccountChange): void {
     if (change.generation !== this.#generation) return
-    const { minute, freed, decided, spent } = change
+    const { minute, released: freed, decided, spent } = change
     const own = this.#own
-    const isPending = decided !== NOTHING
-    count(this.book.used, this.book.minute, createSlot(minute, spent))
+    const isPending = decided !== NO_AMOUNTS
+    countSlot(this.book.used, this.book.minute, createSlot(minute, spent))
     this.isChanged = true
     this.own = {
       ...own,
       parallel: minus(own.parallel, freed.parallel),
-      held: withoutSlot(own.held, createSlot(minute, freed)),
+      held: subtractSlot(own.held, createSlot(minute, freed)),
       pendingParallel: minus(own.pendingParallel, decided.parallel),
-      pending: isPending ? withoutSlot(own.pending, createSlot(minute, decided)) : own.pending,
+      pending: isPending ? subtractSlot(own.pending, createSlot(minute, decided)) : own.pending,
     }
   }
 
@@ -243,9 +243,9 @@ export class Draft {
     this.own = {
       ...own,
       parallel: own.parallel + amounts.parallel,
-      held: withSlot(own.held, slot),
+      held: addSlot(own.held, slot),
       pendingParallel: own.pendingParallel + (isPending ? amounts.parallel : 0),
-      pending: isPending ? withSlot(own.pending, slot) : own.pending,
+      pending: isPending ? addSlot(own.pending, slot) : own.pending,
     }
     this.outcomes.push(() => done(grant))
   }

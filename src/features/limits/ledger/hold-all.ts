@@ -1,14 +1,14 @@
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { UsageLimits } from '../../../types/limits.ts'
 import type { Account } from './account.ts'
-import { NOTHING, type WantedOutput, type WholeAmounts, withOutput } from './amounts.ts'
-import { type HoldRequest, type LimitRefusal, pickHarderRefusal } from './decide.ts'
+import { addOutput, NO_AMOUNTS, type WantedOutput, type WholeAmounts } from './amounts.ts'
+import { type HoldRequest, type LimitRefusal, pickStricterRefusal } from './decide.ts'
 import type { Grant, HoldOutcome } from './draft.ts'
 
 /** A reservation that a request needs in one account. A request may need several. */
 export interface AccountHold {
   account: Account
-  asked: Omit<HoldRequest, 'name'>
+  requested: Omit<HoldRequest, 'name'>
 }
 
 /** What one account has reserved for a request. */
@@ -23,26 +23,26 @@ export interface HeldPart {
  * reservations are pending until the last account has decided; other requests that they would cause to be rejected wait. A request waits for an
  * account only while it has no reservation in later ones, so requests can't deadlock.
  */
-export async function holdAll(asks: readonly AccountHold[]): Promise<HeldPart[] | LimitRefusal> {
-  const [only] = asks
-  if (only && asks.length === 1) {
-    const outcome = await only.account.hold(only.asked, { isPending: false, waits: true })
+export async function holdAll(holds: readonly AccountHold[]): Promise<HeldPart[] | LimitRefusal> {
+  const [only] = holds
+  if (only && holds.length === 1) {
+    const outcome = await only.account.hold(only.requested, { isPending: false, waits: true })
     return outcome.kind === 'granted'
-      ? [{ account: only.account, limits: only.asked.limits, grant: outcome }]
+      ? [{ account: only.account, limits: only.requested.limits, grant: outcome }]
       : pickRefusal([outcome])
   }
   const held = new Map<AccountHold, Grant>()
   const undo = (which: readonly AccountHold[]) => {
-    for (const ask of which) {
-      const grant = held.get(ask)
-      if (grant) ask.account.change({ ...grant, freed: grant.amounts, decided: grant.amounts, spent: NOTHING })
-      held.delete(ask)
+    for (const hold of which) {
+      const grant = held.get(hold)
+      if (grant) hold.account.change({ ...grant, released: grant.amounts, decided: grant.amounts, spent: NO_AMOUNTS })
+      held.delete(hold)
     }
   }
   const requestHolds = async (which: readonly AccountHold[], waits: boolean): Promise<HoldOutcome[]> => {
     const settled = await Promise.allSettled(
       which.map(async (one) => {
-        const outcome = await one.account.hold(one.asked, { isPending: true, waits })
+        const outcome = await one.account.hold(one.requested, { isPending: true, waits })
         if (outcome.kind === 'granted') held.set(one, outcome)
         return outcome
       }),
@@ -52,17 +52,17 @@ export async function holdAll(asks: readonly AccountHold[]): Promise<HeldPart[] 
     return settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
   }
   try {
-    for (let asked = asks; ; asked = asks.filter((one) => !held.has(one))) {
+    for (let asked = holds; ; asked = holds.filter((one) => !held.has(one))) {
       const outcomes = await requestHolds(asked, false)
       if (outcomes.some(({ kind }) => kind === 'refused')) return pickRefusal(outcomes)
       const blocking = asked[outcomes.findIndex(({ kind }) => kind === 'blocked')]
-      if (!blocking) return listConfirmed(asks, held)
-      undo(asks.slice(asks.indexOf(blocking)))
+      if (!blocking) return listConfirmed(holds, held)
+      undo(holds.slice(holds.indexOf(blocking)))
       const [outcome] = await requestHolds([blocking], true)
       if (outcome?.kind !== 'granted') return pickRefusal(outcome ? [outcome] : [])
     }
   } finally {
-    undo(asks) // does nothing once everything is confirmed
+    undo(holds) // does nothing once everything is confirmed
   }
 }
 
@@ -71,28 +71,28 @@ function pickRefusal(outcomes: readonly HoldOutcome[]): LimitRefusal {
   const refusals = outcomes.filter((outcome) => outcome.kind === 'refused')
   const [first] = refusals
   if (!first) throw new TypeError('An account on hold neither granted nor rejected the request.')
-  return refusals.reduce(pickHarderRefusal, first)
+  return refusals.reduce(pickStricterRefusal, first)
 }
 
 /**
  * Confirms the reservations in all accounts, so that they are no longer pending. Reduces the output to the amount that fits within every account.
  * Empties `held`.
  */
-function listConfirmed(asks: readonly AccountHold[], held: Map<AccountHold, Grant>): HeldPart[] {
+function listConfirmed(holds: readonly AccountHold[], held: Map<AccountHold, Grant>): HeldPart[] {
   const output = Math.min(...Array.from(held.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY))
-  return asks.flatMap((ask) => {
-    const { account, asked } = ask
-    const grant = held.get(ask)
+  return holds.flatMap((hold) => {
+    const { account, requested: asked } = hold
+    const grant = held.get(hold)
     if (!grant) return []
-    held.delete(ask)
+    held.delete(hold)
     const excess = getExcess(grant, asked, output)
-    account.change({ ...grant, freed: excess, decided: grant.amounts, spent: NOTHING })
-    if (excess === NOTHING) return { account, limits: asked.limits, grant }
+    account.change({ ...grant, released: excess, decided: grant.amounts, spent: NO_AMOUNTS })
+    if (excess === NO_AMOUNTS) return { account, limits: asked.limits, grant }
     const limits = grant.limits.map((state) => {
-      const freed = state.unit === 'usd' ? fromNanoUsd(excess.usd) : excess[state.unit]
-      return { ...state, reserved: state.reserved - freed, remaining: state.remaining + freed }
+      const released = state.unit === 'usd' ? fromNanoUsd(excess.usd) : excess[state.unit]
+      return { ...state, reserved: state.reserved - released, remaining: state.remaining + released }
     })
-    const amounts = withOutput(asked.fixed, asked.output, output)
+    const amounts = addOutput(asked.fixed, asked.output, output)
     return { account, limits: asked.limits, grant: { ...grant, amounts, outputTokens: output, limits } }
   })
 }
@@ -102,7 +102,7 @@ function getExcess(
   { fixed, output }: { fixed: WholeAmounts; output?: WantedOutput | undefined },
   tokens: number,
 ) {
-  if (!output || grant.outputTokens === undefined || grant.outputTokens <= tokens) return NOTHING
-  const kept = withOutput(fixed, output, tokens)
-  return { ...NOTHING, tokens: grant.amounts.tokens - kept.tokens, usd: grant.amounts.usd - kept.usd }
+  if (!output || grant.outputTokens === undefined || grant.outputTokens <= tokens) return NO_AMOUNTS
+  const kept = addOutput(fixed, output, tokens)
+  return { ...NO_AMOUNTS, tokens: grant.amounts.tokens - kept.tokens, usd: grant.amounts.usd - kept.usd }
 }

@@ -1,24 +1,24 @@
 import { evictOldest } from '../../../lib/maps.ts'
 import { newId } from '../../../lib/new-id.ts'
 import type { LimitScope, LimitState, LimitUnit, UsageLimits } from '../../../types/limits.ts'
-import { Account, type AccountDependencies, BEAT_MS } from './account.ts'
+import { Account, type AccountDependencies, HEARTBEAT_MS } from './account.ts'
 import {
   type Amounts,
-  NOTHING,
+  addOutput,
+  NO_AMOUNTS,
   roundUp,
   toWholeAmounts,
   type WantedOutput,
   type WholeAmounts,
-  withOutput,
 } from './amounts.ts'
-import { type AccountName, type LimitRefusal, listRules, pickHarderRefusal } from './decide.ts'
+import { type AccountName, type LimitRefusal, listSingleLimits, pickStricterRefusal } from './decide.ts'
 import { type AccountHold, type HeldPart, holdAll } from './hold-all.ts'
-import { nearLimits } from './near-limits.ts'
-import { listSpent, type SpentAccount, type SpentPage } from './spent-accounts.ts'
+import { findNearLimits } from './near-limits.ts'
+import { type AccountSpending, listSpending, type SpendingPage } from './spent-accounts.ts'
 
 export type { Amounts, WantedOutput } from './amounts.ts'
 export type { AccountName, LimitRefusal } from './decide.ts'
-export type { SpentAccount, SpentPage } from './spent-accounts.ts'
+export type { AccountSpending, SpendingPage } from './spent-accounts.ts'
 
 /** An account and its current limits. */
 export interface LimitedScope extends AccountName {
@@ -74,16 +74,16 @@ export interface Ledger {
    * Returns the usage of keys and groups on this side of a mirror, for the other side. Returns at most `limit` accounts, starting after the previous
    * page. `mirror` is the mirror's ID. Rejects with `STORAGE_FAILED`.
    */
-  spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage>
+  listSpending(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage>
   /** Counts an account's usage on the other side, replacing its earlier usage. Rejects as `reserve` does. */
-  takeSpent(mirror: string, account: SpentAccount): Promise<void>
+  applySpending(mirror: string, account: AccountSpending): Promise<void>
   /**
    * Returns the limits that are at least 80% used, the fullest first, as last written; some settlements may not be written yet. Reads at most 10,000
    * accounts. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
    */
-  near(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]>
+  listNearLimits(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]>
   /** Resolves when all pending settlements have been written or have failed. Meant for `waitUntil`. */
-  flushed(): Promise<void>
+  waitForWrites(): Promise<void>
   /** How many accounts this process has in memory. */
   readonly accountsInMemory: number
   /** Writes all pending settlements. Settlements that can't be written are lost; `onError` has received the failure. */
@@ -98,7 +98,7 @@ const MAX_ACCOUNTS = 10_000
 /** Accounts used within this time are dropped last, in ms. */
 const RECENT_MS = 60_000
 /** The order in which to wait for accounts. */
-const ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key', 'run']
+const SCOPE_ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key', 'run']
 const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
 
 export function createLedger(options: LedgerOptions): Ledger {
@@ -109,12 +109,12 @@ class StoredLedger implements Ledger {
   readonly #deps: AccountDependencies
   readonly #accounts = new Map<string, Account>()
   /** The latest report from the other side of a mirror, by account. Most accounts don't change between syncs, and aren't counted again. */
-  readonly #taken = new Map<string, string>()
+  readonly #appliedSpending = new Map<string, string>()
   #sweepAt = MAX_ACCOUNTS
-  #underWay = 0
+  #openReservations = 0
   /** When the timer will fire, in epoch ms; `undefined` if no timer is set. */
-  #beatAt: number | undefined
-  #cancelBeat: () => void = () => {}
+  #nextHeartbeatAt: number | undefined
+  #cancelHeartbeat: () => void = () => {}
   #isClosed = false
 
   constructor(options: LedgerOptions) {
@@ -122,69 +122,69 @@ class StoredLedger implements Ledger {
   }
 
   async reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRefusal> {
-    const { asked, asks } = this.#asksOf(scopes, wanted)
-    const parts = await holdAll(asks)
+    const { requested, holds } = this.#listHolds(scopes, wanted)
+    const parts = await holdAll(holds)
     if (!Array.isArray(parts)) return parts
     const [first] = parts
-    const outputTokens = first ? first.grant.outputTokens : asked.output?.tokens
-    const held = first?.grant.amounts ?? withOutput(asked.fixed, asked.output, outputTokens ?? 0)
-    this.#begin()
-    return new HeldReservation({ parts, held, outputTokens, onEnd: () => void this.#underWay-- })
+    const outputTokens = first ? first.grant.outputTokens : requested.output?.tokens
+    const held = first?.grant.amounts ?? addOutput(requested.fixed, requested.output, outputTokens ?? 0)
+    this.#startHeartbeat()
+    return new HeldReservation({ parts, held, outputTokens, onEnd: () => void this.#openReservations-- })
   }
 
   async preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRefusal | undefined> {
-    const { asks } = this.#asksOf(scopes, wanted)
-    const decisions = await Promise.all(asks.map(({ account, asked }) => account.judge(asked)))
+    const { holds } = this.#listHolds(scopes, wanted)
+    const decisions = await Promise.all(holds.map(({ account, requested }) => account.evaluate(requested)))
     const refusals = decisions.flatMap((one) => (one.kind === 'fits' ? [] : one.kind === 'blocked' ? one.refusal : one))
     const [first, ...others] = refusals
-    return first && others.reduce(pickHarderRefusal, first)
+    return first && others.reduce(pickStricterRefusal, first)
   }
 
   /** Lists the amounts to reserve in each account, in the order in which to wait for the accounts. */
-  #asksOf(scopes: readonly LimitedScope[], { fixed, output }: WantedAmounts) {
-    const asked = { fixed: toWholeAmounts(fixed), output: output && toSoundOutput(output) }
+  #listHolds(scopes: readonly LimitedScope[], { fixed, output }: WantedAmounts) {
+    const requested = { fixed: toWholeAmounts(fixed), output: output && toValidOutput(output) }
     const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))
-    const asks: AccountHold[] = []
+    const holds: AccountHold[] = []
     for (const scope of ordered)
-      if (listRules(scope.limits).length > 0)
-        asks.push({ account: this.#accountOf(scope), asked: { limits: scope.limits, ...asked } })
-    return { asked, asks }
+      if (listSingleLimits(scope.limits).length > 0)
+        holds.push({ account: this.#getAccount(scope), requested: { limits: scope.limits, ...requested } })
+    return { requested, holds }
   }
 
   async state(scope: LimitedScope): Promise<LimitState[]> {
-    return listRules(scope.limits).length === 0 ? [] : this.#accountOf(scope).states(scope.limits)
+    return listSingleLimits(scope.limits).length === 0 ? [] : this.#getAccount(scope).getStates(scope.limits)
   }
 
   reset(scope: AccountName): Promise<void> {
-    return this.#accountOf(scope).reset()
+    return this.#getAccount(scope).reset()
   }
 
   settleLost(scope: AccountName, as: 'spent' | 'unspent'): Promise<void> {
-    return this.#accountOf(scope).settleLost(as)
+    return this.#getAccount(scope).settleLost(as)
   }
 
   forget(scope: AccountName): Promise<void> {
-    return this.#accountOf(scope).forget()
+    return this.#getAccount(scope).forget()
   }
 
-  spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage> {
-    return listSpent(this.#deps.storage, mirror, page)
+  listSpending(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage> {
+    return listSpending(this.#deps.storage, mirror, page)
   }
 
-  near(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]> {
-    return nearLimits(this.#deps.storage, getLimits, this.#deps.clock.now())
+  listNearLimits(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]> {
+    return findNearLimits(this.#deps.storage, getLimits, this.#deps.clock.now())
   }
 
-  async takeSpent(mirror: string, { scope, id, ...spent }: SpentAccount): Promise<void> {
+  async applySpending(mirror: string, { scope, id, ...spent }: AccountSpending): Promise<void> {
     const name = `${scope}/${id}`
     const fingerprint = JSON.stringify([mirror, spent.epoch, spent.minute, spent.used])
-    if (this.#taken.get(name) === fingerprint) return
-    await this.#accountOf({ scope, id }).takeSpent(mirror, spent)
-    if (!this.#taken.delete(name)) evictOldest(this.#taken, MAX_ACCOUNTS)
-    this.#taken.set(name, fingerprint)
+    if (this.#appliedSpending.get(name) === fingerprint) return
+    await this.#getAccount({ scope, id }).applySpending(mirror, spent)
+    if (!this.#appliedSpending.delete(name)) evictOldest(this.#appliedSpending, MAX_ACCOUNTS)
+    this.#appliedSpending.set(name, fingerprint)
   }
 
-  async flushed(): Promise<void> {
+  async waitForWrites(): Promise<void> {
     await Promise.all(Array.from(this.#accounts.values(), (account) => account.flushed()))
   }
 
@@ -194,11 +194,11 @@ class StoredLedger implements Ledger {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#cancelBeat()
+    this.#cancelHeartbeat()
     await Promise.all(Array.from(this.#accounts.values(), (account) => account.close()))
   }
 
-  #accountOf({ scope, id }: AccountName): Account {
+  #getAccount({ scope, id }: AccountName): Account {
     const name = `${scope}/${id}`
     const now = this.#deps.clock.now()
     let account = this.#accounts.get(name)
@@ -223,33 +223,34 @@ class StoredLedger implements Ledger {
   }
 
   /** Starts showing other instances that this one is alive, until no reservation is in flight. */
-  #begin(): void {
-    this.#underWay++
+  #startHeartbeat(): void {
+    this.#openReservations++
     const now = this.#deps.clock.now()
-    if (this.#beatAt === undefined || Math.abs(now - this.#beatAt) > 2 * BEAT_MS) this.#scheduleBeat(now) // a platform may have dropped the timer
+    if (this.#nextHeartbeatAt === undefined || Math.abs(now - this.#nextHeartbeatAt) > 2 * HEARTBEAT_MS)
+      this.#scheduleHeartbeat(now) // a platform may have dropped the timer
   }
 
-  #scheduleBeat(now: number): void {
-    this.#cancelBeat()
+  #scheduleHeartbeat(now: number): void {
+    this.#cancelHeartbeat()
     if (this.#isClosed) return
-    this.#beatAt = now + BEAT_MS
-    this.#cancelBeat = this.#deps.startTimer(BEAT_MS, () => {
-      this.#beatAt = undefined
-      if (this.#underWay === 0) return
+    this.#nextHeartbeatAt = now + HEARTBEAT_MS
+    this.#cancelHeartbeat = this.#deps.startTimer(HEARTBEAT_MS, () => {
+      this.#nextHeartbeatAt = undefined
+      if (this.#openReservations === 0) return
       const at = this.#deps.clock.now()
-      for (const account of this.#accounts.values()) account.beat(at)
-      this.#scheduleBeat(at)
+      for (const account of this.#accounts.values()) account.sendHeartbeat(at)
+      this.#scheduleHeartbeat(at)
     })
   }
 }
 
-const getScopeOrder = ({ scope }: AccountName) => ORDER.indexOf(scope)
+const getScopeOrder = ({ scope }: AccountName) => SCOPE_ORDER.indexOf(scope)
 
 /** Makes the price and token counts safe for calculations. */
-function toSoundOutput({ tokens, least, usdPerToken }: WantedOutput): WantedOutput {
+function toValidOutput({ tokens, minTokens: least, usdPerToken }: WantedOutput): WantedOutput {
   const most = roundUp(tokens)
   const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
-  return { tokens: most, least: Math.min(most, roundUp(least)), usdPerToken: price }
+  return { tokens: most, minTokens: Math.min(most, roundUp(least)), usdPerToken: price }
 }
 
 class HeldReservation implements Reservation {
@@ -280,25 +281,27 @@ class HeldReservation implements Reservation {
 
   async extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined> {
     const fixed = pickUnits(toWholeAmounts(by), this.#open)
-    const asks = this.#parts.map(({ account, limits, grant: { minute } }) => ({
+    const holds = this.#parts.map(({ account, limits, grant: { minute } }) => ({
       account,
-      asked: { limits: beyond ? raiseLimits(limits, beyond) : limits, minute, fixed },
+      requested: { limits: beyond ? raiseLimits(limits, beyond) : limits, minute, fixed },
     }))
-    const parts = await holdAll(asks)
+    const parts = await holdAll(holds)
     if (!Array.isArray(parts)) return parts
     const more = pickUnits(fixed, this.#open)
     const late = difference(fixed, more) // the amounts for units that were settled in the meantime
     this.#held = sum(this.#held, more)
-    for (const { account, grant } of parts) account.change({ ...grant, freed: late, decided: NOTHING, spent: NOTHING })
+    for (const { account, grant } of parts)
+      account.change({ ...grant, released: late, decided: NO_AMOUNTS, spent: NO_AMOUNTS })
     return undefined
   }
 
   settle(spent: Amounts, units: readonly LimitUnit[] = UNITS): void {
     const settled = new Set(units.filter((unit) => this.#open.delete(unit)))
     if (settled.size === 0) return
-    const freed = pickUnits(this.#held, settled)
-    const counted = pickUnits(toWholeAmounts(spent, freed), settled)
-    for (const { account, grant } of this.#parts) account.change({ ...grant, freed, decided: NOTHING, spent: counted })
+    const released = pickUnits(this.#held, settled)
+    const counted = pickUnits(toWholeAmounts(spent, released), settled)
+    for (const { account, grant } of this.#parts)
+      account.change({ ...grant, released, decided: NO_AMOUNTS, spent: counted })
     if (this.#open.size === 0) this.#onEnd()
   }
 }

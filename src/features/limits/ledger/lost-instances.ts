@@ -1,5 +1,5 @@
-import { type Book, type InstanceEntry, isEmptyEntry, type MinuteSlot, withSlot } from './book.ts'
-import { getWindowStart, type Minute, windowStarts } from './windows.ts'
+import { addSlot, type Book, type InstanceEntry, isEmptyEntry, type MinuteSlot } from './book.ts'
+import { getWindowStart, getWindowStarts, type Minute } from './windows.ts'
 
 /** An instance counts as lost once its entry hasn't changed for this long, in ms. It writes every 15 s while it has reservations. */
 export const LOST_MS = 45_000
@@ -18,12 +18,12 @@ const MANY_SLOTS = 40
 /** What an instance has observed about the other instances of one account. */
 export interface Observation {
   /** Must be called with each book that this instance reads, at `now` (epoch ms). */
-  saw(book: Book, now: number): void
+  observe(book: Book, now: number): void
   isLost(id: string, now: number): boolean
   /** Returns how long an instance's entry has been unchanged, in ms; 0 for this instance. */
-  stillFor(id: string, now: number): number
+  getUnchangedMs(id: string, now: number): number
   /** Returns how long this instance has observed the entry unchanged, in ms. */
-  watchedFor(id: string, now: number): number
+  getWatchedMs(id: string, now: number): number
 }
 
 /**
@@ -34,7 +34,7 @@ export function createObservation(self: string): Observation {
   let seen = new Map<string, { sequence: number; since: number; seenAt: number }>()
   const getAge = (id: string, now: number, from: 'since' | 'seenAt') => now - (seen.get(id)?.[from] ?? now)
   return {
-    saw({ entries }, now) {
+    observe({ entries }, now) {
       const next: typeof seen = new Map()
       for (const [id, { sequence, beat }] of entries) {
         if (id === self) continue
@@ -46,8 +46,8 @@ export function createObservation(self: string): Observation {
       seen = next
     },
     isLost: (id, now) => getAge(id, now, 'since') >= LOST_MS,
-    stillFor: (id, now) => getAge(id, now, 'since'),
-    watchedFor: (id, now) => getAge(id, now, 'seenAt'),
+    getUnchangedMs: (id, now) => getAge(id, now, 'since'),
+    getWatchedMs: (id, now) => getAge(id, now, 'seenAt'),
   }
 }
 
@@ -60,29 +60,30 @@ export function tidyBook(
   const kept = new Map(entries)
   if (entries.size < 2) return { entries: kept, gone }
   const isOver = (id: string, ms: number) =>
-    observation.stillFor(id, now) >= ms && observation.watchedFor(id, now) >= LOST_MS
+    observation.getUnchangedMs(id, now) >= ms && observation.getWatchedMs(id, now) >= LOST_MS
   const lost: Array<[string, InstanceEntry]> = []
   let idle = 0
   for (const [id, entry] of entries) {
     if (entry.lostAs !== 'open') {
       if (isOver(id, GONE_MS)) kept.delete(id)
     } else if (!isEmptyEntry(entry)) {
-      if (observation.stillFor(id, now) >= GONE_MS) lost.push([id, entry])
-    } else if (++idle > MANY_IDLE ? observation.stillFor(id, now) >= MANY_IDLE_MS : isOver(id, IDLE_MS)) kept.delete(id)
+      if (observation.getUnchangedMs(id, now) >= GONE_MS) lost.push([id, entry])
+    } else if (++idle > MANY_IDLE ? observation.getUnchangedMs(id, now) >= MANY_IDLE_MS : isOver(id, IDLE_MS))
+      kept.delete(id)
   }
   if (lost.length <= MAX_GONE) return { entries: kept, gone }
   let slots = gone
   for (const [id, { held }] of lost) {
     kept.delete(id)
-    for (const [made, ...amounts] of held) slots = withSlot(slots, [getWindowStart('day', made), ...amounts])
+    for (const [made, ...amounts] of held) slots = addSlot(slots, [getWindowStart('day', made), ...amounts])
   }
-  return { entries: kept, gone: slots.length > MANY_SLOTS ? merged(slots, minute) : slots }
+  return { entries: kept, gone: slots.length > MANY_SLOTS ? mergeSlots(slots, minute) : slots }
 }
 
 /** Merges the slots that only count in the `total` window. */
-function merged(slots: readonly MinuteSlot[], minute: Minute): readonly MinuteSlot[] {
-  const [, , , week = 0, month = 0] = windowStarts(minute)
+function mergeSlots(slots: readonly MinuteSlot[], minute: Minute): readonly MinuteSlot[] {
+  const [, , , week = 0, month = 0] = getWindowStarts(minute)
   let result: readonly MinuteSlot[] = []
-  for (const [day, ...amounts] of slots) result = withSlot(result, [day < Math.min(week, month) ? 0 : day, ...amounts])
+  for (const [day, ...amounts] of slots) result = addSlot(result, [day < Math.min(week, month) ? 0 : day, ...amounts])
   return result
 }

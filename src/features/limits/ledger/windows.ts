@@ -12,10 +12,10 @@ const DAY = 24 * HOUR
 const WEEK = 7 * DAY
 /** 1970-01-05, the first Monday of the epoch. */
 const FIRST_MONDAY = 4 * DAY
-const MS = 60_000
+const MINUTE_MS = 60_000
 
 /** Returns the minute that contains a time in epoch ms. */
-export const toMinute = (ms: number): Minute => Math.floor(ms / MS)
+export const toMinute = (ms: number): Minute => Math.floor(ms / MINUTE_MS)
 
 /** Returns the first minute of the window that contains `minute`, or 0 for `total`. */
 export function getWindowStart(window: LimitWindow, minute: Minute): Minute {
@@ -29,7 +29,7 @@ export function getWindowStart(window: LimitWindow, minute: Minute): Minute {
     case 'week':
       return minute - ((minute - FIRST_MONDAY + WEEK) % WEEK)
     case 'month':
-      return monthStart(minute, 0)
+      return getMonthStart(minute, 0)
     case 'total':
       return 0
     default:
@@ -49,7 +49,7 @@ export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | unde
     case 'week':
       return getWindowStart(window, minute) + WEEK
     case 'month':
-      return monthStart(minute, 1)
+      return getMonthStart(minute, 1)
     case 'total':
       return undefined
     default:
@@ -58,16 +58,16 @@ export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | unde
 }
 
 /** Returns the first minute of the month `later` months after the one that contains `minute`. */
-function monthStart(minute: Minute, later: number): Minute {
-  const date = new Date(minute * MS)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later) / MS
+function getMonthStart(minute: Minute, later: number): Minute {
+  const date = new Date(minute * MINUTE_MS)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later) / MINUTE_MS
 }
 
 let lastMinute: Minute = -1
 let lastStarts: readonly Minute[] = []
 
 /** Returns the starts of all windows that contain `minute`, in the order of `WINDOWS`. Returns the same array for the same minute. */
-export function windowStarts(minute: Minute): readonly Minute[] {
+export function getWindowStarts(minute: Minute): readonly Minute[] {
   if (minute !== lastMinute) {
     lastStarts = WINDOWS.map((window) => getWindowStart(window, minute))
     lastMinute = minute
@@ -79,13 +79,13 @@ let lastEndsMinute: Minute = -1
 const lastEnds = new Map<LimitWindow, string | null>()
 
 /** Returns when the window that contains `minute` ends, in ISO 8601, or `null` for `total`. Caches the results for the latest minute. */
-export function windowEndText(window: LimitWindow, minute: Minute): string | null {
+export function formatWindowEnd(window: LimitWindow, minute: Minute): string | null {
   if (minute !== lastEndsMinute) lastEnds.clear()
   lastEndsMinute = minute
   let text = lastEnds.get(window)
   if (text === undefined) {
     const end = getWindowEnd(window, minute)
-    text = end === undefined ? null : new Date(end * MS).toISOString()
+    text = end === undefined ? null : new Date(end * MINUTE_MS).toISOString()
     lastEnds.set(window, text)
   }
   return text
