@@ -106,7 +106,7 @@ export function createGatewayWith(
   const route = createRouteFeature(options, core)
   const management = createManagementFeature({
     ...core,
-    ...{ pipeline, extensions, options, getAccess: access.getAccess, previewLimits: limits.preview },
+    ...{ pipeline, extensions, options, route, getAccess: access.getAccess, previewLimits: limits.preview },
     ...{
       published: listing.published,
       ledger: limits.ledger,

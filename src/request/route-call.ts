@@ -2,7 +2,9 @@ import type { JsonObject } from '../lib/json.ts'
 import type { ClientFormat, Kind, Price } from '../types.ts'
 import type { Caller } from './caller.ts'
 import type { CodecRequest } from './codec/codec.ts'
+import type { ModelRequest } from './model-request.ts'
 import { readFacts } from './request-facts.ts'
+import type { Group, Route, RouteTarget } from './routing/group.ts'
 import type { RequestFacts } from './routing/routing-facts.ts'
 
 /** A model request, as passed to your functions that route it. Don't change it. */
@@ -92,6 +94,31 @@ export interface RouteCallSource extends Pick<CodecRequest, 'call'> {
   readonly caller: Caller
   readonly exchange: Pick<CodecRequest['exchange'], 'header'>
 }
+
+/** A request for `route`. */
+export interface RoutableRequest
+  extends RouteCallSource,
+    Pick<ModelRequest, 'unruled' | 'context' | 'settings' | 'table' | 'list'> {
+  /** Aborts when the client stops waiting; absent if the request is only explained. */
+  readonly signal?: AbortSignal
+  /** Returns whether the caller could use the target by requesting this model. */
+  isAllowed(target: RouteTarget, model: string): boolean
+}
+
+/** The models that `route` chose. */
+export interface RoutedModels {
+  readonly names: readonly string[]
+  /** The group to use in place of the requested name. */
+  readonly group: Group
+  /** Returns the chosen name that led to a route of the group. */
+  getName(route: Route): string
+}
+
+/** Calls `route` for a request. Resolves to `undefined` if it returns nothing, and rejects with `ROUTE_FAILED`. `onError` is called with the cause. */
+export type ChooseModels = (
+  request: RoutableRequest,
+  onError: (error: unknown) => void,
+) => Promise<RoutedModels | undefined>
 
 /** The facts about a request, which are computed on demand. */
 export class RouteCallFacts implements RouteCall {

@@ -30,10 +30,12 @@ export const explainAction = {
   words: ['model'],
   hides: ['model'],
   show(body: Explanation, { explain }) {
-    const { targets, leftOut, error } = body
+    const { route, targets, leftOut, error } = body
+    const decision = route?.error ?? (route?.models && `Chosen by "route": ${route.models.join(', ')}`)
     return {
       body,
       text: joinBlocks(
+        decision ? `${decision}\n` : '',
         targets.length > 0 ? formatTable(targetColumns, targets) : '',
         addTitle('Excluded:', ['combo', 'model', ['EXCLUDED BY', ({ unmet }) => unmet]], leftOut),
         error ? `A client would get a ${error.status}: ${explain(error.message)}\n` : '',

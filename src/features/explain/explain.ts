@@ -7,6 +7,7 @@ import type { ClientKey } from '../../records/key-lookup.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../../request/caller.ts'
 import type { Pipeline } from '../../request/pipeline.ts'
+import type { ChooseModels } from '../../request/route-call.ts'
 import type { Explanation } from '../../request/routing/explanation.ts'
 import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
@@ -48,6 +49,8 @@ export interface ExplainDependencies {
   getAccess(caller: Caller): Promise<RoutingQuestion['access']>
   /** Returns why the limits of a caller would reject a request. */
   previewLimits(caller: Caller): Promise<RefusalPreview>
+  /** The `route` function; absent if there is none. */
+  route?: { load(): Promise<{ choose: ChooseModels }> } | undefined
   accounts(): Promise<KnownAccounts>
   store: WritableStore
   clock: Clock
@@ -60,7 +63,9 @@ interface KnownAccounts {
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account'>): Promise<CallerAccount>
 }
 
-export function createExplain({ pipeline, getAccess, previewLimits, accounts, store, clock }: ExplainDependencies) {
+export function createExplain(dependencies: ExplainDependencies) {
+  const { pipeline, getAccess, previewLimits, route, accounts, store, clock } = dependencies
+
   /** Finds the caller. Rejects with the error that the caller's requests would get. */
   async function findCaller({ keyId, account: idOrRef }: Pick<ExplainedRequest, 'keyId' | 'account'>): Promise<Caller> {
     if (keyId !== undefined) {
@@ -85,7 +90,8 @@ export function createExplain({ pipeline, getAccess, previewLimits, accounts, st
     const headerMap = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
     const caller = await findCaller(input).catch(toRejection)
     if (isGatewayError(caller)) return { model, targets: [], leftOut: [], error: formatError(caller) }
-    const question = { model, body, headers: headerMap, path, caller }
+    const chooseModels = route && (await route.load()).choose
+    const question = { model, body, headers: headerMap, path, caller, chooseModels }
     if (caller === ANONYMOUS) return explainRouting(question, pipeline.getContext())
     const [access, previewRefusal] = await Promise.all([getAccess(caller), previewLimits(caller)])
     return explainRouting({ ...question, access, previewRefusal }, pipeline.getContext())

@@ -15,8 +15,9 @@ import type { PipelineContext } from '../../request/context.ts'
 import { redirectMediaCall } from '../../request/media-redirect.ts'
 import { hasOwnTerms } from '../../request/read-request.ts'
 import { readFacts } from '../../request/request-facts.ts'
+import type { ChooseModels } from '../../request/route-call.ts'
 import type { ExplainedTarget, Explanation, SkippedEntry } from '../../request/routing/explanation.ts'
-import type { Group, GroupChoice, GroupEntry, Route, RouteTarget } from '../../request/routing/group.ts'
+import type { GroupChoice, GroupEntry, Route, RouteTarget } from '../../request/routing/group.ts'
 import { formatVia, getRequestedName, serializeParams } from '../../request/routing/group.ts'
 import type { RouteTable } from '../../request/routing/route-table.ts'
 import { findUnmetCondition } from '../../request/routing/routing-facts.ts'
@@ -37,6 +38,8 @@ export interface RoutingQuestion {
   access?: CallerAccess | undefined
   /** Explains why the caller's limits would reject the request. */
   previewRefusal?: RefusalPreview | undefined
+  /** Calls the `route` function; absent if there is none. */
+  chooseModels?: ChooseModels | undefined
 }
 
 /** The allowed models and kinds of a caller. */
@@ -56,7 +59,7 @@ const MAX_TARGETS = 1_000
  * endpoint.
  */
 export async function explainRouting(question: RoutingQuestion, gateway: PipelineContext): Promise<Explanation> {
-  const { model, body, headers, path, caller, access, previewRefusal } = question
+  const { model, body, headers, path, caller, access, previewRefusal, chooseModels } = question
   const { owner } = caller
   const subject = caller.key ? 'API key' : 'account'
   const endpoint = endpoints.find((one) => one.path === path)
@@ -68,6 +71,7 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
   const read = parseModelCall(encodeUtf8(text), endpoint, isModelOutsideBody ? { model } : {})
   const leftOut: SkippedEntry[] = []
   const routes: Route[] = []
+  let decision: Pick<Explanation, 'route'> = {}
   try {
     const table = await gateway.routes()
     const call = endpoint.format === 'gemini' ? await redirectMediaCall(read, '?alt=sse', table) : read
@@ -81,9 +85,22 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
     const log = { nameRules: listNameRules(access, subject) }
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
     const requestTerms = hasOwnTerms(source) ? await gateway.ownTerms(source) : undefined
-    const { exchange = unsent, list } = requestTerms ?? {}
+    const { exchange = unsent, list: ownList } = requestTerms ?? {}
     const facts = readFacts(read, { owner, header: (name) => exchange.header(name) })
-    const context = gateway.underRules(gateway, settings, list ?? table.findRuledCombo(model))
+    const isAllowed = (target: RouteTarget, ...names: string[]) =>
+      !access || names.some((name) => access.allowsTarget(name, target))
+    const ownContext = gateway.underRules(gateway, settings, ownList ?? table.findRuledCombo(model))
+    const routable = {
+      ...{ id: '', call, caller, exchange, table, settings, context: ownContext, unruled: gateway },
+      ...(ownList && { list: ownList }),
+      isAllowed: (target: RouteTarget, name: string) => isAllowed(target, model, name),
+    }
+    const routed = await chooseModels?.(routable, (error) => {
+      decision = { route: { error: toGatewayError(error).message } }
+    })
+    if (chooseModels) decision = { route: routed ? { models: [...routed.names] } : (decision.route ?? {}) }
+    const list = routed?.group ?? ownList
+    const context = routed ? gateway.underRules(gateway, settings, list) : ownContext
     const resolver = {
       table,
       select: (await context.choosing()).previewSelection(facts, context.health),
@@ -110,19 +127,26 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
       owner,
       subject: subject,
       previewRefusal,
-      ...(list && { list }),
+      isAllowed: (route) =>
+        routed
+          ? isAllowed(route.target, model, routed.getName(route))
+          : isAllowed(route.target, getRequestedName(route, { call, list })),
     }
-    return { model, ...(await explainTargets(routes, unsentRequest, access)), leftOut }
+    return { model, ...decision, ...(await explainTargets(routes, unsentRequest)), leftOut }
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)
-    if (status >= 500) throw thrown
-    return { model, targets: [], leftOut, error: { status, code, message } }
+    if (status >= 500 && code !== 'ROUTE_FAILED') throw thrown
+    return { model, ...decision, targets: [], leftOut, error: { status, code, message } }
   }
 }
 
 /** A request that isn't sent. */
 type UnsentRequest = CodecRequest &
-  Pick<RoutingQuestion, 'previewRefusal'> & { context: PipelineContext; subject: string; list?: Group }
+  Pick<RoutingQuestion, 'previewRefusal'> & {
+    context: PipelineContext
+    subject: string
+    isAllowed(route: Route): boolean
+  }
 
 const listNameRules = (access: CallerAccess | undefined, subject: string): NameRule[] =>
   access ? [(name, table) => (access.allowsModel(name, table) ? undefined : createNotAllowedError(subject, name))] : []
@@ -134,7 +158,6 @@ const createNotAllowedError = (subject: string, name: string) =>
 async function explainTargets(
   routes: readonly Route[],
   request: UnsentRequest,
-  access: CallerAccess | undefined,
 ): Promise<Pick<Explanation, 'targets' | 'error'>> {
   const { context, call } = request
   const { health, limits } = context
@@ -155,14 +178,12 @@ async function explainTargets(
     return rejections.get(route)
   }
 
-  const isAllowed = (route: Route) => access?.allowsTarget(getRequestedName(route, request), route.target) !== false
-
   /** Whether a target with a different model follows. The last attempt is reserved for it. */
   async function hasLaterModel(at: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
       if (
         later > at &&
-        isAllowed(route) &&
+        request.isAllowed(route) &&
         isAvailable(route, cooldowns[later]) &&
         formatModel(route) !== sharedModel &&
         !(await getRejection(route))
@@ -180,7 +201,7 @@ async function explainTargets(
       continue
     }
     seen.add(targetKey)
-    if (!isAllowed(route)) {
+    if (!request.isAllowed(route)) {
       hasForbiddenTarget = true
       targets.push(explainTarget(route, 'skipped', `the ${request.subject} is not allowed to use it`))
       continue

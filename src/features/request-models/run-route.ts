@@ -6,14 +6,14 @@ import { getPrice } from '../../protocols/providers/catalog-model.ts'
 import { callDecider, type DeciderTerms } from '../../request/call-decider.ts'
 import type { CallRequest } from '../../request/feature-requests.ts'
 import type { ModelRequest } from '../../request/model-request.ts'
-import { RouteCallFacts, type RouteCallSource, type RouteCandidate } from '../../request/route-call.ts'
 import {
-  type Group,
-  type GroupEntry,
-  getRequestedName,
-  type Route,
-  type RouteTarget,
-} from '../../request/routing/group.ts'
+  type ChooseModels,
+  type RoutableRequest,
+  RouteCallFacts,
+  type RouteCandidate,
+  type RoutedModels,
+} from '../../request/route-call.ts'
+import { type GroupEntry, getRequestedName, type Route, type RouteTarget } from '../../request/routing/group.ts'
 import { getGroupReach } from '../../request/routing/group-reach.ts'
 import { findMissingProviders } from '../../request/routing/known-names.ts'
 import { requireComboKind, requireOneModel } from '../../request/routing/model-kinds.ts'
@@ -23,28 +23,9 @@ import type { RequestModels } from '../../types.ts'
 import { addEntryParams, createListGroup, readCallOptions, refuseForOthers } from './request-list.ts'
 import type { RouteFeatureOptions } from './route-feature.ts'
 
-/** A request whose models are to be chosen. */
-export interface RoutableRequest
-  extends RouteCallSource,
-    Pick<ModelRequest, 'call' | 'unruled' | 'context' | 'settings' | 'table' | 'list'> {
-  /** Aborts when the client stops waiting; absent if the request is only explained. */
-  readonly signal?: AbortSignal
-  /** Returns whether the request could use the target if it named this model. */
-  isAllowed(target: RouteTarget, model: string): boolean
-}
-
-/** The models that `route` chose. */
-export interface RoutedModels {
-  /** The chosen names. */
-  readonly names: readonly string[]
-  /** The group that stands for the requested name. */
-  readonly group: Group
-}
-
 /** Calls the `route` function. */
 export interface Routing {
-  /** Chooses the models of a request. Resolves to `undefined` if `route` returns nothing, and rejects with `ROUTE_FAILED`. */
-  choose(request: RoutableRequest, onError: DeciderTerms['onError']): Promise<RoutedModels | undefined>
+  choose: ChooseModels
   /** Serves a model call with the chosen models. */
   answer(call: CallRequest, next: (change?: CallChange) => Promise<Reply>): Promise<Reply>
 }
@@ -53,7 +34,7 @@ export function createRouting(
   { route, onRouteError }: RouteFeatureOptions,
   { clock, onError }: Pick<DeciderTerms, 'clock' | 'onError'>,
 ): Routing {
-  const choose: Routing['choose'] = (request, report) =>
+  const choose: ChooseModels = (request, report) =>
     callDecider(
       async (signal) => {
         const facts = new RouteCallFacts(request)
@@ -129,16 +110,15 @@ function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedMod
   const isSingle = resolutions.length === 1 && typeof chosen.models[0] === 'string' && Object.keys(chosen).length === 1
   if (isSingle && !list && only && 'strategy' in only) {
     if (only.kind === 'embedding') requireOneModel(only, table)
-    return { names, group: only }
+    return { names, group: only, getName: () => names[0] ?? '' }
   }
   refuseForOthers(operation.kind, 'Its result is not valid: "', { models: chosen.models })
   const { params } = readCallOptions(call)
   const models = params ? chosen.models.map((entry) => addEntryParams(params, entry)) : chosen.models
   const { limits } = list ? request.context : unruled.underRules(unruled, settings, undefined)
-  return {
-    names,
-    group: createListGroup({ ...chosen, models }, { call, table, name: 'route', limits, log: { nameRules: [] } }),
-  }
+  const terms = { call, table, name: 'route', limits, log: { nameRules: [] } }
+  const group = createListGroup({ ...chosen, models }, terms)
+  return { names, group, getName: (route) => getRequestedName(route, { call, list: group }) }
 }
 
 async function answerRouted(
@@ -153,13 +133,11 @@ async function answerRouted(
     rules.every((rule) => !applyRule(rule, { request: plain, route: { target }, model }))
   const routed = await choose({ ...request, caller, id, signal, isAllowed })
   if (!routed) return next()
-  const { group, names } = routed
-  const own = rules.splice(0)
-  for (const rule of own)
-    rules.push(({ list: _, ...present }, _target, route) => {
-      const model = names.length === 1 ? (names[0] ?? '') : getRequestedName(route, { call: present.call, list: group })
-      return applyRule(rule, { request: present, route, model })
-    })
+  const { group, getName } = routed
+  for (const rule of rules.splice(0))
+    rules.push(({ list: _, ...present }, _target, route) =>
+      applyRule(rule, { request: present, route, model: getName(route) }),
+    )
   return next({ list: group })
 }
 

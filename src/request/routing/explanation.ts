@@ -5,12 +5,22 @@ import type { EntryParams } from '../../types.ts'
 export interface Explanation {
   /** The model name of the request. */
   model: string
+  /** The decision of the `route` function; absent if there is none. */
+  route?: RouteDecision
   /** All targets that the name resolves to; those that would be called come first, in order. */
   targets: ExplainedTarget[]
   /** Combo entries that are excluded for this request. */
   leftOut: SkippedEntry[]
   /** The error that the client would get if no target can be called. */
   error?: { status: Integer; code: string; message: string }
+}
+
+/** The decision of the `route` function. Empty if it returned nothing, so that the request is routed as usual. */
+export interface RouteDecision {
+  /** The models, aliases, or combos that it returned, which replace the name. */
+  models?: string[]
+  /** Why it failed. */
+  error?: string
 }
 
 /** A target that a name resolves to, and how it would be used. */

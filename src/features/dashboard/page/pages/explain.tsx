@@ -43,10 +43,16 @@ export function Explain() {
   )
 }
 
-function ExplanationView({ explanation: { targets, leftOut, error } }: { explanation: Explanation }) {
+function ExplanationView({ explanation: { route, targets, leftOut, error } }: { explanation: Explanation }) {
   return (
     <>
       <Problem>{error && `The client would get a ${error.status}: ${error.message}`}</Problem>
+      {route?.models && (
+        <p>
+          <Text of={`Chosen by “route”: ${route.models.join(', ')}`} />
+        </p>
+      )}
+      <Problem>{route?.error}</Problem>
       <Table
         caption="Routing preview"
         columns={columns}

@@ -1,0 +1,74 @@
+import { explainAction } from '../../src/cli/commands/view-actions.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openRouted, type RoutedOptions } from './support/routed.ts'
+
+const test = suite('explanations of requests that route chooses models for')
+
+async function explain(options: RoutedOptions, request: { model?: string; keyId?: string } = {}) {
+  const opened = openRouted(options)
+  const explanation = await opened.api.explain({ model: 'auto', ...request })
+  return { ...opened, explanation }
+}
+
+const uses = (targets: ReadonlyArray<{ provider: string; use: string }>) =>
+  targets.map(({ provider, use }) => `${provider} ${use}`)
+
+test('an explanation contains the models that route returned, and their targets', async () => {
+  const { explanation, up, errors } = await explain({ route: () => ['two/m', 'smart'] })
+  const { model, route, targets } = explanation
+  assert.equal(
+    [model, route, uses(targets)],
+    ['auto', { models: ['two/m', 'smart'] }, ['two first', 'one next', 'two skipped']],
+  )
+  assert.equal([up.calls.length, errors], [0, []])
+})
+
+test('an explanation says that route returned nothing', async () => {
+  const usual = await explain({ route: () => undefined }, { model: 'smart' })
+  assert.equal([usual.explanation.route, uses(usual.explanation.targets)], [{}, ['one first', 'two next']])
+  const unknown = await explain({ route: () => undefined })
+  assert.equal([unknown.explanation.route, unknown.explanation.error?.status], [{}, 404])
+})
+
+test('an explanation has no decision without a route function', async () => {
+  const { explanation } = await explain({}, { model: 'smart' })
+  assert.not.ok('route' in explanation)
+})
+
+test('an explanation says why route failed, and which error the client gets', async () => {
+  const route = () => {
+    throw new Error('no quota service')
+  }
+  const { explanation, errors } = await explain({ route }, { model: 'smart' })
+  assert.match(explanation.route?.error ?? '', /"route" failed.*no quota service/)
+  assert.equal([explanation.error?.status, explanation.error?.code], [503, 'ROUTE_FAILED'])
+  assert.equal([explanation.targets, errors], [[], []])
+  const ignored = await explain({ route, onRouteError: 'ignore' }, { model: 'smart' })
+  assert.match(ignored.explanation.route?.error ?? '', /no quota service/)
+  assert.equal([ignored.explanation.error, uses(ignored.explanation.targets)], [undefined, ['one first', 'two next']])
+})
+
+test("an explanation applies a key's models to the requested and the returned name", async () => {
+  const opened = openRouted({ route: ({ key }) => (key?.name === 'app' ? ['one/m', 'two/m'] : 'claude/c') })
+  const { id } = await opened.api.keys.create({ name: 'app', models: ['auto', 'two/m'] })
+  const explained = await opened.api.explain({ model: 'auto', keyId: id })
+  assert.equal(uses(explained.targets), ['one first', 'two next'])
+  const other = await opened.api.explain({ model: 'other', keyId: id })
+  assert.equal(uses(other.targets), ['one skipped', 'two first'])
+  const anyone = await opened.api.explain({ model: 'auto' })
+  assert.equal(uses(anyone.targets), ['claude first'])
+})
+
+test('signalbox explain prints the decision of route above the targets', async () => {
+  const print = async (options: RoutedOptions) => {
+    const { explanation } = await explain(options, { model: 'smart' })
+    const { text } = explainAction.show(explanation, { explain: (message: string) => message } as never)
+    return text
+  }
+  assert.match(await print({ route: () => ['two/m'] }), /^Chosen by "route": two\/m\n\nUSE .*\nfirst +two\/m /)
+  assert.match(
+    await print({ route: () => 7 as never, onRouteError: 'ignore' }),
+    /^"route" failed .* a number\.?\n\nUSE /,
+  )
+  assert.match(await print({ route: () => undefined }), /^USE /)
+})
