@@ -3,8 +3,8 @@ import type { FetchGateway } from '../types/gateway-types.ts'
 import type { ListenOptions } from '../types/listen.ts'
 import type { BunRuntime, BunServer } from '../types/runtimes.ts'
 import { checkGateway } from './lib/check-gateway.ts'
-import { createHostGuard, hostRefusal } from './lib/host-guard.ts'
-import { refusal } from './lib/refusal.ts'
+import { createHostGuard, getHostRejection } from './lib/host-guard.ts'
+import { createRejection } from './lib/rejection.ts'
 
 /** The runtime passes `server` in addition to the request. */
 type Fetch = (request: Request, server?: unknown) => Promise<Response>
@@ -22,7 +22,7 @@ function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOpti
     const host = request.headers.get('host')
     const isOne = host !== null && !host.includes(',') // the gateway rejects a header with several hosts as malformed
     if (!isOne || isAllowedHost(host)) return fetch(request, server)
-    return refusal(403, hostRefusal(host))
+    return createRejection(403, getHostRejection(host))
   }
 }
 

@@ -4,7 +4,7 @@ import type { ExchangeGateway } from '../types/gateway-types.ts'
 import type { ListenOptions } from '../types/listen.ts'
 import type { DenoRuntime, DenoServer } from '../types/runtimes.ts'
 import { checkGateway } from './lib/check-gateway.ts'
-import { refuse } from './node/reject-request.ts'
+import { rejectRequest } from './node/reject-request.ts'
 import { createGatewayServer } from './node/server.ts'
 
 export type { ExchangeGateway } from '../types/gateway-types.ts'
@@ -35,7 +35,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
   const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global, typed here so that users don't need to install its types
   if (!Deno) throw new TypeError('serveDeno only runs in Deno.')
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   let closing: Promise<void> | undefined
 
   const server = createGatewayServer(gateway, {
@@ -45,12 +45,12 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
     before(req, res) {
       if (closing !== undefined) {
         res.setHeader('connection', 'close')
-        refuse(req, res, 503, 'The gateway is shutting down.')
+        rejectRequest(req, res, 503, 'The gateway is shutting down.')
         return true
       }
       const done = new Promise<void>((resolve) => res.once('close', resolve)) // also emitted when the client disconnects
-      underWay.add(done)
-      void done.then(() => underWay.delete(done))
+      inFlight.add(done)
+      void done.then(() => inFlight.delete(done))
       return false
     },
   })
@@ -65,7 +65,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs)
     })
-    await Promise.race([Promise.all(underWay), late])
+    await Promise.race([Promise.all(inFlight), late])
     clearTimeout(timer)
     server.close()
     server.closeAllConnections()

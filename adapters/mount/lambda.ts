@@ -7,7 +7,7 @@ import type {
   LambdaUrlEvent,
 } from '../types/lambda-types.ts'
 import { checkGateway } from './lib/check-gateway.ts'
-import { refusal } from './lib/refusal.ts'
+import { createRejection } from './lib/rejection.ts'
 
 export type { FetchGateway } from '../types/gateway-types.ts'
 export type { LambdaContext, LambdaHandler, LambdaResponseStream, LambdaUrlEvent } from '../types/lambda-types.ts'
@@ -18,7 +18,7 @@ const RESERVE_MS = 500
 /** How long background work may delay the abort of a response, in ms. */
 const CUT_MS = 200
 
-const OVER = 'The function ran out of time.'
+const TIMEOUT_MESSAGE = 'The function ran out of time.'
 
 /**
  * Creates a handler for an AWS Lambda function URL with the invoke mode `RESPONSE_STREAM`. Lambda doesn't tell a function when its client
@@ -36,8 +36,8 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
     const waitUntil = (work: Promise<unknown>) => void background.push(work)
     stream.on('error', () => {}) // handled in `close`, which always follows
     stream.on('close', () => call.abort(new Error('Lambda stopped accepting the response.')))
-    const time = alarm(context.getRemainingTimeInMillis() - RESERVE_MS)
-    void time.over.then(() => call.abort(new Error(OVER)))
+    const time = startTimer(context.getRemainingTimeInMillis() - RESERVE_MS)
+    void time.over.then(() => call.abort(new Error(TIMEOUT_MESSAGE)))
 
     try {
       const request = createRequest(event, call.signal)
@@ -47,14 +47,14 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
           : request
       const isLate = call.signal.aborted
       if (isLate) void answer.body?.cancel().catch(() => {})
-      const response = isLate ? refusal(504, OVER) : answer
+      const response = isLate ? createRejection(504, TIMEOUT_MESSAGE) : answer
       const out = awslambda.HttpResponseStream.from(stream, createHead(response))
       out.write('') // sends the headers without waiting for the body
       await pump(response, out, isLate ? undefined : call.signal)
       out.end()
       await Promise.race([Promise.allSettled(background), time.over]) // Lambda freezes the process afterwards
     } catch (error) {
-      const cut = alarm(CUT_MS)
+      const cut = startTimer(CUT_MS)
       await Promise.race([Promise.allSettled(background), cut.over])
       cut.clear()
       stream.destroy(new Error('The response was cut off.')) // a rejection alone would let Lambda end the response normally
@@ -81,7 +81,7 @@ function createRequest(
     const body = method === 'GET' || method === 'HEAD' ? undefined : decodeBody(event)
     return new Request(url, { method, headers: fields, signal, ...(body !== undefined && { body }) })
   } catch {
-    return refusal(400, 'The request is malformed.')
+    return createRejection(400, 'The request is malformed.')
   }
 }
 
@@ -95,10 +95,10 @@ function decodeBody({ body, isBase64Encoded }: Pick<LambdaUrlEvent, 'body' | 'is
 }
 
 /** Headers that describe the connection to the gateway, not the one to the client. */
-const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'set-cookie', 'transfer-encoding'])
+const CONNECTION_HEADERS = new Set(['connection', 'keep-alive', 'set-cookie', 'transfer-encoding'])
 
 function createHead({ status, headers }: Response): LambdaHead {
-  const fields = [...headers].filter(([name]) => !OF_CONNECTIONS.has(name))
+  const fields = [...headers].filter(([name]) => !CONNECTION_HEADERS.has(name))
   return { statusCode: status, headers: Object.fromEntries(fields), cookies: headers.getSetCookie() }
 }
 
@@ -122,7 +122,7 @@ async function pump({ body }: Response, out: LambdaResponseStream, signal: Abort
   }
 }
 
-function alarm(ms: number) {
+function startTimer(ms: number) {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, Math.max(0, ms))

@@ -18,7 +18,7 @@ interface Waiter {
   reject(error: Error): void
 }
 
-const now = Promise.resolve()
+const resolved = Promise.resolve()
 
 /**
  * A body that a connection pushes and its reader pulls. Everything that arrives in one socket read is returned as one chunk, which saves most of
@@ -45,7 +45,7 @@ export class ChunkQueue implements ByteStream {
       this.#isHeld = true
       this.#source.hold()
     }
-    if (this.#chunks.length === 1 && this.#waiter) void now.then(this.#settle) // after the whole socket read has been parsed
+    if (this.#chunks.length === 1 && this.#waiter) void resolved.then(this.#settle) // after the whole socket read has been parsed
   }
 
   /** Ends the body, with `error` if it was cut off. Chunks that have already arrived can still be read. */
@@ -53,7 +53,7 @@ export class ChunkQueue implements ByteStream {
     if (this.#isOver) return
     this.#isOver = true
     this.#error = error
-    if (this.#waiter) void now.then(this.#settle)
+    if (this.#waiter) void resolved.then(this.#settle)
   }
 
   /** Resolves to everything that has arrived since the last call. */

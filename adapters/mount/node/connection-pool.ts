@@ -45,7 +45,7 @@ export interface PooledConnection extends Throttle {
 }
 
 /** The parts of undici that create a connection, and its options. */
-export interface ConnectionTerms extends Pick<UndiciParts, 'Client'> {
+export interface ConnectionOptions extends Pick<UndiciParts, 'Client'> {
   connect: buildConnector.connector
 }
 
@@ -58,7 +58,7 @@ interface ConnectionEvents {
 /** Creates a connection that opens on its first call. undici's timeouts are off because the gateway enforces its own deadlines. */
 function createConnection(
   origin: string,
-  { Client, connect }: ConnectionTerms,
+  { Client, connect }: ConnectionOptions,
   events: ConnectionEvents,
 ): PooledConnection {
   let socket: Socket | undefined
@@ -130,12 +130,12 @@ export interface ConnectionPool {
  * Keeps as many connections to each origin as the load requires. Uses one undici client per connection instead of undici's pool: the pool doesn't
  * expose the connection of a call, so a single call couldn't be paused or aborted.
  */
-export function createConnectionPool(terms: ConnectionTerms): ConnectionPool {
+export function createConnectionPool(options: ConnectionOptions): ConnectionPool {
   const idle = new Map<string, PooledConnection[]>()
   const all = new Set<PooledConnection>()
 
   function open(origin: string, free: PooledConnection[]): PooledConnection {
-    const connection = createConnection(origin, terms, {
+    const connection = createConnection(origin, options, {
       onFree: () => void free.push(connection),
       onGone() {
         all.delete(connection)

@@ -7,7 +7,7 @@ import { NodeExchange } from './node-exchange.ts'
 import { createNodeFetch, type NodeFetch } from './node-fetch.ts'
 import { hasTwoHosts, isHost } from './node-host.ts'
 import { pump } from './pump.ts'
-import { refuse } from './reject-request.ts'
+import { rejectRequest } from './reject-request.ts'
 import { parseTarget } from './request-target.ts'
 import { hasLargeRest, sendWhole } from './whole-reply.ts'
 
@@ -78,7 +78,7 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
     if (!target) {
       if (next && gateway.basePath && !written.startsWith(gateway.basePath)) next()
       else
-        refuse(
+        rejectRequest(
           req,
           res,
           400,
@@ -87,7 +87,7 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
       return
     }
     const reason = findRejection(req)
-    if (reason && (!next || gateway.matches(target.path))) return refuse(req, res, ...reason)
+    if (reason && (!next || gateway.matches(target.path))) return rejectRequest(req, res, ...reason)
     const exchange = new NodeExchange(req, res, target, upstream())
     const asker = options.identify && { identify: (about: IdentifyContext) => options.identify?.(req, about) }
     gateway.exchange(exchange, asker).then(
@@ -96,7 +96,7 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
         else if (next) next()
         else sendReply(exchange, req, res, gateway.elsewhere(exchange))
       },
-      () => refuse(req, res, 500, 'Internal server error'), // a gateway never rejects
+      () => rejectRequest(req, res, 500, 'Internal server error'), // a gateway never rejects
     )
   }
 }

@@ -2,34 +2,34 @@ import type { Socket } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import type { PendingResponse, UpstreamCall } from '../../../src/index.ts'
 import { createConnectionPool } from './connection-pool.ts'
-import { turnEnd } from './turn-end.ts'
+import { waitForTurnEnd } from './turn-end.ts'
 import { loadUndici } from './undici.ts'
-import { UpstreamCallUnderWay } from './upstream-call.ts'
+import { InFlightCall } from './upstream-call.ts'
 
 /** The parts of a URL that a call needs. */
-interface Address {
+interface ParsedUrl {
   origin: string
   /** Includes the query. */
   path: string
 }
 
 /** Splits a URL into the parts for a connection and a request line. Throws an Error if it isn't an http or https URL. */
-function parseAddress(url: string): Address | Error {
-  const known = addresses.get(url)
+function parseUrl(url: string): ParsedUrl | Error {
+  const known = parsedUrls.get(url)
   if (known) return known
   if (!/^https?:/i.test(url) || !URL.canParse(url))
     return new TypeError('The upstream URL is not an http or https URL.')
   const { origin, pathname, search } = new URL(url)
-  const address = { origin, path: pathname + search }
-  if (addresses.size >= MAX_ADDRESSES) addresses.clear() // paths can contain model names, which clients choose
-  addresses.set(url, address)
-  return address
+  const parsedUrl = { origin, path: pathname + search }
+  if (parsedUrls.size >= MAX_PARSED_URLS) parsedUrls.clear() // paths can contain model names, which clients choose
+  parsedUrls.set(url, parsedUrl)
+  return parsedUrl
 }
 
 /** Caches the parsed URLs of the latest calls, because parsing one takes 2 µs. */
-const addresses = new Map<string, Address>()
+const parsedUrls = new Map<string, ParsedUrl>()
 
-const MAX_ADDRESSES = 1_000
+const MAX_PARSED_URLS = 1_000
 
 /** Options for connections to providers. */
 export interface EngineOptions {
@@ -79,14 +79,14 @@ export async function createEngine({ dispatcher, connect = {} }: EngineOptions):
 
   return {
     start({ url, method, headers, body = null }) {
-      const address = parseAddress(url)
-      if (address instanceof Error) return UpstreamCallUnderWay.failed(address)
-      const { origin, path } = address
+      const parsedUrl = parseUrl(url)
+      if (parsedUrl instanceof Error) return InFlightCall.failed(parsedUrl)
+      const { origin, path } = parsedUrl
       const connection = dispatcher ? undefined : pool.take(origin)
-      const call = new UpstreamCallUnderWay(connection)
+      const call = new InFlightCall(connection)
       const line = dispatcher ?? connection?.client
       const request = { origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }
-      void turnEnd().then(() => call.isOver || line?.dispatch(request, call))
+      void waitForTurnEnd().then(() => call.isOver || line?.dispatch(request, call))
       return call
     },
     async fetch(input, init) {

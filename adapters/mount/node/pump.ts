@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ByteStream } from '../../../src/index.ts'
 import type { NodeExchange } from './node-exchange.ts'
-import { turnEnd } from './turn-end.ts'
+import { waitForTurnEnd } from './turn-end.ts'
 
 /** How long to wait until written bytes are sent before closing the connection. */
 const FLUSH_MS = 1_000
@@ -38,7 +38,7 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
   sendHead(res)
   try {
     for (let chunk = await body.next(); chunk; chunk = await body.next()) {
-      await turnEnd()
+      await waitForTurnEnd()
       if (exchange.gone || res.writableEnded) return body.cancel() // the app may have ended the response itself
       const hasRoom = write(res, chunk)
       flush?.()
@@ -69,7 +69,7 @@ function sendHead(res: ServerResponse): void {
   const { socket } = res
   socket?.cork()
   res.flushHeaders()
-  if (socket) void turnEnd().then(() => process.nextTick(() => socket.uncork()))
+  if (socket) void waitForTurnEnd().then(() => process.nextTick(() => socket.uncork()))
 }
 
 /** Returns the `flush` method of compression middleware, which holds chunks back until it is flushed. */

@@ -19,10 +19,10 @@ export function parseTarget(target: string): RequestTarget | undefined {
   const path = mark < 0 ? target : target.slice(0, mark)
   const query = mark < 0 ? '' : target.slice(mark)
   if (PLAIN_PATH.test(path) && PLAIN_QUERY.test(query)) return { path, query: query === '?' ? '' : query }
-  return normalise(target)
+  return normalize(target)
 }
 
-function normalise(target: string): RequestTarget | undefined {
+function normalize(target: string): RequestTarget | undefined {
   if (!target.startsWith('/')) return undefined
   const { pathname, search } = new URL(`http://localhost${target}`)
   return pathname.startsWith('//') ? undefined : { path: pathname, query: search }

@@ -18,7 +18,7 @@ function listen(server: Server, port: number, hostname: string): Promise<{ url: 
     // Node would treat a string that isn't a number as the path of a Unix socket.
     if (!/^\d{1,5}$/.test(`${port}`) || port > 65_535)
       throw new TypeError('port must be a whole number from 0 to 65535, 0 for any free one.')
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port, hostname)))
+    server.once('error', (error: NodeJS.ErrnoException) => reject(createListenError(error, port, hostname)))
     server.listen(port, hostname, () => {
       const address = server.address()
       const bound = typeof address === 'object' && address ? address.port : port
@@ -27,7 +27,7 @@ function listen(server: Server, port: number, hostname: string): Promise<{ url: 
   })
 }
 
-function explain(error: NodeJS.ErrnoException, port: number, hostname: string): Error {
+function createListenError(error: NodeJS.ErrnoException, port: number, hostname: string): Error {
   const reason = reasons[error.code ?? '']
   if (!reason) return error
   return Object.assign(new Error(`Port ${port} on ${hostname} ${reason}`, { cause: error }), { code: error.code })
@@ -96,10 +96,10 @@ export async function serveNode(gateway: ExchangeGateway, options: ServeNodeOpti
 
 function drain(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+    const timer = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
     const cut = setTimeout(() => server.closeAllConnections(), graceMs)
     server.close(() => {
-      clearInterval(sweep)
+      clearInterval(timer)
       clearTimeout(cut)
       resolve()
     })

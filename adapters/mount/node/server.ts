@@ -1,17 +1,17 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { ExchangeGateway } from '../../types/gateway-types.ts'
-import { createHostGuard, hostRefusal } from '../lib/host-guard.ts'
+import { createHostGuard, getHostRejection } from '../lib/host-guard.ts'
 import { awaitContinue } from './continue.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
 import { hasTwoHosts } from './node-host.ts'
 import { WRITE_AHEAD } from './pump.ts'
-import { refuse } from './reject-request.ts'
+import { rejectRequest } from './reject-request.ts'
 
 /** Longer than the minute after which load balancers close idle connections, so that the server never closes one while a request is on its way. */
 const KEEP_ALIVE_MS = 65_000
 
 /** The options of a gateway's server, and the functions it calls before the gateway. */
-export interface ServerTerms extends NodeHandlerOptions {
+export interface GatewayServerOptions extends NodeHandlerOptions {
   hostname: string
   allowedHosts?: readonly string[] | undefined
   /** The advice in the response to a client whose `Host` is rejected. */
@@ -23,7 +23,7 @@ export interface ServerTerms extends NodeHandlerOptions {
 /** Creates a `node:http` server, not yet listening, that passes requests with an allowed `Host` to the gateway. */
 export function createGatewayServer(
   gateway: ExchangeGateway,
-  { hostname, allowedHosts, hostAdvice, before, ...handlerOptions }: ServerTerms,
+  { hostname, allowedHosts, hostAdvice, before, ...handlerOptions }: GatewayServerOptions,
 ): Server {
   const isAllowedHost = createHostGuard(hostname, allowedHosts)
   const handle = toNodeHandler(gateway, handlerOptions)
@@ -32,7 +32,7 @@ export function createGatewayServer(
     if (before(req, res)) return
     const { host } = req.headers
     if (host !== undefined && !isAllowedHost(host) && !hasTwoHosts(req))
-      refuse(req, res, 403, hostRefusal(host, hostAdvice))
+      rejectRequest(req, res, 403, getHostRejection(host, hostAdvice))
     else handle(req, res)
   }
   const { createServer } = process.getBuiltinModule('node:http') // an import would also load Node's own `fetch`, which takes 50 ms

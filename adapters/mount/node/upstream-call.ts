@@ -54,7 +54,7 @@ type Controller = Dispatcher.DispatchController
  * A call in flight: undici's handler on one side, the pending response and its body on the other. It is a class because one is created per call,
  * and undici calls it for each chunk.
  */
-export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, PendingResponse, ChunkSource {
+export class InFlightCall implements Dispatcher.DispatchHandler, PendingResponse, ChunkSource {
   readonly response: Promise<UpstreamResponse>
   readonly #connection: PooledConnection | undefined
   readonly #body = new ChunkQueue(this)
@@ -74,8 +74,8 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
     this.response.catch(ignore) // after a cancellation, the caller may not handle the rejection
   }
 
-  static failed(error: Error): UpstreamCallUnderWay {
-    const call = new UpstreamCallUnderWay()
+  static failed(error: Error): InFlightCall {
+    const call = new InFlightCall()
     call.cancel(error)
     return call
   }

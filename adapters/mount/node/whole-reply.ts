@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { turnEnd } from './turn-end.ts'
+import { waitForTurnEnd } from './turn-end.ts'
 
 /** A reply of known length. */
 export interface WholeReply {
@@ -26,7 +26,7 @@ export function sendWhole(req: IncomingMessage, res: ServerResponse, { status, h
   if (isCutOff) out.connection = 'close'
   res.writeHead(status, out)
   if (isCutOff) endSlowly(req, res, body)
-  else void turnEnd().then(() => res.end(body))
+  else void waitForTurnEnd().then(() => res.end(body))
 }
 
 /** Whether much of the request body is unread. */

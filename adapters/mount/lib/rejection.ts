@@ -1,10 +1,10 @@
 /** The headers of a response to a request that doesn't reach the gateway; the same as those of the gateway's own errors. */
-export const refusalHeaders = {
+export const rejectionHeaders = {
   'content-type': 'application/json',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 } as const
 
 /** Creates the response to a Fetch request that doesn't reach the gateway, formatted like the gateway's errors. */
-export const refusal = (status: number, error: string): Response =>
-  new Response(JSON.stringify({ error }), { status, headers: refusalHeaders })
+export const createRejection = (status: number, error: string): Response =>
+  new Response(JSON.stringify({ error }), { status, headers: rejectionHeaders })
