@@ -44,15 +44,15 @@ export interface DenoKvStorageOptions {
 /** Deno KV accepts values of up to 65,536 bytes, including its own encoding, and keys of up to 2,048 bytes, in which NUL counts twice. */
 const LIMITS = { largestValueBytes: 65_000, longestKeyBytes: 960 }
 /** How long to retry a write that conflicts with other writers. */
-const PATIENCE_MS = 4_000
+const RETRY_MS = 4_000
 /** How much later than `clock` Deno KV removes expired entries by its own clock, so that `clock` decides what has expired. */
-const SPARE_MS = 60_000
+const EXPIRY_MARGIN_MS = 60_000
 /** How long the names of changed keys are kept, and how far the clocks of two writers may differ before a watcher reports all keys. */
 const LOG_MS = 300_000
 const SKEW_MS = 10_000
 const PAUSE_MS = 100
 /** A watcher restarts if it gets no response for this long. */
-const ANSWER_MS = 5_000
+const WATCH_TIMEOUT_MS = 5_000
 
 /**
  * Stores all data in Deno KV, which you open and close. Atomic for all processes that use the same database and prefix. Errors have a
@@ -123,7 +123,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     else {
       const { value, expiresAt } = next
       const life =
-        expiresAt === undefined ? {} : { expireIn: Math.max(1, Math.ceil(expiresAt - clock.now() + SPARE_MS)) }
+        expiresAt === undefined ? {} : { expireIn: Math.max(1, Math.ceil(expiresAt - clock.now() + EXPIRY_MARGIN_MS)) }
       write.set(name, { value: new TextEncoder().encode(value), ...(expiresAt !== undefined && { expiresAt }) }, life)
     }
     write.set([prefix, 'log', Date.now(), crypto.randomUUID()], key, { expireIn: LOG_MS }).sum(counterKey, 1n)
@@ -144,7 +144,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
   }
 
   async function retryUntilDone<Result>(key: string, write: () => Promise<Result | undefined>): Promise<Result> {
-    for (const until = performance.now() + PATIENCE_MS; ; await sleep(Math.random() * 20)) {
+    for (const until = performance.now() + RETRY_MS; ; await sleep(Math.random() * 20)) {
       const result = await write()
       if (result !== undefined) return result
       if (performance.now() > until)
@@ -158,7 +158,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
   const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? {} : { expiresAt: clock.now() + ttlMs })
 
   /** Reports every write since the last one that was seen. Each write has increased the write count and stored the name of its key. */
-  async function look(): Promise<void> {
+  async function reportWrites(): Promise<void> {
     const from = seen
     const now = await readLastWrite()
     seen ??= now
@@ -167,7 +167,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     if (names.length < now.count - from.count) names = await listChangedSince(from, now, 0)
     if (names.length < now.count - from.count) for (const listener of gapListeners) listener()
     seen = now
-    for (const name of new Set(names)) watchers.tell(name)
+    for (const name of new Set(names)) watchers.notify(name)
   }
 
   async function listChangedSince(from: Mark, to: Mark, startMs: number): Promise<string[]> {
@@ -186,7 +186,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     async function follow(): Promise<void> {
       reader ??= kv.watch([counterKey]).getReader()
       change ??= reader.read()
-      await withTimeout(look(), ANSWER_MS)
+      await withTimeout(reportWrites(), WATCH_TIMEOUT_MS)
       const news = await withTimeout(change, pollMs, () => undefined)
       if (news?.done) throw new Error('the database ended its change stream')
       if (news) change = undefined

@@ -1,12 +1,12 @@
 import type { Clock, Logger, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
+import { removeAbandonedLocks } from './file/abandoned-locks.ts'
 import { prepareFolder, resolveFolder } from './file/folder.ts'
 import { type Lock, withLock } from './file/lock.ts'
 import { type OpenedStore, openStore } from './file/open-store.ts'
 import { requireSqlite } from './file/own-database.ts'
-import { ownSecret, restoreSecret, type SecretPlace } from './file/secret.ts'
+import { ownSecret, restoreSecret, type SecretContext } from './file/secret.ts'
 import { isSetUp, setUp } from './file/setup.ts'
-import { sweep } from './file/sweep.ts'
 import { poll } from './lib/poll.ts'
 import { storageError } from './lib/storage-error.ts'
 import { createWatchers } from './lib/watchers.ts'
@@ -57,7 +57,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
 
   async function open(): Promise<OpenedStore> {
     await prepareFolder(folder)
-    await sweep(folder)
+    await removeAbandonedLocks(folder)
     if (!(await isSetUp(folder))) await locked((lock) => setUp(folder, lock, logger))
     store = await openStore({
       folder,
@@ -65,7 +65,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
       now: () => (clock ? clock.now() : Date.now()),
       timeoutMs: lockTimeoutMs,
       onFlush: async () => {
-        if (heldSecret !== undefined) await restoreSecret(heldSecret, secretPlace)
+        if (heldSecret !== undefined) await restoreSecret(heldSecret, secretContext)
       },
     })
     return store
@@ -91,7 +91,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     await store?.close()
   }
 
-  const secretPlace: SecretPlace = {
+  const secretContext: SecretContext = {
     folder,
     logger,
     locked,
@@ -110,11 +110,11 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   const watchers = createWatchers(() => {
     store?.table.skipChanges()
     let lastFailure = ''
-    async function look(): Promise<void> {
+    async function reportChanges(): Promise<void> {
       try {
         const { engine, table } = await getStore()
         const { keys, isGap } = await engine.read(() => table.changes())
-        for (const key of keys) watchers.tell(key)
+        for (const key of keys) watchers.notify(key)
         if (isGap) for (const tellGap of gapListeners) tellGap()
         lastFailure = ''
       } catch (error) {
@@ -124,7 +124,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
         lastFailure = text
       }
     }
-    return poll(look, Math.min(pollMs, LONGEST_POLL_MS))
+    return poll(reportChanges, Math.min(pollMs, LONGEST_POLL_MS))
   })
 
   return {
@@ -143,7 +143,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
 
     async ownSecret() {
       await getStore()
-      secret ??= ownSecret(secretPlace)
+      secret ??= ownSecret(secretContext)
       try {
         heldSecret = await secret
         return heldSecret

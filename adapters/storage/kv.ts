@@ -104,9 +104,9 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
       const from = after === undefined ? undefined : getName(after)
       const all = (await names(getName(start))).filter((name) => from === undefined || isAfter(name, from))
       const listed: Array<{ key: string; value: string; version: string }> = []
-      for (let at = 0; at < all.length && listed.length < limit; at += AT_ONCE) {
+      for (let at = 0; at < all.length && listed.length < limit; at += MAX_CONCURRENT_READS) {
         const some = await Promise.all(
-          all.slice(at, at + AT_ONCE).map(async (name) => ({ name, stored: await read(name) })),
+          all.slice(at, at + MAX_CONCURRENT_READS).map(async (name) => ({ name, stored: await read(name) })),
         )
         for (const { name, stored } of some)
           if (stored && listed.length < limit) listed.push({ key: fromOrdered(name.slice(prefix.length)), ...stored })
@@ -127,7 +127,7 @@ const LARGEST_VALUE = 25 * 1024 * 1024
 /** The shortest expiry that KV accepts, in seconds. For shorter ones, the metadata shows whether a value has expired. */
 const SHORTEST_TTL_S = 60
 /** How many values are read concurrently. */
-const AT_ONCE = 6
+const MAX_CONCURRENT_READS = 6
 
 /** Whether a name comes after another. KV lists names in byte order, which matches the code-unit order of the keys. */
 const isAfter = (name: string, other: string) => fromOrdered(name) > fromOrdered(other)

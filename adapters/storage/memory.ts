@@ -21,18 +21,18 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   const watchers = createWatchers()
   let secret: string | undefined // Workers don't allow random values before the first request
   let writes = 0
-  let sweepAt = SWEEP_LEAST
+  let sweepAt = MIN_SWEEP_SIZE
 
   const rows: Rows = {
     get: (key) => table.get(key, clock.now()),
     put(key, row) {
       table.put(key, row)
       if (table.size > sweepAt) sweep()
-      watchers.tell(key)
+      watchers.notify(key)
     },
     remove(key) {
       table.remove(key)
-      watchers.tell(key)
+      watchers.notify(key)
     },
   }
 
@@ -43,12 +43,12 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
     const now = clock.now()
     for (const [key, { expiresAt }] of table.entries())
       if (expiresAt !== undefined && expiresAt <= now) table.remove(key)
-    sweepAt = Math.max(SWEEP_LEAST, 2 * table.size)
+    sweepAt = Math.max(MIN_SWEEP_SIZE, 2 * table.size)
   }
 
   return {
     atomic: true,
-    usageRecordLimit: { records: MOST_RECORDS, bytes: MOST_RECORD_BYTES },
+    usageRecordLimit: { records: MAX_RECORDS, bytes: MAX_RECORD_BYTES },
     get: async (key) => {
       const row = rows.get(key)
       return row && { value: row.value, version: row.version }
@@ -67,9 +67,9 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
 }
 
 /** Limits on usage records, which would otherwise fill the memory. */
-const MOST_RECORDS = 100_000
-const MOST_RECORD_BYTES = 32 * 1024 * 1024
-const SWEEP_LEAST = 1_000
+const MAX_RECORDS = 100_000
+const MAX_RECORD_BYTES = 32 * 1024 * 1024
+const MIN_SWEEP_SIZE = 1_000
 
 function randomSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32))

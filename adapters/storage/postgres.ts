@@ -132,7 +132,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     const version = crypto.randomUUID()
     own.add(version)
     const [oldest] = own
-    if (own.size > MOST_OWN) own.delete(oldest ?? '')
+    if (own.size > MAX_OWN_VERSIONS) own.delete(oldest ?? '')
     return version
   }
 
@@ -148,8 +148,8 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     let isOver = false
     let listener: PostgresClient | undefined
     let isListening = false
-    let deafUntil = 0
-    let looks = 0
+    let listenAgainAt = 0
+    let pollCount = 0
 
     /** Returns the server's time `ms` ago, or slightly earlier. */
     async function readTimeAgo(ms: () => number): Promise<string | undefined> {
@@ -158,24 +158,24 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       return row && (await query<{ now: string }>(sql, [row.now, ms()]))[0]?.now
     }
 
-    async function look(): Promise<void> {
-      const turn = ++looks
+    async function pollTable(): Promise<void> {
+      const thisPoll = ++pollCount
       start ??= await readTimeAgo(() => performance.now() - watchedAt)
       since ??= start
       const changes = await query<{ key: string; version: string; now: string }>(CHANGED, [since, start])
-      if (turn !== looks) return // another poll has started, which finds the same changes
+      if (thisPoll !== pollCount) return // another poll has started, which finds the same changes
       const before = seen
       seen = new Map(changes.map(({ key, version }) => [key, version]))
       for (const [key, version] of seen)
-        if (before.get(key) !== version && !own.has(version)) watchers.tell(fromOrdered(key))
+        if (before.get(key) !== version && !own.has(version)) watchers.notify(fromOrdered(key))
       since = changes[0]?.now ?? since
-      if (looks % SWEEP_EVERY === 0) await query(SWEEP, [])
+      if (pollCount % SWEEP_EVERY === 0) await query(SWEEP, [])
     }
 
     async function startListening(): Promise<void> {
-      if (listener || listen === false || !listen.connect || performance.now() < deafUntil) return
+      if (listener || listen === false || !listen.connect || performance.now() < listenAgainAt) return
       const client = await listen.connect()
-      const lose = () => {
+      const dropListener = () => {
         if (listener !== client) return
         listener = undefined
         client.release(true)
@@ -183,29 +183,29 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       if (isOver) return client.release(true)
       listener = client
       let hasArrived = false
-      client.on('error', lose)
-      client.on('end', lose)
+      client.on('error', dropListener)
+      client.on('end', dropListener)
       client.on('notification', ({ payload }) => {
         if (payload === '') hasArrived = true
-        else if (payload && !isOver) watchers.tell(fromOrdered(payload))
+        else if (payload && !isOver) watchers.notify(fromOrdered(payload))
       })
       try {
         await client.query(`LISTEN "${channel}"`)
         await query(`SELECT pg_notify('${channel}', '')`, []) // an empty string is never a key
         for (let tries = 0; !hasArrived && tries < 50; tries++) await pause(20)
       } catch {
-        return lose()
+        return dropListener()
       }
       isListening ||= hasArrived
       if (hasArrived || isOver || listener !== client) return
-      lose()
+      dropListener()
       if (isListening) return // the pool can listen, so only the connection has failed
-      deafUntil = performance.now() + NO_NOTIFICATIONS_MS
+      listenAgainAt = performance.now() + NO_NOTIFICATIONS_MS
       warn(NO_NOTIFICATIONS)
     }
 
     if (isSingle) warn(SINGLE)
-    const stopPoll = poll(look, pollMs, SILENCE_MS)
+    const stopPoll = poll(pollTable, pollMs, POLL_TIMEOUT_MS)
     const stopListening = poll(startListening, pollMs)
     return () => {
       isOver = true
@@ -286,9 +286,9 @@ const MAX = '9007199254740991'
 /** The longest key that fits into an index entry, including its escapes. */
 const LIMITS = { largestValueBytes: 64 * 1024 * 1024, longestKeyBytes: 1_024 }
 /** More versions than can be written between two polls. */
-const MOST_OWN = 10_000
+const MAX_OWN_VERSIONS = 10_000
 /** A poll that takes longer than this may have silently lost its connection, so the next one starts anyway. */
-const SILENCE_MS = 2_000
+const POLL_TIMEOUT_MS = 2_000
 /** How long to wait before retrying a pool that received no notification, because the server may have been slow. */
 const NO_NOTIFICATIONS_MS = 60_000
 /** The number of polls between two removals of rows that were deleted or expired an hour ago. */
@@ -312,7 +312,7 @@ const SINGLE = [
 ] as const
 
 /** SQLSTATEs of a server that is down, full, busy, or not the primary. After any other SQLSTATE, the same statement would fail again. */
-const GONE = /^(?:25006|40|53|55P03|57|58)/
+const TRANSIENT_STATES = /^(?:25006|40|53|55P03|57|58)/
 
 /** Advice for an error, by its SQLSTATE or SQLSTATE class. */
 const ADVICE: Record<string, string> = {
@@ -331,7 +331,7 @@ function failure(cause: unknown, table: string): Error {
   const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is an error code of Node
   const what = `the table ${table}${code && ` (${code})`}. `
   return storageError(
-    isAnswer && !GONE.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',
+    isAnswer && !TRANSIENT_STATES.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',
     isAnswer
       ? `Postgres rejected ${what}${ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'}`
       : `Postgres is unreachable for ${what}Check the pool's address and the server.`,

@@ -29,8 +29,8 @@ export interface RedisStorageOptions {
 }
 
 /** The time limit of a command, including retries after a lost connection. After a failure, the shorter limit applies until a command succeeds. */
-const PATIENCE_MS = 4_000
-const SHORT_PATIENCE_MS = 250
+const COMMAND_TIMEOUT_MS = 4_000
+const SHORT_TIMEOUT_MS = 250
 const PAUSE_MS = 50
 /** How long to wait for a new connection before trying another one. */
 const OPENING_MS = 1_000
@@ -61,7 +61,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   const running = new Set<Promise<unknown>>()
   let isClosed = false
   /** Whether the last command failed to reach the server. */
-  let isAway = false
+  let isUnreachable = false
   /** How far the server's clock is ahead of this one, or a lower bound of it. It starts so low that the first write counts as late and is sent again. */
   let clockOffsetMs = -1e15
 
@@ -72,8 +72,8 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
       index,
       stream,
       writer,
-      isReachable: () => !isAway,
-      onChange: watchers.tell,
+      isReachable: () => !isUnreachable,
+      onChange: watchers.notify,
       onGap: () => {
         for (const gap of gapListeners) gap()
       },
@@ -105,13 +105,13 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     for (;;) {
       try {
         const reply = await withTimeout(sendOnce(args()), Math.max(0, until - performance.now()))
-        isAway = false
+        isUnreachable = false
         return reply
       } catch (cause) {
         const mayPass = isTransient(cause)
         if (mayPass) replace()
         if (!mayPass || performance.now() + PAUSE_MS > until) {
-          isAway = mayPass
+          isUnreachable = mayPass
           throw failure(cause, store)
         }
         await sleep(PAUSE_MS)
@@ -131,7 +131,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     }
   }
 
-  const deadline = () => performance.now() + (isAway ? SHORT_PATIENCE_MS : PATIENCE_MS)
+  const deadline = () => performance.now() + (isUnreachable ? SHORT_TIMEOUT_MS : COMMAND_TIMEOUT_MS)
   const read = (...args: Command) => send(() => args, deadline())
 
   /**

@@ -47,13 +47,14 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     longestKeyBytes: LONGEST_KEY,
     lacksNul: true, // node:sqlite in Node 22 and Deno reads a string only up to its first NUL
   }
-  const place: TablePlace = {
+  const tableOptions: TableOptions = {
     table,
     clock,
     checkWrite: (key, value, ttlMs) => checkWrite(key, value, ttlMs, limits),
     failure: (cause) => failure(cause, table),
   }
-  const storage = 'local' in found ? localStorage(found.local, place, options) : remoteStorage({ ...place, ...found })
+  const storage =
+    'local' in found ? localStorage(found.local, tableOptions, options) : remoteStorage({ ...tableOptions, ...found })
   return { ...storage, largestValueBytes: LARGEST_VALUE, longestKeyBytes: LONGEST_KEY }
 }
 
@@ -62,11 +63,11 @@ const LARGEST_VALUE = 1_900_000
 const LONGEST_KEY = 1_024
 const BUSY_MS = 5_000
 
-type TablePlace = Omit<RemoteDatabaseOptions, 'all'>
+type TableOptions = Omit<RemoteDatabaseOptions, 'all'>
 
 function localStorage(
   database: LocalDatabase,
-  { table, clock, checkWrite, failure }: TablePlace,
+  { table, clock, checkWrite, failure }: TableOptions,
   { pollMs = 50, pragmas = true }: SqliteStorageOptions,
 ): Storage {
   let store: OpenedTable | undefined
@@ -109,7 +110,7 @@ function localStorage(
     } catch {
       // the first poll tries again
     }
-    return poll(async () => (await opened()).table.changes().keys.forEach(watchers.tell), pollMs)
+    return poll(async () => (await opened()).table.changes().keys.forEach(watchers.notify), pollMs)
   })
 
   return {

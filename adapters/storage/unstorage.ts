@@ -39,15 +39,17 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
     throw new TypeError('base must be a lowercase name, such as "app:signalbox".')
   const limits = { store: 'The storage', largestValueBytes, longestKeyBytes }
   /** The last operation on each key. */
-  const turns = new Map<string, Promise<unknown>>()
+  const lastOperations = new Map<string, Promise<unknown>>()
   let isClosed = false
 
   /** Runs operations on the same key one at a time, so that no file is read while it is being written, or written twice at the same time. */
   async function runInTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', 'The storage was closed.')
-    const result = turns.has(name) ? Promise.resolve(turns.get(name)).then(work) : work()
-    const turn: Promise<unknown> = result.catch(() => {}).finally(() => turns.get(name) === turn && turns.delete(name))
-    turns.set(name, turn)
+    const result = lastOperations.has(name) ? Promise.resolve(lastOperations.get(name)).then(work) : work()
+    const turn: Promise<unknown> = result
+      .catch(() => {})
+      .finally(() => lastOperations.get(name) === turn && lastOperations.delete(name))
+    lastOperations.set(name, turn)
     return result
   }
 
@@ -60,7 +62,8 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       const row = parseItem(item)
       if (row?.expiresAt !== undefined && row.expiresAt <= clock.now()) return undefined
       if (row) return { value: row.value, version: row.version }
-      if (tries === READS) return { value: typeof item === 'string' ? item : JSON.stringify(item), version: DAMAGED }
+      if (tries === MAX_READS)
+        return { value: typeof item === 'string' ? item : JSON.stringify(item), version: DAMAGED }
       await sleep(PAUSE_MS)
     }
   }
@@ -97,8 +100,8 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       const wanted = [...new Set(keys)].filter((key) => key.startsWith(prefix) && (after === undefined || key > after))
       wanted.sort() // by code unit
       const listed: Array<Stored & { key: string }> = []
-      for (let at = 0; at < wanted.length && listed.length < limit; at += AT_ONCE) {
-        const some = wanted.slice(at, at + AT_ONCE)
+      for (let at = 0; at < wanted.length && listed.length < limit; at += MAX_CONCURRENT_READS) {
+        const some = wanted.slice(at, at + MAX_CONCURRENT_READS)
         const rows = await Promise.all(
           some.map(async (key) => ({ key, stored: await runInTurn(key, () => read(key)) })),
         )
@@ -108,26 +111,26 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
     },
 
     async close() {
-      await Promise.all(turns.values())
+      await Promise.all(lastOperations.values())
       isClosed = true
     },
   }
 }
 
 /** How many values are read concurrently. */
-const AT_ONCE = 20
+const MAX_CONCURRENT_READS = 20
 /** How many times to read a value that another process may be writing. */
-const READS = 5
+const MAX_READS = 5
 const PAUSE_MS = 10
 /** The version of an entry that is damaged or from another program. Such an entry doesn't hide others and can be replaced. */
 const DAMAGED = 'damaged'
 /** A driver operation that takes longer than this stops blocking the others. */
-const ANSWER_MS = 4_000
+const OPERATION_TIMEOUT_MS = 4_000
 
 /** Calls the driver and keeps only an error's message, because some drivers' errors contain the arguments of the call, including values. */
 async function call<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await withTimeout(work(), ANSWER_MS)
+    return await withTimeout(work(), OPERATION_TIMEOUT_MS)
   } catch (cause) {
     const text = cause instanceof Error ? cause.message.slice(0, 200) : ''
     throw storageError(

@@ -7,7 +7,7 @@ import type { Worker } from 'node:worker_threads'
 import { createCheckpoints } from '../../adapters/storage/file/checkpoint.ts'
 import { resolveFolder } from '../../adapters/storage/file/folder.ts'
 import { takeLock } from '../../adapters/storage/file/lock.ts'
-import { newToken } from '../../adapters/storage/file/owner.ts'
+import { createToken } from '../../adapters/storage/file/owner.ts'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -231,7 +231,7 @@ test('file storage reports an error if its path is a file', () =>
 
 test('file storage removes only the files of processes that have ended', () =>
   inFolder(async (path) => {
-    const mine = newToken()
+    const mine = createToken()
     const gone = mine.replace(/^\d+/, '999999999')
     const elsewhere = mine.replace(/\.[0-9a-f]{8}\./, '.00000000.')
     const abandoned = `${elsewhere}0`
@@ -251,7 +251,7 @@ test("file storage takes an ended process's lock immediately, and reports it", (
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
     await storage.set('key', 'value')
-    const gone = newToken().replace(/^\d+/, '999999999')
+    const gone = createToken().replace(/^\d+/, '999999999')
     await mkdir(join(path, 'lock', gone), { recursive: true })
     const startedAt = performance.now()
     await storage.ownSecret?.()

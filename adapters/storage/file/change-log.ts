@@ -4,7 +4,7 @@ import type { ForeignChanges } from '../sqlite/local-table.ts'
 /** The number of commits kept for watchers. */
 const KEPT_CHANGES = 10_000
 const TRIM_EVERY = 256
-const CHANGES_AT_ONCE = 500
+const CHANGES_PER_READ = 500
 
 /** The table `changes`, which tells each connection the keys that other connections' commits have changed. */
 export class ChangeLog {
@@ -29,7 +29,7 @@ export class ChangeLog {
     this.#selectLast = database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM changes')
     this.#selectNew = prepareNumbered(
       database,
-      `SELECT seq, writer, keys FROM changes WHERE seq > ?1 ORDER BY seq LIMIT ${CHANGES_AT_ONCE}`,
+      `SELECT seq, writer, keys FROM changes WHERE seq > ?1 ORDER BY seq LIMIT ${CHANGES_PER_READ}`,
     )
     this.#dataVersion = database.prepare('PRAGMA data_version')
     this.#seenVersion = this.#readVersion()
@@ -76,7 +76,7 @@ export class ChangeLog {
         if (changed) keys.push(...changed)
         else isGap = true
       }
-      isMore = rows.length === CHANGES_AT_ONCE
+      isMore = rows.length === CHANGES_PER_READ
     }
     return { keys, isGap }
   }

@@ -23,8 +23,8 @@ export interface Folder {
 }
 
 /** The prefixes of kept files: unreadable ones, and imported ones. */
-const ASIDE = 'store.corrupt-'
-const IMPORTED = 'store.imported-'
+const CORRUPT_PREFIX = 'store.corrupt-'
+const IMPORTED_PREFIX = 'store.imported-'
 
 /** Returns the paths below `path`, which doesn't need to exist yet. */
 export function resolveFolder(path: string): Folder {
@@ -37,15 +37,17 @@ export function resolveFolder(path: string): Folder {
     previous: at('store.previous'),
     secret: at('secret'),
     lock: at('lock'),
-    imported: (time) => at(`${IMPORTED}${time}`),
+    imported: (time) => at(`${IMPORTED_PREFIX}${time}`),
   }
 }
 
 /** Whether the folder has never held a store, given that it contains neither a database nor data of an earlier release. */
 export async function isNewFolder({ path, secret, previous }: Folder): Promise<boolean> {
-  const traces = [secret, previous].map((trace) => basename(trace))
+  const storeFiles = [secret, previous].map((file) => basename(file))
   const names = await readdir(path)
-  return !names.some((name) => traces.includes(name) || name.startsWith(ASIDE) || name.startsWith(IMPORTED))
+  return !names.some(
+    (name) => storeFiles.includes(name) || name.startsWith(CORRUPT_PREFIX) || name.startsWith(IMPORTED_PREFIX),
+  )
 }
 
 /** Returns the current time in a form that is valid in file names. */

@@ -9,7 +9,7 @@ import { folderError, hasCode } from './folder.ts'
  */
 
 /** The contents of a file in that format. */
-export type FormerFile =
+export type LegacyFile =
   | { kind: 'missing' }
   | { kind: 'corrupt'; reason: string }
   | { kind: 'newer'; schema: number }
@@ -31,15 +31,15 @@ export function createMovedFile(revision: number): Buffer {
 }
 
 /** Reads a file. The result is `corrupt` if even a single bit differs from what was written. Throws `STORAGE_UNREADABLE`. */
-export async function readFormerFile(path: string): Promise<FormerFile> {
+export async function readLegacyFile(path: string): Promise<LegacyFile> {
   const bytes = await readFile(path).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined
     throw folderError('STORAGE_UNREADABLE', path, error)
   })
-  return bytes ? decodeFormerFile(bytes) : { kind: 'missing' }
+  return bytes ? decodeLegacyFile(bytes) : { kind: 'missing' }
 }
 
-function decodeFormerFile(bytes: Buffer): FormerFile {
+function decodeLegacyFile(bytes: Buffer): LegacyFile {
   const start = bytes.toString('latin1', 0, MAX_HEADER_BYTES)
   const [header, schema, revision, sum] = HEADER.exec(start) ?? []
   if (header === undefined || schema === undefined || revision === undefined)

@@ -5,7 +5,7 @@ import type { Logger } from '../../../src/index.ts'
 import { storageError } from '../lib/storage-error.ts'
 import { explainSqliteError, isSqliteError } from '../sqlite/sqlite-errors.ts'
 import { type Folder, folderError, hasCode } from './folder.ts'
-import { getProcessId, isGone, newToken } from './owner.ts'
+import { createToken, getProcessId, isGone } from './owner.ts'
 
 /* The package `proper-lockfile` isn't used: with it, a holder that was paused for longer than the lock lasts, or whose event loop was blocked, still renames its file over that of its successor, and only learns afterward that it had lost the lock. Here, the temporary file is inside the lock, in a folder with a unique name, and breaking the lock removes that folder. So the rename that commits only succeeds for the process that holds the lock. */
 
@@ -28,7 +28,7 @@ export interface LockOptions {
 
 /** Waits for the lock. A holder loses it when its process has ended, or when it no longer renews it. */
 export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: LockOptions): Promise<Lock> {
-  const token = newToken()
+  const token = createToken()
   const staging = join(folder.path, `lock.${token}`)
   const own = join(folder.lock, token)
   const startedAt = performance.now()
@@ -38,25 +38,25 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
   while (!(await placeFolder())) {
     const holder = await readHolder(folder)
     if (performance.now() - startedAt > timeoutMs) {
-      await clear(staging)
+      await removeHolder(staging)
       throw createLockedError(folder, holder, timeoutMs)
     }
     if (holder && (isGone(holder) || (await isStale(join(folder.lock, holder))))) {
       logger.warn(`Taking over the store's lock from process ${getProcessId(holder)}, which exited or hung.`, {
         path: folder.path,
       })
-      await clear(join(folder.lock, holder))
+      await removeHolder(join(folder.lock, holder))
     } else await sleep(2 + Math.random() * 8)
   }
-  const beat = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => {}), staleMs / 5) // if the lock is lost, the commit fails
-  beat.unref()
+  const heartbeat = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => {}), staleMs / 5) // if the lock is lost, the commit fails
+  heartbeat.unref()
 
   return {
     inside: (name) => join(own, name),
     isHeld: () => exists(own),
     async release() {
-      clearInterval(beat)
-      await clear(own)
+      clearInterval(heartbeat)
+      await removeHolder(own)
       await rmdir(folder.lock).catch(() => {}) // fails if another process has already taken the lock
     },
   }
@@ -75,7 +75,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
         await rmdir(folder.lock).catch(() => {}) // Windows doesn't move a folder onto an empty one; a lock that is held isn't empty
         return false
       }
-      await clear(staging)
+      await removeHolder(staging)
       throw folderError('STORAGE_UNWRITABLE', folder.lock, error)
     }
   }
@@ -115,7 +115,7 @@ function createLostLockError({ path }: Folder): Error {
 }
 
 /** Removes a holder's folder and its files. That holder can no longer commit, because no file can be moved out of the folder. */
-export async function clear(path: string): Promise<void> {
+export async function removeHolder(path: string): Promise<void> {
   for (let round = 0; round < 10; round++) {
     const names = await readdir(path).catch(() => [])
     for (const name of names) await remove(join(path, name))

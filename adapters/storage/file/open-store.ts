@@ -6,7 +6,7 @@ import { storageError } from '../lib/storage-error.ts'
 import { runOnce, setPragmas } from '../sqlite/local-database.ts'
 import type { OpenedTable } from '../sqlite/local-storage.ts'
 import { LocalEngine } from '../sqlite/sqlite-engine.ts'
-import { explainSqliteError, isRefused, type LockWait, retryWhileBusy } from '../sqlite/sqlite-errors.ts'
+import { explainSqliteError, isRejected, type LockWait, retryWhileBusy } from '../sqlite/sqlite-errors.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import { createCorruptError, verifyPages, verifySchema } from './file-schema.ts'
 import { type Folder, folderError, hasCode, syncFolder } from './folder.ts'
@@ -91,7 +91,7 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
   } catch (cause) {
     await checkpoints?.stop()
     database.close()
-    throw isRefused(cause)
+    throw isRejected(cause)
       ? createCorruptError(folder.database, String(Object(cause).message), cause)
       : toStoreError(cause, folder)
   }

@@ -4,11 +4,11 @@ import { hostname } from 'node:os'
 import process from 'node:process'
 import { hasCode } from './folder.ts'
 
-let place: string | undefined
+let processScope: string | undefined
 
 /** Creates a unique token, from which `isGone` can tell the process and the machine that created it. */
-export function newToken(): string {
-  return `${process.pid}.${getPlace()}.${randomBytes(6).toString('hex')}`
+export function createToken(): string {
+  return `${process.pid}.${getProcessScope()}.${randomBytes(6).toString('hex')}`
 }
 
 /** Returns the process id in a token, for messages. */
@@ -19,7 +19,7 @@ export function getProcessId(token: string): string {
 /** Whether the process that created this token has certainly ended. `false` if that is unknown. */
 export function isGone(token: string): boolean {
   const [pid = '', from] = token.split('.')
-  if (from !== getPlace() || !/^\d+$/.test(pid)) return false
+  if (from !== getProcessScope() || !/^\d+$/.test(pid)) return false
   try {
     process.kill(Number(pid), 0)
     return false
@@ -29,12 +29,12 @@ export function isGone(token: string): boolean {
 }
 
 /** Identifies the scope within which process ids are unique: one boot of one machine, and one process namespace in it. */
-function getPlace(): string {
-  place ??= createHash('sha256')
+function getProcessScope(): string {
+  processScope ??= createHash('sha256')
     .update([hostname(), attempt(bootId), attempt(processNamespace)].join(' '))
     .digest('hex')
     .slice(0, 8)
-  return place
+  return processScope
 }
 
 const bootId = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')

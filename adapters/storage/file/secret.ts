@@ -14,7 +14,7 @@ export interface SecretMark {
 }
 
 /** The dependencies of `ownSecret` and `restoreSecret`. */
-export interface SecretPlace {
+export interface SecretContext {
   folder: Folder
   logger: Logger
   mark: SecretMark
@@ -25,7 +25,7 @@ export interface SecretPlace {
  * Returns the secret in the folder, created on first use. The store keeps a mark of it, so a missing or replaced secret is detected: throws
  * `STORAGE_SECRET_MISSING` or `STORAGE_SECRET_INVALID`, because a new secret couldn't decrypt the stored data.
  */
-export async function ownSecret({ folder, logger, mark, locked }: SecretPlace): Promise<string> {
+export async function ownSecret({ folder, logger, mark, locked }: SecretContext): Promise<string> {
   const found = await readSecret(folder, logger)
   if (found !== undefined && (await mark.read()) === toMark(found)) return found
 
@@ -50,7 +50,7 @@ export async function ownSecret({ folder, logger, mark, locked }: SecretPlace): 
 }
 
 /** Writes this process's secret from memory back to its file if the file is missing, because nothing stored can be decrypted without it. */
-export async function restoreSecret(secret: string, { folder, logger, locked }: SecretPlace): Promise<void> {
+export async function restoreSecret(secret: string, { folder, logger, locked }: SecretContext): Promise<void> {
   if (await fileExists(folder.secret)) return
   await locked(async (lock) => {
     if (await fileExists(folder.secret)) return

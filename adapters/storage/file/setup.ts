@@ -15,7 +15,7 @@ import {
   syncFolder,
   writeDurably,
 } from './folder.ts'
-import { createMovedFile, type FormerFile, readFormerFile } from './former-format.ts'
+import { createMovedFile, type LegacyFile, readLegacyFile } from './legacy-format.ts'
 import type { Lock } from './lock.ts'
 import { move } from './move.ts'
 import { openDatabase } from './own-database.ts'
@@ -30,8 +30,8 @@ interface Contents {
 
 /** Whether the folder holds a database that is ready to use. Otherwise, `setUp` has to create one. */
 export async function isSetUp(folder: Folder): Promise<boolean> {
-  const [former, isThere] = [await readFormerFile(folder.store), await fileExists(folder.database)]
-  return former.kind === 'moved' && isThere
+  const [legacy, isThere] = [await readLegacyFile(folder.store), await fileExists(folder.database)]
+  return legacy.kind === 'moved' && isThere
 }
 
 /**
@@ -41,25 +41,25 @@ export async function isSetUp(folder: Folder): Promise<boolean> {
  * `STORAGE_NEWER_VERSION` without changing anything.
  */
 export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise<void> {
-  const former = refuseNewer(folder.store, await readFormerFile(folder.store))
+  const legacy = rejectNewer(folder.store, await readLegacyFile(folder.store))
   const exists = await fileExists(folder.database)
-  if (former.kind === 'moved') {
+  if (legacy.kind === 'moved') {
     if (exists) return
     if (!(await fileExists(folder.staged))) throw createMissingError(folder)
     await moveToPlace(folder)
     return
   }
-  if (exists && former.kind === 'missing') {
+  if (exists && legacy.kind === 'missing') {
     await markAsMoved(folder, lock, 0) // only the database was restored from a backup
     return
   }
-  if (exists) throw createConflictingOptionsError(folder, former)
+  if (exists) throw createAmbiguousStoreError(folder, legacy)
 
-  const contents = await readContents(folder, former, logger)
+  const contents = await readContents(folder, legacy, logger)
   const built = lock.inside('database')
   await build(built, contents)
   await move(built, folder.staged)
-  const kept = contents.revision === 0 ? undefined : await keepFormer(folder)
+  const kept = contents.revision === 0 ? undefined : await renameLegacyFiles(folder)
   await markAsMoved(folder, lock, contents.revision + 1)
   await moveToPlace(folder)
   if (kept !== undefined)
@@ -70,21 +70,21 @@ export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise
 }
 
 /** Returns the data of the earlier release, from its previous version if the last one can't be read. A new folder has none. */
-async function readContents(folder: Folder, former: FormerFile, logger: Logger): Promise<Contents> {
-  if (former.kind === 'data') return former
-  if (former.kind === 'missing' && (await isNewFolder(folder)))
+async function readContents(folder: Folder, legacy: LegacyFile, logger: Logger): Promise<Contents> {
+  if (legacy.kind === 'data') return legacy
+  if (legacy.kind === 'missing' && (await isNewFolder(folder)))
     return { revision: 0, secretMark: undefined, rows: new Map() }
-  const previous = refuseNewer(folder.previous, await readFormerFile(folder.previous))
-  if (previous.kind !== 'data') throw createLossError(folder, former, previous)
+  const previous = rejectNewer(folder.previous, await readLegacyFile(folder.previous))
+  if (previous.kind !== 'data') throw createLossError(folder, legacy, previous)
   logger.error(
-    `The store file ${folder.store} ${describe(former)}. Its previous version (revision ${previous.revision}) was imported, and the last commit is lost.`,
+    `The store file ${folder.store} ${describe(legacy)}. Its previous version (revision ${previous.revision}) was imported, and the last commit is lost.`,
     { path: folder.path },
   )
   return previous
 }
 
 /** The number of rows to write before other work can run. */
-const BUILT_AT_ONCE = 500
+const ROWS_PER_BATCH = 500
 
 /** Builds a complete database in its own file, and flushes it to the disk. */
 async function build(path: string, { secretMark, rows }: Contents): Promise<void> {
@@ -99,7 +99,7 @@ async function build(path: string, { secretMark, rows }: Contents): Promise<void
     while (waiting.length > 0) {
       database.exec('BEGIN')
       tables.begin()
-      const some = waiting.splice(0, BUILT_AT_ONCE)
+      const some = waiting.splice(0, ROWS_PER_BATCH)
       for (const [key, row] of some) tables.put(key, row, false)
       tables.finish(some.map(([key]) => key))
       database.exec('COMMIT')
@@ -115,7 +115,7 @@ async function build(path: string, { secretMark, rows }: Contents): Promise<void
 }
 
 /** Renames the files of the earlier release; resolves to the new name of the last one. */
-async function keepFormer(folder: Folder): Promise<string> {
+async function renameLegacyFiles(folder: Folder): Promise<string> {
   const kept = folder.imported(formatTimeForName())
   await linkOrCopy(folder.store, kept).catch(ignoreMissing)
   await rename(folder.previous, `${kept}.previous`).catch(ignoreMissing)
@@ -138,7 +138,7 @@ function ignoreMissing(error: unknown): void {
   if (!hasCode(error, 'ENOENT')) throw error
 }
 
-function refuseNewer(path: string, file: FormerFile): Exclude<FormerFile, { kind: 'newer' }> {
+function rejectNewer(path: string, file: LegacyFile): Exclude<LegacyFile, { kind: 'newer' }> {
   if (file.kind !== 'newer') return file
   throw storageError(
     'STORAGE_NEWER_VERSION',
@@ -146,7 +146,7 @@ function refuseNewer(path: string, file: FormerFile): Exclude<FormerFile, { kind
   )
 }
 
-function describe(file: FormerFile): string {
+function describe(file: LegacyFile): string {
   if (file.kind === 'missing') return 'is missing'
   return file.kind === 'corrupt' ? `cannot be read: ${file.reason}` : 'contains no data'
 }
@@ -154,7 +154,7 @@ function describe(file: FormerFile): string {
 const ADVICE =
   'Nothing was changed. Restore the folder from a backup. To start empty on purpose, move everything in it elsewhere, including the secret.'
 
-function createLossError(folder: Folder, current: FormerFile, previous: FormerFile): Error {
+function createLossError(folder: Folder, current: LegacyFile, previous: LegacyFile): Error {
   const isMissing = current.kind === 'missing' && previous.kind === 'missing'
   return storageError(
     isMissing ? 'STORAGE_MISSING' : 'STORAGE_CORRUPT',
@@ -168,10 +168,10 @@ const createMissingError = ({ database }: Folder) =>
   storageError('STORAGE_MISSING', `The database ${database} is missing. ${ADVICE}`)
 
 /** Creates the error for a folder with two possible stores. Only the operator knows which one is outdated. */
-function createConflictingOptionsError({ store, database }: Folder, former: FormerFile): Error {
-  const what = former.kind === 'corrupt' ? former.reason : 'it is from an earlier release'
+function createAmbiguousStoreError({ store, database }: Folder, legacy: LegacyFile): Error {
+  const reason = legacy.kind === 'corrupt' ? legacy.reason : 'it is from an earlier release'
   return createCorruptError(
     store,
-    `${what}, and the database ${database} is next to it; move the outdated one elsewhere`,
+    `${reason}, and the database ${database} is next to it; move the outdated one elsewhere`,
   )
 }

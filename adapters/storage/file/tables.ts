@@ -8,8 +8,8 @@ import { isRelaxedVersion } from '../sqlite/sqlite-engine.ts'
 import { ChangeLog } from './change-log.ts'
 import { createCorruptError } from './file-schema.ts'
 
-const SWEPT_AT_ONCE = 100
-const VERIFIED_AT_ONCE = 1_000
+const ROWS_PER_SWEEP = 100
+const ROWS_PER_CHECK = 1_000
 
 interface FoundRecord {
   key: string
@@ -121,7 +121,7 @@ export class Tables implements LocalTable {
   }
 
   sweep(now: number): boolean {
-    return this.#statements.sweep.all(now).length === SWEPT_AT_ONCE
+    return this.#statements.sweep.all(now).length === ROWS_PER_SWEEP
   }
 
   /** Returns the mark of the secret that belongs to the store, if it has one. */
@@ -143,7 +143,7 @@ export class Tables implements LocalTable {
       state.count++
       state.total += row.sum
     }
-    if (rows.length === VERIFIED_AT_ONCE) return true
+    if (rows.length === ROWS_PER_CHECK) return true
     const known = this.#readMeta()
     if (known?.count !== state.count || known.total !== state.total)
       throw createCorruptError(
@@ -209,9 +209,9 @@ function prepareStatements(database: LocalDatabase) {
     addToMeta: prepare('UPDATE meta SET count = count + ?1, total = total + ?2'),
     setSecretMark: prepare('UPDATE meta SET secret_mark = ?1'),
     sweep: prepare(
-      `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires_at <= ?1 LIMIT ${SWEPT_AT_ONCE}) RETURNING 1`,
+      `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires_at <= ?1 LIMIT ${ROWS_PER_SWEEP}) RETURNING 1`,
     ),
-    verify: prepare(`SELECT key, ${columns} WHERE key > ?1 ORDER BY key LIMIT ${VERIFIED_AT_ONCE}`),
+    verify: prepare(`SELECT key, ${columns} WHERE key > ?1 ORDER BY key LIMIT ${ROWS_PER_CHECK}`),
   }
 }
 

@@ -24,7 +24,7 @@ const SCHEMA = 1
 const STORES = ['records', 'changes', 'own'] as const
 const IDENTITY = 'identity'
 /** How long other contexts may block the database. A gateway waits a second longer than this for its storage. */
-const PATIENCE_MS = 4_000
+const BLOCKED_TIMEOUT_MS = 4_000
 
 /**
  * Opens the database with this name. Closes its connection when another context deletes or upgrades the database, and reopens it for the next
@@ -44,7 +44,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
   }
 
   async function open(): Promise<IDBDatabase> {
-    if (typeof indexedDB === 'undefined') throw failure(name, ABSENT)
+    if (typeof indexedDB === 'undefined') throw failure(name, UNSUPPORTED)
     const request = indexedDB.open(name, SCHEMA)
     request.onupgradeneeded = () => {
       if (identity !== undefined) return request.transaction?.abort() // the database was deleted
@@ -77,7 +77,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
     let transaction: IDBTransaction | undefined
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(failure(name, LOCKED)), PATIENCE_MS)
+      timer = setTimeout(() => reject(failure(name, LOCKED)), BLOCKED_TIMEOUT_MS)
     })
     try {
       const database = await Promise.race([connect(), late])
@@ -143,18 +143,18 @@ const MEANINGS: Record<string, Meaning> = {
 }
 
 const toStorageError = (cause: unknown, name: string) =>
-  getErrorName(cause) === 'StorageError' ? cause : failure(name, MEANINGS[getErrorName(cause)] ?? BROKEN, cause)
+  getErrorName(cause) === 'StorageError' ? cause : failure(name, MEANINGS[getErrorName(cause)] ?? UNREACHABLE, cause)
 
 const failure = (name: string, [code, text]: Meaning, cause?: unknown) =>
   storageError(code, `The IndexedDB database "${name}" ${text}`, cause)
 
-const BROKEN: Meaning = ['STORAGE_UNREACHABLE', 'could not be read or written. Try again, or restart the browser.']
-const ABSENT: Meaning = ['STORAGE_UNREADABLE', 'only works in a browser page or worker. Use another storage here.']
+const UNREACHABLE: Meaning = ['STORAGE_UNREACHABLE', 'could not be read or written. Try again, or restart the browser.']
+const UNSUPPORTED: Meaning = ['STORAGE_UNREADABLE', 'only works in a browser page or worker. Use another storage here.']
 const DELETED: Meaning = [
   'STORAGE_MISSING',
   'was deleted while it was in use. To start with an empty one, reload the page or restart the worker.',
 ]
 const LOCKED: Meaning = [
   'STORAGE_LOCKED',
-  `was locked by another tab for ${PATIENCE_MS / 1_000} s. Nothing was written. Reload the site's other tabs.`,
+  `was locked by another tab for ${BLOCKED_TIMEOUT_MS / 1_000} s. Nothing was written. Reload the site's other tabs.`,
 ]

@@ -42,20 +42,20 @@ export function createFeed(name: string, database: Database): Feed {
   function openChannel(): BroadcastChannel | undefined {
     if (channel || typeof BroadcastChannel === 'undefined') return channel // without a channel, only the two-second checks remain
     channel = new BroadcastChannel(`signalbox/${name}`)
-    channel.onmessage = look
-    channel.onmessageerror = look
+    channel.onmessage = checkLog
+    channel.onmessageerror = checkLog
     return channel
   }
 
   /** Checks the log. Messages that arrive during a check trigger one more. */
-  function look(): void {
+  function checkLog(): void {
     mustCheckAgain = true
     if (isChecking || watchers.size === 0) return
     isChecking = true
     clearTimeout(timer)
     void follow().finally(() => {
       isChecking = false
-      if (watchers.size > 0) timer = setTimeout(look, POLL_MS)
+      if (watchers.size > 0) timer = setTimeout(checkLog, POLL_MS)
     })
   }
 
@@ -90,7 +90,7 @@ export function createFeed(name: string, database: Database): Feed {
   /** Handles the end of a freeze. A frozen page received no messages, and must not serve stale data when it resumes. */
   function onWake(): void {
     reportGap()
-    look()
+    checkLog()
   }
 
   const isPage = 'document' in globalThis
@@ -101,7 +101,7 @@ export function createFeed(name: string, database: Database): Feed {
       watchers.add(watcher)
       openChannel()
       if (isPage) for (const type of WAKING) addEventListener(type, onWake, true)
-      look()
+      checkLog()
       return () => {
         watchers.delete(watcher)
         if (watchers.size === 0) stopPolling()

@@ -8,13 +8,13 @@ export interface OrderedKeys {
   from(start: string): Iterable<string>
 }
 
-const MOST = 512
+const MAX_RUN_LENGTH = 512
 
 /** Keeps the keys in short runs, so a change moves only a few keys, regardless of the total. */
 export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
   const sorted = [...keys].sort()
   const runs: string[][] = []
-  for (let at = 0; at < sorted.length; at += MOST / 2) runs.push(sorted.slice(at, at + MOST / 2))
+  for (let at = 0; at < sorted.length; at += MAX_RUN_LENGTH / 2) runs.push(sorted.slice(at, at + MAX_RUN_LENGTH / 2))
 
   /** Finds the last run that starts at or before the key, or else the first one. */
   const findRun = (key: string) => Math.max(0, findFirst(runs.length, (index) => (runs[index]?.[0] ?? '') > key) - 1)
@@ -26,7 +26,7 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
       const run = runs[at]
       if (!run) return void runs.push([key])
       run.splice(findIndex(run, key), 0, key)
-      if (run.length > MOST) runs.splice(at + 1, 0, run.splice(MOST / 2))
+      if (run.length > MAX_RUN_LENGTH) runs.splice(at + 1, 0, run.splice(MAX_RUN_LENGTH / 2))
     },
 
     remove(key) {
@@ -41,7 +41,8 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
       const first = findRun(start)
       for (let at = first; at < runs.length; at++) {
         const run = runs[at] ?? []
-        for (let place = at === first ? findIndex(run, start) : 0; place < run.length; place++) yield run[place] ?? ''
+        for (let position = at === first ? findIndex(run, start) : 0; position < run.length; position++)
+          yield run[position] ?? ''
       }
     },
   }

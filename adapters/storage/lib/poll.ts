@@ -1,23 +1,23 @@
 /**
- * Calls `look` immediately, and again `ms` after each call has settled, until the returned function is called. Ignores failures of `look`. If a
- * call takes longer than `silenceMs`, the next one starts without waiting for it. Doesn't keep the process alive.
+ * Calls `check` immediately, and again `ms` after each call has settled, until the returned function is called. Ignores failures of `check`. If a
+ * call takes longer than `timeoutMs`, the next one starts without waiting for it. Doesn't keep the process alive.
  */
-export function poll(look: () => Promise<unknown>, ms: number, silenceMs?: number): () => void {
+export function poll(check: () => Promise<unknown>, ms: number, timeoutMs?: number): () => void {
   let isOver = false
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  async function turn(): Promise<void> {
+  async function runOnce(): Promise<void> {
     let hasEnded = false
-    const check = look()
+    const attempt = check()
       .catch(() => {})
       .finally(() => {
         hasEnded = true
       })
-    await (silenceMs === undefined ? check : Promise.race([check, pause(silenceMs)]))
-    if (!isOver) timer = unref(setTimeout(turn, hasEnded ? ms : 0))
+    await (timeoutMs === undefined ? attempt : Promise.race([attempt, pause(timeoutMs)]))
+    if (!isOver) timer = unref(setTimeout(runOnce, hasEnded ? ms : 0))
   }
 
-  void turn()
+  void runOnce()
   return () => {
     isOver = true
     clearTimeout(timer)

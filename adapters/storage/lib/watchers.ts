@@ -2,7 +2,7 @@
 export interface Watchers {
   /** Adds a watcher; returns the function that removes it. */
   add(onChange: (key: string) => void): () => void
-  tell(key: string): void
+  notify(key: string): void
   clear(): void
   readonly size: number
 }
@@ -25,7 +25,7 @@ export function createWatchers(start?: () => () => void): Watchers {
       end ??= start?.()
       return () => remove(watcher)
     },
-    tell(key) {
+    notify(key) {
       for (const watcher of watchers) queueMicrotask(() => watchers.has(watcher) && watcher(key))
     },
     clear: () => watchers.forEach(remove),

@@ -18,14 +18,14 @@ export interface FeedOptions {
 
 /** How long one command waits for the next change, in ms; its reply and a new connection may take longer. */
 const BLOCK_MS = 1_000
-const ANSWER_MS = 1_500
+const REPLY_TIMEOUT_MS = 1_500
 const CONNECT_MS = 1_000
 /** The pause before reconnecting. */
 const PAUSE_MS = 100
 /** The time between two calls of `onGap` while the feed is disconnected although the store responds on its other connection. */
-const BLIND_MS = 1_000
+const GAP_INTERVAL_MS = 1_000
 /** A feed that can't connect for this long after its start assumes that every key has changed. */
-const LATE_MS = 5_000
+const START_TIMEOUT_MS = 5_000
 
 /**
  * Reports the changes in the stream from now on; returns the function that stops it. Each read starts with the last entry that was read. If that
@@ -41,7 +41,7 @@ export function startFeed(options: FeedOptions): () => void {
   let hasRead = false
   let isOver = false
 
-  async function read(args: Command, ms = ANSWER_MS): Promise<unknown> {
+  async function read(args: Command, ms = REPLY_TIMEOUT_MS): Promise<unknown> {
     const by = options.isReady ? options.link : link
     if (!by || isOver) throw new Error()
     return withTimeout(by.send(args, stream), ms)
@@ -63,7 +63,7 @@ export function startFeed(options: FeedOptions): () => void {
         }
         // XREAD only waits for a change. Its reply isn't read, because it differs between protocol versions.
         const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(BLOCK_MS), 'STREAMS', stream, position] as const
-        await read(wait, BLOCK_MS + ANSWER_MS)
+        await read(wait, BLOCK_MS + REPLY_TIMEOUT_MS)
       }
     }
   }
@@ -75,7 +75,7 @@ export function startFeed(options: FeedOptions): () => void {
   async function locate(): Promise<string> {
     const id = (await read(['XADD', stream, '*', 'name', ''])) as string
     const watchedMs = performance.now() - startedAt
-    if (hasRead || watchedMs > LATE_MS) {
+    if (hasRead || watchedMs > START_TIMEOUT_MS) {
       onGap()
       for (const name of (await read(['ZRANGEBYLEX', index, '-', '+'])) as string[]) tell(name)
     } else {
@@ -109,7 +109,7 @@ export function startFeed(options: FeedOptions): () => void {
     while (!isOver) {
       await follow().catch(noop) // missed changes are reported after the next connection
       end()
-      if (!isOver && options.isReachable() && performance.now() - lastNoticeAt >= BLIND_MS) {
+      if (!isOver && options.isReachable() && performance.now() - lastNoticeAt >= GAP_INTERVAL_MS) {
         lastNoticeAt = performance.now()
         onGap()
       }

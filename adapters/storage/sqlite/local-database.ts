@@ -22,14 +22,16 @@ export const readPragma = (database: LocalDatabase, name: string): unknown =>
 
 /** Compiles a statement. Replaces numbered parameters with unnumbered ones, because Node before 22.15 treats a number as a name. */
 export function prepareNumbered(database: LocalDatabase, sql: string): LocalStatement {
-  const places: number[] = []
+  const parameterIndexes: number[] = []
   const text = sql.replaceAll(/\?(\d+)/g, (_, number: string) => {
-    places.push(Number(number) - 1)
+    parameterIndexes.push(Number(number) - 1)
     return '?'
   })
   const statement = database.prepare(text)
-  if (places.every((place, at) => place === at)) return statement
-  return { all: (...values) => statement.all(...places.map((place) => values[place] ?? null)) }
+  if (parameterIndexes.every((parameterIndex, at) => parameterIndex === at)) return statement
+  return {
+    all: (...values) => statement.all(...parameterIndexes.map((parameterIndex) => values[parameterIndex] ?? null)),
+  }
 }
 
 /** How long SQLite itself waits for a lock, in ms, which blocks the process. After that, the caller waits without blocking. */

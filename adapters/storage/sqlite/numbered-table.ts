@@ -21,7 +21,7 @@ export const isLive = (now: string): string => `value IS NOT NULL AND (expires_a
 export const KEPT_CHANGES = 10_000
 
 /** The number of rows that one sweep checks. */
-const SWEPT_ROWS = 500
+const ROWS_PER_SWEEP = 500
 
 interface NumberedRow {
   key: string
@@ -48,7 +48,7 @@ export function numberedTable(database: LocalDatabase, table: string): LocalTabl
   )
   const selectLast = prepare(`SELECT coalesce(max(seq), 0) AS seq FROM ${table}`)
   const changed = prepare(`SELECT key, seq FROM ${table} WHERE seq > ?1 ORDER BY seq`)
-  const sweptUpTo = prepare(`SELECT key FROM ${table} WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ${SWEPT_ROWS}`)
+  const sweptUpTo = prepare(`SELECT key FROM ${table} WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ${ROWS_PER_SWEEP}`)
   const sweep = prepare(
     `DELETE FROM ${table} WHERE key > ?1 AND (?2 IS NULL OR key <= ?2) AND NOT (${isLive('?3')}) AND seq < (SELECT max(seq) FROM ${table}) - ${KEPT_CHANGES}`,
   )

@@ -42,7 +42,7 @@ export function isBusy(cause: unknown): boolean {
 }
 
 /** Whether SQLite can't make sense of a statement or the file. Since our statements are valid, the file is damaged. */
-export const isRefused = (cause: unknown): boolean => resultCode(cause) === CODES.error && !isBusy(cause)
+export const isRejected = (cause: unknown): boolean => resultCode(cause) === CODES.error && !isBusy(cause)
 
 /** Returns the storage code for an SQLite error, with a short reason. */
 export function explainSqliteError(cause: unknown): { code: StorageErrorCode; reason: string } {
