@@ -42,7 +42,7 @@ const refused: Array<[provider: unknown, says: string]> = [
   [{ searchConfig: 'yes' }, 'mine.searchConfig must be an object.'],
 ]
 for (const [provider, says] of refused) {
-  test(`${JSON.stringify(provider)} is rejected: ${says}`, () => {
+  test(`the provider ${JSON.stringify(provider)} is rejected: ${says}`, () => {
     assert.is(findProviderProblem(provider, 'mine'), says)
   })
 }
@@ -63,7 +63,7 @@ test('a custom catalog may have its own fields, unknown kinds, and undefined val
     assert.is(findProviderProblem(provider, 'mine'), undefined)
 })
 
-test('a problem in a custom catalog names its provider, and the built-in catalog has none', () => {
+test('the error for a custom catalog names the provider, and the built-in catalog causes no error', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) assert.is(findProviderProblem(provider, id), undefined)
   checkCatalog({ ...defaultCatalog, mine: {} })
   const check = () => Reflect.apply(checkCatalog, undefined, [{ ...defaultCatalog, mine: { models: null } }])

@@ -6,7 +6,7 @@ import { defaultCatalog, mergeCatalog } from '../../src/protocols/providers/cata
 import { definitions } from '../../src/protocols/providers/definitions.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('built-in catalog')
+const test = suite('the built-in catalog')
 
 test('the built-in catalog is well-formed', () => {
   const advice = 'Models come from catalog.extra.ts, or from the network (CONTRIBUTING.md, Add a provider).'

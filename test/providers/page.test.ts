@@ -12,7 +12,7 @@ test('the page about providers has a row for each catalog provider that serves c
   assert.is(table, providerTable(defaultCatalog), 'Add the rows to src/protocols/providers/README.md.')
 })
 
-test('the front page lists the prefix of each catalog provider that serves chat, and no others', () => {
+test('the front page lists the prefixes of all catalog providers that serve chat, and no others', () => {
   const [, section = ''] = /## Providers\n([\s\S]*?)\n## /.exec(read('README.md')) ?? []
   const named = [...section.matchAll(/`([\w-]+)\/`/g)].map(([, prefix]) => prefix)
   const all = Object.entries(defaultCatalog).filter(([, definition]) => servesChats(definition))

@@ -65,7 +65,7 @@ const budgets: Record<string, { create(now: () => number): Budget; model(): Mode
 }
 
 for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
-  test(`${what}: over 10,000 histories, the number matches the model and never exceeds the limit`, () => {
+  test(`over 10,000 histories, the number of ${what} matches the model and never exceeds the limit`, () => {
     const seen = { allowed: 0, refused: 0 }
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -111,7 +111,7 @@ for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
   })
 }
 
-test('retries continue after the clock was set back', () => {
+test('retries continue after the clock is set back', () => {
   let nowMs = 1_000_000
   const budget = createRetryBudget({ now: () => nowMs, sleep: () => new Promise<void>(() => {}) })
   while (budget.spend()) nowMs += 1

@@ -84,7 +84,7 @@ for (const [when, meeting, others] of rows) {
   })
 }
 
-test('conditions read headers in lower case, as mounts provide them', async () => {
+test('conditions read lowercase headers, as mounts provide them', async () => {
   const { world, up } = await openPool({
     models: [{ model: 'one/m', when: { headers: { 'X-Team': 'red' } } }, 'two/m'],
   })
@@ -95,7 +95,7 @@ test('conditions read headers in lower case, as mounts provide them', async () =
   assert.equal(up.providers, ['one', 'two'])
 })
 
-test('images and tools in calls of the AI SDK are recognized', async () => {
+test('images and tools in AI SDK calls are recognized', async () => {
   const when: Condition = { images: true, tools: true }
   const { world, up } = await openPool([], {
     combos: { talk: { models: [{ model: 'one/m', when }, 'two/m'], strategy: 'conditional' } },
@@ -151,7 +151,7 @@ for (const strategy of [
   'sticky',
   'conditional',
 ] satisfies Strategy[]) {
-  test(`"${strategy}" excludes entries whose condition the request does not meet`, async () => {
+  test(`"${strategy}" excludes entries whose condition isn't met`, async () => {
     const models = [{ model: 'one/m', when: { tools: true } }, { model: 'two/m', when: { stream: true } }, 'three/m']
     const { up, asks } = await openPool({ models, strategy })
     await asks(20, { user: 'somebody' })

@@ -77,7 +77,7 @@ test("a provider's connections use its strategy in a combo, too, unless the comb
   assert.is(await asks(2, { model: 'busy' }), 'c a')
 })
 
-test("a change of the combo resets the turn of a provider's connections", async () => {
+test("changing the combo resets the turn of a provider's connections", async () => {
   const { world, asks } = await openOne({ combos: pool('round-robin', { strategy: 'round-robin' }) })
   assert.is(await asks(3, fromPool), 'a two b')
   const [combo] = (await world.api.combos.list()).combos
@@ -105,7 +105,7 @@ test("every strategy without further inputs can choose a provider's connections"
   }
 })
 
-test('a provider\'s connections keep a session under "sticky", and move it when theirs fails', async () => {
+test('"sticky" keeps a session on one of a provider\'s connections, and moves the session if that connection fails', async () => {
   const { world, down, asks } = await openOne()
   await world.api.providers.update('one', { strategy: 'sticky' })
   const home = await asks(1, { user: 'somebody' })
@@ -117,7 +117,7 @@ test('a provider\'s connections keep a session under "sticky", and move it when 
   assert.is(await asks(2, { user: 'somebody' }), `${other} ${other}`)
 })
 
-test('a rejected key does not take its provider out of use', async () => {
+test('a rejected key does not disable its provider', async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'least-latency', 'random', 'sticky'] as const) {
     const { world, up, down, asks } = await openOne()
     await world.api.providers.update('one', { strategy })
@@ -128,7 +128,7 @@ test('a rejected key does not take its provider out of use', async () => {
   }
 })
 
-test('a failing model does not take its key out of use', async () => {
+test('a failing model does not disable its key', async () => {
   const { world, up, down, asks } = await openOne()
   down.set('a/m', 404)
   assert.is(await asks(3), 'a>b b b')

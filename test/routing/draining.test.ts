@@ -18,7 +18,7 @@ async function drain({ world: { api } }: Pick<Pool, 'world'>, provider: string, 
     if (one.provider === provider) await api.connections.update(one.id, { draining })
 }
 
-test('new requests go to other connections while one drains, and return afterward', async () => {
+test('new requests go to other connections while one drains, and come back afterward', async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'weighted', 'random'] as const) {
     const { asks, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy })
     await drain('one')

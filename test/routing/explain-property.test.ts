@@ -46,7 +46,7 @@ const step = fc.record({
   team: fc.constantFrom('ab', 'x'),
 })
 
-test('the next request first calls the first target of the explanation, through any combos, on two instances', () =>
+test('the next request first calls the first target in the explanation, through any combos, on two instances', () =>
   fc.assert(
     fc.asyncProperty(combo, combo, fc.array(step, { minLength: 6, maxLength: 12 }), async (inner, outer, steps) => {
       const now = new Map<string, string>()

@@ -7,7 +7,7 @@ import { linesOf, open } from './support/explain.ts'
 
 const test = suite('strategy explanations')
 
-test('fallback: each target is in its listed position', async () => {
+test('under fallback, the explanation gives each target its listed position', async () => {
   const pool = await open('fallback')
   assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st',
@@ -16,7 +16,7 @@ test('fallback: each target is in its listed position', async () => {
   ])
 })
 
-test('round-robin: the explanation shows whose turn it is, without taking it', async () => {
+test('under round-robin, the explanation shows which entry is next, without taking its turn', async () => {
   const pool = await open('round-robin')
   await pool.asks(1)
   const wanted = [
@@ -28,7 +28,7 @@ test('round-robin: the explanation shows whose turn it is, without taking it', a
   assert.is(await pool.asks(1), 'two')
 })
 
-test('weighted and random: the order is a possible draw', async () => {
+test('under weighted and random, the explanation shows a possible order', async () => {
   const entries = [{ model: 'one/m', weight: 3 }, { model: 'two/m', weight: 0 }, 'three/m']
   for (const line of await linesOf(await open('weighted', {}, entries))) {
     const [, provider, drawn] = /^(\w+) \w+: pool: drawn (\w+), weight/.exec(line) ?? []
@@ -39,7 +39,7 @@ test('weighted and random: the order is a possible draw', async () => {
   assert.equal(drawn, ['first: pool: drawn 1st', 'next: pool: drawn 2nd', 'next: pool: drawn 3rd'])
 })
 
-test('least-cost: the reason is the price, or that the price is unknown', async () => {
+test('under least-cost, the reason is the price, or that the price is unknown', async () => {
   assert.equal(await linesOf(await open('least-cost')), [
     'two first: pool: $0.35 per million tokens, input and output',
     'one next: pool: $20 per million tokens, input and output',
@@ -47,7 +47,7 @@ test('least-cost: the reason is the price, or that the price is unknown', async 
   ])
 })
 
-test('least-latency: the reason is the measured average', async () => {
+test('under least-latency, the reason is the measured average', async () => {
   const pool = await open('least-latency', {}, ['one/m'])
   assert.equal(await linesOf(pool), ['one first: pool: latency not measured yet'])
   await pool.asks(1)
@@ -55,7 +55,7 @@ test('least-latency: the reason is the measured average', async () => {
   assert.equal(await linesOf(pool, { body: { stream: true } }), ['one first: pool: latency not measured yet'])
 })
 
-test('least-latency: the reason shows which target is tried only to measure it', async () => {
+test('under least-latency, the reason shows which target is tried only to be measured', async () => {
   const clock = fakeClock()
   const answer = async ({ provider }: Call) => {
     await clock.sleep(provider === 'one' ? 100 : 200)
@@ -76,7 +76,7 @@ test('least-latency: the reason shows which target is tried only to measure it',
   ])
 })
 
-test('least-busy: the reason is the number of in-flight requests', async () => {
+test('under least-busy, the reason is the number of in-flight requests', async () => {
   const pool = await open('least-busy', { answer: () => new Promise(() => {}) })
   for (let time = 1; time <= 4; time++) {
     void pool.world.chat({ model: 'pool' })
@@ -89,7 +89,7 @@ test('least-busy: the reason is the number of in-flight requests', async () => {
   ])
 })
 
-test("sticky: the reason is the session's own entry, or the entry that it was moved to", async () => {
+test("under sticky, the reason is the session's own entry, or the entry that the session was moved to", async () => {
   const pool = await open('sticky')
   assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st; the request has no session',
@@ -111,7 +111,7 @@ test("sticky: the reason is the session's own entry, or the entry that it was mo
   assert.match(named[0] ?? '', /the session was re-pinned here/, 'headers of any case')
 })
 
-test('conditional: an excluded entry is shown with the condition that the request does not meet', async () => {
+test('under conditional, an excluded entry is shown with the condition that the request does not meet', async () => {
   const entries = [
     { model: 'one/m', when: { tools: true, headers: { 'X-Team': 'red' } } },
     { model: 'two/m', when: { metadata: { tier: 'gold' }, bytes: { max: 100 } } },
@@ -141,7 +141,7 @@ for (const strategy of [
   'sticky',
   'conditional',
 ] satisfies Strategy[]) {
-  test(`"${strategy}": the next request is routed as explained`, async () => {
+  test(`under "${strategy}", the next request is routed as explained`, async () => {
     const entries = [{ model: 'one/m', when: { stream: false } }, 'two/m', 'three/m']
     const pool = await open(strategy, { limits: { maxAttempts: 2 } }, entries)
     const body = { user: 'somebody' }

@@ -9,7 +9,7 @@ import { openPool } from './support/pool.ts'
 
 const test = suite('explanations')
 
-test('a target in cooldown is skipped with the reason and the end; the others are used within the attempts', async () => {
+test('a target in cooldown is skipped with the reason and the end of the cooldown, and others are used within the attempts', async () => {
   const pool = await open('fallback', { limits: { maxAttempts: 1 } })
   pool.down.set('one', 401)
   await pool.asks(1)
@@ -36,7 +36,7 @@ test('if all targets are in cooldown, the first to recover is the last resort', 
   assert.is(await pool.asks(1), 'two')
 })
 
-test('a target in cooldown after occasional failures is the last resort next to a healthy one, within the attempts', async () => {
+test('a target in cooldown after occasional failures is the last resort after a healthy one, within the attempts', async () => {
   for (const [maxAttempts, use] of [
     [3, 'last-resort'],
     [1, 'skipped'],
@@ -49,7 +49,7 @@ test('a target in cooldown after occasional failures is the last resort next to 
   }
 })
 
-test('a model without a combo: its connections by priority', async () => {
+test('a model without a combo is explained with its connections by priority', async () => {
   const pool = await openPool([], { connections: ['two', { provider: 'two', name: 'spare' }] })
   const { targets } = await pool.world.api.explain({ model: 'two/m' })
   assert.equal(
@@ -80,7 +80,7 @@ test('the last attempt is reserved for another model, as when the keys of the fi
   )
 })
 
-test('a target that is named twice is listed once, because it is tried once', async () => {
+test('a target that occurs twice is listed once, because it is tried once', async () => {
   const pool = await openPool(['one/m', 'two/m', 'one/m'])
   assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st',
@@ -89,7 +89,7 @@ test('a target that is named twice is listed once, because it is tried once', as
   ])
 })
 
-test('two models of a provider with round-robin connections each start at another connection', async () => {
+test('two models of a provider with round-robin connections start at different connections', async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: name }))
   const answer = () => json({ error: { message: 'down' } }, 500)
   const { world, up } = await openPool(['one/m', 'one/other'], { connections, limits: { maxAttempts: 4 }, answer })
@@ -123,7 +123,7 @@ test('each target has its path through combos and providers, and the reason for 
   )
 })
 
-test('a target whose format does not support the request is skipped, as it is by the request', async () => {
+test('a target whose format does not support the request is skipped, just like in the request', async () => {
   const connections = ['claude', 'one']
   const pool = await openPool(['claude/c', 'one/m'], { connections, catalog: worldCatalog })
   const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
@@ -169,7 +169,7 @@ test('a model without a target is explained with the error that the client would
   assert.equal(leftOut, [{ combo: 'pool', model: 'one/m', unmet: 'tools' }])
 })
 
-test('an explanation is the same over HTTP and in process; it calls no provider, stores nothing, and shows no secret', async () => {
+test('an explanation is the same over HTTP and in process, calls no provider, stores nothing, and shows no secret', async () => {
   const storage = memoryStorage()
   const pool = await open('sticky', { storage })
   await pool.world.api.combos.create({ name: 'turns', models, strategy: 'round-robin' })

@@ -39,7 +39,7 @@ const throws = (method: string) => {
 
 for (const [way, how] of Object.entries({ rejects, throws })) {
   for (const methods of [['get'], ['set'], ['get', 'set', 'delete']] as const) {
-    test(`${way} for "${methods.join('", "')}": each instance takes turns on its own, and onError gets the failure`, async () => {
+    test(`if the storage ${way} on ${methods.join(', ')}, each instance takes turns on its own, and onError gets the failure`, async () => {
       const { storage, clock, broken, calls } = failingStorage(how)
       const { world, asks } = await openPool(turns, { storage, clock })
       for (const method of methods) broken.add(method)
@@ -69,7 +69,7 @@ test('a failed storage is used again after a second, and turns are shared again'
   assert.ok((await storage.list('routing/')).length > 0)
 })
 
-test('moved sessions stay moved on their instance while the storage fails', async () => {
+test('moved sessions stay moved on the same instance while the storage fails', async () => {
   const { storage, clock, broken } = failingStorage(rejects)
   const { world, down, asks } = await openPool({ models: ['one/m', 'two/m'], strategy: 'sticky' }, { storage, clock })
   const body = { user: 'somebody' }

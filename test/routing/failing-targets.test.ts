@@ -35,7 +35,7 @@ function assertAtMost(failed: number, limit: number, outcome: Outcome) {
 for (const [what, ways] of failures) {
   for (const [count, limit] of [[2, 1.5], ...(isCi ? [[1, 10.5] as const, [3, 0.3] as const] : [])] as const)
     test(
-      `round-robin over ${count} targets that fail ${what} in a tenth of the calls fails at most ${limit}% of the requests`,
+      `at most ${limit}% of requests fail if ${count} round-robin targets fail ${what} in 10% of the calls`,
       PATIENT,
       async () => {
         const outcome = await simulate({ providers: several(count, () => failingAtRandom(0.1, ...ways)) })
@@ -50,7 +50,7 @@ for (const [what, dead] of [
 ] as const) {
   for (const strategy of ['fallback', 'round-robin'] as const)
     test(
-      `a dead target that ${what} next to a healthy one fails almost no requests after its first second: ${strategy}`,
+      `a dead target that ${what} causes almost no failed requests after the first second if another target is healthy (${strategy})`,
       PATIENT,
       async () => {
         const fromStart = await simulate({ providers: { one: dead, two: fine }, combo: { strategy }, seconds: 6 })
@@ -63,7 +63,7 @@ for (const [what, dead] of [
 
   for (const count of isCi ? [1, 2, 3] : [2])
     test(
-      `${count} dead targets, each of which ${what}, cost at most 1.2 calls per request plus ten per second`,
+      `if each of ${count} targets always ${what}, requests cost at most 1.2 calls each plus ten per second`,
       PATIENT,
       async () => {
         const outcome = await simulate({ providers: several(count, () => dead), seconds: 5 })

@@ -36,7 +36,7 @@ test('operators can list and reset unhealthy targets', async () => {
   assert.equal(await health.list([connection('b')]), [])
 })
 
-test('made-up model names neither fill the memory nor evict more important records', async () => {
+test('invented model names neither fill the memory nor evict more important records', async () => {
   const { fail, health, waitOf } = open()
   fail('credentials', target('b'))
   for (let at = 0; at < 5; at++) fail('server', target('c'))
@@ -49,7 +49,7 @@ test('made-up model names neither fill the memory nor evict more important recor
   assert.is(waitOf(target('d')), 1_000, 'what is new has room')
 })
 
-test('if all records are of models in cooldown, a new one evicts the oldest', () => {
+test('if all records are about models in cooldown, a new record evicts the oldest', () => {
   const { fail, waitOf } = open()
   fail('credentials', target('b'))
   for (let at = 0; at < 5 * 1_001; at++) fail('content', target('a', `failing-${Math.floor(at / 5)}`))

@@ -122,7 +122,7 @@ function unknown(): never {
   throw new Error('no such target')
 }
 
-test('exactly one of any number of simultaneous requests sends a probe', () => {
+test('exactly one of many simultaneous requests sends a probe', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('begin', 'fail', 'answer', 'drop', 'pass'), { maxLength: 60 }), (steps) => {
       let nowMs = 1_000

@@ -15,7 +15,7 @@ const table: Array<[FailureClass, failures: number, firstMs: number, level: 'mod
   ['model-not-found', 1, 300_000, 'model'],
 ]
 for (const [what, failures, firstMs, level] of table) {
-  test(`${what}: after ${failures} failures in ${failures} calls, the ${level} is in cooldown for ${firstMs / 1_000} s`, () => {
+  test(`after ${failures} ${what} failure${failures === 1 ? '' : 's'} in a row, the ${level} is in cooldown for ${firstMs / 1_000} s`, () => {
     const { fail, waitOf, health } = open()
     for (let at = 1; at < failures; at++) {
       fail(what)
@@ -125,7 +125,7 @@ test('a recovered target is judged by its calls since then', () => {
   assert.is(waitOf(), 5_000)
 })
 
-test('a definitive failure starts a cooldown immediately, and other failures do when their rate is high enough', () => {
+test('a definitive failure starts a cooldown immediately, and other failures only if their rate is high enough', () => {
   for (const [isCertain, wait] of [
     [true, 5_000],
     [false, undefined],
@@ -247,7 +247,7 @@ test("failures of in-flight and last-resort requests do not extend a target's co
   assert.is(waitOf(), 3_000)
 })
 
-test('a model that fails on every account does not take other models out of use, unless all models fail', () => {
+test('a model that fails on every account does not put other models in cooldown, unless all models fail', () => {
   const bad = open()
   for (let at = 0; at < 20; at++) bad.fail('server', target(at % 2 ? 'a' : 'b', 'bad'))
   assert.is(bad.waitOf(target('a', 'good')), undefined)
@@ -263,7 +263,7 @@ test('an unreachable connection puts all its models in cooldown', () => {
   assert.is(waitOf(target('b')), undefined)
 })
 
-test('network failures of two models put a key in cooldown, and failures of one model never do', () => {
+test('network failures of two models put a key in cooldown, but failures of one model never do', () => {
   const { fail, waitOf, health } = open()
   for (let at = 0; at < 20; at++) fail('network', target('a', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
@@ -274,14 +274,14 @@ test('network failures of two models put a key in cooldown, and failures of one 
   assert.is(waitOf(target('a', 'good')), 5_000)
 })
 
-test('a model with network failures on every account does not take the provider out of use', () => {
+test('a model with network failures on every account does not put the provider in cooldown', () => {
   const { fail, waitOf } = open()
   for (let at = 0; at < 20; at++) fail('network', target(at % 2 ? 'a' : 'b', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
   assert.is(waitOf(target('c', 'bad')), undefined)
 })
 
-test('failures of two accounts put a provider in cooldown, and failures of one never do', () => {
+test('failures of two accounts put a provider in cooldown, but failures of one account never do', () => {
   const one = open()
   for (let at = 0; at < 50; at++) one.fail('network')
   assert.is(one.waitOf(target('b')), undefined)

@@ -17,7 +17,7 @@ for (const [count, models] of [
   [10, ['one/m', 'two/m']],
   [9, ['one/m', 'two/m', 'three/m']],
 ] as const) {
-  test(`a burst of ${count} is spread evenly over ${models.length} targets`, async () => {
+  test(`a burst of ${count} requests is spread evenly over ${models.length} targets`, async () => {
     const { world, up } = await openPool(busy(...models))
     await Promise.all(Array.from({ length: count }, () => world.chat({ model: 'pool' })))
     const counts = Object.values(countOf(up.providers))
@@ -69,7 +69,7 @@ test('requests to any target of a combo count as its load', async () => {
   assert.equal(await waitingFor(pool, 12), { one: 3, two: 3, three: 6 })
 })
 
-test('a request for a whole response counts as load until the response is complete', async () => {
+test('a non-streaming request counts as load until the response is complete', async () => {
   let bring: () => void = () => {}
   const late = new Promise<void>((resolve) => {
     bring = resolve
@@ -98,7 +98,7 @@ const ends: Array<
   ['is cancelled by your app', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
 ]
 for (const [how, answer, end] of ends) {
-  test(`a stream counts until it ${how}`, async () => {
+  test(`a stream counts as load until it ${how}`, async () => {
     const { world, up, asks } = await openPool(pair, first(answer))
     const leave = new AbortController()
     const response = await world.chat(stream, { signal: leave.signal })

@@ -49,7 +49,7 @@ function isMostly(seen: readonly string[], provider: string) {
   assert.ok(count > 0.7 * seen.length, JSON.stringify(countOf(seen)))
 }
 
-test('each target is measured first; then the fastest is used, and occasionally another one', async () => {
+test('each target is measured first, and then the fastest is used, or occasionally another one', async () => {
   const { race } = await openRace({ one: 800, two: 200, three: 500 })
   assert.is(new Set(await race(9)).size, 3)
   const seen = await race(300)
@@ -57,7 +57,7 @@ test('each target is measured first; then the fastest is used, and occasionally 
   assert.ok(Object.keys(countOf(seen)).length > 1)
 })
 
-test('streams are measured by their first event, separately from whole responses', async () => {
+test('streams are measured by their first event, separately from non-streaming responses', async () => {
   const { race } = await openRace({ one: 100, two: 600, three: 900 }, { streamMs: { one: 900, two: 600, three: 100 } })
   await race(9)
   isMostly(await race(60), 'one')
@@ -86,7 +86,7 @@ test('a target in cooldown is skipped', async () => {
   assert.is(seen.includes('one'), false)
 })
 
-test('the latency is that of the connection that would be used, not of a failing one', async () => {
+test('the latency of the connection that would be used counts, not the latency of a failing one', async () => {
   const connections = [{ provider: 'one', apiKey: 'swift' }, { provider: 'one', apiKey: 'slow' }, 'two']
   const ms: Record<string, number> = { 'Bearer swift': 200, 'Bearer slow': 900, two: 500 }
   const { race } = await openRace(ms, { connections }, ['one/m', 'two/m'])

@@ -39,7 +39,7 @@ test('two sessions with the same hash are moved independently', async () => {
   assert.is(await pins.getEntryName(group, { owner: '', session: other }), undefined)
 })
 
-test('no name of a session leads to a session of another owner', async () => {
+test("no session name leads to another owner's session", async () => {
   const pins = createSessionAffinity(createLocalState(fakeClock()))
   await pins.moveSession(group, { owner: 'alice', session: 'talk' }, entry)
   assert.is(await pins.getEntryName(group, { owner: 'alice', session: 'talk' }), 'one/m')

@@ -13,7 +13,7 @@ test('if the first of three targets fails, the other two get equal shares', asyn
   assert.equal(countOf(up.providers), { one: 1, two: 31, three: 30 })
 })
 
-test('the other two get equal shares even before the failing target is in cooldown', async () => {
+test('the two healthy targets get equal shares even before the failing target is in cooldown', async () => {
   const { down, asks } = await openPool(turns)
   down.set('one', 500)
   assert.is(await asks(11), 'one>two three one>two three one>two three one>two three one>two three two')
@@ -46,7 +46,7 @@ test('a client error moves the turn like a response', async () => {
   assert.is(await asks(2), 'one>two three')
 })
 
-test('an entry for which no attempt was left has the next turn', async () => {
+test('an entry for which no attempt was left gets the next turn', async () => {
   const { down, asks } = await openPool(turns, { limits: { maxAttempts: 2 } })
   down.set('one', 500).set('two', 500)
   assert.is(await asks(2), 'one>two two>three')
@@ -66,7 +66,7 @@ test('"stickyLimit" is the number of requests in a row that each entry gets', as
   assert.is(await asks(10), 'one one one two two two three three three one')
 })
 
-test('"stickyLimit" starts over for an entry that served a request instead of another', async () => {
+test('"stickyLimit" starts over for an entry that served a request in place of another', async () => {
   const { down, asks } = await openPool({ ...turns, stickyLimit: 3 })
   assert.is(await asks(1), 'one')
   down.set('one', 401)
@@ -93,7 +93,7 @@ test('300 simultaneous requests are spread evenly, even if one target fails', as
 })
 
 for (const stays of ['all', 'no'])
-  test(`a request that takes two turns in vain gives ${stays === 'all' ? 'both back if all targets were tried' : 'neither back if attempts ran out'}`, async () => {
+  test(`a failed request returns ${stays === 'all' ? 'both of its turns if all targets were tried' : 'neither of its two turns if attempts ran out'}`, async () => {
     const keys = ['a', 'b', 'c']
     const { world, up, down } = await openPool(
       { models: ['one/m', 'one/other'], connectionStrategy: 'round-robin' },

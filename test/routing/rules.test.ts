@@ -88,7 +88,7 @@ test('a combo with its own health terms respects definitive failures, and its su
   }
 })
 
-test("a key that is rejected under a combo's own health terms is out of use for all requests", async () => {
+test("a key that is rejected under a combo's own health terms is skipped by all requests", async () => {
   const { down, ask } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
   down.one = refused(401)
   assert.is(await ask('own'), '200 one/m=401:credentials, two/m=200')

@@ -35,7 +35,7 @@ test("a session that moves does not move another caller's session of the same na
   assert.is(await second.asks(1, body, bob), home)
 })
 
-test('a draining connection keeps only the sessions of the caller that it has served', async () => {
+test('a draining connection keeps only sessions of the caller that it has served', async () => {
   const pool = await openPool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
   const { asks, world } = pool
   const { alice, bob } = await createKeys(pool)

@@ -123,7 +123,7 @@ test('an instance without measurements uses those of other instances', async () 
   assert.ok(two > 28, 'but for those that try another')
 })
 
-test('the mean counts if instances measure different values', async () => {
+test('the mean is used if instances measure different values', async () => {
   const ms = { one: 300, two: 400, three: 900 }
   const { first, second, clock, race } = await openTwo(fastest, { ms })
   await race(first, 12)
@@ -138,7 +138,7 @@ test('the mean counts if instances measure different values', async () => {
   assert.ok(two > 28, 'the first has never seen the third of a second turn into three')
 })
 
-test('load at the time of publishing an average does not count forever', async () => {
+test('load that was published with an average does not count forever', async () => {
   const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 50 } })
   await first.world.api.combos.create({ name: 'busy', ...busy })
   assert.equal(await race(first, 1), ['one'])
@@ -158,7 +158,7 @@ test('with `sharedState: false` each instance uses its own measurements, and pub
   assert.equal(await toldIn(storage), [])
 })
 
-test('measurements are published only for targets that are chosen by them', async () => {
+test('measurements are published only for targets whose strategy uses them', async () => {
   const { first, storage, hold } = await openTwo(busy)
   await first.world.chat({ model: 'one/m' })
   assert.equal(await toldIn(storage), [])
@@ -170,7 +170,7 @@ test('measurements are published only for targets that are chosen by them', asyn
 })
 
 for (const rubbish of ['', 'null', '{"at":1}', '{"at":"x","targets":{}}', '{"at":1e15,"targets":{"a b":7,"c d":null}}'])
-  test(`an unreadable publication is ignored: ${rubbish || 'an empty text'}`, async () => {
+  test(`an unreadable publication is ignored: ${rubbish || 'an empty string'}`, async () => {
     const { first, storage } = await openTwo(busy)
     await storage.set('routing/measures/other', rubbish)
     assert.is(await first.asks(2), 'one one')

@@ -46,7 +46,7 @@ async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
   return settled
 }
 
-test('two instances on one storage take turns, whichever gets the request', async () => {
+test('two instances on one storage take turns, regardless of which one gets the request', async () => {
   const storage = memoryStorage()
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
@@ -112,7 +112,7 @@ test('a new combo starts at its first model, even if an instance kept using the 
   assert.is(`${await second.asks(1)} ${await first.asks(1)}`, 'one two')
 })
 
-test('two instances on one folder take turns', () =>
+test('two instances with the same data folder take turns', () =>
   inFolder(async (path) => {
     const open = () => fileStorage({ path, logger: false })
     const storages = [open(), open()] as const

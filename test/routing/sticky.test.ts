@@ -80,7 +80,7 @@ test("blank names and values that aren't strings do not name a session", async (
   assert.is(await asks(1, { messages }, { headers: { 'x-session-id': '' } }), home)
 })
 
-test('the next turns of a conversation go where its first one went, in every format', async () => {
+test('later turns of a conversation go to the target of the first turn, in every format', async () => {
   const options: WorldOptions = {
     connections: ['claude', { provider: 'claude', apiKey: 'other' }, 'one', 'two', 'three'],
     combos: { talk: { models: ['claude/c'], connectionStrategy: 'sticky' } },
@@ -143,7 +143,7 @@ test('a session moves if its target fails, and stays moved for an hour after the
   assert.is(await asks(2, body), `${home} ${home}`)
 })
 
-test('a moved session can move again, and nothing blocks failover', async () => {
+test('a moved session can move again, and failover is never blocked', async () => {
   const { world, down, asks } = await openPool(sticky)
   const body = { user: 'somebody' }
   const home = await asks(1, body)

@@ -46,13 +46,13 @@ async function order(combos: WorldOptions['combos'], more: WorldOptions = {}) {
   return (await calls()).join(' ')
 }
 
-test('weighted: an entry with weight 0 is used only if all others have failed', async () => {
+test('"weighted" uses an entry with weight 0 only if all others have failed', async () => {
   const off = (model: string) => ({ model, weight: 0 })
   const pool = combo('weighted', off('one/m'), { model: 'two/m', weight: 0.001 }, off('three/m'))
   assert.is(await order({ pool }), 'two/m one/m three/m')
 })
 
-test('weighted and random: each entry comes first eventually', async () => {
+test('"weighted" and "random" eventually put each entry first', async () => {
   for (const strategy of ['weighted', 'random'] as const) {
     const { calls } = await open({ combos: { pool: combo(strategy, 'one/m', 'two/m', { model: 'three/m' }) } })
     const first = new Set<string | undefined>()
@@ -61,22 +61,22 @@ test('weighted and random: each entry comes first eventually', async () => {
   }
 })
 
-test('random: each entry is tried once', async () => {
+test('"random" tries each entry once', async () => {
   const { calls } = await open({ combos: { pool: combo('random', 'one/m', 'two/m', 'three/m') } }, 503)
   assert.equal((await calls()).sort(), ['one/m', 'three/m', 'two/m'])
 })
 
-test('least-cost: entries are ordered by input plus output price, ties as listed', async () => {
+test('"least-cost" orders entries by input plus output price, and ties as listed', async () => {
   const pool = combo('least-cost', 'one/m', { model: 'three/m' }, 'one/tie', 'two/m', 'free/m')
   assert.is(await order({ pool }), 'free/m two/m three/m one/tie one/m')
 })
 
-test('least-cost: an entry without a complete price is not free but comes last, as listed', async () => {
+test('"least-cost" puts entries without a complete price last, as listed, instead of treating them as free', async () => {
   const pool = combo('least-cost', 'one/half', 'one/unheard-of', 'one/bare', 'nothing', 'one/m', 'two/m')
   assert.is(await order({ pool }), 'two/m one/m one/half one/unheard-of one/bare')
 })
 
-test('least-cost: a combo or an alias costs what its first target does', async () => {
+test('"least-cost" uses the price of the first target of a combo or an alias', async () => {
   const combos = {
     dear: ['one/m', 'free/m'],
     cheap: combo('least-cost', 'one/tie', 'free/m'),
@@ -91,7 +91,7 @@ test('least-cost: a combo or an alias costs what its first target does', async (
   assert.is(await order(hidden), 'two/m one/bare free/m')
 })
 
-test('least-cost: prices follow a change of an alias', async () => {
+test('"least-cost" uses the new price after an alias has changed', async () => {
   const { world, calls } = await open({
     combos: { pool: combo('least-cost', 'short', 'two/m') },
     aliases: { short: 'one/m' },
@@ -101,20 +101,20 @@ test('least-cost: prices follow a change of an alias', async () => {
   assert.equal(await calls(), ['free/m'])
 })
 
-test('least-cost: reading the price of a round-robin combo does not take a turn', async () => {
+test('"least-cost" takes no turn when it reads the price of a round-robin combo', async () => {
   const inner = combo('round-robin', 'one/m', 'three/m')
   const { calls } = await open({ combos: { inner, pool: combo('least-cost', 'inner', 'two/m') } })
   for (let turn = 0; turn < 3; turn++) assert.equal(await calls(), ['two/m'])
   assert.equal([await calls('inner'), await calls('inner')], [['one/m'], ['three/m']])
 })
 
-test('a combo that is named twice is followed once, whether by name or in an object', async () => {
+test('a combo that is listed twice is followed once, whether by name or in an object', async () => {
   const pool = combo('fallback', { model: 'inner', weight: 3 }, 'inner', { model: 'alias' }, 'two/m')
   const inner = combo('least-cost', { model: 'one/m' }, { model: 'free/m' })
   assert.is(await order({ inner, pool }, { aliases: { alias: 'inner' } }), 'free/m one/m two/m')
 })
 
-test("a change of a combo's strategy takes effect immediately", async () => {
+test("changing a combo's strategy takes effect immediately", async () => {
   const { world, calls } = await open({ combos: { pool: combo('fallback', 'one/m', { model: 'two/m', weight: 0 }) } })
   const id = (await world.api.combos.list()).combos[0]?.id ?? ''
   const firsts: string[] = []

@@ -157,7 +157,7 @@ const figures: Array<[Strategy, (figureOf: (entry: GroupEntry) => number | undef
   ['least-busy', (figureOf) => ({ getLoad: (entry) => figureOf(entry) ?? Number.POSITIVE_INFINITY })],
 ]
 for (const [strategy, inputs] of figures) {
-  test(`"${strategy}" sorts by its figure in ascending order; ties stay as listed, and entries without a figure come last`, () => {
+  test(`"${strategy}" sorts in ascending order, keeps ties as listed, and puts entries without a value last`, () => {
     const property = fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 4 }))), (given) => {
       const entries = given.map((_, index) => ({ index, name: String(index), weight: 1 }))
       const figureOf = ({ index }: GroupEntry) => given[index] ?? undefined
@@ -216,7 +216,7 @@ test('"sticky" moves only the sessions of a removed entry, and only the necessar
   isNear(moved / 2_000, 1 / 5, 0.03)
 })
 
-test('"sticky" follows the pin, and without a session the list', () => {
+test('"sticky" follows the pin, and uses the listed order without a session', () => {
   const entries = listed('a', 'b', 'c')
   for (const pin of ['a', 'b', 'c'])
     assert.is(strategies.sticky.order(entries, { ...nothing, session: 'x', pin })[0]?.name, pin)
