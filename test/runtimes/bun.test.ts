@@ -31,8 +31,8 @@ mountGuardsAndCloses('serveBun', mount)
 
 /** Only what `Bun.serve` passes may be listened to later. */
 function callsInProcessEndAtOnce() {
-  const test = suite('a client in the same Bun that has left')
-  test('a client in the same Bun that disconnects is noticed however it calls, also by a replaced fetch that never settles', async () => {
+  const test = suite('a client that disconnects in the same Bun process')
+  test('the gateway notices a disconnecting client in the same Bun process, even with a replaced fetch that never settles', async () => {
     const said = await runScript(bun, ['apps/bun-in-process.mjs'])
     assert.equal(JSON.parse(said), { ends: [200, 'AbortError', 499, 499, 'AbortError'], calls: 1 })
   })
@@ -42,7 +42,7 @@ function callsInProcessEndAtOnce() {
 function wrappedFetchesAreGuarded() {
   const test = suite('a fetch that replaced Bun\u2019s before the package was loaded')
   for (const way of ['plain', 'bound', 'disguised', 'proxy', 'spy'])
-    test(`a replaced fetch that never ends does not keep the request of a disconnected client, replaced by: ${way}`, async () => {
+    test(`a replaced fetch that never settles doesn't keep a disconnected client's request open (${way})`, async () => {
       const said = await runScript(bun, ['apps/bun-wrapped-fetch.mjs', way])
       assert.equal(JSON.parse(said), { status: 499 })
     })
@@ -54,7 +54,7 @@ function waitingCallsAreReported() {
   const run = async (command: string, ...args: string[]) =>
     JSON.parse(await runScript(command, [...args, 'apps/bun-many.mjs']))
 
-  test('serveBun starts as many of 300 concurrent streams as Bun allows calls, and logs once that the others wait', async () => {
+  test('serveBun starts as many of 300 concurrent streams as Bun allows, and logs once that the others wait', async () => {
     const { begun, calls, warnings } = await run(bun)
     assert.equal([begun, calls], [256, 256])
     assert.is(warnings.length, 1)
@@ -69,7 +69,7 @@ function waitingCallsAreReported() {
 
 function portsAreNotShared() {
   const test = suite('serveBun on a port that is taken')
-  test('serveBun on a port that is taken throws, so that no two servers answer by turns', async () => {
+  test('serveBun throws if the port is taken, so that two servers never share a port', async () => {
     const served = await mount()
     try {
       const second = start('bun-mount', new URL(served.url).port)

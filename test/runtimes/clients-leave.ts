@@ -26,8 +26,8 @@ const AT_ONCE = phases.length * routes.length
 /** Clients on sockets of their own that leave, so many on every route in every phase, and what they leave behind. */
 export function clientsLeave(name: string, start: () => Promise<Served>): void {
   const clients = EACH * phases.length * routes.length
-  const test = suite(`${clients} clients that leave ${name}`)
-  test('clients that disconnect leave no call to a provider open for longer than a second', async () => {
+  const test = suite(`${clients} clients that disconnect from ${name}`)
+  test('the provider calls of disconnected clients end within a second', async () => {
     const [served, upstream] = await Promise.all([start(), startHangingUpstream()])
     try {
       await connectTo(upstream.url, served.url)

@@ -40,7 +40,7 @@ for (const [store, name] of [
   ['an object that is strongly consistent', 'object'],
   ['KV', 'kv'],
 ] as const)
-  test(`a cloud proxy in workerd takes a mirror, serves its keys and forgets them, on ${store}`, async ({ worker }) => {
+  test(`a cloud proxy in workerd stores a mirror, serves its keys, and deletes both (${store})`, async ({ worker }) => {
     let host = `same.${name}`
     const { origin } = (await worker?.ready) ?? {}
     const door = {

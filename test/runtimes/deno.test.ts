@@ -27,7 +27,7 @@ opensAtOnce()
 /** Node's own server listens a turn of the event loop later. */
 function opensAtOnce() {
   const test = suite('serveDeno on an address')
-  test('listens before it returns, throws when the port is taken, and lets go of it when it closes', async () => {
+  test('listens before it returns, throws if the port is taken, and releases the port when closed', async () => {
     const said = JSON.parse(await runScript(deno, ['run', '--allow-net', '--no-prompt', 'apps/deno-ports.mjs']))
     const each = [200, true, 'AddrInUse', 'closed']
     assert.equal(said, { '127.0.0.1': each, localhost: each, '::1': each })

@@ -10,7 +10,7 @@ export function keepsToFakeTimers(
 ): void {
   const test = suite(`fake timers in ${runtime}`)
   for (const way of ways)
-    test(`don't delay other timeouts, replaced by: ${way}`, async () => {
+    test(`fake timers don't delay other timeouts (${way})`, async () => {
       const said = JSON.parse(await runScript(program, [...options, 'apps/fake-timers.mjs', way]))
       assert.equal(said, { behindFake: 504, behindReal: 504, real: 504 })
     })

@@ -12,7 +12,7 @@ const BUFFERED = 16 * 1024 * 1024
 
 /** What every runtime does with requests that no honest client sends, over sockets. */
 export function refusesHostileRequests(name: string, start: () => Promise<Served>): void {
-  const test = suite(`requests that are hostile to ${name}`)
+  const test = suite(`hostile requests to ${name}`)
   let served: Served
   let base = ''
   test.before(async () => {
@@ -21,7 +21,7 @@ export function refusesHostileRequests(name: string, start: () => Promise<Served
   })
   test.after(() => served?.stop())
 
-  test('with two Host headers are a 400, whatever they name', async () => {
+  test('a request with two Host headers gets a 400', async () => {
     for (const hosts of [
       ['localhost', 'localhost'],
       ['localhost', 'evil.test'],
@@ -35,8 +35,8 @@ export function refusesHostileRequests(name: string, start: () => Promise<Served
     }
   })
 
-  for (const way of ['chunked', 'of a length'] as const) {
-    test(`whose body is too large and ${way} are not read on after their 413`, async () => {
+  for (const way of ['chunked', 'with a length'] as const) {
+    test(`a body that is too large is not read further after the 413 (${way})`, async () => {
       const { socket, text, answered } = open(served.url)
       const length = way === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${100 * MAX_BYTES}`
       socket.write(head(base, length))
@@ -56,9 +56,9 @@ export function refusesHostileRequests(name: string, start: () => Promise<Served
   for (const [what, length] of Object.entries({
     'a short body': `Content-Length: 500`,
     'a long body': `Content-Length: ${MAX_BYTES}`,
-    'a body in chunks': 'Transfer-Encoding: chunked',
+    'a chunked body': 'Transfer-Encoding: chunked',
   })) {
-    test(`that stop in ${what} get a 408 when its time is over`, async () => {
+    test(`a request that stalls in ${what} gets a 408 after the timeout`, async () => {
       const { socket, text, answered } = open(served.url)
       const begun = performance.now()
       socket.write(head(base, length))

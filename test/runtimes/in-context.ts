@@ -4,7 +4,7 @@ import { runScript } from './child.ts'
 /** Time-outs of several requests at once. `program` and `options`: how the runtime runs a script. */
 export function tellsInContext(runtime: string, program: string, ...options: string[]): void {
   const test = suite(`timeouts of the same length in ${runtime}`)
-  test('fire on time, and reach hooks and calls in the async context of their own request', async () => {
+  test('timeouts fire on time, and reach hooks and calls in the async context of their own request', async () => {
     const { answers, told } = JSON.parse(await runScript(program, [...options, 'apps/in-context.mjs']))
     const each = [0, 1, 2, 3, 4, 5]
     assert.equal(

@@ -17,7 +17,7 @@ test.before({ timeoutMs: 300_000 }, async (context) => {
 test.after(({ browser }) => browser?.close())
 
 conforms(test)
-test('the IndexedDB storage is every store that the matrix has there', () =>
+test('the matrix lists no browser storage other than IndexedDB', () =>
   assert.equal(storesIn('Chromium'), ['memory', 'indexeddb']))
 damaged(test)
 failures(test)

@@ -13,7 +13,7 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Served>)
   })
   test.after(() => served?.stop())
 
-  test("only accepts hosts that a foreign page can't have", async () => {
+  test('only accepts hosts that no page on another site can have', async () => {
     const refused = await answerTo('evil.example', served.url)
     assert.is(refused.statusCode, 403)
     assert.is(refused.headers['content-type'], 'application/json')
@@ -23,7 +23,7 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Served>)
     assert.is((await answerTo('127.0.0.1', served.url)).statusCode, 200)
   })
 
-  test('closes, and cuts off a stream that does not end in time', async () => {
+  test('cuts off a stream that does not end in time when closing', async () => {
     const upstream = await startUpstream()
     try {
       const client = clientOf(served.url)

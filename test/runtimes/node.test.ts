@@ -31,7 +31,7 @@ unreadStreamsHoldLittle()
 /** In the process, besides the buffers of the kernel, which take megabytes on loopback. */
 function unreadStreamsHoldLittle(): void {
   const test = suite('a stream whose client does not read')
-  test('a stream whose client does not read holds 128 KiB at most on Node', { timeoutMs: MEASURE_MS }, async () => {
+  test('a stream whose client does not read buffers at most 128 KiB on Node', { timeoutMs: MEASURE_MS }, async () => {
     const flags = ['--expose-gc', '--no-flush-bytecode'] // V8 would free megabytes of unused code between two measurements
     const held = JSON.parse(await runScript(process.execPath, [...flags, 'apps/unread.mjs'], MEASURE_MS))
     const all = Object.entries(held)
@@ -42,8 +42,8 @@ function unreadStreamsHoldLittle(): void {
 
 /** Node 20 tells only the request whose turn it is. */
 function pipelinedClientsLeave(version: string, start: () => Promise<Served>): void {
-  const test = suite(`a client that leaves Node ${version}`)
-  test(`a client that leaves Node ${version} lets go of every stream that it has asked for on its connection`, async () => {
+  const test = suite(`a client that disconnects from Node ${version}`)
+  test(`all pipelined streams end when their client disconnects from Node ${version}`, async () => {
     const [served, upstream] = await Promise.all([start(), startUpstream()])
     try {
       await clientOf(served.url).connect(upstream.url)

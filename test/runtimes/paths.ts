@@ -29,7 +29,7 @@ export function readsPaths(name: string, start: () => Promise<Served>): void {
   })
   test.after(() => served?.stop())
 
-  test(`paths are the same for authorisation and routing in ${sendable.length} spellings`, async () => {
+  test(`paths are the same for authorization and routing in ${sendable.length} spellings`, async () => {
     let answered = 0
     for (const [spelling, area] of sendable) {
       if (below && !spelling.startsWith('/')) continue // not below the mount

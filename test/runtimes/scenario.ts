@@ -62,7 +62,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
 
   streamsAsItComes(test, () => ({ client, upstream }))
 
-  test('an invalid status of a provider becomes a 502', async () => {
+  test('an invalid status from a provider becomes a 502', async () => {
     for (const stream of [false, true]) {
       const response = await client.chat('odd', stream)
       assert.is(response.status, 502, await response.text())
@@ -78,7 +78,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     await cut
   })
 
-  test('when a client cancels its stream, no other stream ends, after any number of responses', async () => {
+  test('cancelling a stream ends no other stream, after any number of responses', async () => {
     for (let i = 0; i < 5; i++) await (await client.chat('Hi', i % 2 === 0)).text()
     const abort = new AbortController()
     const leaving = await client.chat('forever', true, { signal: abort.signal })
@@ -111,7 +111,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     assert.is((await client.chat('Hi', false)).status, 200)
   })
 
-  test('follows no redirect of a provider, whatever carries the credential', async () => {
+  test("never follows a provider's redirect, regardless of where the credential is sent", async () => {
     const redirects = await startRedirects()
     try {
       const baseUrl = `${redirects.url}/v1`

@@ -133,7 +133,7 @@ for (const [store, options] of Object.entries(stores)) {
     }
   })
 
-  test('mirrors what is made at home, and refuses a key that is paused there', async ({ world }) => {
+  test('mirrors records created on the gateway, and rejects a key that is paused there', async ({ world }) => {
     const { home, keyId, chat, models } = world
     await home.api.combos.create({ name: 'fast', models: ['up/m'] })
     await home.api.cloud.sync()
@@ -146,7 +146,7 @@ for (const [store, options] of Object.entries(stores)) {
     assert.is(await models(), 200)
   })
 
-  test('the proxy refuses recorded requests, and goes on with its session after a restart', async ({ world }) => {
+  test('rejects recorded requests, and continues its session after a restart', async ({ world }) => {
     const { home, sent, restart, models } = world
     await refusesReplays(sent)
     await restart()

@@ -23,7 +23,7 @@ test.after(async () => {
 
 const observed = async (): Promise<{ spans: string[]; lines: string[] }> => (await fetch(`${url}/observed`)).json()
 
-test('otel makes spans, and jsonLog writes lines', async () => {
+test('otel creates spans, and jsonLog writes lines', async () => {
   const { spans, lines } = await observed()
   const request = 'POST /v1/chat/completions'
   assert.equal(spans, ['chat m', request, 'chat m', request])
@@ -36,7 +36,7 @@ test('otel makes spans, and jsonLog writes lines', async () => {
   )
 })
 
-test('prometheus returns 501 to a scrape, which would see only one of many isolates, and 401 without a credential', async () => {
+test('prometheus returns 501 to a scrape, which would see only one of many isolates, or 401 without a credential', async () => {
   const authorization = 'Bearer token-of-the-scrape-0123456789abcdef'
   const reply = await fetch(`${url}/metrics`, { headers: { authorization } })
   assert.is(reply.status, 501)

@@ -101,32 +101,32 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     seen.set(name, await frame.evaluate<Seen>(`${script}\nattack(...${JSON.stringify([url, managed, changes])})`))
   }
 
-  for (const [name] of foreign) test(`a page of ${name} reads nothing`, () => assert.equal(seen.get(name), []))
+  for (const [name] of foreign) test(`a page on ${name} reads nothing`, () => assert.equal(seen.get(name), []))
 
   for (const [name, says, who] of [
     [
       'known name',
       /browsers can only use the management API on this machine/,
-      'even by a server that answers to the name',
+      'even by a server that accepts the hostname',
     ],
     [
       'unknown name',
       /does not accept requests for the host/,
-      'and gets nothing at all from a server that does not know the name',
+      'and gets no response from a server that does not know the hostname',
     ],
   ] as const)
-    test(`a page whose name was pointed at this machine is refused, ${who}`, () => {
+    test(`a DNS rebinding page is rejected, ${who}`, () => {
       const refusals = seen.get(name) ?? []
       for (const [attempt, text] of refusals) assert.match(text, says, attempt)
       assert.ok(refusals.length > 15)
     })
 
-  test('none of these pages changes anything, or asks a provider', async () => {
+  test('none of these pages changes anything or calls a provider', async () => {
     assert.is(await state(), before)
     assert.equal(provider.calls, [])
   })
 
-  test('a page of another site may list the models, and reads why it is refused', async () => {
+  test('a page on another site may list the models, and can read why a request is rejected', async () => {
     const list = (...calls: object[]) =>
       page.evaluate<{ status: number; text: string }[]>(
         `Promise.all(${JSON.stringify(calls)}.map((headers) => fetch('${gateway('localhost')}/v1/models', { headers })
@@ -144,7 +144,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     await requireKeys(false)
   })
 
-  test('a page of an allowed origin asks models, and reads streams and errors, but manages nothing', async () => {
+  test("a page on an allowed origin can call models and read streams and errors, but can't manage the gateway", async () => {
     const app = await context.newPage()
     await app.goto(site('app.test'))
     const ask = (path: string, body: object) =>
@@ -163,7 +163,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     await app.close()
   })
 
-  test('the same attempts succeed on a page of the gateway\u2019s own origin', async () => {
+  test('the same attempts succeed on a page on the gateway\u2019s own origin', async () => {
     await attack('own', `${gateway('localhost')}/v1/models`, { changes: [...changes, ...spending] })
     const read = JSON.stringify(seen.get('own'))
     assert.match(read, /sbx_/)

@@ -110,7 +110,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     return new Map(outcomes.map((outcome) => [outcome.name, outcome]))
   }
 
-  test('check 22: a page of the app sends requests with its cookie, and no cache may keep the responses', async () => {
+  test("check 22: a page of the app sends requests with the app's cookie, and responses must not be cached", async () => {
     const outcomes = await tryAll('app')
     assert.is(outcomes.get('json')?.status, 200)
     assert.is(outcomes.get('account')?.status, 200)
@@ -123,7 +123,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     ['another site', 'evil'],
     ['a sibling of the app, whose requests have the cookie', 'blog.app'],
   ] as const)
-    test(`checks 21, 23, and 24: a page of ${name} changes nothing and reads nothing`, async () => {
+    test(`checks 21, 23, and 24: a page on ${name} changes nothing and reads nothing`, async () => {
       const outcomes = await tryAll(host)
       for (const read of ['json', 'plain text', 'account']) assert.is(outcomes.get(read)?.status, -1, read)
       for (const blind of ['no-cors', 'form']) assert.is(outcomes.get(blind)?.status, 0, blind) // opaque
@@ -133,7 +133,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
       assert.ok(length <= 1, `${asked}`) // reading the account, whose response the page can't see
     })
 
-  test('check 21: neither does a frame without an origin', async () => {
+  test('check 21: a frame without an origin changes nothing and reads nothing', async () => {
     await signIn()
     await page.goto(`${site('evil')}/`)
     const framed = page.waitForEvent('frameattached')
@@ -146,7 +146,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     assert.is(calls, 0)
   })
 
-  test('check 23: a page of an allowed origin is served without the cookie', async () => {
+  test('check 23: a page on an allowed origin is served without the cookie', async () => {
     const outcomes = await tryAll('partner.app')
     assert.is(outcomes.get('json')?.status, -1) // it asked for credentials, which the response doesn't allow
     assert.is(calls, 0)
@@ -156,7 +156,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     )
   })
 
-  test('check 23: a page of an origin with credentials is served with it', async () => {
+  test('check 23: a page on an allowed origin with credentials is served with the cookie', async () => {
     const outcomes = await tryAll('admin.app')
     assert.is(outcomes.get('json')?.status, 200)
     assert.is(outcomes.get('account')?.status, 200)

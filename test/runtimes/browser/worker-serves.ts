@@ -54,7 +54,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     }
   }
 
-  test('a page lists the models of the gateway in its worker', async () => {
+  test('a page can list the models of the gateway in its service worker', async () => {
     const { status, text } = await call('/ai/v1/models')
     assert.is(status, 200)
     assert.equal(
@@ -65,11 +65,11 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
 
   for (const model of ['lab/m', 'talk/m']) {
     for (const client of ['openai', 'anthropic']) {
-      test(`a page asks ${model} with the client of ${client}`, async () => {
+      test(`a page can call ${model} (${client} client)`, async () => {
         assert.is(await act(client, model), 'Hello')
       })
 
-      test(`a page sees every part of a stream of ${model} before the next one is sent, with the client of ${client}`, async () => {
+      test(`a page receives each chunk of a stream from ${model} before the next one is sent (${client} client)`, async () => {
         const streamed = await act<Streamed>(`${client}Stream`, model, `${provider.url}/step`)
         assert.equal(streamed, { pieces: ['Hel', 'lo'] })
       })
@@ -95,7 +95,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
 
   for (const model of ['lab/cut', 'talk/cut']) {
     for (const client of ['openai', 'anthropic']) {
-      test(`a stream of ${model} that breaks off throws in the client of ${client}, after the content that had arrived`, async () => {
+      test(`a stream from ${model} that breaks off throws after the received content (${client} client)`, async () => {
         const { pieces, error } = await act<Streamed>(`${client}Stream`, model, `${provider.url}/step`)
         assert.equal(pieces, ['Hel'])
         assert.match(error?.message ?? 'a clean end', /closed the response early/)
@@ -103,7 +103,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     }
   }
 
-  test('a redirect of a provider is not followed, although the browser does not say where it leads', async () => {
+  test("a provider's redirect is not followed, although the browser hides its target", async () => {
     const { status, text } = await ask('lab/moved')
     assert.is(status, 502)
     assert.match(text, /redirect/)
@@ -114,7 +114,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     assert.is((await call('/ai/page')).text, 'GET /ai/page came to the network')
   })
 
-  test('a form of another site goes to the network, whatever it contains', async () => {
+  test('a form submitted by another site goes to the network', async () => {
     const form = `document.body.innerHTML = '<form method="post" enctype="text/plain" action="${site.url}/ai/v1/chat/completions"></form>'
       document.forms[0].submit()`
     const calls = provider.calls.length
@@ -137,7 +137,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     await call('/ai/api/settings', { method: 'PATCH', body: { requireApiKey: false } })
   })
 
-  test('a worker that the browser has stopped goes on with what it has kept', async () => {
+  test('a worker that the browser has stopped continues with its stored data', async () => {
     const ids = async () => {
       const { connections } = JSON.parse((await call('/ai/api/connections')).text)
       return connections.map(({ id }: { id: string }) => id)
@@ -149,7 +149,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     assert.is((await ask('lab/m')).status, 200)
   })
 
-  test('the page of the example chats with a model, and again when its worker was stopped, and says what is wrong', async () => {
+  test('the example page chats with a model, even after its worker was stopped, and shows errors', async () => {
     const example = await context.newPage()
     await example.goto(`${site.url}/example.html`)
     await example.selectOption('[name=provider]', { label: 'Another one that speaks as OpenAI does' })

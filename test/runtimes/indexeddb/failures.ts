@@ -60,7 +60,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     })
 
   inTabs(
-    'a database that another tab deletes is gone: the deletion is not blocked, and the database does not count as empty',
+    'a database deleted by another tab is gone: the deletion is not blocked, and the database does not count as empty',
     async () => {
       assert.is(await act(other, 'remove', name), 'deleted')
       await until(async () => (await act<string[]>(page, 'heard')).includes('gap'))
@@ -80,7 +80,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     },
   )
 
-  inTabs('a tab that blocks a deletion is waited for, and reported', async () => {
+  inTabs('a deletion blocked by another tab waits for the tab, and is reported', async () => {
     await act(other, 'hold', name)
     assert.is(await act(page, 'remove', name), 'blocked')
     await act(page, 'open', name)
@@ -90,7 +90,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     assert.is(textOf(await call(page, 'get', 'key')), undefined, 'an empty database')
   })
 
-  inTabs('a write that another tab keeps waiting is not made later', async () => {
+  inTabs('a write blocked by another tab is not made later', async () => {
     await act(other, 'hold', name)
     await act(other, 'occupy')
     refused(await call(page, 'set', 'late', 'value'), 'STORAGE_LOCKED', /was locked by another tab/)
@@ -99,19 +99,19 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     assert.equal(await call(page, 'get', 'late'), { result: undefined })
   })
 
-  inTabs('a newer release may upgrade the database, and the older one says what to do', async () => {
+  inTabs('a newer release may upgrade the database, and the error of the older release says what to do', async () => {
     await act(other, 'hold', name, 2)
     refused(await call(page, 'get', 'key'), 'STORAGE_NEWER_VERSION', /Reload the page/)
   })
 
-  inTabs('a database of another program is left alone', async () => {
+  inTabs('a database that belongs to another program is left alone', async () => {
     name = `${name} of another`
     await act(other, 'hold', name, 1, ['theirs'])
     await act(page, 'open', name)
     refused(await call(page, 'set', 'key', 'value'), 'STORAGE_CORRUPT', /another name/)
   })
 
-  inTabs('each entry of another program is one damaged entry, which can be replaced and removed', async () => {
+  inTabs('each entry written by another program is a damaged entry, which can be replaced and removed', async () => {
     await act(other, 'hold', name)
     await act(other, 'plant')
     const damaged = {
@@ -136,7 +136,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     for (const key of Object.keys(damaged)) assert.is((await call(page, 'delete', `foreign/${key}`)).result, true, key)
   })
 
-  inTabs('a limit is named by the whole name of the database', async () => {
+  inTabs('the error for an exceeded limit contains the full name of the database', async () => {
     refused(
       await call(page, 'set', 'k'.repeat(5_000), ''),
       'STORAGE_TOO_LARGE',
@@ -144,7 +144,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     )
   })
 
-  inTabs('a used-up quota refuses the write, and nothing is changed', async () => {
+  inTabs('a write beyond the quota is rejected, and nothing changes', async () => {
     const quota = (quotaSize?: number) =>
       cdp.send('Storage.overrideQuotaForOrigin', {
         origin: new URL(site.url).origin,
@@ -164,7 +164,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     assert.is(typeof (await call(page, 'set', 'key', value)).result, 'string')
   })
 
-  inTabs('a frame without an origin of its own is refused by the browser', async () => {
+  inTabs('the browser rejects storage in a frame without its own origin', async () => {
     const frame = `new Promise((resolve) => {
       const frame = Object.assign(document.createElement('iframe'), { onload: resolve, src: '/', sandbox: 'allow-scripts' })
       document.body.append(frame)
@@ -175,7 +175,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     refused(answer ?? {}, 'STORAGE_UNREADABLE', /Allow the site to store data/)
   })
 
-  inTabs('the secret of its own is a key that no script can read', async () => {
+  inTabs("the storage's own secret is a key that no script can read", async () => {
     const { bits, ...exports } = await act<Record<string, string>>(page, 'exports')
     assert.is(bits, 'InvalidAccessError')
     assert.equal(Object.keys(exports), ['raw', 'jwk'])
@@ -183,25 +183,22 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     for (const refusal of Object.values(exports)) assert.match(refusal, /^(NotSupported|InvalidAccess)Error$/)
   })
 
-  inTabs('a change is reported without a message of the tab that has made it', async () => {
+  inTabs('a change is reported even without a message from the tab that made it', async () => {
     await act(other, 'silence')
     await call(other, 'set', 'unannounced', 'value')
     await until(async () => (await act<string[]>(page, 'heard')).includes('unannounced'))
   })
 
-  inTabs(
-    'a watcher whose position the log of changes no longer has is informed that all keys may have changed',
-    async () => {
-      await call(other, 'set', 'before', 'value')
-      await until(async () => (await act<string[]>(page, 'heard')).includes('before'))
-      await act(other, 'hold', name)
-      for (const key of ['cut', 'after']) await act(other, 'cutLog', key)
-      await until(async () => (await act<string[]>(page, 'heard')).includes('after'))
-      assert.ok((await act<string[]>(page, 'heard')).includes('gap'))
-    },
-  )
+  inTabs('a watcher whose position is no longer in the change log learns that all keys may have changed', async () => {
+    await call(other, 'set', 'before', 'value')
+    await until(async () => (await act<string[]>(page, 'heard')).includes('before'))
+    await act(other, 'hold', name)
+    for (const key of ['cut', 'after']) await act(other, 'cutLog', key)
+    await until(async () => (await act<string[]>(page, 'heard')).includes('after'))
+    assert.ok((await act<string[]>(page, 'heard')).includes('gap'))
+  })
 
-  inTabs('a page to which the visitor returns first assumes that all keys have changed', async () => {
+  inTabs('a page restored from the back/forward cache first assumes that all keys have changed', async () => {
     await act(page, 'silence') // a message ends a page that is kept: the visitor gets a new one
     await other.goto(`${site.url}?elsewhere`)
     await call(page, 'set', 'meanwhile', 'value')
@@ -210,7 +207,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     assert.is((await act<string[]>(other, 'heard')).at(-2), 'gap')
   })
 
-  inTabs('expired rows are removed, and the log of changes stays bounded', async () => {
+  inTabs('expired rows are removed, and the change log stays bounded', async () => {
     await call(other, 'set', 'brief', 'value', { ttlMs: 1 })
     for (let write = 0; write < 100; write++) await call(other, 'set', 'key', 'value')
     await act(page, 'hold', name)

@@ -26,9 +26,9 @@ const TEXTS = [
 
 /** Texts of attackers stay texts, and stay where they belong. */
 export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
-  test('texts of attackers are text in every page, 1280 and 360 pixels wide', { timeoutMs: 300_000 }, async ({
-    browser,
-  }) => {
+  test('attacker-controlled strings are shown as text on every page, at widths of 1,280 and 360 pixels', {
+    timeoutMs: 300_000,
+  }, async ({ browser }) => {
     let said = ''
     const served = await serveDashboard({
       fetch: async () => Response.json({ error: { message: said } }, { status: 400 }),
@@ -60,7 +60,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('files for spreadsheets hold no formulas of attackers', async ({ browser }) => {
+  test('exported spreadsheet files contain no formulas from attackers', async ({ browser }) => {
     const served = await serveDashboard()
     for (const text of TEXTS) await (await served.ask({ model: text, user: text })).text()
     const { page, close } = await visit(browser as Browser, served.url)

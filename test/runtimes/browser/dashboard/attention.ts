@@ -7,7 +7,7 @@ import { settled, visit } from './visit.ts'
 
 /** What the overview tells an operator to look at. */
 export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
-  test('the overview names used budgets, unpriced models, damaged records and a mirror behind, from one call', async ({
+  test('the overview shows nearly used budgets, unpriced models, damaged records, and a lagging mirror, from one call', async ({
     browser,
   }) => {
     const storage = memoryStorage()

@@ -226,7 +226,7 @@ async function holdReloads(page: Page): Promise<{ hold: () => void; release: () 
 
 /** What two people change at the same time. */
 export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
-  test('a change of what somebody else has changed says both, keeps what was typed, and is done when it is repeated', {
+  test('a conflicting edit shows both versions, keeps what was typed, and is saved when repeated', {
     timeoutMs: 300_000,
   }, async ({ browser }) => {
     const served = await serveDashboard()

@@ -6,7 +6,7 @@ import { goTo, until, visit } from './visit.ts'
 
 /** What can be edited in the forms, and where they show an error. */
 export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
-  test('a key has kinds and metadata, and saving it again without a change keeps them', async ({ browser }) => {
+  test('a key has kinds and metadata, and saving the key without a change keeps both', async ({ browser }) => {
     await withDialog(browser, ['#/keys', 'Edit: bob'], async ({ api, dialog, reopen }) => {
       await dialog.getByLabel('Chat', { exact: true }).check()
       await dialog.getByLabel('Images', { exact: true }).check()
@@ -32,7 +32,9 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('a combo has parameters, conditions, and timeouts, and keeps what has no field', async ({ browser }) => {
+  test('a combo has parameters, conditions, and timeouts, and keeps settings without a form field', async ({
+    browser,
+  }) => {
     await withDialog(browser, ['#/combos', 'Edit: fast'], async ({ api, dialog, reopen }) => {
       const [combo] = (await api.combos.list()).combos
       const whole = {
@@ -89,7 +91,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('a connection has prices, also those without a field of their own', async ({ browser }) => {
+  test('a connection has prices, including those without a form field', async ({ browser }) => {
     await withDialog(browser, ['#/targets', 'Edit: main'], async ({ api, dialog, reopen }) => {
       await dialog.getByText('Prices', { exact: true }).click()
       await dialog.getByRole('button', { name: 'Add model prices' }).click()
@@ -131,7 +133,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('the settings decide whether the API lists the values of keys', async ({ browser }) => {
+  test('the settings control whether the API lists key values', async ({ browser }) => {
     const served = await serveDashboard()
     const { page, faults, close } = await visit(browser as Browser, served.url)
     await goTo(page, '#/settings')
@@ -149,7 +151,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('an error of the gateway is shown at its field, which gets the focus', async ({ browser }) => {
+  test('a gateway error is shown next to its form field, which gets the focus', async ({ browser }) => {
     await withDialog(browser, ['#/keys', 'Edit: bob'], async ({ page, dialog }) => {
       await dialog.getByLabel('Name').fill('x'.repeat(201))
       await saidAt(page, dialog, 'Name', '"name" must not be longer than 200 characters')
@@ -186,7 +188,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('explanations name a key, by its name or its id', async ({ browser }) => {
+  test('a request can be explained for a key, by name or id', async ({ browser }) => {
     await withDialog(browser, ['#/keys', 'Edit: bob'], async ({ page, api, dialog }) => {
       await dialog.press('Escape')
       await goTo(page, '#/combos')
@@ -210,7 +212,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  test('a token that no header can carry is refused by the form, typed or in the address', async ({ browser }) => {
+  test('the form rejects a token that is invalid in a header, typed or in the URL', async ({ browser }) => {
     const served = await serveDashboard()
     for (const token of ['d\u043ekument', 'a\u0000b', '\u{1f511}', '%E0%A4%A', 'x%0Ay']) {
       const { page, faults, close } = await visit(browser as Browser, served.url, { token })
@@ -229,7 +231,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('everything fits at 1,280 pixels, and labels can be read at 360', async ({ browser }) => {
+  test('everything fits at 1,280 pixels, and labels are readable at 360', async ({ browser }) => {
     const served = await serveDashboard()
     await fill(served)
     const { connections } = await served.gateway.api.connections.list()
@@ -263,7 +265,7 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('a streamed attempt says which time is that of its first token', async ({ browser }) => {
+  test('a streamed attempt shows the time to its first token', async ({ browser }) => {
     const served = await serveDashboard()
     await fill(served)
     const { requests } = await served.gateway.api.usage.requests({ end: 'complete' })

@@ -16,7 +16,7 @@ const catalog = {
 
 /** The views of figures: what they show, and that each asks the gateway once. */
 export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
-  test('the overview and the page of usage show percentiles and the time before, from one call each', async ({
+  test('the overview and the usage page show percentiles and the preceding period, from one call each', async ({
     browser,
   }) => {
     const { served, now } = await withTwoDays()
@@ -45,7 +45,9 @@ export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('the page of models shows all kinds with their prices, and the gateway searches them', async ({ browser }) => {
+  test('the models page shows all kinds with their prices, and the gateway performs the search', async ({
+    browser,
+  }) => {
     const served = await serveDashboard({ catalog })
     await served.gateway.api.connections.create({ provider: 'openai', prices: { gpt: { input: 3, output: 9 } } })
     const { page, faults, close } = await visit(browser as Browser, served.url)

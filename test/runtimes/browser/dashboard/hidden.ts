@@ -6,9 +6,7 @@ import { goTo, settled, visit } from './visit.ts'
 
 /** What a tab does that nobody sees. */
 export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
-  test('a hidden tab sends nothing and follows nothing, and shows what has happened once it is seen again', async ({
-    browser,
-  }) => {
+  test('a hidden tab sends no requests, and catches up once it is visible again', async ({ browser }) => {
     const served = await serveDashboard()
     await fill(served)
     const { page, faults, close } = await visit(browser as Browser, served.url, { movesTime: true }) // launched before

@@ -12,7 +12,7 @@ const READ_TOKEN = 'a-token-of-a-visitor-0123456789-abc'
 
 /** How the view of keys does with many of them, with few rights, and where a page may not copy. */
 export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
-  test('the gateway pages and searches keys, and no task of the page takes long', {
+  test('the gateway pages and searches keys, and the dashboard never blocks for long', {
     timeoutMs: 400_000,
   }, async ({ browser }) => {
     const served = await manyKeys()
@@ -44,7 +44,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('who may only look sees no button that works, but for what shows more', async ({ browser }) => {
+  test('with a read-only token, only buttons that show details are enabled', async ({ browser }) => {
     const served = await serveDashboard({
       management: { token: 'a-token-of-the-operator-0123456789', readToken: READ_TOKEN },
     })
@@ -68,7 +68,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('a key used today is deleted by its name alone, and a page that may not copy selects the text', async ({
+  test('deleting a key used today requires typing its name, and a page without clipboard access selects the text', async ({
     browser,
   }) => {
     const served = await serveDashboard()

@@ -6,7 +6,7 @@ import { goTo, visit } from './visit.ts'
 
 /** What an operator sees of a request while it runs, and of a gateway that is started again. */
 export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
-  test('a streamed request is seen while it runs, with its failed attempt, and the page mends a lost connection', async ({
+  test('a streamed request is shown while it runs, with its failed attempt, and the page reconnects after a lost connection', async ({
     browser,
   }) => {
     const storage = memoryStorage()

@@ -60,7 +60,7 @@ async function until(page: Page, expression: string): Promise<void> {
 
 /** Models of other kinds than chat, in the playground. */
 export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
-  test('the playground shows an image, plays speech, and sends a file to be written down, under its strict policy', async ({
+  test('the playground shows an image, plays speech, and transcribes a file, under the strict content security policy', async ({
     browser,
   }) => {
     const served = await serveDashboard({ fetch: media })

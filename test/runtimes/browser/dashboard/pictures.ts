@@ -108,7 +108,9 @@ async function difference(blank: Page, one: Buffer, other: Buffer): Promise<numb
 
 /** The pictures of the documentation are those of the page. */
 export function looksAsItDid(test: Suite<{ browser?: Browser }>): void {
-  test('the pictures in the documentation show the dashboard as it is', { timeoutMs: 300_000 }, async ({ browser }) => {
+  test('the screenshots in the documentation match the current dashboard', { timeoutMs: 300_000 }, async ({
+    browser,
+  }) => {
     const { width } = JSON.parse(await readFile(FONT, 'utf8'))
     const blank = await (browser as Browser).newPage() // launched before
     const found: string[] = []

@@ -27,7 +27,7 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
       await served.close()
     })
 
-  test('the dashboard works in a service worker without a network, on the gateway of the page', async ({ browser }) => {
+  test("the dashboard works offline in a service worker, with the page's own gateway", async ({ browser }) => {
     await linkPackage()
     const worker = await bundle(new URL('../../apps/dashboard-worker.mjs', import.meta.url).pathname, 'iife')
     const site = await startServer((req, res) => {
@@ -51,7 +51,7 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
     await close()
   })
 
-  test('the dashboard says why a token is refused, and lets the right one in', async ({ browser }) => {
+  test('the dashboard shows why a token is rejected, and accepts the right one', async ({ browser }) => {
     const served = await serveDashboard()
     const { page, faults, close } = await visit(browser as Browser, served.url, { token: 'another' })
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -67,7 +67,7 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
   })
 
   for (const link of ['#/keys', '#/requests'])
-    test(`the dashboard asks for the token again when it is over while ${link} is shown`, async ({ browser }) => {
+    test(`the dashboard asks for the token again if it becomes invalid while ${link} is shown`, async ({ browser }) => {
       let valid = TOKEN
       const served = await serveDashboard({
         management: {

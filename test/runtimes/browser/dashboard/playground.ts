@@ -31,7 +31,7 @@ async function connect({ gateway }: Served) {
 
 /** Real requests that an operator makes from the dashboard. */
 export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
-  test('an operator tests connections, and reads why one does not answer', async ({ browser }) => {
+  test('an operator can test connections, and see why one does not respond', async ({ browser }) => {
     const served = await serveDashboard()
     await connect(served)
     const { page, faults, close } = await visit(browser as Browser, served.url)
@@ -48,7 +48,7 @@ export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('an operator calls a model in the playground, without a key and with one', async ({ browser }) => {
+  test('an operator can call a model in the playground, with and without a key', async ({ browser }) => {
     const served = await serveDashboard()
     const { id } = await connect(served)
     await served.gateway.api.settings.update({ requireApiKey: true })
@@ -102,7 +102,7 @@ export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('what a model says stays a text, whatever it is', async ({ browser }) => {
+  test("a model's output is always shown as text", async ({ browser }) => {
     const served = await serveDashboard({ fetch: hostile })
     await connect(served)
     const { page, faults, close } = await visit(browser as Browser, served.url)

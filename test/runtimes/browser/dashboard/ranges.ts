@@ -133,7 +133,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('the list of requests says how many have no record', async ({ browser }) => {
+  test('the list of requests shows how many requests have no record', async ({ browser }) => {
     const { served } = await withHistory()
     const { page, faults, close } = await visit(browser as Browser, served.url, {
       now: NOW,
@@ -151,7 +151,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('counts that start with the process say since when', async ({ browser }) => {
+  test('counts that start with the process show the start time', async ({ browser }) => {
     const { served } = await withHistory()
     const { page, close } = await visit(browser as Browser, served.url, { now: NOW })
     await goTo(page, '#/targets')

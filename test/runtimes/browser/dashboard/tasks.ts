@@ -6,7 +6,7 @@ import { settled, visit } from './visit.ts'
 
 /** What an operator does with the dashboard, from the first look to the reason why a request was refused. */
 export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
-  test('an operator makes a key with a budget and a combo, sees requests as they come, and finds why they are refused', async ({
+  test('an operator can create a key with a budget and a combo, watch requests arrive, and find out why they are rejected', async ({
     browser,
   }) => {
     const served = await serveDashboard()
