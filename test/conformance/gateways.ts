@@ -60,41 +60,44 @@ function register(name: string, { create, end }: SharedStore): SharedTest {
 }
 
 function changes(shared: SharedTest): void {
-  shared(`keep all of ${COUNT} x ${WRITES} read-modify-writes in the storage`, async ({ one, all }) => {
+  shared(`the gateways lose none of ${COUNT} x ${WRITES} read-modify-writes in the storage`, async ({ one, all }) => {
     await all(() => ({ does: 'adds', times: WRITES }))
     const added = await one<null>(0, { does: 'adds', times: 1 })
     assert.is(added, null)
     assert.is(await one(1, { does: 'reads the sum' }), COUNT * WRITES + 1)
   })
 
-  shared(`keep all of ${COUNT} x ${WRITES} changes of different members of one record`, async ({ one, all }) => {
-    const { id } = (await one(0, post('/api/combos', { name: 'shared', models: ['openai/m'] }))).body
-    const path = `/api/combos/${id}`
-    const numbers = Array.from({ length: WRITES }, (_, index) => index)
-    const members: Array<[string, (index: number) => unknown]> = [
-      ['stickyLimit', (index) => index + 1],
-      ['maxAttempts', (index) => (index % 50) + 1],
-      ['hedge', (index) => index % 2 === 0],
-      ['models', (index) => [`openai/m-${index}`]],
-    ]
-    const reports = await all<{ lost: unknown[]; last: unknown }>((index) => {
-      const [member, make] = members[index] ?? ['name', String]
-      return { does: 'changes', path, member, values: numbers.map((number) => make(number)) }
-    })
-    assert.equal(
-      reports.map(({ lost }) => lost),
-      Array.from({ length: COUNT }, () => []),
-    )
-    const wanted = Object.fromEntries(members.map(([member], index) => [member, reports[index]?.last]))
-    for (let tries = 0; ; tries++) {
-      const { body } = await one(0, get(path))
-      const found = Object.fromEntries(members.map(([member]) => [member, body[member]]))
-      if (JSON.stringify(found) !== JSON.stringify(wanted) && tries < 60) await sleep(50)
-      else return assert.equal(found, wanted)
-    }
-  })
+  shared(
+    `the gateways lose none of ${COUNT} x ${WRITES} changes to different fields of one record`,
+    async ({ one, all }) => {
+      const { id } = (await one(0, post('/api/combos', { name: 'shared', models: ['openai/m'] }))).body
+      const path = `/api/combos/${id}`
+      const numbers = Array.from({ length: WRITES }, (_, index) => index)
+      const members: Array<[string, (index: number) => unknown]> = [
+        ['stickyLimit', (index) => index + 1],
+        ['maxAttempts', (index) => (index % 50) + 1],
+        ['hedge', (index) => index % 2 === 0],
+        ['models', (index) => [`openai/m-${index}`]],
+      ]
+      const reports = await all<{ lost: unknown[]; last: unknown }>((index) => {
+        const [member, make] = members[index] ?? ['name', String]
+        return { does: 'changes', path, member, values: numbers.map((number) => make(number)) }
+      })
+      assert.equal(
+        reports.map(({ lost }) => lost),
+        Array.from({ length: COUNT }, () => []),
+      )
+      const wanted = Object.fromEntries(members.map(([member], index) => [member, reports[index]?.last]))
+      for (let tries = 0; ; tries++) {
+        const { body } = await one(0, get(path))
+        const found = Object.fromEntries(members.map(([member]) => [member, body[member]]))
+        if (JSON.stringify(found) !== JSON.stringify(wanted) && tries < 60) await sleep(50)
+        else return assert.equal(found, wanted)
+      }
+    },
+  )
 
-  shared(`keep all of ${COUNT} x ${times(50)} records that are made at the same time`, async ({ all }) => {
+  shared(`the gateways lose none of ${COUNT} x ${times(50)} concurrently created records`, async ({ all }) => {
     const names = (index: number) => Array.from({ length: times(50) }, (_, count) => `alias-${index}-${count}`)
     for (const count of names(0).keys()) {
       const made = await all((index) => ({
@@ -115,7 +118,7 @@ function changes(shared: SharedTest): void {
 }
 
 function pauses(shared: SharedTest, name: string, { knownWithinMs }: SharedStore): void {
-  shared(`refuse a paused key within ${knownWithinMs} ms`, async ({ one, all }) => {
+  shared(`all gateways reject a paused key within ${knownWithinMs} ms`, async ({ one, all }) => {
     await one(0, post('/api/connections', { provider: 'openai', apiKey: 'sk-test' }))
     await settled(all, get('/api/connections'), 1)
     const delays: number[][] = []
@@ -143,7 +146,7 @@ function pauses(shared: SharedTest, name: string, { knownWithinMs }: SharedStore
 }
 
 function races(shared: SharedTest): void {
-  shared(`give a combo's name that all take in a race to one, ${RACES} times`, async ({ one, all }) => {
+  shared(`only one gateway gets a combo name that all claim concurrently, in ${RACES} races`, async ({ one, all }) => {
     for (let race = 0; race < RACES; race++) {
       const replies = await all(() => post('/api/combos', { name: `race-${race}`, models: ['openai/m'] }))
       assert.equal(statuses(replies), [201, 400, 400, 400])
@@ -160,37 +163,43 @@ function races(shared: SharedTest): void {
       assert.is((body.combos as typeof combos).filter((combo) => combo.name === 'renamed').length, 1)
   })
 
-  shared(`give a connection's prefix that all take in a race to one, ${RACES} times`, async ({ all }) => {
-    const providers = ['openai', 'anthropic', 'groq', 'mistral']
-    for (let race = 0; race < RACES; race++) {
-      const prefix = `race-${race}`
-      const replies = await all((index) =>
-        post('/api/connections', { provider: providers[index], apiKey: 'sk-test', prefix }),
-      )
-      assert.equal(statuses(replies), [201, 400, 400, 400])
-      for (const { status, body } of replies)
-        if (status === 400) assert.match(errorOf(body), `"providerSpecificData.prefix" must not be "${prefix}"`)
-    }
-    const connections = (reply: Reply) => reply.body.connections as Array<{ id: string; prefix?: string }>
-    const [first] = await settled(all, get('/api/connections'), RACES)
-    const owned = first ? connections(first) : []
-    const replies = await all((index) => put(`/api/connections/${owned[index]?.id}`, { prefix: 'moved' }))
-    const isSameProvider = new Set(owned.slice(0, COUNT).map((one) => Reflect.get(one, 'provider'))).size < COUNT
-    if (!isSameProvider) assert.equal(statuses(replies), [200, 400, 400, 400])
-  })
+  shared(
+    `only one gateway gets a connection prefix that all claim concurrently, in ${RACES} races`,
+    async ({ all }) => {
+      const providers = ['openai', 'anthropic', 'groq', 'mistral']
+      for (let race = 0; race < RACES; race++) {
+        const prefix = `race-${race}`
+        const replies = await all((index) =>
+          post('/api/connections', { provider: providers[index], apiKey: 'sk-test', prefix }),
+        )
+        assert.equal(statuses(replies), [201, 400, 400, 400])
+        for (const { status, body } of replies)
+          if (status === 400) assert.match(errorOf(body), `"providerSpecificData.prefix" must not be "${prefix}"`)
+      }
+      const connections = (reply: Reply) => reply.body.connections as Array<{ id: string; prefix?: string }>
+      const [first] = await settled(all, get('/api/connections'), RACES)
+      const owned = first ? connections(first) : []
+      const replies = await all((index) => put(`/api/connections/${owned[index]?.id}`, { prefix: 'moved' }))
+      const isSameProvider = new Set(owned.slice(0, COUNT).map((one) => Reflect.get(one, 'provider'))).size < COUNT
+      if (!isSameProvider) assert.equal(statuses(replies), [200, 400, 400, 400])
+    },
+  )
 
-  shared(`make one key of a name that all put in a race, ${times(20)} times`, async ({ all }) => {
-    for (let race = 0; race < times(20); race++) {
-      const put = await all<{ key: { id: string } }>(() => ({ does: 'puts a key', input: { name: `team ${race}` } }))
-      assert.is(new Set(put.map(({ key }) => key.id)).size, 1)
-    }
-    for (const { body } of await settled(all, get('/api/keys'), times(20)))
-      assert.is((body.keys as unknown[]).length, times(20))
-  })
+  shared(
+    `the gateways create a single key if all put the same name concurrently, in ${times(20)} races`,
+    async ({ all }) => {
+      for (let race = 0; race < times(20); race++) {
+        const put = await all<{ key: { id: string } }>(() => ({ does: 'puts a key', input: { name: `team ${race}` } }))
+        assert.is(new Set(put.map(({ key }) => key.id)).size, 1)
+      }
+      for (const { body } of await settled(all, get('/api/keys'), times(20)))
+        assert.is((body.keys as unknown[]).length, times(20))
+    },
+  )
 }
 
 function turns(shared: SharedTest): void {
-  shared('share the turns of a combo without doubles and gaps', async ({ one, all }) => {
+  shared('the gateways share the turns of a combo without duplicates or gaps', async ({ one, all }) => {
     await one(0, post('/api/connections', { provider: 'openai', apiKey: 'sk-test' }))
     await settled(all, get('/api/connections'), 1)
     const models = ['a', 'b', 'c', 'd']

@@ -17,7 +17,7 @@ import { startRedis } from './redis-server.ts'
 if (!existsSync(new URL('node_modules/redis', import.meta.url))) skip('services: the clients are not installed')
 
 const servers = { redis: await startRedis(), postgres: await startPostgres({ mayDie: true }) }
-const test = suite('a gateway on a store that fails')
+const test = suite('a gateway on a failing store')
 test.after(async () => {
   for (const server of Object.values(servers)) await server.remove()
 })
@@ -143,15 +143,15 @@ async function soon(check: () => Promise<void>, withinMs: number) {
 /** Five clients at once share the processor with other tests. */
 const LOAD_MS = 1_000
 
-const FAULTS: Array<[fault: Fault, ms: number]> = [
-  ['refuses', 10_000],
-  ['swallows', 7_000],
-  ['slows', 7_000],
+const FAULTS: Array<[fault: Fault, what: string, ms: number]> = [
+  ['refuses', 'refuses connections', 10_000],
+  ['swallows', 'never replies', 7_000],
+  ['slows', 'replies slowly', 7_000],
 ]
 
-for (const [fault, ms] of FAULTS)
+for (const [fault, what, ms] of FAULTS)
   test(
-    `a gateway on a failing store keeps using what it has read while the store ${fault}, rejects changes within six seconds, and recovers within three seconds`,
+    `a gateway keeps using cached data while the store ${what}, rejects changes within 6 s, and recovers within 3 s`,
     {
       timeoutMs: 90_000,
     },
@@ -203,7 +203,7 @@ async function goesOn(name: Client, fault: Fault, forMs: number) {
 }
 
 test(
-  'a gateway on a failing store learns of a change within 15 seconds if its connections died silently and new ones work',
+  'a gateway learns of a change within 15 s if its connections to the store died silently and new ones work',
   {
     timeoutMs: 300_000,
   },
@@ -221,7 +221,7 @@ test(
     ),
 )
 
-test('a gateway on a failing store loses, duplicates, and restores nothing that was acknowledged, whatever happens to replies and connections', {
+test('a gateway loses, duplicates, or reverts no acknowledged change, even if replies and connections are lost', {
   timeoutMs: 90_000,
 }, async () => {
   const lost = await keepHistory(async (proxies) => {
@@ -239,7 +239,7 @@ test('a gateway on a failing store loses, duplicates, and restores nothing that 
 })
 
 test(
-  "a gateway on a failing store gives the same guarantees when the store's server is killed under load, twice",
+  "a gateway loses, duplicates, or reverts no acknowledged change if the store's server is killed twice under load",
   { timeoutMs: 300_000 },
   () =>
     keepHistory(async () => {

@@ -96,7 +96,7 @@ for (const [name, open] of [
   ['Postgres', onPostgres],
   ['Redis', onRedis],
 ] as const) {
-  test(`a request with a known key makes no call to a watched ${name}`, async () => {
+  test(`a request with a known key makes no call to ${name} if the store is watched`, async () => {
     const { storage, sent, end } = await open()
     const { gateway, ask } = await openKnown(storage)
     for (let tries = 0; tries < 50; tries++) {

@@ -100,7 +100,7 @@ test('a pool that bypasses the pooler gets changes immediately, without a warnin
   await close()
 })
 
-test('a hundred concurrent reads and writes, from gateways with more connections than the pooler, all succeed', async () => {
+test('a hundred concurrent reads and writes succeed, even if gateways use more connections than the pooler', async () => {
   const table = newTable()
   const pools = Array.from({ length: 4 }, () => openPool(bouncer.url, { max: 10 }))
   const stores = pools.map((pool) => postgresStorage(pool, { table, listen: false }))

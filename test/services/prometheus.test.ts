@@ -14,7 +14,7 @@ import { type PrometheusServer, requirePrometheus, startPrometheus } from './pro
 
 requirePrometheus()
 
-const test = suite<{ world: ObservedWorld; server: PrometheusServer; url: string }>('a gateway that Prometheus scrapes')
+const test = suite<{ world: ObservedWorld; server: PrometheusServer; url: string }>('a gateway scraped by Prometheus')
 
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 const closers: (() => unknown)[] = []
@@ -43,7 +43,7 @@ test.after(async () => {
   for (const close of closers) await close()
 })
 
-test('is up with its token, and down with a different one', async ({ server }) => {
+test('the target is up with the right token, and down with a wrong one', async ({ server }) => {
   await server.until('up{job="gateway"}', (value) => value === 1)
   await server.until('up{job="stranger"}', (value) => value === 0)
   const { gateway, stranger } = await server.problems()
@@ -51,7 +51,7 @@ test('is up with its token, and down with a different one', async ({ server }) =
   assert.match(stranger ?? '', /401/)
 })
 
-test("has the series of its requests, by the dashboard's queries", async ({ world, server }) => {
+test("the dashboard's queries find the series of the gateway's requests", async ({ world, server }) => {
   const { id: group } = await world.gateway.api.groups.create({ name: 'team', limits: { tokens: { day: 6_000 } } })
   const { key } = await world.gateway.api.keys.create({ name: 'ci', group })
   const headers = { authorization: `Bearer ${key}` }
@@ -88,7 +88,7 @@ test("has the series of its requests, by the dashboard's queries", async ({ worl
   assert.ok(Object.values(await server.query(p95)).every((value) => value > 0))
 })
 
-test('answers every dashboard query without an error', async ({ server }) => {
+test('every dashboard query succeeds', async ({ server }) => {
   const file = new URL('../../src/features/observe/grafana/signalbox.json', import.meta.url)
   const { panels }: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(await readFile(file, 'utf8'))
   const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
@@ -97,7 +97,9 @@ test('answers every dashboard query without an error', async ({ server }) => {
     await server.query(query.replaceAll(/\$__(?:rate_interval|range)/g, '5s').replaceAll(/\$\w+/g, '.*'))
 })
 
-test('is text that promtool accepts without complaints, and OpenMetrics if the scrape prefers it', async ({ url }) => {
+test('promtool accepts the metrics without warnings, and a scrape that prefers OpenMetrics gets it', async ({
+  url,
+}) => {
   const scrape = (accept: string) => fetch(url, { headers: { authorization: `Bearer ${TOKEN}`, accept } })
   const text = await (await scrape('text/plain')).text()
   // It knows that histograms are in base units, and warns of what the names of OpenTelemetry's conventions are.
@@ -108,7 +110,7 @@ test('is text that promtool accepts without complaints, and OpenMetrics if the s
   assert.ok((await open.text()).endsWith('# EOF\n'))
 })
 
-test('has alert rules that promtool accepts, and that fire when they should and not before', async () => {
+test('promtool accepts the alert rules, and they fire when they should and not before', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-alerts-'))
   try {
     await copyFile(

@@ -76,7 +76,7 @@ for (const name of PACKAGES) {
     proxy.close()
   })
 
-  test(`no acknowledged write of ${name} is lost, duplicated, or made late when the Redis server is killed under load`, async () => {
+  test(`no acknowledged write through ${name} is lost, duplicated, or delayed when the Redis server is killed under load`, async () => {
     const { storage, other, close } = await open(name)
     const told = await listen(storage)
     const acknowledged: string[] = []
@@ -119,7 +119,7 @@ for (const name of PACKAGES) {
     await close()
   })
 
-  test(`writes of ${name} are rejected within six seconds while the Redis server is stopped, and none is made later`, async () => {
+  test(`writes through ${name} are rejected within six seconds while the Redis server is stopped, and none is made later`, async () => {
     const { storage, other, close } = await open(name)
     await storage.set('key', 'before')
     const told = await listen(storage)
@@ -140,7 +140,7 @@ for (const name of PACKAGES) {
     await close()
   })
 
-  test(`failing Redis: changes made while the connections of ${name} were silently dead are reported by key`, async () => {
+  test(`failing Redis: changes made while the connections of ${name} were silently dead are reported with their keys`, async () => {
     const proxy = await startProxy(server.port, isRedisWrite)
     const { storage, other, close } = await open(name, `redis://127.0.0.1:${proxy.port}`)
     await storage.set('kept', 'value')
@@ -197,7 +197,7 @@ test("failing Redis: the adapter closes its own connection, and none of the app'
   }
 })
 
-test('failing Redis: a string that another program wrote is readable, any other type is rejected by name, and no error contains a value', async () => {
+test('failing Redis: strings written by another program are readable, errors name any other type, and no error contains a value', async () => {
   const { storage, root, command, close } = await open('ioredis')
   await command('SET', `${root}k:text`, 'sk-secret')
   await command('RPUSH', `${root}k:list`, 'sk-secret')

@@ -8,7 +8,7 @@ import { findRedis, startRedis } from './redis-server.ts'
 if (!existsSync(new URL('node_modules/redis', import.meta.url))) skip('services: the clients are not installed')
 
 const server = await findRedis()
-const test = suite('a subscriber that the host gives to redisStorage')
+const test = suite('a subscriber that the host app passes to redisStorage')
 test.after(() => server.remove())
 
 async function heard(told: string[], key: string): Promise<void> {
@@ -20,7 +20,7 @@ async function heard(told: string[], key: string): Promise<void> {
 }
 
 for (const name of PACKAGES)
-  test(`the app's subscriber is used instead of another connection of ${name}, reused after it was cut off, and left open`, async () => {
+  test(`the app's subscriber is used instead of another ${name} connection, reused after a disconnect, and left open`, async () => {
     const [main, subscriber, elsewhere] = [
       await openClient(name, server.url),
       await openClient(name, server.url),

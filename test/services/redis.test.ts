@@ -77,7 +77,7 @@ test('Redis storage throws a TypeError for an invalid client and for unknown opt
   assert.throws(() => redisStorage(client, { perfix: 'a' } as object), /perfix is not an option/)
 })
 
-test('an entry that another program wrote hides no other, and can be replaced', async () => {
+test('an entry written by another program hides no other entries, and can be replaced', async () => {
   const { client, command, end } = await openClient('ioredis', server.url)
   const prefix = `foreign ${process.pid}`
   const storage = redisStorage(client, { prefix })

@@ -95,7 +95,7 @@ test('unstorage adapter: a value that another process is writing is read again',
   assert.is(found.length, 0)
 })
 
-test('unstorage adapter: a damaged entry is shown unchanged, next to the others, until it is replaced or removed', async () => {
+test('unstorage adapter: a damaged entry is returned unchanged with the others until it is replaced or removed', async () => {
   const folder = join(root, next())
   const storage = unstorageStorage(open('fs', { base: folder }))
   const version = await storage.set('whole', 'value')
@@ -122,7 +122,7 @@ test('unstorage adapter: one of many writers creates a key if all use the same s
   assert.is((await Promise.all(tries)).filter((result) => result !== false).length, 1)
 })
 
-test('unstorage adapter: a failing driver is named, without the value it was given, and the storage stays open', async () => {
+test('unstorage adapter: the error of a failing driver contains its name and no value, and the storage stays open', async () => {
   const opened = open('memory', {})
   const setItem = () => Promise.reject(Object.assign(new Error('the disk is full'), { args: ['the secret'] }))
   const error = await refusal(() => unstorageStorage({ ...opened, setItem }).set('key', 'the secret'))
@@ -136,7 +136,7 @@ test('unstorage adapter: a failing driver is named, without the value it was giv
   assert.is((await unstorageStorage(opened).get('key'))?.value, 'value')
 })
 
-test('unstorage adapter: a driver that hangs is abandoned after four seconds, and used again', {
+test('unstorage adapter: a call to a driver that hangs is abandoned after four seconds, and the driver is used again', {
   timeoutMs: 30_000,
 }, async () => {
   const opened = open('memory', {})

@@ -46,7 +46,7 @@ for (const generation of [5, 6, 7]) {
 
   for (const client of wireFormats)
     for (const stream of [false, true])
-      test(`AI SDK ${generation} as a client of ${client} reads an answer that cites a page without a title, ${stream ? 'streamed' : 'whole'}`, async () => {
+      test(`AI SDK ${generation} reads a response that cites a page without a title (${client} client${stream ? ', streamed' : ''})`, async () => {
         const { fetch } = await openBefore('gemini', upstream(http.post('*', () => citing(stream))))
         assert.is(await sdk.ask({ client, model: MODEL, prompt: QUESTION, stream, fetch }), 'It rains.')
       })
@@ -54,15 +54,15 @@ for (const generation of [5, 6, 7]) {
   for (const client of wireFormats) {
     for (const format of wireFormats) {
       for (const stream of [false, true]) {
-        const where = `a provider of ${format}, ${stream ? 'streamed' : 'whole'}`
+        const where = `${client} client, ${format} provider${stream ? ', streamed' : ''}`
         const request = { client, model: MODEL, prompt: QUESTION, stream }
 
-        test(`AI SDK ${generation} as a client of ${client} reads the text of ${where}`, async () => {
+        test(`AI SDK ${generation} reads the text of a response (${where})`, async () => {
           const { fetch } = await openAnswering(format, client)
           assert.is(await sdk.ask({ ...request, fetch }), ANSWER.join(''))
         })
 
-        test(`AI SDK ${generation} as a client of ${client} runs its tools with ${where}`, async () => {
+        test(`AI SDK ${generation} runs a tool loop (${where})`, async () => {
           const { fetch, asked } = await openToolLoop(format, client)
           const calls: Heard['calls'] = []
           const execute = async ({ city }: { city: string }) => {
@@ -74,7 +74,7 @@ for (const generation of [5, 6, 7]) {
           assert.is(asked.length, 2)
         })
 
-        test(`AI SDK ${generation} as a client of ${client} fills a form by ${where}`, async () => {
+        test(`AI SDK ${generation} generates structured output (${where})`, async () => {
           const { fetch, asked } = await openAnswering(format, client, JSON.stringify(FILLED))
           assert.equal(await sdk.fill({ ...request, fetch, form }), FILLED)
           assert.match(JSON.stringify(asked), /"celsius":\{"type":"integer"\}/)

@@ -87,7 +87,7 @@ async function follow(
 const test = suite('the recipe')
 
 for (const name of Object.keys(tools))
-  test(`the recipe for ${name} has it answer and run its own tool`, { timeoutMs: RUN_MS + 10_000 }, () =>
+  test(`with the recipe, ${name} responds and runs its own tool`, { timeoutMs: RUN_MS + 10_000 }, () =>
     follow(name, ({ code, output }, { refused, requests }) => {
       assert.ok(output.includes(READ), output)
       assert.is(code, 0, output)
@@ -96,14 +96,14 @@ for (const name of Object.keys(tools))
     }),
   )
 
-test('the recipe for Claude Code names a model that it knows', { timeoutMs: RUN_MS + 10_000 }, () =>
+test('the recipe for Claude Code uses a model that Claude Code recognizes', { timeoutMs: RUN_MS + 10_000 }, () =>
   follow('Claude Code', ({ output }, { requests }) => {
     assert.not.match(output, /recognize/)
     assert.equal([...new Set(requests.map(({ model }) => model))], ['claude-sonnet-5-5'])
   }),
 )
 
-test('the recipe for Claude Code covers the model that it calls haiku', { timeoutMs: RUN_MS + 10_000 }, () =>
+test('the recipe for Claude Code also maps the model name haiku', { timeoutMs: RUN_MS + 10_000 }, () =>
   follow(
     'Claude Code',
     ({ output }, { requests }) => {
@@ -115,7 +115,7 @@ test('the recipe for Claude Code covers the model that it calls haiku', { timeou
 )
 
 test(
-  'the recipe for Codex reaches a model without a search, though Codex offers one',
+  "the recipe for Codex works with a model that can't search, although Codex offers a search tool",
   { timeoutMs: RUN_MS + 10_000 },
   () =>
     follow('Codex', (_, { requests }) => {
@@ -123,7 +123,7 @@ test(
     }),
 )
 
-test('the Codex recipe makes it switch from WebSocket to HTTP immediately', { timeoutMs: RUN_MS + 10_000 }, () =>
+test('the recipe for Codex makes Codex switch from WebSocket to HTTP immediately', { timeoutMs: RUN_MS + 10_000 }, () =>
   follow(
     'Codex',
     ({ output }, { refused }) => {
@@ -134,6 +134,6 @@ test('the Codex recipe makes it switch from WebSocket to HTTP immediately', { ti
   ),
 )
 
-test('the recipe is there for every tool of the page, but for Cursor, which no package has', () => {
+test('the page has a recipe for every tested tool, and for Cursor, which is not available as a package', () => {
   assert.equal([...recipes.keys()].toSorted(), [...Object.keys(tools), 'Cursor'].toSorted())
 })

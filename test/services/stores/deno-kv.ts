@@ -20,7 +20,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
       kv.close()
     })
 
-  withKv('tells of a change within 100 ms', async (kv) => {
+  withKv('reports a change within 100 ms', async (kv) => {
     const [storage, other] = [denoKvStorage(kv, { pollMs: 60_000 }), denoKvStorage(kv)]
     const delays: number[] = []
     for (let round = 0; round < 10 && Math.min(...delays) >= 100; round++) {
@@ -37,7 +37,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
   })
 
   withKv(
-    'names each key that was changed between a read and the watch, whatever the clock of its writer',
+    "reports each key that changed between a read and the watch, even if the writer's clock is wrong",
     async (kv) => {
       const [storage, other] = [denoKvStorage(kv), denoKvStorage(kv)]
       await storage.list('')
@@ -53,7 +53,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     },
   )
 
-  withKv('tells of a gap when the names of changed keys are no longer there', async (kv) => {
+  withKv('reports a gap if the names of changed keys are no longer available', async (kv) => {
     const [storage, other] = [denoKvStorage(kv), denoKvStorage(kv)]
     await storage.list('')
     await other.set('lost', 'value')
@@ -63,36 +63,33 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     assert.equal([keys.size, gaps], [0, 1])
   })
 
-  withKv(
-    'has an entry of another program for one damaged entry, which hides no other and can be replaced',
-    async (kv) => {
-      const storage = denoKvStorage(kv)
-      await storage.set('good', 'value')
-      const values = { date: new Date(0), large: 5n, text: 'of another program', row: { value: 5 }, blank: null }
-      for (const [key, value] of Object.entries(values)) await kv.set(['signalbox', 'entry', key], value)
-      const listed = await storage.list('')
-      assert.equal(
-        listed.map(({ key, value }) => [key, value]),
-        [
-          ['blank', 'null'],
-          ['date', '"1970-01-01T00:00:00.000Z"'],
-          ['good', 'value'],
-          ['large', '5'],
-          ['row', '{"value":5}'],
-          ['text', '"of another program"'],
-        ],
-      )
-      const error = await refusal(() => storage.increment?.('text', 1) ?? Promise.resolve())
-      assert.is(error.code, 'STORAGE_NOT_A_NUMBER')
-      const version = (await storage.get('text'))?.version
-      assert.is(await storage.set('text', 'new', { ifVersion: null }), false)
-      assert.type(await storage.set('text', 'new', { ifVersion: version ?? '' }), 'string')
-      assert.is((await storage.get('text'))?.value, 'new')
-      for (const key of Object.keys(values)) assert.is(await storage.delete(key), true, key)
-    },
-  )
+  withKv('treats an entry written by another program as a single damaged entry, which can be replaced', async (kv) => {
+    const storage = denoKvStorage(kv)
+    await storage.set('good', 'value')
+    const values = { date: new Date(0), large: 5n, text: 'of another program', row: { value: 5 }, blank: null }
+    for (const [key, value] of Object.entries(values)) await kv.set(['signalbox', 'entry', key], value)
+    const listed = await storage.list('')
+    assert.equal(
+      listed.map(({ key, value }) => [key, value]),
+      [
+        ['blank', 'null'],
+        ['date', '"1970-01-01T00:00:00.000Z"'],
+        ['good', 'value'],
+        ['large', '5'],
+        ['row', '{"value":5}'],
+        ['text', '"of another program"'],
+      ],
+    )
+    const error = await refusal(() => storage.increment?.('text', 1) ?? Promise.resolve())
+    assert.is(error.code, 'STORAGE_NOT_A_NUMBER')
+    const version = (await storage.get('text'))?.version
+    assert.is(await storage.set('text', 'new', { ifVersion: null }), false)
+    assert.type(await storage.set('text', 'new', { ifVersion: version ?? '' }), 'string')
+    assert.is((await storage.get('text'))?.value, 'new')
+    for (const key of Object.keys(values)) assert.is(await storage.delete(key), true, key)
+  })
 
-  withKv('keeps values and keys of the largest size, in every script', async (kv) => {
+  withKv('stores values and keys of the maximum size, in every script', async (kv) => {
     const storage = denoKvStorage(kv, { prefix: 'p'.repeat(100) })
     for (const char of ['a', 'é', '日', '😀', '\u0000'])
       for (const ttlMs of [undefined, 1_000]) {

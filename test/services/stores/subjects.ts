@@ -85,7 +85,7 @@ export const subjectsOn = (servers: Servers): Record<string, Subject> => ({
   },
 
   'deno-kv'() {
-    denoKvTests(suite('deno-kv, besides the suite of all stores'))
+    denoKvTests(suite('deno-kv, in addition to the suite for all stores'))
     return {
       has: ['increment', 'watch'],
       holdsDamage: true,
