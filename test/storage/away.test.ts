@@ -83,7 +83,7 @@ async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>):
 
 for (const watched of [true, false])
   for (const how of ['rejects calls', 'hangs', 'is slow'] as const)
-    test(`data that was read stays in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`cached data stays in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, status, key, fail } = await open({ watched })
       assert.is(await status(key), 200)
       fail(how)
@@ -96,7 +96,7 @@ for (const watched of [true, false])
     })
 
 for (const how of ['rejects calls', 'hangs'] as const) {
-  test(`unavailable storage: an unseen key and a gateway that has read nothing get a 503 while it ${how}`, async () => {
+  test(`unknown keys, and all requests to a gateway without cached data, get a 503 while the storage ${how}`, async () => {
     const { clock, status, key, elsewhere, fail, mend, open: another } = await open()
     assert.is(await status(key), 200)
     await elsewhere.api.settings.update({ requireApiKey: true })
@@ -109,7 +109,7 @@ for (const how of ['rejects calls', 'hangs'] as const) {
     assert.equal([await status(unseen), await status(key, empty), await status(undefined, empty)], [200, 200, 401])
   })
 
-  test(`unavailable storage: each change gets a 503 within six seconds while it ${how}, and isn't made`, async () => {
+  test(`each change gets a 503 within six seconds and isn't made while the storage ${how}`, async () => {
     const { clock, world, id, elsewhere, fail, mend } = await open()
     const manage = async (method: string, path: string, body: object) => {
       const response = await world.gateway.fetch(
@@ -144,7 +144,7 @@ for (const how of ['rejects calls', 'hangs'] as const) {
   })
 }
 
-test('unavailable storage: changes made during the outage are visible within a second of its return', async () => {
+test('changes made by others during an outage of the storage are visible within a second afterward', async () => {
   for (const watched of [true, false]) {
     const { clock, status, key, id, elsewhere, fail, mend } = await open({ watched })
     assert.is(await status(key), 200)
@@ -161,7 +161,7 @@ test('unavailable storage: changes made during the outage are visible within a s
 
 for (const watched of [true, false])
   for (const how of ['rejects calls', 'hangs', 'is slow'] as const)
-    test(`a gateway's own changes are in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`a gateway's own changes stay in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, world, status, key, id, fail } = await open({ watched })
       const { key: renamed, id: renamedId } = await world.api.keys.create({ name: 'renamed' })
       assert.equal([await status(key), await status(renamed)], [200, 200])
@@ -193,7 +193,7 @@ for (const watched of [true, false])
       assert.ok([404, 503].includes(result.status), String(result.status))
     })
 
-test('unavailable storage: what was read stays in effect after a change has failed', async () => {
+test('cached data stays in effect after a change to an unavailable storage has failed', async () => {
   const { clock, world, status, key, id, fail } = await open()
   assert.is(await status(key), 200)
   const [pool] = (await world.api.combos.list()).combos
@@ -212,7 +212,7 @@ test('unavailable storage: what was read stays in effect after a change has fail
   assert.equal([await status(key), await status()], [200, 200])
 })
 
-test('unavailable storage: a change is made once if only the reply was lost', async () => {
+test("a change is made once if only the storage's reply was lost", async () => {
   const { clock, world, id, elsewhere, fail, mend } = await open()
   await world.api.keys.list()
   fail('loses replies')
@@ -231,7 +231,7 @@ test("a storage whose data can't be read causes a 500, even if data was read bef
   assert.is((await world.chat({})).status, 500)
 })
 
-test('unavailable storage: what was read stays in effect if notifications arrive late and twice', async () => {
+test("cached data stays in effect if the storage's notifications arrive late and twice", async () => {
   const clock = fakeClock()
   const memory = memoryStorage({ clock })
   const elsewhere = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
@@ -264,7 +264,7 @@ test('unavailable storage: what was read stays in effect if notifications arrive
   assert.is(await status(), 200)
 })
 
-test('unavailable storage: each change gets a 503 while the storage is full, and requests continue', async () => {
+test('each change gets a 503 while the storage is full, and requests continue', async () => {
   const memory = memoryStorage()
   let isFull = false
   const set: Storage['set'] = async (...args) => {

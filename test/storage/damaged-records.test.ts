@@ -76,7 +76,7 @@ async function seen({ gateway, api, chat, told }: World, key: string) {
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  test(`a damaged record of ${prefix} hides no other record, and is reported`, async () => {
+  test(`a damaged record in ${prefix} hides no other record, and is reported`, async () => {
     const { storage, key } = await filled()
     const [whole] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
     const look = await looking(storage, key)
@@ -151,7 +151,7 @@ test('a damaged connection is active unless its isActive is false', async () => 
   assert.not.ok((await afterChange('connections/', { isActive: false })).ids.includes('two/m'))
 })
 
-test('a damaged enabledModels lists what can be read, and the catalog if nothing can', async () => {
+test('a damaged enabledModels lists its readable models, or the catalog if there are none', async () => {
   const listed = async (enabledModels: unknown) =>
     (await afterChange('connections/', { providerSpecificData: { enabledModels } })).ids.filter((id) =>
       id.startsWith('two/'),
@@ -160,7 +160,7 @@ test('a damaged enabledModels lists what can be read, and the catalog if nothing
   for (const odd of ['a', {}, null, 7, [5]]) assert.equal(await listed(odd), ['two/m'], JSON.stringify(odd))
 })
 
-test('a sharesPrefix of a connection that is neither true nor false is omitted', async () => {
+test("a connection's sharesPrefix that is neither true nor false is omitted", async () => {
   const { lists } = await afterChange('connections/', { providerSpecificData: { prefix: 'b', sharesPrefix: 'no' } })
   const { providerSpecificData } = lists.connections.find(({ provider }) => provider === 'two') ?? {}
   assert.equal(providerSpecificData, { prefix: 'b' })
@@ -187,7 +187,7 @@ test('a damaged record keeps its unreadable and unknown fields when other fields
   assert.is(JSON.parse((await storage.get(where))?.value ?? '').record.priority, 3)
 })
 
-test('a damaged record is overwritten by setting an alias with its name, and never by creating a combo with its name', async () => {
+test('setting an alias overwrites a damaged record with the same name, but creating a combo never does', async () => {
   const { storage } = await filled()
   const combo = await damaged(storage, 'combos/', () => 'damaged')
   const alias = await damaged(storage, 'aliases/', () => 'damaged')

@@ -29,14 +29,14 @@ const WAYS_IN: ReadonlyArray<(storage: Storage) => Promise<unknown> | undefined>
   (storage) => storage.ownSecret?.(),
 ]
 
-const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('file storage, damaged', {})
+const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('damaged file storage', {})
 
 test.before(async (context) => {
   context.program = await childProgram()
 })
 test.after((context) => context.program?.remove())
 
-test(`file storage returns what was written, or names the damage, for ${ON_DISK} damaged databases`, async () => {
+test(`file storage returns the written values, or reports the damage, for ${ON_DISK} damaged databases`, async () => {
   const random = createRandom()
   const { files, contents } = await inFolder(filledStore)
   const good = files['store.db'] ?? Buffer.alloc(0)
@@ -114,7 +114,7 @@ test('file storage reports an entry that is damaged while it runs', () =>
     await storage.close?.()
   }))
 
-test('file storage only starts empty in a new folder, not if there are traces of a store', () =>
+test('file storage only starts empty in a new folder, not in one with traces of a store', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     assert.equal(await contentsOf(fileStorage({ path: join(path, 'new', 'folder'), logger })), {})

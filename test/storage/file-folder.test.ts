@@ -15,7 +15,7 @@ import { type Child, childProgram } from './support/children.ts'
 import { inFolder } from './support/folder.ts'
 import { listeningLogger } from './support/logger.ts'
 
-const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('file storage, its folder', {})
+const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('the folder of file storage', {})
 
 test.before(async (context) => {
   context.program = await childProgram()
@@ -78,7 +78,7 @@ test('file storage lists many rows without blocking other work', () =>
     await storage.close?.()
   }))
 
-test("a file storage write resolves once it is on disk, and a relaxed write doesn't wait for that", () =>
+test("a file storage write resolves once the data is on disk, and a relaxed write doesn't wait for that", () =>
   inFolder(async (path) => {
     const any = await fs.open(path)
     const handle = Object.getPrototypeOf(any)

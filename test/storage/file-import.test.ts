@@ -22,14 +22,17 @@ const LANES = 4
 const STRIDE = isCi ? 1 : 3
 const STALE_MS = 250
 
-const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('file storage, imported', {})
+const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>(
+  'file storage imported from an earlier release',
+  {},
+)
 
 test.before(async (context) => {
   context.program = await childProgram()
 })
 test.after((context) => context.program?.remove())
 
-test('a folder of an earlier release is imported once and completely, with its secret, and kept as a backup', () =>
+test('a folder from an earlier release is imported once and completely, with its secret, and kept as a backup', () =>
   inFolder(async (path) => {
     const clock = fakeClock()
     const former = (await release(FORMER)).fileStorage({ path, clock, logger: false })
@@ -63,7 +66,7 @@ test('a folder of an earlier release is imported once and completely, with its s
     await later.close?.()
   }))
 
-test('a process of an earlier release that is still running loses no acknowledged write, and is then rejected', async () => {
+test('a running process of an earlier release loses no acknowledged write, and is then rejected', async () => {
   const { fileStorage: formerStorage } = await release(FORMER)
   for (let round = 0; round < (isCi ? 20 : 5); round++)
     await inFolder(async (path) => {
@@ -206,7 +209,7 @@ test('file storage imports the previous version of a store that is damaged or mi
     })
 })
 
-test('file storage imports nothing, and changes nothing, if both versions are damaged', () =>
+test('file storage imports and changes nothing if both versions are damaged', () =>
   inFolder(async (path) => {
     await putFiles(path, { store: Buffer.from('nonsense'), 'store.previous': Buffer.from('') })
     const error = await failureOf(fileStorage({ path, logger: false }).get('a'))
@@ -215,7 +218,7 @@ test('file storage imports nothing, and changes nothing, if both versions are da
     assert.equal((await readdir(path)).sort(), ['store', 'store.previous'])
   }))
 
-test("file storage doesn't choose between a database and a store of an earlier release", () =>
+test("file storage doesn't choose between a database and a store from an earlier release", () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('a', 'new')

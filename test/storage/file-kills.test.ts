@@ -15,14 +15,16 @@ const LANES = 2
 const WINDOW_MS = 8
 const MOST_WRITES = 6
 
-const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('file storage, killed', {})
+const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('file storage whose process is killed', {})
 
 test.before(async (context) => {
   context.program = await childProgram()
 })
 test.after((context) => context.program?.remove())
 
-test(`file storage loses nothing in ${KILLS} kills`, { timeoutMs: 600_000 }, async ({ program }) => {
+test(`file storage loses nothing when its process is killed ${KILLS} times`, { timeoutMs: 600_000 }, async ({
+  program,
+}) => {
   const random = createRandom()
   const start = (path: string) => {
     const opened = random.below(3) > 0 ? ['opened'] : [] // the others are killed while they open it, too

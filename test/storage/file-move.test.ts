@@ -20,7 +20,7 @@ const outcome = (work: Promise<void>) =>
     (error: Error) => error.message,
   )
 
-test('moving a file waits while another process has the file open', async () => {
+test('moving a file waits while another process keeps the file open', async () => {
   const { calls, rename } = renameWith(['EPERM', 'EACCES', 'EBUSY'])
   assert.is(await outcome(move('a', 'b', { attempts: 4, pauseMs: 0, rename })), 'moved')
   assert.equal(calls, ['a b', 'a b', 'a b', 'a b'])

@@ -19,14 +19,14 @@ const TOLD_WITHIN_MS = 100
 
 type Program = Awaited<ReturnType<typeof childProgram>>
 
-const test = suite<{ program?: Program }>('file storage, several processes', {})
+const test = suite<{ program?: Program }>('file storage with several processes', {})
 
 test.before(async (context) => {
   context.program = await childProgram()
 })
 test.after((context) => context.program?.remove())
 
-test(`file storage keeps all of ${PROCESSES} x ${TIMES} read-modify-writes`, async ({ program }) => {
+test(`file storage loses none of ${PROCESSES} x ${TIMES} read-modify-writes`, async ({ program }) => {
   await inFolder(async (path) => {
     const start = () => program?.start('add', path, 'sum', String(TIMES)) as Child // `before` made it
     const children = Array.from({ length: PROCESSES }, start)
@@ -85,7 +85,7 @@ test('file storage reports once that another process also writes', async ({ prog
   })
 })
 
-test("file storage reports a gap if it can't name what other processes have changed", () =>
+test("file storage reports a gap if it can't tell which keys other processes have changed", () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('own', '1')

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('Workers KV as a storage')
 
-test('a failing namespace causes a named error that says what might help', async () => {
+test('a failing namespace causes an error with a code and advice', async () => {
   const fail = () => Promise.reject(new Error('KV GET failed: 429'))
   const failing: KvNamespace = { getWithMetadata: fail, put: fail, delete: fail, list: fail }
   const error: { code?: string; message?: string } = await kvStorage(failing)

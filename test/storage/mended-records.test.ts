@@ -27,7 +27,7 @@ const changed = (change: object) => (text: string) => {
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  mending(`a damaged record of ${prefix} is listed, shown, and removable, and a bad repair is rejected`, async () => {
+  mending(`a damaged record in ${prefix} is listed, shown, and removable, and a bad repair is rejected`, async () => {
     const { storage, where, path, manage } = await managed(prefix, () => '{"order":7,"record":{}}')
     const before = await manage('GET', '')
     assert.equal(

@@ -45,7 +45,7 @@ test('a write waits for a locked database, and is made once', async () => {
   await remove()
 })
 
-test("close leaves your app's database open, and a closed database causes a named error", async () => {
+test("close leaves your app's database open, and a closed database causes an error with a code", async () => {
   const database = new DatabaseSync(':memory:')
   const storage = sqliteStorage(database)
   await storage.set('key', 'value')
@@ -64,7 +64,7 @@ test("close leaves your app's database open, and a closed database causes a name
 const pragma = (database: DatabaseSync, name: string) =>
   Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]
 
-test("your app's database gets a store's pragmas, unless your app has set others", async () => {
+test("your app's database gets the store's pragmas, unless your app has set others", async () => {
   const { path, remove } = await temporaryFolder()
   const names = ['journal_mode', 'synchronous', 'busy_timeout']
   const cases: Array<[set: string, options: { pragmas?: boolean }, after: unknown[]]> = [

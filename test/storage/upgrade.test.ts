@@ -10,7 +10,7 @@ import { release } from './support/release.ts'
 /** An earlier build whose file store had no database. */
 const FORMER = 'ccf378e530d01ad8ceb8a1e5592ecf89f99040ad'
 
-const test = suite('a folder of a release without a database')
+const test = suite('a folder from a release without a database')
 
 async function status(gateway: Gateway, key?: string): Promise<number> {
   const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'x-api-key': key }) }
@@ -22,7 +22,7 @@ async function status(gateway: Gateway, key?: string): Promise<number> {
   return response.status
 }
 
-test('a folder of a release without a database keeps its keys, credentials, and settings after an upgrade', async () => {
+test('a folder from a release without a database keeps its keys, credentials, and settings after an upgrade', async () => {
   const { path, remove } = await temporaryFolder()
   const former = await release(FORMER)
   const formerStorage = former.fileStorage({ path, logger: false })

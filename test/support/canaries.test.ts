@@ -4,7 +4,7 @@ import { assert, suite } from './suite.ts'
 const test = suite('credentials as canaries')
 test.after.each(forgetCanaries)
 
-test('credentials as canaries are seen in text, JSON, errors and their causes', () => {
+test('canary credentials are detected in text, JSON, errors, and their causes', () => {
   plant('a-credential')
   const cause = new Error('said a-credential')
   const circle: unknown[] = [{ deep: { 'a-credential': 1 } }]
@@ -23,7 +23,7 @@ test('credentials as canaries are seen in text, JSON, errors and their causes', 
   assert.is(canaryIn(['a credential', undefined, null], 'the log'), undefined)
 })
 
-test('credentials as canaries are seen in the body and the headers of a response', async () => {
+test('canary credentials are detected in the body and the headers of a response', async () => {
   plant('a-credential')
   const shown = [
     new Response('{"key":"a-credential"}'),
@@ -36,7 +36,7 @@ test('credentials as canaries are seen in the body and the headers of a response
   assert.equal(await Response.json({ key: 'another' }).json(), { key: 'another' })
 })
 
-test('credentials as canaries are none when they could be anything', () => {
+test('strings that could be anything are not canary credentials', () => {
   for (const credential of ['short', '123456789012', undefined]) plant(credential)
   assert.is(canaryIn('short 123456789012 undefined', 'the log'), undefined)
 })

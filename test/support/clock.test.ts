@@ -17,7 +17,7 @@ test('the fake clock stands still until it is moved', async () => {
   await sleep
 })
 
-test('wakes sleepers at their own moments, in order, with time to settle between', async () => {
+test('the fake clock wakes sleepers on time, in order, with time to settle in between', async () => {
   const clock = fakeClock(0)
   const seen: string[] = []
   const note = (name: string) => () => void seen.push(`${name} at ${clock.now()}`)
@@ -33,7 +33,7 @@ test('wakes sleepers at their own moments, in order, with time to settle between
   assert.is(clock.now(), 100)
 })
 
-test('an aborted sleep rejects with the reason of its signal and is not pending any more', async () => {
+test('an aborted sleep rejects with the reason of its signal and is no longer pending', async () => {
   const clock = fakeClock()
   const abort = new AbortController()
   const sleep = clock.sleep(10, abort.signal).catch((reason: unknown) => reason)

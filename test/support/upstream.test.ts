@@ -9,7 +9,7 @@ const reasonOf = (work: Promise<unknown>) =>
     (reason: unknown) => reason,
   )
 
-test('the mocked upstream answers by its handlers and records its requests', async () => {
+test('the mocked upstream responds through its handlers and records requests', async () => {
   const fetch = upstream(
     http.post('http://up/echo', async ({ request }) => HttpResponse.text(await request.text(), { status: 201 })),
   )
@@ -19,7 +19,7 @@ test('the mocked upstream answers by its handlers and records its requests', asy
   assert.is(await fetch.requests[0]?.text(), 'hello')
 })
 
-test('a broken connection and a request without handler are TypeErrors', async () => {
+test('a broken connection and a request without a handler reject with a TypeError', async () => {
   const fetch = upstream(http.get('http://up/broken', () => HttpResponse.error()))
   assert.instance(await reasonOf(fetch('http://up/broken')), TypeError)
   assert.match(String(await reasonOf(fetch('http://up/other'))), /no handler for GET/)
@@ -34,7 +34,7 @@ test('an abort rejects a call before its headers', async () => {
   assert.is(await reasonOf(fetch('http://up/silent', { signal: abort.signal })), 'gone')
 })
 
-test('an abort cuts a body and cancels its source', async () => {
+test('an abort cuts off a body and cancels its source', async () => {
   let cancelled: unknown
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode('first')),

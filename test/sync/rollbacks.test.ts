@@ -21,7 +21,7 @@ async function copyOf(storage: Storage): Promise<Storage> {
 
 const ids = (conflicts: readonly { id: string }[]) => conflicts.map(({ id }) => id)
 
-test('equally many later changes do not undo a pause and a deletion in a restored copy of the gateway', async () => {
+test("changes made after restoring the gateway don't undo an earlier pause and deletion", async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -44,7 +44,7 @@ test('equally many later changes do not undo a pause and a deletion in a restore
   assert.equal(await dataOf(cloud), await dataOf(again))
 })
 
-test('a gateway restored from a copy that is one sync old gets all later changes and loses nothing', async () => {
+test('a gateway restored from a backup that is one sync old gets all later changes and loses nothing', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -60,7 +60,7 @@ test('a gateway restored from a copy that is one sync old gets all later changes
   assert.equal(await dataOf(cloud), await dataOf(again))
 })
 
-test('changes in a restored copy of the cloud conflict with any number of later changes on the gateway', async () => {
+test('changes at a cloud restored from a backup conflict with any number of later changes on the gateway', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -79,7 +79,7 @@ test('changes in a restored copy of the cloud conflict with any number of later 
   assert.equal(await dataOf(again), await dataOf(home))
 })
 
-test('a lost response is not a restore: nothing is sent again, and there is no conflict', async () => {
+test("a lost response isn't mistaken for a restore, so nothing is sent again and nothing conflicts", async () => {
   const { home, cloud } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   const sent: { full?: boolean }[] = []
@@ -98,7 +98,7 @@ test('a lost response is not a restore: nothing is sent again, and there is no c
   assert.equal(await dataOf(cloud), await dataOf(home))
 })
 
-test('a concurrent sync of another gateway process is not a restore', async () => {
+test("a concurrent sync by another gateway process isn't mistaken for a restore", async () => {
   const clock = fakeClock()
   const { home, cloud } = await openPair(clock)
   const sent: { full?: boolean }[] = []

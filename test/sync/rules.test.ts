@@ -64,7 +64,7 @@ test('a deletion after a pause is not a conflict', async () => {
   assert.equal(await dataOf(cloud), await dataOf(home))
 })
 
-test('a pause wins over a concurrent resumption and keeps other changes', async () => {
+test('pausing a key wins over concurrently resuming the key, and other changes are kept', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.keys.update(id, { isActive: false })
@@ -87,7 +87,7 @@ async function mirrorOf(storage: Storage): Promise<string | undefined> {
   return state && JSON.parse(state.value).mirror
 }
 
-test('a key that one side resumes and pauses again between two syncs stays paused, even if the other side resumes it', async () => {
+test('a key that one side resumes and pauses again between two syncs stays paused, even if the other side resumes the key', async () => {
   for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]
@@ -113,7 +113,7 @@ test('a key that one side resumes and pauses again between two syncs stays pause
   }
 })
 
-test('a side that stops and resumes requiring keys between two syncs keeps requiring them', async () => {
+test('if one side turns requireApiKey off and on between two syncs, keys stay required even if the other side turns it off', async () => {
   for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]
@@ -127,7 +127,7 @@ test('a side that stops and resumes requiring keys between two syncs keeps requi
   }
 })
 
-test('a repeated pause of a paused key wins over a concurrent resumption', async () => {
+test('pausing a paused key again wins over concurrently resuming the key', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.keys.update(id, { isActive: false })
@@ -138,7 +138,7 @@ test('a repeated pause of a paused key wins over a concurrent resumption', async
   assert.is((await cloud.api.keys.get(id)).key.isActive, false)
 })
 
-test('the marker that distinguishes calls is never exposed', async () => {
+test('the internal edit marker of records is never exposed', async () => {
   const { home } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   const { key } = await home.api.keys.update(id, { isActive: false })
@@ -147,7 +147,7 @@ test('the marker that distinguishes calls is never exposed', async () => {
   for (const shown of [key, settings, await home.api.settings.get(), connection]) assert.not.ok('edit' in shown)
 })
 
-test('a pause and a concurrent change of the name both apply without a conflict', async () => {
+test('pausing and concurrently renaming a record both apply without a conflict', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.connections.create({ provider: 'acme', name: 'a' })
   await sync()
@@ -197,7 +197,7 @@ test('swapped combo names are swapped on the other side, in both directions', as
   assert.equal((await home.api.combos.get(b.id)).name, 'b')
 })
 
-test('requiring keys wins a conflict, and a change on only one side is not a conflict', async () => {
+test('a requireApiKey change on only one side is not a conflict', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   await home.api.settings.update({ requireApiKey: true })
   assert.equal((await sync()).conflicts, [])
@@ -207,7 +207,7 @@ test('requiring keys wins a conflict, and a change on only one side is not a con
   assert.is((await home.api.settings.get()).requireApiKey, false)
 })
 
-test('the value of a key created at the cloud is sent to the gateway and then deleted at the cloud', async () => {
+test('the value of a key created at the cloud moves to the gateway', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id, key } = await cloud.api.keys.create({ name: 'made there' })
   await sync()
@@ -222,7 +222,7 @@ test('the value of a key created at the cloud is sent to the gateway and then de
   )
 })
 
-test('a key of another tenant is rejected by name, and everything else is synced', async () => {
+test('a key that belongs to another tenant is rejected, and everything else is synced', async () => {
   const claims = { take: async () => false, release: async () => {} }
   const { home, cloud, sync } = await openPair(fakeClock(), { claims })
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -236,7 +236,7 @@ test('a key of another tenant is rejected by name, and everything else is synced
   assert.equal((await cloud.api.aliases.list()).aliases, { a: 'acme/x' })
 })
 
-test('the claims of keys follow their values and end with them', async () => {
+test("a key's claim changes with the key's value and ends when the key is deleted", async () => {
   const claimed = new Set<string>()
   const claims = {
     take: async (digest: string) => claimed.add(digest).has(digest),
@@ -255,7 +255,7 @@ test('the claims of keys follow their values and end with them', async () => {
   assert.is(claimed.size, 0)
 })
 
-test('a record too large for a message is named, and everything else is synced', async () => {
+test('a record too large for a message is reported, and everything else is synced', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const enabledModels = Array.from({ length: 5_000 }, (_, at) => `${at}`.padEnd(512, '語'))
   const large = await home.api.connections.create({ provider: 'acme', enabledModels })
@@ -299,7 +299,7 @@ test('a proxy that lost its storage removes nothing from the gateway and gets al
   assert.equal(await dataOf(cloud), before)
 })
 
-test('a restored copy of the cloud removes nothing from the gateway', async () => {
+test('a cloud restored from a backup removes nothing from the gateway', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -317,7 +317,7 @@ test('a restored copy of the cloud removes nothing from the gateway', async () =
   assert.equal(await dataOf(again), before)
 })
 
-test('a restored copy of the gateway gets later changes and keeps the changes it has made since', async () => {
+test('a gateway restored from a backup gets later changes and keeps the changes made since the restore', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -345,7 +345,7 @@ async function copyOf(storage: Storage): Promise<Storage> {
   return copy
 }
 
-test('an unreadable record is named and not deleted on the other side', async () => {
+test('an unreadable record is reported and not deleted on the other side', async () => {
   const clock = fakeClock()
   const { home, cloud } = await openPair(clock)
   await home.api.combos.create({ name: 'fast', models: ['acme/x'] })
@@ -360,7 +360,7 @@ test('an unreadable record is named and not deleted on the other side', async ()
   assert.equal((await cloud.api.combos.list()).combos.length, 1)
 })
 
-test('a state that no operation would accept is rejected', async () => {
+test('a record state that no operation would accept is rejected', async () => {
   const { cloud, home } = await openPair(fakeClock())
   const replica = cloud.replica((await mirrorOf(home.storage)) ?? '')
   const state = { collection: 'aliases', id: 'a', revision: [1, 0] } as const
