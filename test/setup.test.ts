@@ -45,7 +45,7 @@ for (const [name, value, option] of [
   ['open', 'true', '--open'],
   ['env', '', '--no-env'],
 ] as const) {
-  test(`the setup says that npm has taken ${option} as its own option`, async ({ folder }) => {
+  test(`the setup says that npm has consumed ${option} as its own option`, async ({ folder }) => {
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { [`npm_config_${name}`]: value })
     const [taken] = option.split('=')
     assert.is(stderr, `setup: npm consumed ${taken}. Put a -- before it: npm start -- ${option}\n`)
@@ -53,7 +53,7 @@ for (const [name, value, option] of [
   })
 }
 
-test('the test command says that npm has taken --all of `npm test` as its own option', async ({ folder }) => {
+test('the test command says that npm has consumed --all as its own option', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['test'], { npm_config_all: 'true' })
   assert.is(stderr, 'setup: npm consumed --all. Put a -- before it: npm test -- --all\n')
   assert.is(code, 1)
@@ -167,7 +167,7 @@ test('the setup says in one line why npm fails', async ({ folder }) => {
   assert.is(code, 1)
 })
 
-test('two first starts succeed if their builds end simultaneously', async ({ folder }) => {
+test('two concurrent first starts succeed even if their builds end simultaneously', async ({ folder }) => {
   const place = await project(await mkdtemp(join(folder, 'twice-')), BUILDS)
   for (let time = 0; time < 5; time++) {
     await rm(join(place, 'dist'), { recursive: true, force: true })

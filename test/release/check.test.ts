@@ -11,7 +11,7 @@ import { sourceFaults } from './source.ts'
 
 const execute = promisify(execFile)
 
-const test = suite('what release checks reject', { folder: '' })
+const test = suite('the checks of a release', { folder: '' })
 
 test.before(async (context) => {
   context.folder = await mkdtemp(join(tmpdir(), 'release-'))
@@ -21,7 +21,7 @@ test.after(async ({ folder }) => {
   if (folder) await rm(folder, { recursive: true })
 })
 
-test('only an unchanged clone on main is released, at the commit of the tag', async ({ folder }) => {
+test('only an unmodified clone on main is released, at the tagged commit', async ({ folder }) => {
   const origin = join(folder, 'origin')
   const clone = join(folder, 'clone')
   const git = (cwd: string, ...args: string[]) =>
@@ -55,7 +55,7 @@ test('only an unchanged clone on main is released, at the commit of the tag', as
   assert.equal(await sourceFaults(clone, 'v0.3.0'), [notOnMain])
 })
 
-test('a wrong tag ends the release immediately with the reason', async () => {
+test('a wrong tag aborts the release immediately with the reason', async () => {
   const program = join(root, 'test/release/check.ts')
   const { code, stdout, stderr } = await execute(process.execPath, [program, '--check', '--tag', 'v99.0.0'], {
     cwd: root,
@@ -91,7 +91,9 @@ const refusal = (folder: string, check: string, files: Readonly<Record<string, s
     (error: Error) => error.message,
   )
 
-test("a file that doesn't belong in the package is rejected, and so are too many bytes", async ({ folder }) => {
+test("a file that doesn't belong in the package is rejected, and so is a package that is too large", async ({
+  folder,
+}) => {
   const check = 'files and bytes'
   assert.match(await checked(folder, check, { 'dist/index.js': 'export {}' }), /^files 2, packed \d+, unpacked 11,/)
   assert.is(await refusal(folder, check, { 'src/index.ts': '' }), 'should not be in the package: src/index.ts')

@@ -16,7 +16,7 @@ import {
 
 const test = suite('the release checks')
 
-test("a file that doesn't belong in the package is found", () => {
+test("a file that doesn't belong in the package is detected", () => {
   const good = [
     'package.json',
     'dist/index.js',
@@ -37,14 +37,14 @@ test("a file that doesn't belong in the package is found", () => {
   assert.equal(strangeFiles([...good, ...bad]), bad)
 })
 
-test('a size over its budget is found', () => {
+test('a size over its budget is detected', () => {
   assert.equal(overBudget({ ...PACKAGE_BUDGETS }), [])
   assert.equal(overBudget({ packed: PACKAGE_BUDGETS.packed + 1, files: 1 }), [
     `packed: ${PACKAGE_BUDGETS.packed + 1}, more than ${PACKAGE_BUDGETS.packed}`,
   ])
 })
 
-test('a wrong size on the front page is found', () => {
+test('a wrong size on the front page is detected', () => {
   const page = 'The package has 1 MB and two dependencies (`a`, `b`), 8 MB\ninstalled.'
   assert.equal(misstated(page, { packed: 971_257, installed: 7_874_075 }), [])
   assert.equal(misstated(page, { packed: 1_600_000, installed: 5_400_000 }), [
@@ -122,7 +122,7 @@ test('an SBOM that lacks a dependency, is for another package, or lists developm
   assert.ok(sbomFaults(sbomOfNpm()).includes('it is of consumer'))
 })
 
-test('a path of the build machine or a source map in the package files is found', () => {
+test('a path of the build machine or a source map in the package files is detected', () => {
   const text = "import '/home/me/signalbox/src/index.ts'\n//# sourceMappingURL=index.js.map\n"
   assert.equal(machineTraces(text, ['/home/me/signalbox/']), ['/home/me/signalbox/', 'sourceMappingURL='])
   assert.equal(machineTraces("import './index.js'\n", ['/home/me/signalbox/']), [])

@@ -94,7 +94,7 @@ for (const { name, text } of files) {
   })
 }
 
-test('the rules find violations', () => {
+test('the workflow rules detect violations', () => {
   const text = files.find(({ name }) => name === 'release.yml')?.text ?? ''
   const changes: [from: string | RegExp, to: string, fault: RegExp][] = [
     [/checkout@[0-9a-f]{40}/, 'checkout@v7', /is no known action of GitHub's own by its hash/],
@@ -118,7 +118,7 @@ test('the rules find violations', () => {
   }
 })
 
-test('the release stages only what has passed all tests and checks, and a person approves it', () => {
+test('a release is published only after all tests and checks have passed, and a person has approved it', () => {
   const { on, jobs }: Workflow = parse(files.find(({ name }) => name === 'release.yml')?.text ?? '')
   assert.equal(on, { push: { tags: ['v*'] } })
   assert.equal(Object.keys(jobs), ['test', 'check', 'pack', 'stage', 'draft'])

@@ -32,7 +32,7 @@ const folderOf = (fixture: string) => `${root}test/runner/fixtures/${fixture}`
 const test = suite<{ outcomes: Map<string, Outcome> }>('the test runner', { outcomes: new Map() })
 
 const failing: Record<string, Case> = {
-  'a suite of uvu itself, whose run was forgotten': {
+  'a suite imported from uvu directly': {
     fixture: 'forgotten-run',
     counts: [0, 1, 0],
     says: /imports uvu/,
@@ -52,7 +52,7 @@ const failing: Record<string, Case> = {
   },
   'a before.each hook that throws': { fixture: 'before-each-throws', counts: [0, 1, 0], says: /the hook broke/ },
   'an after.each hook that throws': { fixture: 'after-each-throws', counts: [0, 1, 0], says: /the hook broke/ },
-  'whatever else is thrown': {
+  'a thrown value that is not an error': {
     fixture: 'thrown-values',
     counts: [0, 5, 0],
     says: /a bare string[\s\S]*thrown: undefined/,
@@ -89,7 +89,7 @@ const failing: Record<string, Case> = {
     counts: [1, 1, 0],
     says: /broken at the top/,
   },
-  'a wrong value, with the difference and the place': {
+  'a wrong value, and shows the difference and the location': {
     fixture: 'fails',
     counts: [1, 1, 0],
     says: /wrong › compares\n[\s\S]*Expected:[\s\S]*fails\/it\.test\.ts:\d+/,
@@ -130,7 +130,7 @@ test('the test runner exits with 1 when a test fails, with only the counts on th
   assert.not(outcome.passed)
 })
 
-test('the test runner knows continuous integration by CI=true', async () => {
+test('the test runner recognizes continuous integration by CI=true', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/skips'], { CI: 'true' })
   assert.is(outcome.lastLine, closingLine(1, 1, 3), outcome.output)
   assert.not(outcome.passed)
@@ -160,20 +160,20 @@ test('the summary repeats why each test failed, and truncates long messages', ()
   assert.match(summary, /line 18\n {4}…$/)
 })
 
-test('the test runner fails on a filter that matches nothing, whatever the others match', async () => {
+test('the test runner fails on a filter that matches nothing, even if other filters match', async () => {
   const outcome = await runFixture('passing', { filters: ['good', 'no-such-file'] })
   assert.match(outcome.output, /no-such-file\n +this filter matches no test file/)
   assert.is(outcome.lastLine, closingLine(3, 1, 1), outcome.output)
   assert.not(outcome.passed)
 })
 
-test('the test runner fails where there is no test file', async () => {
+test('the test runner fails if there is no test file', async () => {
   const outcome = await runFixture('no-such-folder')
   assert.is(outcome.lastLine, closingLine(0, 1, 0), outcome.output)
   assert.not(outcome.passed)
 })
 
-test('the test runner leaves heavy files out, and reports above the last line how many and how they are run', async () => {
+test('the test runner skips heavy files, and reports above the last line how many, and how to run them', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/heavy'])
   assert.match(
     outcome.output,
@@ -188,14 +188,14 @@ test('the test runner runs heavy files with --all', async () => {
   assert.not.match(outcome.output, /Left out/)
 })
 
-test('the test runner fails on a filter that matches heavy files only, unless all are run', async () => {
+test('the test runner fails on a filter that matches only heavy files, unless --all is set', async () => {
   const outcome = await runFixture('heavy', { filters: ['big'] })
   assert.match(outcome.output, /only heavy test files were found: add --all/)
   assert.not(outcome.passed)
   assert.ok((await runFixture('heavy', { filters: ['big'], isAll: true })).passed)
 })
 
-test('the test runner leaves long files out, and reports above the last line how many and how to run them', async () => {
+test('the test runner skips long files, and reports above the last line how many, and how to run them', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/long'])
   assert.match(
     outcome.output,
@@ -210,7 +210,7 @@ test('the test runner runs long files with --all', async () => {
   assert.not.match(outcome.output, /Left out/)
 })
 
-test('the test runner runs the long files that a filter names, or whose folder it names', async () => {
+test('the test runner runs long files whose path or folder is named by a filter', async () => {
   const byName = await runFixture('long', { filters: ['long/histories'] })
   assert.is(byName.lastLine, closingLine(1, 0, 0), byName.output)
   const byFolder = await runFixture('long', { filters: ['long/cli'] })
@@ -218,7 +218,7 @@ test('the test runner runs the long files that a filter names, or whose folder i
   assert.not.match(byFolder.output, /Left out/)
 })
 
-test('the test runner starts with the longest files at both ends, so that it ends with short ones', async () => {
+test('the test runner runs the longest files first and the shortest last', async () => {
   const { files } = await discover(folderOf('long'), [], true)
   assert.equal(
     files.map((path) => basename(path, '.test.ts')),
@@ -226,7 +226,7 @@ test('the test runner starts with the longest files at both ends, so that it end
   )
 })
 
-test('the list of long files names files that exist, and leaves tests of every folder to the default run', async () => {
+test('the list of long files contains only existing files, and the default run includes tests from every folder', async () => {
   const tests = `${root}test/`
   const names = Object.keys(JSON.parse(await readFile(`${tests}long.json`, 'utf8')))
   const nameBelowTests = (path: string) => relative(tests, path).split(sep).join('/')
@@ -244,7 +244,7 @@ test('the list of long files names files that exist, and leaves tests of every f
   assert.equal(emptied.toSorted(), ['runtimes', ...single].toSorted())
 })
 
-test('every test in another runtime is a long one, since the default run does not install the runtimes', async () => {
+test('every test in another runtime is listed as long, since the default run does not install the runtimes', async () => {
   const { files } = await discover(`${root}test`, [])
   assert.equal(
     files.filter((path) => path.includes('/test/runtimes/')),
@@ -259,7 +259,7 @@ test('the test runner runs files in one process, or each in its own with --isola
   assert.is(isolated.lastLine, closingLine(2, 0, 0), isolated.output)
 })
 
-test('the workers of the test runner end when it is killed, also a blocked one', async () => {
+test('the workers of the test runner end when the runner is killed, even a blocked worker', async () => {
   const args = ['test/run.ts', '--root', 'test/runner/fixtures/spins', '--grace-ms', '600000']
   const runner = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
   const [pid] = await once(runner.stdout.setEncoding('utf8'), 'data')
@@ -274,7 +274,7 @@ test('the workers of the test runner end when it is killed, also a blocked one',
   assert.not(isLeft)
 })
 
-test('the test runner refuses a test file that is started without it', async () => {
+test('a test file that is started without the test runner fails', async () => {
   const outcome = await execute(['test/runner/fixtures/passing/good.test.ts'])
   assert.match(outcome.output, /test files run under the runner/)
   assert.not(outcome.passed)

@@ -74,7 +74,7 @@ test('a cancelled call never ends normally, even when all bytes had arrived', as
   }
 })
 
-test('a call that is cancelled while its bytes are awaited rejects with the same reason object, even if the bytes still arrive or fail', async () => {
+test('a call that is cancelled during a read rejects with the same reason object, even if the bytes still arrive or fail', async () => {
   for (const end of [() => new ArrayBuffer(2), () => Promise.reject(new Error('a copy'))]) {
     const coming = Promise.withResolvers<void>()
     const answer = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => coming.promise.then(end) })

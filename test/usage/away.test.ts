@@ -38,7 +38,7 @@ function told() {
 
 const answering = () => fakeUpstream(() => json(chatAnswer()))
 
-test('requests continue, wait in memory, are readable there, and are written once the storage is back', async () => {
+test('request records wait in memory, are readable there, and are written once the storage is available again', async () => {
   const { clock, storage, state } = flaky()
   const { lines, logger } = told()
   const world = await openWorld({ usage: true, clock, storage, logger, fetch: answering() })
@@ -68,7 +68,7 @@ test('retries become less frequent the longer the storage is unavailable', async
   assert.ok(state.writes >= 5 && state.writes < 20, `${state.writes}`)
 })
 
-test('requests that end faster than the storage writes are all stored in larger batches', async () => {
+test('records that arrive faster than the storage can write are all stored, in larger batches', async () => {
   const { clock, storage: inner } = flaky()
   let writes = 0
   let isSlow = true
@@ -101,7 +101,7 @@ test('requests that end faster than the storage writes are all stored in larger 
   assert.ok(writes > 0 && writes < 100, `${writes} writes`)
 })
 
-test('10,000 requests get records during a long outage, totals count all, and the response reports how many are missing', async () => {
+test('during a long outage, 10,000 requests get records, totals include all, and the response reports how many are missing', async () => {
   const { clock, storage, state } = flaky()
   const { lines, logger } = told()
   const world = await openWorld({ usage: true, clock, storage, logger })
@@ -154,7 +154,7 @@ test('10,000 requests get records during a long outage, totals count all, and th
   assert.equal(await look(), expected, 'when it is folded')
 })
 
-test('a storage slower than the requests is not called unavailable, and totals are written in the meantime', async () => {
+test("a storage that can't keep up is not reported as unavailable, and totals are written in the meantime", async () => {
   const { clock, storage: inner } = flaky()
   const waiting: (() => void)[] = []
   let isSlow = true
@@ -217,7 +217,7 @@ test('a storage slower than the requests is not called unavailable, and totals a
 /** Requests never all end in one turn, so the code for totals without records is there before it is needed. */
 const untilLoaded = () => import('../../src/features/usage/unlisted.ts')
 
-test('another instance folds the totals of a killed one', async () => {
+test('another instance folds the totals of a killed instance', async () => {
   const { clock, storage } = flaky()
   let isSlow = true
   let finish = () => {}
@@ -304,7 +304,7 @@ for (const [how, hangs] of [
   })
 }
 
-test('a killed gateway loses at most its last batch, and another one reads and folds the rest', async () => {
+test('a killed gateway loses at most its last batch, and another gateway reads and folds the rest', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = await openWorld({ usage: true, clock, storage, fetch: answering() })

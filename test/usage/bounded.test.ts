@@ -12,7 +12,7 @@ for (const [bound, usageRecordLimit] of [
   ['count', { records: 1_000, bytes: 1e9 }],
   ['bytes', { records: 1e9, bytes: 200_000 }],
 ] as const)
-  test(`the oldest records beyond a limit on ${bound} are removed, and totals stay`, async () => {
+  test(`the oldest records beyond the limit on ${bound} are removed, and totals are kept`, async () => {
     const clock = fakeClock()
     const storage: Storage = { ...memoryStorage({ clock }), usageRecordLimit }
     const instances = [openInstance(storage, clock), openInstance(storage, clock)]
@@ -50,7 +50,7 @@ for (const [bound, usageRecordLimit] of [
     assert.ok(written <= bytes && requests.length <= records)
   })
 
-test('the memory store has a usage record limit, and so has the default storage', () => {
+test('the memory store and the default storage have a usage record limit', () => {
   const logger = { warn: () => {}, error: () => {} }
   assert.equal(memoryStorage().usageRecordLimit, { records: 100_000, bytes: 33_554_432 })
   assert.equal(createDefaultStorage(fakeClock(), logger).usageRecordLimit, memoryStorage().usageRecordLimit)

@@ -38,7 +38,7 @@ for (const [what, query] of [
   ['part of an hour', { from: '2026-01-20T12:20:00Z', to: '2026-01-20T12:29:00Z' }],
   ['ten days', { from: '2026-01-10T07:15:00Z' }],
 ] as const satisfies Array<[string, UsageQuery]>)
-  test(`the preceding period has the same length and filter: ${what}`, async () => {
+  test(`the preceding period has the same length and filter (${what})`, async () => {
     const requests = Array.from({ length: 900 }, (_, nth) =>
       requestAt(now - nth * 37 * MINUTE, { keyId: `k${nth % 3}`, durationMs: 100 }),
     )
@@ -112,7 +112,7 @@ test('the row for the rest has its totals and percentiles', async () => {
 })
 
 for (const series of ['hour', 'day'] as const)
-  test(`a series has the first ten rows by the ${series}, and totals for the rest`, async () => {
+  test(`a series contains the first ten rows by ${series}, and totals for the rest`, async () => {
     const api = await openWith(many)
     const answer = await api.summary({ series, order: 'requests', names: true })
     const hours = series === 'hour' ? 3 : 1
@@ -132,7 +132,7 @@ for (const series of ['hour', 'day'] as const)
     assert.equal(answer.names, { k1: 'first' })
   })
 
-test('only keys and groups have names, and no key value is among them', async () => {
+test('only keys and groups have names, and no name is a key value', async () => {
   const api = await openWith([requestAt(now, { groupId: 'g1' }), requestAt(now, { keyId: 'deleted' })])
   assert.equal((await api.summary({ by: 'key,group', names: true })).names, { k1: 'first', g1: 'customers' })
   assert.equal((await api.summary({ by: 'model', names: true })).names, {})

@@ -15,7 +15,7 @@ const test = suite('response costs')
 
 const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }
 
-test('tokens are priced per million, and cached ones the same unless they have a price', () => {
+test('tokens are priced per million, and cached tokens the same unless they have their own price', () => {
   assert.is(calculateCost({ input: 2, output: 3 }, tokens), 8)
   const cached = { ...tokens, cacheReadTokens: 500_000 }
   assert.is(calculateCost({ input: 2, output: 3 }, cached), 8)
@@ -39,7 +39,7 @@ test('audio is priced by tokens or by characters and seconds, depending on the m
   assert.is(calculateCost({ second: 0.5 }, { inputTokens: 0, outputTokens: 0, units: { second: 4 } }), 2)
 })
 
-test('a cost is unknown, not 0, if a used part has no price', () => {
+test('a cost is unknown, not 0, if one of its units has no price', () => {
   assert.is(calculateCost(undefined, tokens), undefined)
   assert.is(calculateCost({ input: 2 }, tokens), undefined)
   assert.is(calculateCost({ input: 2, output: 3 }, { ...tokens, units: { search: 1 } }), undefined)

@@ -92,7 +92,7 @@ const step = fc.oneof(
 )
 
 for (const atomic of [true, false])
-  test(`totals match the requests and no written request is lost, even if instances are killed at any time (${atomic ? 'atomic' : 'not atomic'})`, {
+  test(`totals match the requests and no written request is lost, even if instances are killed at any time (${atomic ? 'atomic storage' : 'storage that is not atomic'})`, {
     timeoutMs: 300_000,
   }, async () => {
     await fc.assert(

@@ -12,7 +12,7 @@ for (const [provider, speaking] of Object.entries(providers))
       ['before any content', '', true],
       ['in an unrequested stream', 'Hello there ', false],
     ] as const)
-      test(`usage reported with a failure ${what} is counted: ${client} client, ${provider} provider`, async () => {
+      test(`usage reported with a failure ${what} is counted (${client} client, ${provider} provider)`, async () => {
         for (const end of speaking.failures(speaking.usage(REPORTED))) {
           const { counts, source, usd } = await usageOf(() => speaking.failing(end, text), ask(`${provider}/m`, stream))
           assert.equal([counts, source, usd], [REPORTED, 'counted', (40 + 12_000) / 1e6], end)

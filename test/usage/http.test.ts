@@ -136,7 +136,7 @@ test('rows and requests are available as CSV and JSON Lines, and no cell is a fo
   assert.is(requests.length, 8)
 })
 
-test('CSV has the names of keys and groups next to their IDs', async () => {
+test('CSV contains the names of keys and groups next to their IDs', async () => {
   const { chat, get, api } = await open()
   const group = await api.groups.create({ name: 'Team =A' })
   const key = await api.keys.create({ name: 'The app, live', group: group.id })
@@ -165,7 +165,7 @@ test('CSV has the names of keys and groups next to their IDs', async () => {
   assert.match(await (await get(`/api/usage/requests/${one.id}?format=csv`)).text(), /keyName/)
 })
 
-test('an export has more requests than one page', async () => {
+test('an export contains more requests than a single page', async () => {
   const { chat, get } = await open()
   for (let times = 0; times < 1_250; times++) await chat({ model: 'nobody/x' })
   const lines = (await (await get('/api/usage/requests?format=jsonl')).text()).trim().split('\n')
@@ -250,7 +250,7 @@ test('finished requests are streamed, with comments while idle, until the gatewa
   assert.is(await events.next(), 'end')
 })
 
-test('a client that reads the stream slowly learns how many requests it missed', async () => {
+test('a client that reads the stream too slowly learns how many requests it missed', async () => {
   const { chat, get } = await open()
   const events = eventsOf(await get('/api/usage/live'))
   assert.is(await events.next(), ': live')

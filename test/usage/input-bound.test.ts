@@ -127,7 +127,7 @@ test('the bound counts all kinds of text', () => {
   }
 })
 
-test('the bound counts media by kind and size, not by the letters of their base64', () => {
+test('the bound counts media by kind and size, not by the length of their base64', () => {
   const data = 'iVBORw0KGgo'.repeat(20_000)
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
   assert.ok(asking([image]) < 5_000)
@@ -170,7 +170,7 @@ test('the bound counts lists of tokens', () => {
   assert.ok(boundInputTokens({ prompt }, target) >= 1_000)
 })
 
-test('the bound takes linear time', async () => {
+test('computing the bound takes linear time', async () => {
   const body = { messages: [{ role: 'user', content: 'a7Z-. \n😀 word '.repeat(100_000) }] }
   const times = await roundsUntil(100, () => cpuMs(() => boundInputTokens(body, target)))
   assert.ok(Math.min(...times) <= 100, `${times} ms for 1.5 million characters`)

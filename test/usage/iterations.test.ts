@@ -86,7 +86,7 @@ async function spend(answer: () => Response, [path, body]: readonly [path: strin
 
 for (const [client, ask] of Object.entries(clients))
   for (const [what, iterations, [input, output, usd, source]] of rows)
-    test(`iterations are charged together: ${what}, ${client} client`, async () => {
+    test(`iterations are charged together: ${what} (${client} client)`, async () => {
       for (const stream of [false, true]) {
         const usage = usageWith(iterations)
         const { record } = await spend(

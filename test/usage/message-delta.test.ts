@@ -34,7 +34,7 @@ const rows: ReadonlyArray<readonly [what: string, start: JsonObject, delta: Json
 
 for (const [client, ask] of Object.entries(clients))
   for (const [what, start, delta, [all, read, write]] of rows)
-    test(`input tokens are counted once if ${what}: ${client} client`, async () => {
+    test(`input tokens are counted once if ${what} (${client} client)`, async () => {
       const { usage, source } = await usageOf(
         () =>
           providers.claude.stream(

@@ -138,7 +138,7 @@ for (const [what, { path, body, answer, kept }] of Object.entries(answers))
     assert.ok(Math.abs(totals.costUsd - (input + output) / 1e6) < 1e-9, `${totals.costUsd}`)
   })
 
-test('image and audio tokens without a price cost as much as others, and never more than all tokens', () => {
+test('image and audio tokens without their own price cost as much as text tokens, and never more than all tokens', () => {
   const usage = { inputTokens: 100, outputTokens: 50, inputAudioTokens: 60, outputImageTokens: 20 }
   const costs = (price: Price, more: object = {}) =>
     Math.round((calculateCost(price, { ...usage, ...more }) ?? 0) * 1e6)

@@ -6,7 +6,7 @@ import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('endpoints whose input or output is one medium')
+const test = suite('endpoints whose input or output has a single modality')
 
 const price: Price = { input: 5, output: 10, imageInput: 8, imageOutput: 32, audioInput: 6, audioOutput: 20 }
 const catalog = {
@@ -94,7 +94,7 @@ const cases: Array<[what: string, path: string, body: object | File, answer: () 
 ]
 
 for (const [what, path, body, answer, costUsd] of cases)
-  test(`all tokens are of the medium unless the provider distinguishes them (litellm#31142): ${what}`, async () => {
+  test(`all tokens count as the endpoint's modality unless the provider distinguishes them (litellm#31142): ${what}`, async () => {
     const { gateway, told } = await openWorld({
       catalog,
       connections: Object.keys(catalog),
@@ -138,7 +138,7 @@ for (const [what, path, mimeType, more, costUsd] of [
   ],
   ['a speech model', 't', 'audio/L16;rate=24000', {}, 20.5],
 ] as const)
-  test(`output that the provider does not distinguish is of the model's medium: ${what}`, async () => {
+  test(`output that the provider does not distinguish counts as the model's modality: ${what}`, async () => {
     const answer = google(mimeType)
     const whole = { ...answer, usageMetadata: { ...answer.usageMetadata, ...more } }
     const body = { contents, generationConfig: { responseModalities: [path === 'i' ? 'IMAGE' : 'AUDIO'] } }
@@ -162,7 +162,7 @@ for (const [what, path, mimeType, more, costUsd] of [
     }
   })
 
-test('image models of the catalog have text and image prices, which its check requires', () => {
+test('image models in the catalog have text and image prices, as the catalog check requires', () => {
   for (const { models = [] } of Object.values(defaultCatalog))
     for (const { id, type, price } of models)
       if (type === 'image' && price?.input !== undefined)

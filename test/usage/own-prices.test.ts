@@ -46,7 +46,7 @@ test('prices come from the connection, or else the custom model, or else the cat
   assert.is(await cost('one/constructor'), undefined)
 })
 
-test('custom prices decide which target costs least', async () => {
+test('custom prices determine which target costs least', async () => {
   const up = fakeUpstream(() => json({ ...chatAnswer(), usage }))
   const prices = (input: number) => ({ prices: { m: { input, output: 1 } } })
   const connections = [

@@ -30,7 +30,7 @@ const isNear = (found: number, exact: number, what: string) =>
   assert.ok(Math.abs(found - exact) <= exact * 0.073 + 0.5, `${what}: ${found} in place of ${exact}`)
 
 for (const count of [1, 2, 19, 20, 101, 5_000])
-  test(`percentiles are within 7.3% of the exact ones for ${count} times`, () => {
+  test(`percentiles of ${count} duration${count === 1 ? '' : 's'} are within 7.3% of the exact values`, () => {
     const times = timesOf(count)
     const histogram = histogramOf(times)
     for (const one of [histogram, new Histogram(histogram.text)]) {
@@ -41,7 +41,7 @@ for (const count of [1, 2, 19, 20, 101, 5_000])
     }
   })
 
-test('a histogram of any times is stored in few characters', () => {
+test('a histogram of any durations is stored in few characters', () => {
   for (const [times, most] of [
     [[250], 2],
     [[0, 10 * HOUR], 6],
@@ -55,7 +55,7 @@ test('a histogram of any times is stored in few characters', () => {
   }
 })
 
-test('times over an hour count as an hour, and times under a millisecond as zero', () => {
+test('durations over an hour count as an hour, and durations under a millisecond as zero', () => {
   isNear(Histogram.fromTime(50 * HOUR).percentiles().p99, HOUR, 'p99')
   assert.equal(Histogram.fromTime(0.2).percentiles(), { p50: 0, p95: 0, p99: 0 })
   assert.equal(new Histogram().percentiles(), { p50: 0, p95: 0, p99: 0 })
@@ -92,7 +92,7 @@ test('percentiles cover all hours and instances, folded or in memory', async () 
   }
 })
 
-test('a rejected request has no duration, and one without a response no first byte', async () => {
+test('a rejected request has no duration, and a request without a response has no time to first byte', async () => {
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock)
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })

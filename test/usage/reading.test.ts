@@ -91,7 +91,7 @@ for (const isFolded of [true, false]) {
     }
   })
 
-  test(`a filter counts the tokens of a target that was called, and the request for the target that responded (${where})`, async () => {
+  test(`a target filter counts the tokens of attempts at that target, and requests that it responded to (${where})`, async () => {
     const target = { provider: 'two', model: 'n', connectionId: 'c2' }
     const tokens = { input: 7, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
     const failing = { ...target, outcome: 'server', status: 500, startMs: 0, durationMs: 1, tokens, costUsd: 7e-9 }
@@ -164,7 +164,7 @@ test('pages return each request once, newest first, while new ones arrive', asyn
   )
 })
 
-test('a request is found by its ID, wherever it is stored', async () => {
+test('a request is found by its ID, regardless of where it is stored', async () => {
   const now = at('2026-01-20T12:30:00Z')
   const all = Array.from({ length: 300 }, (_, nth) => requestAt(now - nth * 13 * 60_000, { keyId: `k${nth % 5}` }))
   const { api } = await openWith(all)
@@ -248,7 +248,7 @@ test('an invalid parameter is rejected by name', async () => {
     )
 })
 
-test('rows that do not fit into a value lose only their end users, and the response says so', async () => {
+test('rows that do not fit into a stored value lose only their end users, and the response says so', async () => {
   const clock = fakeClock(at('2026-01-20T12:30:00Z'))
   const storage = { ...memoryStorage({ clock }), largestValueBytes: 10_000 }
   const usage = openInstance(storage, clock)

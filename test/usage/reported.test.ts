@@ -212,7 +212,7 @@ const places: Record<
 }
 
 for (const [where, { path, body, form, answer, hasNoHeaders, counted = COUNTED }] of Object.entries(places))
-  test(`the cost counts in every form in which it is reported: ${where}`, async () => {
+  test(`a cost reported by the provider is charged: ${where}`, async () => {
     for (const [what, [told, costUsd]] of Object.entries(forms)) {
       if (told.headers && hasNoHeaders) continue
       const { gateway, told: records } = await openWorld({

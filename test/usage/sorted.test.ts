@@ -85,7 +85,7 @@ for (const [store, open] of Object.entries(stores))
       await rm(folder, { recursive: true })
     })
 
-test('the cursor of one order is rejected by another', async () => {
+test('a cursor from one sort order is rejected in another', async () => {
   const clock = fakeClock(NOW)
   const usage = openInstance(memoryStorage({ clock }), clock)
   for (const request of requests()) usage.keep(request)

@@ -36,7 +36,7 @@ test('cached tokens count toward the threshold, and prices missing from a tier s
 const usage = (input: number) => ({ prompt_tokens: input, completion_tokens: 100, total_tokens: input + 100 })
 const messages = (size: number) => [{ role: 'user', content: 'word '.repeat(size) }]
 
-test('a counted cost uses the tier the provider reports', async () => {
+test('a counted cost uses the tier that the provider reports', async () => {
   const catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price }] } }
   let input = 200_000
   const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage: usage(input) }))
@@ -94,7 +94,7 @@ test('connections and custom models can have tiers, and a tier needs its thresho
   assert.match(error.message, /above/)
 })
 
-test('the catalog knows the thresholds of Gemini Pro and of GPT-5.4 and later', () => {
+test('the catalog has the thresholds of Gemini Pro and of GPT-5.4 and later', () => {
   const priceOf = (provider: string, id: string) =>
     defaultCatalog[provider]?.models?.find((model) => model.id === id)?.price
   assert.equal(priceOf('google', 'gemini-2.5-pro')?.tiers, [

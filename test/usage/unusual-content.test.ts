@@ -94,7 +94,7 @@ const given: Given[] = [
 ]
 
 for (const [what, provider, whole, events] of given)
-  test(`usage of ${what} is estimated if a provider reports zeros: ${provider}`, async () => {
+  test(`usage of ${what} is estimated if a provider reports zeros (${provider})`, async () => {
     for (const [client, ask] of Object.entries(clients)) {
       const one = await usageOf(() => json(whole), ask(`${provider}/m`, false))
       assert.is(one.source, 'estimated', client)
@@ -118,7 +118,7 @@ test('reasoning is counted once if a server sends it under several names', async
   assert.ok(counts.output < 300, `${counts.output}`)
 })
 
-test('uncounted responses are estimated as a whole or by their text', async () => {
+test('responses without a token count are estimated by their text, or by all of their content', async () => {
   const message = { role: 'assistant', content: SAID }
   const rows = [
     ['chat', { prompt_tokens: '30', completion_tokens: '150' }],

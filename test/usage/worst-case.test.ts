@@ -62,7 +62,7 @@ const given: Array<[WireFormat, RegExp, JsonObject, number | undefined]> = [
   ],
 ]
 for (const [format, path, body, tokens] of given) {
-  test(`the worst case of ${JSON.stringify(body)} in ${format} (${path.source}) has ${tokens ?? "the model's maximum tokens"}`, () => {
+  test(`the worst-case output of ${JSON.stringify(body)} in tokens is ${tokens ?? "the model's maximum"} (${format}, ${path.source})`, () => {
     const { outputTokens, isOutputRequested } = worst(format, path, body)
     assert.is(outputTokens, tokens ?? 8_000)
     assert.is(isOutputRequested, tokens !== undefined)

@@ -38,7 +38,7 @@ const isNear = (tokens: number, wanted: number, what: string) =>
   assert.ok(tokens > wanted * 0.7 && tokens < wanted * 1.5, `${what}: ${tokens}, not about ${wanted}`)
 
 for (const { name, speaking, ask } of pairs) {
-  test(`zeros do not count as usage of a long response: ${name}`, async () => {
+  test(`zeros do not count as usage of a long response (${name})`, async () => {
     for (const report of [speaking.usage(ZERO), {}])
       for (const stream of [false, true]) {
         const { counts, source, usd } = await usageOf(
@@ -53,7 +53,7 @@ for (const { name, speaking, ask } of pairs) {
       }
   })
 
-  test(`zeros after real usage change nothing: ${name}`, async () => {
+  test(`zeros after real usage change nothing (${name})`, async () => {
     if (speaking === providers.bedrock) return // its only report ends the stream
     const real = speaking.usage(REAL)
     for (const reports of [
@@ -69,7 +69,7 @@ for (const { name, speaking, ask } of pairs) {
     }
   })
 
-  test(`zeros for only the input are replaced by an estimate: ${name}`, async () => {
+  test(`zeros for only the input are replaced by an estimate (${name})`, async () => {
     for (const stream of [false, true]) {
       const report = speaking.usage({ input: 0, output: 150 })
       const { counts, source } = await usageOf(
@@ -81,7 +81,7 @@ for (const { name, speaking, ask } of pairs) {
     }
   })
 
-  test(`zeros for the output next to real input count as real usage: ${name}`, async () => {
+  test(`zeros for the output next to real input count as real usage (${name})`, async () => {
     for (const reported of [REAL, { input: 30, output: 0 }])
       for (const stream of [false, true]) {
         const report = speaking.usage(reported)
@@ -95,7 +95,7 @@ for (const { name, speaking, ask } of pairs) {
 }
 
 for (const { name, speaking, ask } of pairs) {
-  test(`estimated usage stops a key with a daily budget of one cent: ${name}`, async () => {
+  test(`estimated usage stops a key with a daily budget of one cent (${name})`, async () => {
     for (const stream of [false, true]) {
       const report = speaking.usage(ZERO)
       const statuses = await spendACent(
@@ -151,7 +151,7 @@ test('zeros do not count as usage of an image response', async () => {
   }
 })
 
-test('zeros are the usage of an empty response', async () => {
+test('zeros are real usage for an empty response', async () => {
   for (const [provider, speaking] of Object.entries({ ...providers, completions })) {
     if (provider === 'google') continue // Google reports no zeros of its own
     const [path, body] =

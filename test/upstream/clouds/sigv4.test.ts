@@ -89,7 +89,7 @@ for (const [name, [request, names, signature, sessionToken]] of Object.entries(v
   const authorization = `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=${names}, Signature=${signature}`
   const session = sessionToken === undefined ? {} : { sessionToken }
 
-  test(`${name} is signed as in the AWS test suite`, () => {
+  test(`the request ${name} is signed as in the AWS test suite`, () => {
     const headers = signV4(request, { ...scope, ...session })
     assert.equal(headers, {
       'x-amz-date': '20150830T123600Z',
@@ -98,7 +98,7 @@ for (const [name, [request, names, signature, sessionToken]] of Object.entries(v
     })
   })
 
-  test(`${name} is signed by the library as in the AWS test suite`, async () => {
+  test(`the library signs the request ${name} as in the AWS test suite`, async () => {
     const { method, host, pathname, search, headers, body } = request
     const signer = new AwsV4Signer({
       ...{ ...scope, ...session, method, headers, body: String(body), datetime: '20150830T123600Z' },
@@ -109,7 +109,7 @@ for (const [name, [request, names, signature, sessionToken]] of Object.entries(v
   })
 }
 
-test('bytes are signed like the text that they encode', () => {
+test('bytes are signed like the text they encode', () => {
   const body = new TextEncoder().encode('Param1=value1')
   assert.equal(signV4({ ...post, body }, scope), signV4({ ...post, body: 'Param1=value1' }, scope))
 })
