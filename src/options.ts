@@ -152,53 +152,43 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
   const given: unknown = options
   if (!isObject(given)) throw new TypeError(`${maker} takes an options object. ${hint}`)
   refuseUnknownOptions(options, known)
-  const { storage, limits, hooks, catalog, clock, logger, secret, basePath, sharedState } = options
-  const { onRouteError = 'fail' } = options
+  const { storage, catalog, sharedState, identify } = options
   if (storage === undefined && ('storage' in options || maker !== 'createGateway'))
     throw new TypeError(`storage is undefined. ${hint}`)
   if (storage !== undefined && !hasFunctions(storage, ['get', 'set', 'delete', 'list']))
     throw new TypeError(`storage must have get(), set(), delete(), and list(). ${hint}`)
-  checkFunction('fetch', options.fetch)
-  if (clock !== undefined && !hasFunctions(clock, ['now', 'sleep']))
-    throw new TypeError('clock must have now() and sleep(ms, signal).')
-  if (logger !== undefined && logger !== false && !hasFunctions(logger, ['warn', 'error'])) {
-    throw new TypeError('logger must be false or have warn() and error().')
-  }
-  if (basePath !== undefined && typeof basePath !== 'string')
-    throw new TypeError('basePath must be a string such as "/ai".')
-  if (catalog !== undefined && !isObject(catalog)) {
-    throw new TypeError('catalog must be an object that maps provider IDs to provider definitions.')
-  }
+  checkRules(options, optionRules)
   if (catalog) checkCatalog(catalog)
-  for (const name of flagNames) checkFlag(name, options[name])
   if (sharedState && storage?.atomic === false)
     throw new TypeError(
       'sharedState needs a storage with reliable conditional writes (`atomic: true`). Remove it or use another storage.',
     )
   checkOrigins(options)
-  checkIdentify(options.identify)
-  checkFunction('route', options.route)
-  if (onRouteError !== 'fail' && onRouteError !== 'ignore')
-    throw new TypeError('onRouteError must be "fail" or "ignore".')
-  checkAccounts(options.accounts)
+  if (isObject(identify)) checkMembers('identify', identify, identifyRules)
+  for (const [name, rules] of Object.entries(memberRules)) checkMembers(name, Reflect.get(options, name), rules)
   checkManagement(options.management)
-  checkObservers(options.observe)
-  if (options.dashboard !== undefined && !hasFunctions(options.dashboard, ['serve']))
-    throw new TypeError('dashboard must be dashboard() from signalbox/dashboard.')
-  checkCloud(options.cloud)
-  checkTokens(options.tokens)
-  checkSecret(secret)
-  checkHooks(hooks)
+  checkSecret(options.secret)
   checkFeatures(options.extend)
-  checkLimits(limits)
 }
 
-function checkFunction(name: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'function') throw new TypeError(`${name} must be a function.`)
+/** What a value must be, as a predicate, and whether it is. */
+type Rule = readonly [requirement: string, isMet: (value: unknown) => boolean]
+type Rules = Readonly<Record<string, Rule>>
+
+/** Checks an option that is an object. */
+function checkMembers(option: string, given: unknown, rules: Rules): void {
+  if (given === undefined) return
+  const known = Object.keys(rules)
+  if (!isObject(given)) throw new TypeError(`${option} must be an object with any of these: ${known.join(', ')}.`)
+  refuseUnknownOptions(given, known, `${option}.`)
+  checkRules(given, rules, `${option}.`)
 }
 
-function checkFlag(name: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${name} must be true or false.`)
+function checkRules(given: object, rules: Rules, path = ''): void {
+  for (const [name, [requirement, isMet]] of Object.entries(rules)) {
+    const value: unknown = Reflect.get(given, name)
+    if (value !== undefined && !isMet(value)) throw new TypeError(`${path}${name} must ${requirement}.`)
+  }
 }
 
 function checkSecret(secret: unknown): void {
@@ -223,30 +213,6 @@ function checkSecret(secret: unknown): void {
 
 const isVersion = (version: unknown) => (typeof version === 'string' ? version.trim() !== '' : Number.isFinite(version))
 
-function checkCloud(cloud: unknown): void {
-  if (cloud === undefined) return
-  if (!isObject(cloud)) throw new TypeError('cloud must be an object with the options enrollmentToken and allowHttp.')
-  refuseUnknownOptions(cloud, ['enrollmentToken', 'allowHttp'], 'cloud.')
-  const { enrollmentToken, allowHttp } = cloud
-  if (
-    enrollmentToken !== undefined &&
-    (typeof enrollmentToken !== 'string' || enrollmentToken.length < MIN_SECRET_LENGTH)
-  )
-    throw new TypeError(
-      `cloud.enrollmentToken must be the enrollment token of the proxy, at least ${MIN_SECRET_LENGTH} characters.`,
-    )
-  checkFlag('cloud.allowHttp', allowHttp)
-}
-
-function checkTokens(tokens: unknown): void {
-  if (tokens === undefined) return
-  if (!isObject(tokens)) throw new TypeError('tokens must be an object such as { audience: "my-app" }.')
-  refuseUnknownOptions(tokens, ['audience'], 'tokens.')
-  const { audience } = tokens
-  if (audience !== undefined && (typeof audience !== 'string' || audience.trim() === '' || audience.length > 200))
-    throw new TypeError('tokens.audience must be a non-empty string of at most 200 characters.')
-}
-
 function checkOrigins({
   allowedOrigins = [],
   publicOrigin,
@@ -260,65 +226,12 @@ function checkOrigins({
     if (isObject(entry)) refuseUnknownOptions(entry, ['origin', 'credentials'], 'allowedOrigins: ')
     if (!isOrigin(origin))
       throw new TypeError(`allowedOrigins: ${JSON.stringify(origin)} is not an origin. ${ORIGIN_HINT}`)
-    checkFlag('allowedOrigins: credentials', credentials)
+    checkRules({ credentials }, { credentials: flag }, 'allowedOrigins: ')
   }
   if (publicOrigin !== undefined && !isOrigin(publicOrigin))
     throw new TypeError(
       `publicOrigin: ${JSON.stringify(publicOrigin)} is not an origin, such as "https://app.example".`,
     )
-}
-
-function checkIdentify(identify: unknown): void {
-  if (identify === undefined || typeof identify === 'function') return
-  if (!hasFunctions(identify, ['resolve', 'cacheBy']) || !isObject(identify))
-    throw new TypeError('identify must be a function, or have resolve(), cacheBy(), and ttlMs.')
-  refuseUnknownOptions(identify, ['resolve', 'cacheBy', 'ttlMs'], 'identify.')
-  const { ttlMs } = identify
-  if (typeof ttlMs !== 'number' || !(ttlMs > 0 && ttlMs <= MAX_IDENTITY_TTL_MS))
-    throw new TypeError(`identify.ttlMs must be a number of milliseconds above 0, at most ${MAX_IDENTITY_TTL_MS}.`)
-}
-
-const MAX_IDENTITY_TTL_MS = 60_000
-
-function checkAccounts(accounts: unknown): void {
-  if (accounts === undefined) return
-  if (!isObject(accounts)) throw new TypeError('accounts must be an object, such as { defaultPlan: "free" }.')
-  refuseUnknownOptions(accounts, ['defaultPlan', 'newPerMinute', 'idleDays', 'forwardRef'], 'accounts.')
-  const { defaultPlan, newPerMinute = 1, idleDays = 1, forwardRef } = accounts
-  checkFlag('accounts.forwardRef', forwardRef)
-  if (defaultPlan !== undefined && (typeof defaultPlan !== 'string' || defaultPlan.trim() === ''))
-    throw new TypeError('accounts.defaultPlan must be the ID or the name of a group.')
-  for (const [name, value] of Object.entries({ newPerMinute, idleDays }))
-    if (!(typeof value === 'number' && value > 0 && (value % 1 === 0 || value === Number.POSITIVE_INFINITY)))
-      throw new TypeError(`accounts.${name} must be a whole number above 0.`)
-}
-
-function checkHooks(hooks: unknown): void {
-  if (hooks === undefined) return
-  if (!isObject(hooks))
-    throw new TypeError(`hooks must be an object with any of these functions: ${hookNames.join(', ')}.`)
-  refuseUnknownOptions(hooks, hookNames, 'hooks.')
-  for (const [name, hook] of Object.entries(hooks)) checkFunction(`hooks.${name}`, hook)
-}
-
-function checkObservers(observe: unknown): void {
-  if (observe === undefined) return
-  const isObserver = (one: unknown) => hasFunctions(one, ['request']) || (isObject(one) && isObject(one.page))
-  if (!Array.isArray(observe) || !observe.every(isObserver))
-    throw new TypeError(
-      'observe must be an array of observers, such as [otel(api)] from signalbox/otel or [prometheus()] from signalbox/prometheus.',
-    )
-}
-
-function checkLimits(limits: unknown): void {
-  if (limits === undefined) return
-  if (!isObject(limits)) throw new TypeError('limits must be an object whose values are numbers.')
-  refuseUnknownOptions(limits, Object.keys(defaultLimits), 'limits.')
-  for (const [name, value] of Object.entries(limits)) {
-    const isCount = name.startsWith('max')
-    if (typeof value !== 'number' || !(value > 0) || (isCount && value % 1 > 0))
-      throw new TypeError(`limits.${name} must be a ${isCount ? 'whole ' : ''}number above 0.`)
-  }
 }
 
 const flagNames = [
@@ -354,10 +267,71 @@ const names = [
   'observe',
   'logger',
 ]
-const hookNames = ['onRequest', 'onAttempt', 'onUsage', 'onError']
 const ORIGIN_HINT =
   'List each page\'s origin as its browser sends it: "https://app.example.com", "http://localhost:5173".'
 
 const hasFunctions = (value: unknown, members: readonly string[]) =>
   (isObject(value) || typeof value === 'function') &&
   members.every((member) => typeof Reflect.get(value, member) === 'function')
+
+const MAX_IDENTITY_TTL_MS = 60_000
+
+const flag: Rule = ['be true or false', (value) => typeof value === 'boolean']
+const callable: Rule = ['be a function', (value) => typeof value === 'function']
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const isAmount = (value: unknown): value is number => typeof value === 'number' && value > 0
+const count: Rule = ['be a whole number above 0', (value) => isAmount(value) && !(value % 1 > 0)]
+const amount: Rule = ['be a number above 0', isAmount]
+
+const optionRules: Rules = {
+  route: callable,
+  onRouteError: ['be "fail" or "ignore"', (value) => value === 'fail' || value === 'ignore'],
+  fetch: callable,
+  clock: ['have now() and sleep(ms, signal)', (value) => hasFunctions(value, ['now', 'sleep'])],
+  logger: ['be false or have warn() and error()', (value) => value === false || hasFunctions(value, ['warn', 'error'])],
+  basePath: ['be a string such as "/ai"', (value) => typeof value === 'string'],
+  catalog: ['be an object that maps provider IDs to provider definitions', isObject],
+  ...Object.fromEntries(flagNames.map((name) => [name, flag])),
+  identify: [
+    'be a function, or have resolve(), cacheBy(), and ttlMs',
+    (value) => typeof value === 'function' || hasFunctions(value, ['resolve', 'cacheBy']),
+  ],
+  observe: [
+    'be an array of observers, such as [otel(api)] from signalbox/otel or [prometheus()] from signalbox/prometheus',
+    (value) => Array.isArray(value) && value.every(isObserver),
+  ],
+  dashboard: ['be dashboard() from signalbox/dashboard', (value) => hasFunctions(value, ['serve'])],
+}
+
+const isObserver = (one: unknown) => hasFunctions(one, ['request']) || (isObject(one) && isObject(one.page))
+
+const identifyRules: Rules = {
+  resolve: callable,
+  cacheBy: callable,
+  ttlMs: [
+    `be a number of milliseconds above 0, at most ${MAX_IDENTITY_TTL_MS}`,
+    (value) => isAmount(value) && value <= MAX_IDENTITY_TTL_MS,
+  ],
+}
+
+/** The rules of options that are objects. */
+const memberRules: Readonly<Record<string, Rules>> = {
+  accounts: {
+    defaultPlan: ['be the ID or the name of a group', isText],
+    newPerMinute: count,
+    idleDays: count,
+    forwardRef: flag,
+  },
+  cloud: {
+    enrollmentToken: [
+      `be the enrollment token of the proxy, at least ${MIN_SECRET_LENGTH} characters`,
+      (value) => typeof value === 'string' && value.length >= MIN_SECRET_LENGTH,
+    ],
+    allowHttp: flag,
+  },
+  tokens: {
+    audience: ['be a non-empty string of at most 200 characters', (value) => isText(value) && value.length <= 200],
+  },
+  hooks: { onRequest: callable, onAttempt: callable, onUsage: callable, onError: callable },
+  limits: Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, name.startsWith('max') ? count : amount])),
+}
