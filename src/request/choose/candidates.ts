@@ -126,3 +126,15 @@ const isSame = (one: RouteTarget, other: RouteTarget) =>
   one.model === other.model &&
   one.connection.id === other.connection.id &&
   serializeParams(one) === serializeParams(other)
+
+/**
+ * Returns the target to try when no other is left: among those in cooldown that weren't tried yet, the one that recovers first. Ignores mandatory
+ * cooldowns.
+ */
+export function findCoolingTarget(progress: Progress): Route | undefined {
+  const { health } = progress.request.context
+  return progress.cooling.find(({ route: { target } }) => {
+    const { isMandatory = false } = health.getCooldown(target) ?? {}
+    return !isMandatory && !includesTarget(progress.tried, target) && !isTooSmall(target, progress)
+  })?.route
+}

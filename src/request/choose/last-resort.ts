@@ -5,22 +5,10 @@ import type { Failure } from '../codec/call-failure.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Target } from '../outcome.ts'
 import type { Client } from '../request-client.ts'
+import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
 import type { CooldownState, TargetHealth } from '../routing/target-health.ts'
-import { includesTarget, isTooSmall, type Progress } from './candidates.ts'
-import { createCoolingFailure } from './no-target.ts'
-
-/**
- * Returns the target to try when no other is left: among those in cooldown that weren't tried yet, the one that recovers first. Ignores mandatory
- * cooldowns.
- */
-export function findCoolingTarget(progress: Progress): Route | undefined {
-  const { health } = progress.request.context
-  return progress.cooling.find(({ route: { target } }) => {
-    const { isMandatory = false } = health.getCooldown(target) ?? {}
-    return !isMandatory && !includesTarget(progress.tried, target) && !isTooSmall(target, progress)
-  })?.route
-}
+import type { Progress } from './candidates.ts'
 
 /**
  * Returns the target that recovers first, if all cooldowns are mandatory. `undefined` if there is none, or if another request has just failed there
@@ -142,4 +130,28 @@ function pause(ms: number, { client, clock }: { client: Pick<Client, 'scope'>; c
     const cancelDeadline = startDeadline(clock, ms, finish)
     client.scope.add(finish)
   })
+}
+
+/**
+ * Creates the error for a request whose targets are all in cooldown after another request just failed at `name`. It doesn't quote the provider,
+ * whose message was for that request. `now`: epoch ms.
+ */
+function createCoolingFailure(name: string, { class: failure, dueAt }: CooldownState, now: number): Failure {
+  return {
+    class: failure,
+    status: statusesByClass[failure] ?? 503,
+    message: `All targets are in cooldown after failures. Another request just tried ${name}, the first due to recover, and it failed (${failure}).`,
+    retryAfterMs: Math.max(0, dueAt - now),
+  }
+}
+
+/** The status that the request itself would have received. */
+const statusesByClass: Partial<Record<FailureClass, number>> = {
+  credentials: 502,
+  network: 502,
+  content: 502,
+  'rate-limit': 429,
+  forbidden: 403,
+  'model-not-found': 404,
+  timeout: 504,
 }

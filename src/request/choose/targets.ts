@@ -9,6 +9,7 @@ import type { Route } from '../routing/group.ts'
 import {
   type CoolingTarget,
   createTarget,
+  findCoolingTarget,
   findRuleViolation,
   includesTarget,
   type Progress,
@@ -16,8 +17,7 @@ import {
   shouldSkip,
   wouldRepeatFailure,
 } from './candidates.ts'
-import { findCoolingTarget, findMandatoryTarget, findTargetToRetry } from './last-resort.ts'
-import { loadNameErrors } from './no-target.ts'
+import { loadLastResort, loadNameErrors } from './no-target.ts'
 import { resolveForEndpoint } from './resolution.ts'
 
 /** Why there is no next target. */
@@ -230,6 +230,7 @@ export class Targets {
       this.#isCooling = true
       return createTarget(cooling, this.#request)
     }
+    const { findMandatoryTarget, findTargetToRetry } = await loadLastResort()
     if (attempts > 0) {
       this.#choice = 'again'
       return findTargetToRetry(progress, { retries: this.#retries++, mayRetry: () => this.#mayRetry() })
