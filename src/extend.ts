@@ -1,12 +1,11 @@
 import type { Feature, FeatureArea, FeatureRoute, GatewayCall, ServedArea } from './feature.ts'
+import type { AreaServing } from './feature-serving.ts'
 import type { Reply } from './lib/exchange.ts'
 import { once } from './lib/promises.ts'
 import { refuseUnknownOptions } from './lib/renamed-options.ts'
 import { operationNames } from './management/operation-names.data.ts'
 import { type Area, findArea } from './request/door/area.ts'
-import { managementErrorReply } from './request/door/error-reply.ts'
-import type { PageGuards } from './request/door/pages.ts'
-import type { HttpRoute, RoutedRequest } from './request/door/router.ts'
+import type { HttpRoute } from './request/door/router.ts'
 import type { FeatureRouteTerms } from './request/feature-requests.ts'
 import type { RouteRequest } from './request/route-request.ts'
 
@@ -109,29 +108,21 @@ export function withReplies(feature: Feature): Feature {
     ...(aroundAttempt && { aroundAttempt }),
     ...(close && { close }),
     ...(aroundRequest && {
-      async aroundRequest(request: RouteRequest, next: () => Promise<Reply>) {
-        const { takeReply } = await loadReplies()
-        return takeReply(request.log, aroundRequest(request, next))
-      },
+      aroundRequest: async (request: RouteRequest, next: () => Promise<Reply>) =>
+        (await loadServing()).takeReply(request.log, aroundRequest(request, next)),
     }),
     ...(aroundCall && {
-      async aroundCall(call: RouteRequest & GatewayCall, next) {
-        const { takeReply } = await loadReplies()
-        return takeReply(call.log, aroundCall(call, next))
-      },
+      aroundCall: async (call: RouteRequest & GatewayCall, next) =>
+        (await loadServing()).takeReply(call.log, aroundCall(call, next)),
     }),
   }
 }
 
-/** Loaded on demand, because few gateways have features that reply. */
-const loadReplies = once(() => import('./request/feature-requests.ts'))
+/** Loaded with the first request to a feature. */
+const loadServing = once(() => import('./feature-serving.ts'))
 
-interface AreaTerms extends FeatureRouteTerms {
+interface AreaTerms extends FeatureRouteTerms, AreaServing {
   serveRoutes(routes: readonly HttpRoute[]): Area['serve']
-  guards: PageGuards
-  /** Throws `CLOSED` once the gateway has closed. */
-  admit(): void
-  onError(error: unknown): void
 }
 
 /** Creates the areas of all features. */
@@ -147,20 +138,13 @@ const createRouteArea = (name: string, { path, routes }: FeatureArea, terms: Are
   serve: terms.serveRoutes(routes.map((route) => toHttpRoute(route, name, terms))),
 })
 
-function createServedArea(name: string, area: ServedArea, { guards, admit, onError }: AreaTerms): Area {
+function createServedArea(name: string, area: ServedArea, terms: AreaTerms): Area {
   const { path: prefix, hasFolder = true } = area
   return {
     name,
     path: prefix,
     ...(!hasFolder && { owns: (path: string) => path === prefix }),
-    async serve({ exchange, path }) {
-      try {
-        admit()
-        return await area.serve({ exchange, path, rest: path.slice(prefix.length), guards })
-      } catch (error) {
-        return managementErrorReply(error, onError)
-      }
-    },
+    serve: async (request) => (await loadServing()).serveFeatureArea(area, request, terms),
   }
 }
 
@@ -170,25 +154,11 @@ export const toHttpRoutes = ({ name, routes = [] }: Pick<Feature, 'name' | 'rout
 
 function toHttpRoute(route: FeatureRoute, name: string, terms: FeatureRouteTerms): HttpRoute {
   const { method, path } = route
-  if (route.isRecorded === false)
-    return {
-      method,
-      path,
-      async run(request) {
-        const { UnrecordedRequest, toReply } = await loadReplies()
-        return toReply(await route.run(new UnrecordedRequest(request, request.params)))
-      },
-    }
   const served = { route: { path, format: 'openai-chat', operation: { name } } } as const
   return {
     method,
     path,
-    serves: () => served,
-    async run({ exchange, params, caller, log }: RoutedRequest) {
-      if (!log) throw new TypeError('A route of a feature is recorded.')
-      const { FeatureRequest, takeReply } = await loadReplies()
-      const request = new FeatureRequest({ exchange, caller, log, route: served.route }, params, terms)
-      return takeReply(log, route.run(request))
-    },
+    ...(route.isRecorded !== false && { serves: () => served }),
+    run: async (request) => (await loadServing()).runFeatureRoute(route, request, { ...terms, served: served.route }),
   }
 }

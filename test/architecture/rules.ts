@@ -42,6 +42,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/compose.ts',
     'src/options.ts',
     'src/extend.ts',
+    'src/feature-serving.ts',
     'src/platform.ts',
     'src/ai/',
     'src/features/cloud-sync/proxy/',

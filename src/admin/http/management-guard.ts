@@ -4,7 +4,7 @@ import type { Exchange } from '../../lib/exchange.ts'
 import { bearerToken, requireJson } from '../../lib/http-headers.ts'
 import { isClientKey } from '../../records/key-format.ts'
 import { getHost, isForeign } from '../../request/door/foreign-page.ts'
-import { type ManagementOptions, MODES } from '../../request/door/management-options.ts'
+import type { ManagementOptions } from '../../request/door/management-options.ts'
 import type { PageGuards } from '../../request/door/pages.ts'
 
 /** The permissions of a request: everything, or only reading, without secrets. */
@@ -34,7 +34,8 @@ export function createManagementGuard(
 
 async function closed(): Promise<never> {
   throw gatewayError('MANAGEMENT_CLOSED', {
-    message: `The management API is disabled. To enable it, set the "management" option of createGateway: ${MODES}.`,
+    message:
+      'The management API is disabled. To enable it, set the "management" option of createGateway: { token }, { authorize }, or { dangerouslyAllowUnauthenticated: true }.',
   })
 }
 

@@ -16,9 +16,6 @@ export type ManagementOptions =
   /** All requests. Browsers must use localhost, an IP address, or one of `allowedHosts` as the host. */
   | { dangerouslyAllowUnauthenticated: true; allowedHosts?: string[] }
 
-/** The choices, for messages. */
-export const MODES = '{ token }, { authorize }, or { dangerouslyAllowUnauthenticated: true }'
-
 const MIN_TOKEN_LENGTH = 32
 
 /** Throws a TypeError unless the options have exactly one of the choices, and a safe one. */
@@ -26,7 +23,9 @@ export function checkManagement(options: ManagementOptions | undefined): void {
   if (options === undefined) return
   const isGiven = (mode: string) => isObject(options) && mode in options
   if (['token', 'authorize', 'dangerouslyAllowUnauthenticated'].filter(isGiven).length !== 1)
-    throw new TypeError(`management must have exactly one of ${MODES}.`)
+    throw new TypeError(
+      'management must have exactly one of { token }, { authorize }, or { dangerouslyAllowUnauthenticated: true }.',
+    )
   if ('authorize' in options) checkAuthorize(options)
   else if ('token' in options) checkToken(options)
   else checkOpen(options)

@@ -1,0 +1,49 @@
+import type { FeatureRoute, ServedArea } from './feature.ts'
+import type { Reply } from './lib/exchange.ts'
+import type { AreaRequest } from './request/door/area.ts'
+import { managementErrorReply } from './request/door/error-reply.ts'
+import type { PageGuards } from './request/door/pages.ts'
+import type { RoutedRequest } from './request/door/router.ts'
+import {
+  FeatureRequest,
+  type FeatureRouteTerms,
+  takeReply,
+  toReply,
+  UnrecordedRequest,
+} from './request/feature-requests.ts'
+
+export { takeReply }
+
+/** What serving an area needs. */
+export interface AreaServing {
+  guards: PageGuards
+  /** Throws `CLOSED` once the gateway has closed. */
+  admit(): void
+  onError(error: unknown): void
+}
+
+/** Replies to a request for an area of a feature. Never rejects. */
+export async function serveFeatureArea(
+  area: ServedArea,
+  { exchange, path }: AreaRequest,
+  { guards, admit, onError }: AreaServing,
+): Promise<Reply> {
+  try {
+    admit()
+    return await area.serve({ exchange, path, rest: path.slice(area.path.length), guards })
+  } catch (error) {
+    return managementErrorReply(error, onError)
+  }
+}
+
+/** Replies to a request for a route of a feature. */
+export async function runFeatureRoute(
+  route: FeatureRoute,
+  request: RoutedRequest,
+  { served, ...terms }: FeatureRouteTerms & { served: ConstructorParameters<typeof FeatureRequest>[0]['route'] },
+): Promise<Reply> {
+  const { exchange, params, caller, log } = request
+  if (route.isRecorded === false) return toReply(await route.run(new UnrecordedRequest(request, params)))
+  if (!log) throw new TypeError('A route of a feature is recorded.')
+  return takeReply(log, route.run(new FeatureRequest({ exchange, caller, log, route: served }, params, terms)))
+}
