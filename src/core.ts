@@ -17,6 +17,7 @@ import {
   turnEnd,
 } from './platform.ts'
 import { defaultCatalog } from './protocols/providers/catalog.ts'
+import { createCodeLayer } from './records/code-records.ts'
 import { createStore, type StoreOptions } from './records/store.ts'
 import { normalizeBasePath } from './request/door/app.ts'
 import { RequestEvents } from './request/request-events.ts'
@@ -34,15 +35,17 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
   const onError = createReportError(hooks, logger, background)
   let isClosed = false
 
+  const code = createCodeLayer()
+  if (configSections.some((name) => options[name] !== undefined))
+    code.records = readCodeConfig(options, { catalog, now: clock.now() })
+
   return {
     ...{ catalog, clock, limits, ownLimits, logger, hooks, background, onError, turnEnd },
     basePath: normalizeBasePath(options.basePath),
     store: createStore({
       ...{ storage, clock, logger, digestsSha256, turnEnd, onError },
       secret: options.secret,
-      code: configSections.some((name) => options[name] !== undefined)
-        ? readCodeConfig(options, { catalog, now: clock.now() })
-        : undefined,
+      code,
       maxAgeMs: limits.storeMaxAgeMs,
       syncCrypto: platformCrypto,
     }),

@@ -147,7 +147,11 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
 }
 
 /** Throws a TypeError for the first invalid option; the message says what to pass instead. */
-export function checkOptions(options: GatewayOptions, maker = 'createGateway', known: readonly string[] = names): void {
+export function checkOptions(
+  options: GatewayOptions,
+  maker = 'createGateway',
+  known: readonly string[] = optionNames,
+): void {
   const hint = `Call ${maker}({ storage: memoryStorage() }), or choose another storage from signalbox/storage/*.`
   const given: unknown = options
   if (!isObject(given)) throw new TypeError(`${maker} takes an options object. ${hint}`)
@@ -242,31 +246,6 @@ const flagNames = [
   'endRequestsOfPausedKeys',
   'usage',
 ] as const
-const names = [
-  'storage',
-  ...configSections,
-  'route',
-  'onRouteError',
-  'fetch',
-  'clock',
-  'basePath',
-  'allowedOrigins',
-  'publicOrigin',
-  'identify',
-  'accounts',
-  'management',
-  'dashboard',
-  'cloud',
-  ...flagNames,
-  'secret',
-  'tokens',
-  'catalog',
-  'limits',
-  'hooks',
-  'extend',
-  'observe',
-  'logger',
-]
 const ORIGIN_HINT =
   'List each page\'s origin as its browser sends it: "https://app.example.com", "http://localhost:5173".'
 
@@ -335,3 +314,15 @@ const memberRules: Readonly<Record<string, Rules>> = {
   hooks: { onRequest: callable, onAttempt: callable, onUsage: callable, onError: callable },
   limits: Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, name.startsWith('max') ? count : amount])),
 }
+
+const optionNames = [
+  'storage',
+  ...configSections,
+  ...Object.keys(optionRules),
+  ...Object.keys(memberRules),
+  'allowedOrigins',
+  'publicOrigin',
+  'management',
+  'secret',
+  'extend',
+]

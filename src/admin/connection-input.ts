@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
+import { findEndpointPath } from '../lib/urls.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { ProviderSpecificData } from '../types.ts'
@@ -80,19 +81,14 @@ export function changeData(
   return Object.keys(next).length === 0 ? null : checkData(next)
 }
 
-/**
- * Throws `INVALID_REQUEST` if the base URL already includes a path that the gateway appends; `/messages` is allowed (src/rules.md, Models of
- * compatible providers). Drops a blank URL, which counts as not set.
- */
+/** Throws `INVALID_REQUEST` if the base URL already includes a path that the gateway appends. Drops a blank URL, which counts as not set. */
 function checkData(data: ProviderSpecificData): ProviderSpecificData {
   const { baseUrl, ...rest } = data
   if (!baseUrl) return rest
-  const [path] = ENDPOINT.exec(baseUrl) ?? []
+  const path = findEndpointPath(baseUrl)
   if (path === undefined) return data
   const base = baseUrl.slice(0, -path.length)
   throw invalidInput(
     `"providerSpecificData.baseUrl" must not include "${path}", which the gateway appends. Use "${base}"`,
   )
 }
-
-const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings)\/*$/i

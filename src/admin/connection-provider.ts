@@ -1,14 +1,10 @@
 import { tryParseJson } from '../lib/json.ts'
 import { didYouMean, findNearest } from '../lib/spelling.ts'
-import {
-  getCatalogAlias,
-  getDefinition,
-  getProviderNames,
-  type NamedConnection,
-} from '../protocols/providers/provider-names.ts'
+import { findPrefixConflict, getBuiltInNames } from '../protocols/providers/prefix-conflict.ts'
+import { getDefinition, type NamedConnection } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import { cloudRules, cloudSettings } from '../request/upstream/clouds/cloud-rules.ts'
-import type { Catalog, CatalogModel, Connection, ProviderSpecificData } from '../types.ts'
+import type { Catalog, CatalogModel, ProviderSpecificData } from '../types.ts'
 import { invalidInput } from './input.ts'
 
 /** Throws `INVALID_REQUEST`, with the most similar name, unless the provider is in the catalog, is of a compatible kind, or has a base URL. */
@@ -54,7 +50,7 @@ export function warnOfMisspelledKind({ provider, providerSpecificData: data }: N
  */
 export function resolveProvider(catalog: Catalog, name: string): string {
   if (getDefinition(catalog, name)) return name
-  const owners = Object.keys(catalog).filter((id) => getBuiltInNames(catalog, id).has(name))
+  const owners = Object.keys(catalog).filter((id) => getBuiltInNames(catalog, id).includes(name))
   if (owners.length > 1)
     throw invalidInput(`"provider" must not be "${name}", an alias of ${owners.map((id) => `"${id}"`).join(' and ')}`)
   return owners[0] ?? name
@@ -80,53 +76,21 @@ function findMakers(catalog: Catalog, family: string): string[] {
     .slice(0, 1)
 }
 
-/**
- * Throws `INVALID_REQUEST` if the prefix of `connection` is a name of another provider, or if the prefix of another provider's connection is a
- * name of this one, unless `sharesPrefix` allows it. Otherwise, routing would treat both as accounts of one provider and fail over between them.
- * `others` contains all other connections, including inactive ones.
- */
-export function requireOwnPrefix(
-  catalog: Catalog,
-  connection: NamedConnection,
-  others: readonly Pick<Connection, 'id' | 'provider' | 'name' | 'providerSpecificData'>[],
-): void {
-  const { provider, providerSpecificData: data } = connection
-  if (data?.sharesPrefix) return
-  const prefix = getPrefix(connection)
-  const builtIn = Object.keys(catalog).find(
-    (id) => id !== provider && prefix && getBuiltInNames(catalog, id).has(prefix),
+/** Throws `INVALID_REQUEST` if the prefixes of this connection and the others conflict (`findPrefixConflict`). */
+export function requireOwnPrefix(...args: Parameters<typeof findPrefixConflict>): void {
+  const conflict = findPrefixConflict(...args)
+  if (!conflict) return
+  const { prefix, owner, isOwners } = conflict
+  const who =
+    typeof owner === 'string'
+      ? `the built-in provider "${owner}"`
+      : `the connection "${owner.name}" to "${owner.provider}" (id ${owner.id})`
+  throw invalidInput(
+    isOwners
+      ? `"provider" must not be "${args[1].provider}": its name "${prefix}" is the prefix of ${who}, which would receive its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`
+      : `"providerSpecificData.prefix" must not be "${prefix}". That is a name of ${who}, and this connection would also receive its requests. Choose another prefix, or set "providerSpecificData.sharesPrefix" to true to share it`,
   )
-  if (builtIn !== undefined) throw createPrefixError(prefix, `the built-in provider "${builtIn}"`)
-
-  const own = getNames(catalog, connection)
-  for (const other of others) {
-    if (other.provider === provider) continue
-    const owner = `the connection "${other.name}" to "${other.provider}" (id ${other.id})`
-    if (prefix && getNames(catalog, other).has(prefix)) throw createPrefixError(prefix, owner)
-    const theirs = getPrefix(other)
-    if (theirs && own.has(theirs) && !other.providerSpecificData?.sharesPrefix)
-      throw invalidInput(
-        `"provider" must not be "${provider}": its name "${theirs}" is the prefix of ${owner}, which would receive its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`,
-      )
-  }
 }
-
-const getPrefix = ({ providerSpecificData }: NamedConnection) => providerSpecificData?.prefix?.trim() ?? ''
-
-function getNames(catalog: Catalog, connection: NamedConnection): ReadonlySet<string> {
-  const { output, catalog: filed, id } = getProviderNames(catalog, connection)
-  return new Set([output, filed, id])
-}
-
-function getBuiltInNames(catalog: Catalog, provider: string): ReadonlySet<string> {
-  const definition = getDefinition(catalog, provider)
-  return new Set([provider, definition?.alias?.trim() ?? provider, getCatalogAlias(provider, definition)])
-}
-
-const createPrefixError = (prefix: string, owner: string) =>
-  invalidInput(
-    `"providerSpecificData.prefix" must not be "${prefix}". That is a name of ${owner}, and this connection would also receive its requests. Choose another prefix, or set "providerSpecificData.sharesPrefix" to true to share it`,
-  )
 
 /** The settings and credential of a connection. */
 interface CloudSettings {

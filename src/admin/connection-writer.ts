@@ -1,6 +1,6 @@
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import { getDefinition, type NamedConnection } from '../protocols/providers/provider-names.ts'
-import { requireStored } from '../records/code-records.ts'
+import { requireStored } from '../records/defined-in-code.ts'
 import type { ConnectionRecord } from '../records/record-collections.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { Catalog, Clock, ProviderSpecificData } from '../types.ts'

@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { withoutTrailing } from '../lib/urls.ts'
+import { trimCloudUrl } from '../lib/urls.ts'
 import { SETTINGS } from '../records/record-collections.ts'
 import type { SettingsPatch } from '../records/settings-writes.ts'
 import type { StoredSettings } from '../records/stored-settings.ts'
@@ -47,7 +47,7 @@ export function createSettingsOperations({
 
     async update(input) {
       const given = parseInput(settingsInputs.update, input, innerFields)
-      const { code } = store.settings
+      const code = store.code.records.settings
       if (Object.keys(code).some((name) => Object.hasOwn(given, name))) {
         const now = await store.settings.read().then(shown, () => code)
         requireSameFields(given, [{ ...code }, { ...now }])
@@ -106,7 +106,7 @@ const STILL_ON =
   '"cloudUrl" cannot be changed while cloud sync is on, because the data is synced there. Send POST /api/sync/cloud with the action "disable" first.'
 
 function normalizeCloudUrl(cloudUrl: string): string {
-  const base = withoutTrailing(cloudUrl.trim().replace(/\/v1\/?$/, ''), '/')
+  const base = trimCloudUrl(cloudUrl)
   const problem = base === '' ? undefined : addressProblem(base)
   if (problem) throw invalidInput(`"cloudUrl" ${problem}, or be empty`)
   return base

@@ -1,33 +1,38 @@
 import type { TopLevel } from '../admin/connection-input.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
+import { findFieldProblem, findShapeProblem, isPlainObject, type ShapeProblem } from '../lib/shape-problem.ts'
+import { trimCloudUrl } from '../lib/urls.ts'
+import { findPrefixConflict } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
-import type { CodeRecords } from '../records/code-records.ts'
+import { type CodeRecords, codeSecretId } from '../records/code-records.ts'
 import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, customModelId } from '../records/record-collections.ts'
-import { findFieldProblem, findShapeProblem, type ShapeProblem } from '../records/shape-problem.ts'
+import { defaultHealthTerms } from '../request/routing/failure-class.ts'
+import { type NamedModels, reachesModel } from '../request/routing/one-model.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
 import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
 import type { Door, InputOf, RecordField, RecordFields } from '../types/records/record-fields.ts'
+import { comboRuleShapes } from '../types/records/rule-fields.ts'
 import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
 import type { Catalog, ComboModel, CredentialSource, SharedCredentialSource } from '../types.ts'
 import type { KnownModel, KnownProvider } from './known-names.data.ts'
 
 /**
  * Records and settings that the app defines in code. They come before stored ones, replace stored ones with the same ID or name, and can't be
- * changed through the management API (409 `DEFINED_IN_CODE`). Each section is an object by ID or name.
+ * changed through the management API (409 `DEFINED_IN_CODE`). Each section is an object by ID or name; entries that are `undefined` are skipped.
  */
 export interface CodeConfig {
   /** Connections by ID, which is also the provider unless `provider` is set. */
-  connections?: { readonly [ID in KnownProvider]?: CodeConnection } & {
+  connections?: { readonly [ID in KnownProvider]?: CodeConnection | undefined } & {
     readonly [id: string]: CodeConnection | undefined
   }
   /** Combos by name; an array is the combo's `models`. */
-  combos?: Readonly<Record<string, CodeCombo | readonly CodeComboModel[]>>
+  combos?: Readonly<Record<string, CodeCombo | readonly CodeComboModel[] | undefined>>
   /** Aliases: the model that each name points to. */
-  aliases?: Readonly<Record<string, ModelName>>
+  aliases?: Readonly<Record<string, ModelName | undefined>>
   /** Custom models by `<provider>/<model ID>`; a string is the model's `type`. */
-  models?: Readonly<Record<string, CodeModel | NonNullable<CodeModel['type']>>>
+  models?: Readonly<Record<string, CodeModel | NonNullable<CodeModel['type']> | undefined>>
   /** Settings. */
   settings?: CodeSettings
 }
@@ -69,38 +74,50 @@ export const configSections = ['connections', 'combos', 'aliases', 'models', 'se
 export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: Catalog; now: number }): CodeRecords {
   const at = new Date(now).toISOString()
   const values = new Map<string, string>()
-  const credentials = new Map<string, string>()
-  const sources = new Map<string, CredentialSource | SharedCredentialSource>()
+  const secrets: CodeRecords['secrets'] = new Map()
   const add = (prefix: string, id: string, record: object) =>
     values.set(
       prefix + encodeURIComponent(id),
       JSON.stringify({ order: FIRST_ORDER + values.size, record: { ...record, source: 'code' } }),
     )
 
-  for (const [id, input] of readSection(config, 'connections')) {
+  const connections = readSection(config, 'connections').map(([id, input]) => {
     const place = `connections.${id}`
     requireName(place, id)
     const given = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
-    const source = getCredentialFunction(given.apiKey)
     const { apiKey, ...plain } = given
+    const source = getCredentialFunction(apiKey)
     check(place, findInputProblem(connectionFields, 'create', source ? plain : { ...given }, topLevel))
     const { provider, providerSpecificData, ...others } = plain
     const data: JsonObject = { ...providerSpecificData }
     const rest: JsonObject = {}
     for (const [name, value] of Object.entries(others)) (name in topLevel ? data : rest)[name] = value
     requireProvider(place, { catalog, provider, hasUrl: data.baseUrl !== undefined })
-    if (source) sources.set(id, source)
-    else if (typeof apiKey === 'string') credentials.set(id, apiKey.trim())
+    const secret = source ?? (typeof apiKey === 'string' ? apiKey.trim() : undefined)
+    if (secret !== undefined) secrets.set(codeSecretId({ id, updatedAt: at }), secret)
     const name = getDefinition(catalog, provider)?.name ?? provider
     const filled = Object.keys(data).length > 0 && { providerSpecificData: data }
-    add(CONNECTIONS, id, { id, provider, name, ...rest, ...filled, createdAt: at, updatedAt: at })
+    const record = { id, provider, name, ...rest, ...filled, createdAt: at, updatedAt: at }
+    add(CONNECTIONS, id, record)
+    return record
+  })
+  for (const one of connections) {
+    const others = connections.filter((other) => other !== one)
+    const conflict = findPrefixConflict(catalog, one, others)
+    if (!conflict) continue
+    const { prefix, owner } = conflict
+    const other = typeof owner === 'string' ? `provider "${owner}"` : `connection "${owner.id}"`
+    fail(`connections.${one.id}`, `shares "${prefix}" with the ${other}. Change its prefix, or set "sharesPrefix"`)
   }
+  const combos = new Map<string, { models: readonly string[] }>()
   for (const [name, input] of readSection(config, 'combos')) {
     const place = `combos.${name}`
     const given = Array.isArray(input) ? { models: input } : requireObject(place, input)
     requireName(place, name)
     check(place, findInputProblem(unnamedCombo, 'create', given))
     add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, createdAt: at, updatedAt: at })
+    const entries = given.models as ComboModel[] // checked above
+    combos.set(name, { models: entries.map((entry) => (typeof entry === 'string' ? entry : entry.model)) })
   }
   for (const [name, input] of readSection(config, 'models')) {
     const place = `models["${name}"]`
@@ -111,35 +128,54 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
     check(place, findInputProblem(customModelFields, 'create', { ...given, ...id }))
     add(CUSTOM_MODELS, customModelId(id), { ...given, ...id })
   }
+  const aliases = new Map<string, string>()
   for (const [alias, model] of readSection(config, 'aliases')) {
     check(`aliases.${alias}`, findShapeProblem(aliasFields.model.shape, model))
     add(ALIASES, alias, { alias, model })
+    aliases.set(alias, String(model))
   }
+  const names: NamedModels = { findCombo: (name) => combos.get(name), findAliasTarget: (name) => aliases.get(name) }
+  for (const [name, { models }] of combos) if (reachesModel(models, name, names)) fail(`combos.${name}`, CYCLE)
+  for (const [alias, model] of aliases)
+    if (alias !== model && !combos.has(alias) && reachesModel([model], alias, names)) fail(`aliases.${alias}`, CYCLE)
+
   const settings = Object.fromEntries(readSection(config, 'settings'))
   check('settings', findInputProblem(settingsFields, 'update', settings))
-  return { values, credentials, sources, settings }
+  const { cloudUrl, health } = settings
+  if (isObject(health))
+    check('settings.health', findShapeProblem(comboRuleShapes.health, { ...defaultHealthTerms, ...health }))
+  if (typeof cloudUrl === 'string') {
+    settings.cloudUrl = trimCloudUrl(cloudUrl)
+    if (settings.cloudUrl !== '')
+      check('settings.cloudUrl', findShapeProblem(dataMembers.baseUrl.shape, settings.cloudUrl))
+  }
+  return { values, secrets, settings }
 }
-
-/** A combo's name is its key in the section. */
-const { name: _, ...unnamedCombo } = comboFields
 
 /** Sorts the records before stored ones, whose order starts at 1. */
 const FIRST_ORDER = -1_000_000
 
-function readSection(config: CodeConfig, section: (typeof configSections)[number]): Array<[string, unknown]> {
-  const given: unknown = config[section]
-  if (given === undefined) return []
-  if (!isObject(given)) fail(section, section === 'settings' ? 'must be an object' : 'must be an object by ID or name')
-  return Object.entries(given)
-}
-
-const topLevel = Object.fromEntries(topLevelMembers.map((name) => [name, dataMembers[name]]))
+const CYCLE = 'leads back to itself. Change one of the names it leads to'
 
 /** Returns the function that `apiKey` is or contains; `undefined` for anything else. */
 function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCredentialSource | undefined {
   const isShared = isObject(apiKey) && typeof apiKey.resolve === 'function' && apiKey.shared === true
   return typeof apiKey === 'function' || isShared ? (apiKey as CredentialSource | SharedCredentialSource) : undefined
 }
+
+/** A combo's name is its key in the section. */
+const { name: _, ...unnamedCombo } = comboFields
+
+function readSection(config: CodeConfig, section: (typeof configSections)[number]): Array<[string, unknown]> {
+  const given: unknown = config[section]
+  if (given === undefined) return []
+  if (!isPlainObject(given))
+    fail(section, section === 'settings' ? 'must be an object' : 'must be an object by ID or name')
+  const entries = Object.entries(given)
+  return section === 'settings' ? entries : entries.filter(([, input]) => input !== undefined)
+}
+
+const topLevel = Object.fromEntries(topLevelMembers.map((name) => [name, dataMembers[name]]))
 
 /** Checks the fields of an operation's input, plus the additional fields in `more`. */
 function findInputProblem(fields: RecordFields, door: Door, input: JsonObject, more = {}): ShapeProblem | undefined {

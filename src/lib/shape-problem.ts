@@ -1,7 +1,9 @@
-import { assertNever } from '../lib/assert-never.ts'
-import { isBareCredential } from '../lib/credential-shapes.ts'
-import { isObject } from '../lib/json.ts'
-import type { NumberShape, Shape, TextShape } from '../types/records/shapes.ts'
+import type { MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
+import { conditionNames } from '../types/unions.ts'
+import { assertNever } from './assert-never.ts'
+import { isBareCredential } from './credential-shapes.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { findEndpointPath } from './urls.ts'
 
 /** A problem with a value, and its location. */
 export interface ShapeProblem {
@@ -11,8 +13,18 @@ export interface ShapeProblem {
   problem: string
 }
 
-/** Checks a value that was written in code; returns `undefined` if it fits the shape. */
-export function findShapeProblem(shape: Shape, value: unknown, path = ''): ShapeProblem | undefined {
+interface Options {
+  /** Whether an optional field may be `undefined`, which counts as omitted. */
+  allowsUndefined?: boolean
+}
+
+/** Checks a value that was written in code; returns `undefined` if it fits the shape. As strict as the management API, but loads no schemas. */
+export function findShapeProblem(
+  shape: Shape,
+  value: unknown,
+  path = '',
+  options: Options = {},
+): ShapeProblem | undefined {
   const fail = (problem: string): ShapeProblem => ({ path, problem })
   switch (shape.type) {
     case 'text': {
@@ -33,14 +45,16 @@ export function findShapeProblem(shape: Shape, value: unknown, path = ''): Shape
         : fail(`must be one of ${quote(shape.of)}`)
     case 'list':
       if (!Array.isArray(value)) return fail('must be an array')
-      if (shape.isFilled && value.length === 0) return fail('must not be empty')
+      if (shape.isFilled && value.length === 0) return fail(EMPTY)
       if (value.length > shape.most) return fail(`must not contain more than ${shape.most} items`)
-      return findFirst(value.entries(), ([at, item]) => findShapeProblem(shape.of, item, `${path}[${at}]`))
+      return findFirst(
+        Array.from<unknown>(value).entries(), // it may be sparse or override array methods
+        ([at, item]) => findShapeProblem(shape.of, item, `${path}[${at}]`, options),
+      )
     case 'map':
-      if (!isObject(value)) return fail('must be an object')
-      return findFirst(Object.entries(value), ([name, item]) => findShapeProblem(shape.of, item, `${path}.${name}`))
+      return isPlainObject(value) ? findMapProblem(shape, value, path, options) : fail(NOT_OBJECT)
     case 'object':
-      return isObject(value) ? findFieldProblem(shape.fields, value, path) : fail('must be an object')
+      return isPlainObject(value) ? findObjectProblem(shape, value, path, options) : fail(NOT_OBJECT)
     case 'entry':
       return isObject(value) ? findEntryProblem(value, path) : findShapeProblem(MODEL, value, path)
     default:
@@ -48,29 +62,80 @@ export function findShapeProblem(shape: Shape, value: unknown, path = ''): Shape
   }
 }
 
+/** Returns whether a value fits the shape; optional fields may be `undefined`. */
+export const isValidInput = (shape: Shape, value: unknown): boolean =>
+  findShapeProblem(shape, value, '', { allowsUndefined: true }) === undefined
+
 type Fields = Readonly<Record<string, { readonly shape: Shape; readonly isOptional?: boolean }>>
 
 /** Checks an object that may only have these fields. */
-export function findFieldProblem(fields: Fields, value: Record<string, unknown>, path = ''): ShapeProblem | undefined {
+export function findFieldProblem(
+  fields: Fields,
+  value: JsonObject,
+  path = '',
+  options: Options = {},
+): ShapeProblem | undefined {
   for (const name of Object.keys(value))
-    if (!Object.hasOwn(fields, name))
-      return { path: `${path}.${name}`, problem: `is not a known field. Known: ${quote(Object.keys(fields))}` }
+    if (!Object.hasOwn(fields, name)) return { path: `${path}.${name}`, problem: describeUnknown(Object.keys(fields)) }
   return findFirst(Object.entries(fields), ([name, { shape, isOptional }]) => {
     const inner = `${path}.${name}`
     if (!Object.hasOwn(value, name)) return isOptional ? undefined : { path: inner, problem: 'is required' }
-    if (value[name] === undefined) return { path: inner, problem: UNDEFINED }
-    return findShapeProblem(shape, value[name], inner)
+    if (value[name] !== undefined) return findShapeProblem(shape, value[name], inner, options)
+    return isOptional && options.allowsUndefined ? undefined : { path: inner, problem: UNDEFINED }
   })
 }
 
+/** Returns whether the value is an object, and not an instance of a class such as `Map`, whose contents wouldn't be checked. */
+export function isPlainObject(value: unknown): value is JsonObject {
+  if (!isObject(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null // of any realm
+}
+
+const EMPTY = 'must not be empty'
+const NOT_OBJECT = 'must be an object'
 const UNDEFINED =
   'is undefined. If it comes from an environment variable, check that the variable is set; otherwise omit it'
 
-/** Checks an entry. Its conditions, voices, and parameters are only checked by type. */
-function findEntryProblem(entry: Record<string, unknown>, path: string): ShapeProblem | undefined {
+const describeUnknown = (known: readonly string[]) => `is not a known field. Known: ${quote(known)}`
+
+function findMapProblem(
+  { name, of, most }: MapShape,
+  value: JsonObject,
+  path: string,
+  options: Options,
+): ShapeProblem | undefined {
+  const entries = Object.entries(value)
+  if (entries.length > most) return { path, problem: `must not have more than ${most} fields` }
+  return findFirst(entries, ([key, item]) => {
+    const inner = `${path}.${key}`
+    return findShapeProblem(name, key, inner) ?? findShapeProblem(of, item, inner, options)
+  })
+}
+
+function findObjectProblem(
+  { fields, isFilled, rules }: ObjectShape,
+  value: JsonObject,
+  path: string,
+  options: Options,
+): ShapeProblem | undefined {
+  if (isFilled && Object.values(value).every((item) => item === undefined)) return { path, problem: EMPTY }
+  const { cooldownMs = 0, maxCooldownMs = cooldownMs } = value
+  if (rules === 'cooldowns' && Number(cooldownMs) > Number(maxCooldownMs))
+    return { path: `${path}.cooldownMs`, problem: 'must not be above "maxCooldownMs"' }
+  return findFieldProblem(fields, value, path, options)
+}
+
+/** Checks an entry. Of its conditions, voices, and parameters, checks only the type, and the names of the conditions. */
+function findEntryProblem(entry: JsonObject, path: string): ShapeProblem | undefined {
   const { when, voices, params, ...plain } = entry
-  const wrong = Object.entries({ when, voices, params }).find(([, value]) => value !== undefined && !isObject(value))
-  return wrong ? { path: `${path}.${wrong[0]}`, problem: 'must be an object' } : findFieldProblem(ENTRY, plain, path)
+  const wrong = Object.entries({ when, voices, params }).find(
+    ([, value]) => value !== undefined && !isPlainObject(value),
+  )
+  if (wrong) return { path: `${path}.${wrong[0]}`, problem: NOT_OBJECT }
+  const unknown = Object.keys(Object(when)).find((name) => !conditionNames.includes(name))
+  if (unknown !== undefined) return { path: `${path}.when.${unknown}`, problem: describeUnknown(conditionNames) }
+  return findFieldProblem(ENTRY, plain, path)
 }
 
 const MODEL: TextShape = { type: 'text', isFilled: true, most: 512 }
@@ -79,21 +144,31 @@ const ENTRY: Fields = {
   weight: { shape: { type: 'number', least: 0, most: 1_000 }, isOptional: true },
 }
 
-function findTextProblem({ isFilled, most, pattern, rules }: TextShape, value: unknown): string | undefined {
+function findTextProblem(
+  { isTrimmed, isFilled, most, pattern, isPathPart, rules }: TextShape,
+  value: unknown,
+): string | undefined {
   if (typeof value !== 'string') return 'must be a string'
   if (rules === 'address') return findAddressProblem(value)
   if (rules === 'credential' && value.trim() === '')
     return 'must not be blank. If it comes from an environment variable, check that the variable is set'
   if (rules === 'credential') return isBareCredential(value.trim()) ? undefined : 'must be the bare credential'
   if (isFilled && value.trim() === '') return 'must not be blank'
+  if (isTrimmed && value.trim() !== value) return 'must not start or end with whitespace'
   if (most !== undefined && value.length > most) return `must not be longer than ${most} characters`
-  return pattern && !pattern.test(value.trim()) ? `must match ${pattern.source}` : undefined
+  if (most !== undefined && CONTROL.test(value)) return 'must not contain control characters'
+  if (isPathPart && /^\.\.?$/.test(value)) return 'must not be "." or ".."'
+  return pattern && !pattern.test(value) ? `must match ${pattern.source}` : undefined
 }
 
-function findAddressProblem(value: string): string | undefined {
-  return /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i.test(value.trim()) && URL.canParse(value.trim())
-    ? undefined
-    : 'must be a URL that starts with http:// or https://, without credentials or a query'
+const CONTROL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
+
+function findAddressProblem(text: string): string | undefined {
+  const url = text.trim()
+  if (!/^https?:\/\/[^\s\\/?#@]+(?:\/[^\s\\?#]*)?$/i.test(url) || url.length > 2_048 || !URL.canParse(url))
+    return 'must be a URL that starts with http:// or https://, without credentials or a query'
+  const path = findEndpointPath(url)
+  return path && `must not include "${path}", which the gateway appends`
 }
 
 function isWithin({ least, above, most, isWhole }: NumberShape, value: unknown): boolean {

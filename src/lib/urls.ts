@@ -34,6 +34,16 @@ export function withoutTrailing(text: string, character: string): string {
   return text.slice(0, end)
 }
 
+/** Removes one trailing `/v1` or `/v1/` from the URL of a cloud proxy, then all trailing slashes. */
+export const trimCloudUrl = (url: string): string => withoutTrailing(url.trim().replace(/\/v1\/?$/, ''), '/')
+
+/**
+ * Returns the path at the end of a base URL that the gateway appends itself, such as `/chat/completions`; `undefined` if there is none. `/messages` is
+ * allowed (src/rules.md, Models of compatible providers).
+ */
+export const findEndpointPath = (baseUrl: string): string | undefined =>
+  /\/(?:chat\/completions|completions|responses|embeddings)\/*$/i.exec(baseUrl)?.[0]
+
 /** Returns whether a URL's host (`URL.hostname`) is this machine. */
 export const isLoopbackHost = (host: string): boolean =>
   /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(host)

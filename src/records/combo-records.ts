@@ -1,5 +1,5 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
-import { requireStored } from './code-records.ts'
+import { requireStored } from './defined-in-code.ts'
 import type { ComboRecord } from './record-collections.ts'
 import type { WritableRecords } from './record-writes.ts'
 import { retryLostRace } from './storage-access.ts'

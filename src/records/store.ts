@@ -1,7 +1,7 @@
 import { cacheDerived, keepValue, once } from '../lib/promises.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
 import { createFreshness, type Freshness } from './cached.ts'
-import { type CodeRecords, isDefinedInCode, NO_CODE, withCodeRecords } from './code-records.ts'
+import { type CodeLayer, codeSecretId, createCodeLayer, withCodeRecords } from './code-records.ts'
 import { KeyCache } from './key-cache.ts'
 import { KeyLookup } from './key-lookup.ts'
 import { getApiKeyContext, type Keyring, type SyncCrypto } from './keyring.ts'
@@ -57,7 +57,7 @@ export interface Store {
   isWatched: boolean
   freshness: Freshness
   /** The records and settings defined in code. */
-  code: CodeRecords
+  code: CodeLayer
   /** Yields to other work during a long task. */
   turnEnd(): Promise<void>
   /** Opened on first use; a failure isn't cached. */
@@ -74,7 +74,7 @@ export interface StoreOptions {
   maxAgeMs?: number | undefined
   syncCrypto?: SyncCrypto | undefined
   /** Default: none. */
-  code?: CodeRecords | undefined
+  code?: CodeLayer | undefined
   /** See `KeyringOptions`. */
   digestsSha256?: boolean | undefined
   /** Yields to other work during a long task. */
@@ -84,7 +84,7 @@ export interface StoreOptions {
 }
 
 export function createStore(options: StoreOptions): Store {
-  const { clock, turnEnd, code = NO_CODE } = options
+  const { clock, turnEnd, code = createCodeLayer() } = options
   const storage = withTimeouts(withCodeRecords(options.storage, code), clock)
   const freshness = createFreshness(storage, clock, options.maxAgeMs)
   const damage = createDamageLog(options.onError)
@@ -94,7 +94,7 @@ export function createStore(options: StoreOptions): Store {
   const encrypted = { ...deps, storage: waitForKeyring(storage, keyring), hasSecretIds: true }
   const keys = createRecords<KeyRecord>(recordKinds.keys, encrypted)
 
-  const settings = createSettingsStore({ ...deps, keyring, code: code.settings })
+  const settings = createSettingsStore({ ...deps, keyring, code })
   const formerKeys = createRecords<FormerKeyRecord>(recordKinds.formerKeys, encrypted)
   const groups = createRecords<GroupRecord>(recordKinds.groups, encrypted)
   const connections = createRecords<ConnectionRecord>(recordKinds.connections, encrypted)
@@ -155,7 +155,8 @@ export async function decryptApiKey(
   store: Pick<Store, 'keyring' | 'code'>,
   connection: ConnectionRecord,
 ): Promise<string | undefined> {
-  if (isDefinedInCode(connection)) return store.code.credentials.get(connection.id)
+  const secret = store.code.records.secrets.get(codeSecretId(connection))
+  if (typeof secret === 'string') return secret
   if (connection.sealedApiKey === undefined) return undefined
   return (await store.keyring()).decrypt(getApiKeyContext(connection), connection.sealedApiKey)
 }

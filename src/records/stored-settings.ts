@@ -6,6 +6,7 @@ import { settingsFields } from '../types/records/settings-fields.ts'
 import type { Clock, RequestRules, Settings, Storage } from '../types.ts'
 import type { Freshness } from './cached.ts'
 import { createCached } from './cached.ts'
+import type { CodeLayer } from './code-records.ts'
 import type { Keyring } from './keyring.ts'
 import { areSignedSettings } from './keyring.ts'
 import { readRules, readSettings } from './readings.ts'
@@ -31,8 +32,6 @@ export interface SettingsStore {
   mayUseCloudSync(): Promise<boolean>
   /** Reads them from the storage even if they are in memory. Rejects like `read`. */
   reread(): Promise<StoredSettings>
-  /** The settings defined in code. */
-  readonly code: JsonObject
   /** Used by `writableSettings` to change the settings. */
   readonly source: SettingsSource
 }
@@ -60,18 +59,18 @@ export function createSettingsStore(deps: {
   freshness: Freshness
   staleFallback: StaleFallback
   damage: DamageLog
-  /** The settings defined in code, which replace the stored ones. */
-  code: JsonObject
+  /** Its settings replace the stored ones. */
+  code: CodeLayer
   keyring(): Promise<Keyring>
 }): SettingsStore {
   const { storage, freshness, damage, code, keyring } = deps
-  const { rules: codeRules, ...codeSettings } = toSettings(code)
-  const named = Object.fromEntries(Object.entries(codeSettings).filter(([name]) => Object.hasOwn(code, name)))
-  const withCode = ({ rules, ...stored }: StoredSettings): StoredSettings => ({
-    ...stored,
-    ...named,
-    rules: codeRules ? { ...rules, ...codeRules } : rules,
-  })
+
+  function withCode({ rules, ...stored }: StoredSettings): StoredSettings {
+    const { settings } = code.records
+    const { rules: codeRules, ...codeSettings } = toSettings(settings)
+    const named = Object.entries(codeSettings).filter(([name]) => Object.hasOwn(settings, name))
+    return { ...stored, ...Object.fromEntries(named), rules: codeRules ? { ...rules, ...codeRules } : rules }
+  }
 
   async function load(): Promise<LoadedSettings> {
     const opened = await keyring()
@@ -108,7 +107,6 @@ export function createSettingsStore(deps: {
     read: cached.current,
     reread: cached.reread,
     mayUseCloudSync: syncFlag.current,
-    code,
     source: {
       storage,
       keyring,

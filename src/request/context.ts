@@ -82,8 +82,8 @@ export interface PipelineContext extends CodecContext {
   ownTerms(source: OwnTermsSource): Promise<OwnTerms>
   /** Returns the connection's credential, decrypted; `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>
-  /** Loads the credentials of connections whose `apiKey` is a function; absent if there are none. */
-  sourcedCredentials: (() => Promise<SourcedCredentials>) | undefined
+  /** Loads the credentials of connections whose `apiKey` is a function; returns `undefined` for any other connection. */
+  sourcedCredentials: (connection: ConnectionRecord) => Promise<SourcedCredentials> | undefined
   /** The credentials of all connections that can be decrypted, to redact them in errors and headers. */
   knownKeys: KnownKeys
   cloudCall: CloudCall

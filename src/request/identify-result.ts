@@ -1,8 +1,8 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
+import { isValidInput } from '../lib/shape-problem.ts'
 import { text } from '../types/records/shapes.ts'
 import { type Identity, type Refusal, readIdentity, readMembers } from './identity.ts'
-import { isValidInput } from './valid-input.ts'
 
 /** The result of `identify`. */
 export type IdentifyResult = { identity: Identity } | { refusal: GatewayError } | undefined

@@ -1,10 +1,10 @@
 import { gatewayError } from '../errors.ts'
 import { isAccountId } from '../lib/account-ids.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
+import { isPlainObject, isValidInput } from '../lib/shape-problem.ts'
 import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../types/records/limit-fields.ts'
 import { list, name, storedId, text } from '../types/records/shapes.ts'
 import type { ClientFormat, Kind, UsageLimits } from '../types.ts'
-import { isPlainObject, isValidInput } from './valid-input.ts'
 
 /** The identity that your app gives a request. Unknown members are errors. */
 export interface Identity {

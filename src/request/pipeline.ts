@@ -4,7 +4,8 @@ import { once } from '../lib/promises.ts'
 import { createItemMemory } from '../protocols/formats/canonical/item-memory.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import type { Operation } from '../protocols/formats/model-operations.ts'
-import type { Store } from '../records/store.ts'
+import { codeSecretId } from '../records/code-records.ts'
+import type { ConnectionRecord, Store } from '../records/store.ts'
 import { createCredentialCache } from '../records/store.ts'
 import type { Clock, Storage } from '../types.ts'
 import { createRuleApplier } from './choose/context-rules.ts'
@@ -78,11 +79,13 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random })
   const getApiKey = createCredentialCache(store)
-  const { sources } = store.code
-  const sourcedCredentials =
-    sources.size > 0
-      ? once(async () => new (await import('./upstream/sourced-credentials.ts')).SourcedCredentials(sources, clock))
-      : undefined
+  function findSource(connection: ConnectionRecord) {
+    const secret = store.code.records.secrets.get(codeSecretId(connection))
+    return typeof secret === 'string' ? undefined : secret
+  }
+  const sourced = once(
+    async () => new (await import('./upstream/sourced-credentials.ts')).SourcedCredentials(findSource, clock),
+  )
 
   let loadedChoosing: GroupRouting | undefined
   const choosing = once(async () => {
@@ -102,7 +105,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     settings: store.settings.read,
     underRules: createRuleApplier(health),
     getApiKey,
-    sourcedCredentials,
+    sourcedCredentials: (connection) => findSource(connection) && sourced(),
     knownKeys: createKnownKeys({ connections: () => store.connections.all(), getApiKey, clock }),
     cloudCall: async (ask, target) => (await clouds())(ask, target),
     retryBudget: createRetryBudget(clock),

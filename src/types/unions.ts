@@ -1,5 +1,5 @@
 import type { ClientFormat, Kind, ProviderFormat, WireFormat } from './catalog-types.ts'
-import type { ResponseCondition, Strategy } from './combo.ts'
+import type { Condition, ResponseCondition, Strategy } from './combo.ts'
 
 /* Values of unions that users write. They are records, so that the compiler requires every member here. */
 
@@ -32,6 +32,17 @@ export const strategies = listMembers<Strategy>({
 
 /** Every response condition of a combo's `on`. */
 export const answerConditions = listMembers<ResponseCondition>({ content: true, schema: true })
+
+/** The name of every condition of a combo entry's `when`. */
+export const conditionNames: readonly string[] = listMembers<keyof Condition>({
+  model: true,
+  bytes: true,
+  stream: true,
+  tools: true,
+  images: true,
+  headers: true,
+  metadata: true,
+})
 
 /** Every format supported for both clients and providers. */
 export const wireFormats = listMembers<WireFormat>({

@@ -222,6 +222,44 @@ const problems: Array<[GatewayOptions, RegExp]> = [
   [{ aliases: { a: 7 as never } }, /^aliases\.a must be a string/],
   [{ settings: { maxAttempts: 0 } }, /^settings\.maxAttempts must be a whole number of 1 or more, at most 100/],
   [{ settings: { requireApiKeys: true } as never }, /^settings\.requireApiKeys is not a known field/],
+  [{ combos: { a: ['x/y', 'b'], b: ['a'] } }, /^combos\.a leads back to itself\. Change one of the names/],
+  [{ aliases: { a: 'b', b: 'a' } }, /^aliases\.a leads back to itself/],
+  [{ aliases: { a: 'c' }, combos: { c: [{ model: 'a' }] } }, /^combos\.c leads back to itself/],
+  [
+    { connections: { x: { baseUrl: 'http://mine.test/v1/chat/completions' } } },
+    /^connections\.x\.baseUrl must not include "\/chat\/completions", which the gateway appends/,
+  ],
+  [
+    { combos: { fast: { models: ['x/y'], health: { cooldownMs: 9, maxCooldownMs: 5 } } } },
+    /^combos\.fast\.health\.cooldownMs must not be above "maxCooldownMs"/,
+  ],
+  [
+    { settings: { health: { cooldownMs: 400_000 } } },
+    /^settings\.health\.cooldownMs must not be above "maxCooldownMs"/,
+  ],
+  [{ settings: { cloudUrl: 'cloud.test' } }, /^settings\.cloudUrl must be a URL that starts with http/],
+  [{ settings: { cloudEnabled: true } as never }, /^settings\.cloudEnabled is not a known field/],
+  [{ connections: { openai: { region: 'us-east-1' } as never } }, /^connections\.openai\.region is not a known field/],
+  [
+    {
+      connections: {
+        'openai-compatible-a': { baseUrl: 'http://a.test/v1', prefix: 'lab' },
+        'openai-compatible-b': { baseUrl: 'http://b.test/v1', prefix: 'lab' },
+      },
+    },
+    /^connections\.openai-compatible-a shares "lab" with the connection "openai-compatible-b"\. Change .*"sharesPrefix"/,
+  ],
+  [
+    { connections: { x: { baseUrl: 'http://a.test/v1', prefix: 'openai' } } },
+    /^connections\.x shares "openai" with the provider "openai"/,
+  ],
+  [
+    { combos: { fast: [{ model: 'x/y', when: { tool: true } as never }] } },
+    /^combos\.fast\.models\[0\]\.when\.tool is not a known field\. Known: "model", "bytes"/,
+  ],
+  [{ aliases: new Map([['a', 'x/y']]) as never }, /^aliases must be an object by ID or name/],
+  [{ settings: new Map() as never }, /^settings must be an object/],
+  [{ aliases: { a: ' x/y' } }, /^aliases\.a must not start or end with whitespace/],
 ]
 
 for (const [options, message] of problems)
@@ -235,6 +273,27 @@ for (const [options, message] of problems)
       },
     )
   })
+
+test('skips entries that are undefined, and trims the URL of the cloud proxy', async () => {
+  const { api } = open({
+    connections: { openai: undefined, anthropic: { apiKey: 'key-of-anthropic' } },
+    combos: { none: undefined },
+    aliases: { none: undefined },
+    models: { 'mine/m': undefined },
+    settings: { cloudUrl: 'https://cloud.test/v1/' },
+  })
+  assert.equal(
+    (await api.connections.list()).connections.map(({ id }) => id),
+    ['anthropic'],
+  )
+  assert.equal((await api.combos.list()).combos, [])
+  assert.is((await api.settings.get()).cloudUrl, 'https://cloud.test')
+})
+
+test('an alias in code may publish a model under its own name', async () => {
+  const { chat } = open({ aliases: { 'openai/gpt-4o-mini': 'openai/gpt-4o-mini' } })
+  assert.is((await chat('openai/gpt-4o-mini')).status, 200)
+})
 
 test('keeps stored settings when a change sends back settings that are defined in code', async () => {
   const storage = memoryStorage()

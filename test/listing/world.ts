@@ -1,5 +1,5 @@
 import { createListing, type ListingDeps } from '../../src/features/listing/listing.ts'
-import { NO_CODE } from '../../src/records/code-records.ts'
+import { createCodeLayer } from '../../src/records/code-records.ts'
 import type { AliasRecord, ConnectionRecord } from '../../src/records/store.ts'
 import type { Catalog, Clock, Combo, CustomModel, Kind, ModelEntry } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -68,7 +68,7 @@ function storeOf(world: World): ListingDeps['store'] {
     combos: records(combos),
     customModels: records(world.customModels ?? []),
     aliases: records(aliases),
-    code: NO_CODE,
+    code: createCodeLayer(),
     keyring: async () => ({
       digest: async (credential) => credential,
       digestBySha256: async (sha256) => sha256,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { isDefinedInCode } from '../../records/code-records.ts'
 import { createComboRecords } from '../../records/combo-records.ts'
+import { isDefinedInCode } from '../../records/defined-in-code.ts'
 import { type ComboRecord, customModelId, SETTINGS } from '../../records/record-collections.ts'
 import type { WritableRecords } from '../../records/record-writes.ts'
 import { isStorageUnavailable } from '../../records/storage-access.ts'

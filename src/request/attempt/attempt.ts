@@ -247,8 +247,8 @@ export class Attempt {
     const request = addedHeaders ? { ...asked, headers: { ...asked.headers, ...addedHeaders } } : asked
     let apiKey: string | undefined
     try {
-      const sourced = context.sourcedCredentials && (await context.sourcedCredentials())
-      this.#sourced = sourced?.has(target.connection) ? sourced : undefined
+      const loading = context.sourcedCredentials(target.connection)
+      this.#sourced = loading && (await loading)
       const opening = this.#sourced ? this.#sourced.get(this.#use) : context.getApiKey(target.connection)
       apiKey = getSettledValue(opening) ?? (await this.#scope.race(opening))
       this.#apiKey = apiKey

@@ -21,6 +21,9 @@ export interface CredentialUse {
   model: string
 }
 
+/** Returns the function of a connection. */
+type SourceFinder = (connection: ConnectionRecord) => CredentialSource | SharedCredentialSource | undefined
+
 interface KnownCredential {
   /** The credential as text; `undefined` if the function returned none. */
   text: Promise<string | undefined>
@@ -38,25 +41,20 @@ const MAX_QUOTABLE = 1_000
 
 /** The credentials of connections whose `apiKey` is a function. They stay in memory only. */
 export class SourcedCredentials {
-  readonly #sources: ReadonlyMap<string, CredentialSource | SharedCredentialSource>
+  readonly #find: SourceFinder
   readonly #clock: Clock
   readonly #known = new Map<string, KnownCredential>()
   /** The forms in which a provider may quote the latest credentials, the oldest first. */
   readonly #quotable = new Set<string>()
 
-  constructor(sources: ReadonlyMap<string, CredentialSource | SharedCredentialSource>, clock: Clock) {
-    this.#sources = sources
+  constructor(find: SourceFinder, clock: Clock) {
+    this.#find = find
     this.#clock = clock
-  }
-
-  /** Returns whether this connection's `apiKey` is a function. */
-  has({ id }: ConnectionRecord): boolean {
-    return this.#sources.has(id)
   }
 
   /** Returns whether the credential belongs only to the caller's account or key. */
   isOfCaller({ connection, caller }: CredentialUse): boolean {
-    return caller.owner !== '' && typeof this.#sources.get(connection.id) === 'function'
+    return caller.owner !== '' && typeof this.#find(connection) === 'function'
   }
 
   /** Rejects if the function does. Resolves to `undefined` if it returns nothing. */
@@ -82,9 +80,10 @@ export class SourcedCredentials {
     return [...own, ...this.#quotable].sort((one, other) => other.length - one.length)
   }
 
-  #getId({ connection: { id, providerSpecificData }, caller }: CredentialUse): string {
-    const isShared = typeof this.#sources.get(id) !== 'function'
-    return JSON.stringify([id, providerSpecificData?.region, isShared ? '' : caller.owner])
+  #getId({ connection, caller }: CredentialUse): string {
+    const isShared = typeof this.#find(connection) !== 'function'
+    const { id, updatedAt, providerSpecificData } = connection
+    return JSON.stringify([id, updatedAt, providerSpecificData?.region, isShared ? '' : caller.owner])
   }
 
   #note(credential: string): void {
@@ -117,7 +116,7 @@ export class SourcedCredentials {
 
   async #resolve({ connection, caller, model }: CredentialUse, reason: CredentialRequest['reason']) {
     const { id: connectionId, providerSpecificData: { region } = {} } = connection
-    const source = this.#sources.get(connectionId)
+    const source = this.#find(connection)
     const resolve = typeof source === 'function' ? source : source?.resolve
     const { account, key } = caller
     const isShared = typeof source !== 'function'

@@ -1,0 +1,49 @@
+import type { Catalog, Connection } from '../../types.ts'
+import { getCatalogAlias, getDefinition, getProviderNames, type NamedConnection } from './provider-names.ts'
+
+type OtherConnection = Pick<Connection, 'id' | 'provider' | 'name' | 'providerSpecificData'>
+
+/** A prefix that two providers would share. */
+export interface PrefixConflict {
+  prefix: string
+  /** A provider in the catalog, or another connection, which has the name. */
+  owner: string | OtherConnection
+  /** Whether the prefix is the owner's, and a name of the connection's provider. */
+  isOwners?: true
+}
+
+/**
+ * Finds a prefix of `connection` that is a name of another provider, or a prefix of another provider's connection that is a name of this one, unless
+ * `sharesPrefix` allows it. Otherwise, routing would treat both as accounts of one provider and fail over between them. `others` contains all other
+ * connections, including inactive ones.
+ */
+export function findPrefixConflict(
+  catalog: Catalog,
+  connection: NamedConnection,
+  others: readonly OtherConnection[],
+): PrefixConflict | undefined {
+  const { provider, providerSpecificData: data } = connection
+  if (data?.sharesPrefix) return undefined
+  const prefix = getPrefix(connection)
+  const owner =
+    prefix && Object.keys(catalog).find((id) => id !== provider && getBuiltInNames(catalog, id).includes(prefix))
+  if (owner) return { prefix, owner }
+
+  const own = Object.values(getProviderNames(catalog, connection))
+  for (const other of others) {
+    if (other.provider === provider) continue
+    if (prefix && Object.values(getProviderNames(catalog, other)).includes(prefix)) return { prefix, owner: other }
+    const theirs = getPrefix(other)
+    if (own.includes(theirs) && !other.providerSpecificData?.sharesPrefix)
+      return { prefix: theirs, owner: other, isOwners: true }
+  }
+  return undefined
+}
+
+const getPrefix = ({ providerSpecificData }: NamedConnection) => providerSpecificData?.prefix?.trim() ?? ''
+
+/** Returns a provider's ID and its names in the catalog. */
+export function getBuiltInNames(catalog: Catalog, provider: string): readonly string[] {
+  const definition = getDefinition(catalog, provider)
+  return [provider, definition?.alias?.trim() ?? provider, getCatalogAlias(provider, definition)]
+}
