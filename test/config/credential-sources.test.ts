@@ -124,7 +124,11 @@ test('a function that throws or hangs fails its target, and only onError gets th
   assert.is(alone.status, 502)
   assert.match(text, /credential function of the connection \\"first\\" failed/)
   assert.not.match(text, /acme/)
-  assert.match(String(thrown.errors[0]), /vault of acme is sealed/)
+  assert.match(
+    String(thrown.errors[0]),
+    /The credential function of "first" failed\. The hook "onError" gets the cause\.$/,
+  )
+  assert.match(String((thrown.errors[0] as Error).cause), /vault of acme is sealed/)
 
   let signal: AbortSignal | undefined
   const hanging = open((about) => {

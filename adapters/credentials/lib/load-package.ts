@@ -3,6 +3,7 @@ export async function loadPackage<Exports>(name: string, load: () => Promise<Exp
   try {
     return await load()
   } catch (cause) {
-    throw new Error(`The package "${name}" could not be loaded. Install it: npm install ${name}`, { cause })
+    const error = new Error(`The package "${name}" could not be loaded. Install it: npm install ${name}`, { cause })
+    throw Object.assign(error, { code: 'PACKAGE_NOT_FOUND' }) // in the log, which doesn't show the message
   }
 }

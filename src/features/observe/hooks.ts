@@ -107,10 +107,14 @@ function makeUsageRecord(request: RequestLog): UsageRecord | undefined {
   return Object.assign(record, usage, cost)
 }
 
-/** Returns the name, message, and causes of an error for a log line, without stacks or attached data. */
+/**
+ * Returns the name, message, and causes of an error for a log line, without stacks or attached data. Omits the cause that a credential function has
+ * thrown, since it may contain the credential.
+ */
 function describe(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error)
   const name = isGatewayError(error) ? error.code : error.name
-  const cause = error.cause === undefined || depth > 3 ? '' : ` (caused by ${describe(error.cause, depth + 1)})`
+  const isHidden = error.cause === undefined || depth > 3 || name === 'UPSTREAM_CREDENTIALS'
+  const cause = isHidden ? '' : ` (caused by ${describe(error.cause, depth + 1)})`
   return `${name}: ${error.message || String(Reflect.get(error, 'code') ?? '')}${cause}` // an `AggregateError` for several addresses may only have a code
 }

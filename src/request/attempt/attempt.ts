@@ -6,7 +6,7 @@ import { findSurchargeField } from '../../pricing/surcharge-fields.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
 import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import type { AttemptLog } from '../attempt-log.ts'
-import { createSourceFailure, toFailure, unreadableCredential } from '../codec/call-failure.ts'
+import { toFailure, unreadableCredential } from '../codec/call-failure.ts'
 import type { Codec, CodecPart } from '../codec/codec.ts'
 import { encode, encodeLimited } from '../codec/encode.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
@@ -254,13 +254,12 @@ export class Attempt {
       this.#apiKey = apiKey
     } catch (thrown) {
       if (!this.#scope.hasEnded) context.onError(thrown)
-      const failure = this.#sourced ? createSourceFailure(target.connection.id, 'failed') : unreadableCredential
-      return { kind: 'failure', failure }
+      return { kind: 'failure', failure: this.#sourced?.createFailure(this.#use, 'failed') ?? unreadableCredential }
     }
     if (this.#sourced && apiKey === undefined)
       return {
         kind: 'failure',
-        failure: createSourceFailure(target.connection.id, 'returned nothing for this request'),
+        failure: this.#sourced.createFailure(this.#use, 'returned nothing for this request'),
       }
     try {
       if (!cloud) return createUpstreamCall(target, apiKey, request)

@@ -91,14 +91,6 @@ export const unreadableCredential: Failure = {
   message: 'The connection\'s credential cannot be decrypted. Set its "apiKey" again.',
 }
 
-/** Creates the failure of a connection whose credential function failed, or returned nothing for the request. */
-export const createSourceFailure = (connectionId: string, problem: string): Failure => ({
-  class: 'credentials',
-  lacksCredential: true,
-  status: 502,
-  message: `The credential function of the connection "${connectionId}" ${problem}.`,
-})
-
 /** Creates the failure for a response that can't be used. */
 export const createContentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
 

@@ -80,6 +80,16 @@ export class SourcedCredentials {
     return [...own, ...this.#quotable].sort((one, other) => other.length - one.length)
   }
 
+  /** Creates the failure of a connection whose function failed, or returned nothing for the request. */
+  createFailure({ connection: { id } }: CredentialUse, problem: string) {
+    return {
+      class: 'credentials',
+      lacksCredential: true,
+      status: 502,
+      message: `The credential function of the connection "${id}" ${problem}.`,
+    } as const
+  }
+
   #getId({ connection, caller }: CredentialUse): string {
     const isShared = typeof this.#find(connection) !== 'function'
     const { id, updatedAt, providerSpecificData } = connection
@@ -121,20 +131,26 @@ export class SourcedCredentials {
     const { account, key } = caller
     const isShared = typeof source !== 'function'
     const found = await runWithDeadline(
-      async (signal) =>
-        resolve?.({
-          connectionId,
-          reason,
-          signal,
-          ...(region !== undefined && { region }),
-          model,
-          ...(!isShared && account && { account: account.id, ...(account.plan && { plan: account.plan.id }) }),
-          ...(!isShared && key && { keyId: key.id }),
-        }),
+      async (signal) => {
+        try {
+          return await resolve?.({
+            connectionId,
+            reason,
+            signal,
+            ...(region !== undefined && { region }),
+            model,
+            ...(!isShared && account && { account: account.id, ...(account.plan && { plan: account.plan.id }) }),
+            ...(!isShared && key && { keyId: key.id }),
+          })
+        } catch (cause) {
+          const code = isObject(cause) && /^[A-Z_]{3,40}$/.test(String(cause.code)) ? ` with ${cause.code}` : ''
+          throw createSourceError(connectionId, `failed${code}. The hook "onError" gets the cause`, cause) // which may contain the secret
+        }
+      },
       {
         clock: this.#clock,
         ms: TIMEOUT_MS,
-        late: () => new Error(`The credential function of "${connectionId}" timed out.`),
+        late: () => createSourceError(connectionId, 'timed out'),
       },
     )
     const text = toText(found, connectionId)
@@ -168,5 +184,5 @@ function toText(found: unknown, connectionId: string): string | undefined {
   return text.trim()
 }
 
-const createSourceError = (connectionId: string, problem: string) =>
-  gatewayError('UPSTREAM_CREDENTIALS', { message: `The credential function of "${connectionId}" ${problem}.` })
+const createSourceError = (connectionId: string, problem: string, cause?: unknown) =>
+  gatewayError('UPSTREAM_CREDENTIALS', { message: `The credential function of "${connectionId}" ${problem}.`, cause })
