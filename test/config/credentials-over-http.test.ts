@@ -1,0 +1,211 @@
+import { serveNode } from '../../adapters/mount/node.ts'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { AttemptRecord } from '../../src/request/hook-records.ts'
+import type { CredentialRequest, CredentialSource } from '../../src/types.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { sse } from '../pipeline/support/upstream.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('credentials from functions, over HTTP')
+
+interface Call {
+  host: string
+  authorization: string
+}
+
+type Respond = (call: Call) => Response | undefined
+
+/** Opens a gateway on a port, with one account for all requests. */
+async function serve(apiKey: CredentialSource, respond: Respond = () => undefined) {
+  const clock = fakeClock()
+  const calls: Call[] = []
+  const attempts: AttemptRecord[] = []
+  const gateway = createGateway({
+    storage: memoryStorage({ clock }),
+    clock,
+    connections: {
+      first: { provider: 'openai-compatible-first', baseUrl: 'http://first.test/v1', apiKey },
+      second: { provider: 'openai-compatible-second', baseUrl: 'http://second.test/v1', apiKey: 'the-key-of-second' },
+    },
+    combos: { both: ['openai-compatible-first/m', 'openai-compatible-second/m'] },
+    identify: () => ({ account: 'alice' }),
+    fetch: async (url: unknown, init?: RequestInit) => {
+      const authorization = new Headers(init?.headers).get('authorization') ?? ''
+      const call = { host: new URL(String(url)).host, authorization }
+      calls.push(call)
+      const isStream = String(init?.body).includes('"stream":true')
+      return respond(call) ?? (isStream ? sse(chatEvents()) : Response.json(chatAnswer()))
+    },
+    hooks: { onAttempt: (attempt) => void attempts.push(attempt) },
+    logger: false,
+  })
+  const server = await serveNode(gateway, { port: 0 })
+  const ask = async (body: object = {}) => {
+    const response = await fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'openai-compatible-first/m',
+        messages: [{ role: 'user', content: 'Hi' }],
+        ...body,
+      }),
+    })
+    return {
+      status: response.status,
+      attempts: response.headers.get('x-signalbox-attempts'),
+      text: await response.text(),
+    }
+  }
+  const close = async () => {
+    await server.close({ graceMs: 0 })
+    await gateway.close()
+  }
+  return { ask, calls, attempts, clock, close }
+}
+
+type Served = Awaited<ReturnType<typeof serve>>
+
+async function withGateway(
+  body: (served: Served) => Promise<void>,
+  ...[source, respond]: [CredentialSource, Respond?]
+): Promise<void> {
+  const served = await serve(source, respond)
+  try {
+    await body(served)
+  } finally {
+    await served.close()
+  }
+}
+
+const unauthorized = () => Response.json({ error: { message: 'no' } }, { status: 401 })
+const hosts = ({ calls }: Served) => calls.map(({ host }) => host)
+
+test('1,000 concurrent first requests call the function once', async () => {
+  let times = 0
+  const source: CredentialSource = async () => {
+    times++
+    await new Promise((resolve) => setImmediate(resolve))
+    return { apiKey: 'a-key-for-a-thousand', expiresAt: Number.MAX_SAFE_INTEGER }
+  }
+  await withGateway(async ({ ask, calls }) => {
+    const replies = await Promise.all(Array.from({ length: 1_000 }, () => ask()))
+    assert.equal(new Set(replies.map(({ status }) => status)), new Set([200]))
+    assert.equal([times, calls.length], [1, 1_000])
+    assert.equal(new Set(calls.map(({ authorization }) => authorization)), new Set(['Bearer a-key-for-a-thousand']))
+  }, source)
+})
+
+test('requests during an expiry call the function once more, and none of them fails', async () => {
+  const reasons: string[] = []
+  const refreshed = Promise.withResolvers<string>()
+  let now = () => 0
+  const source: CredentialSource = async ({ reason }) => {
+    const nth = reasons.push(reason)
+    if (nth > 1) await refreshed.promise
+    return { apiKey: `key-number-${nth}`, expiresAt: now() + 10 * 60_000 }
+  }
+  await withGateway(async ({ ask, calls, clock }) => {
+    now = clock.now
+    await ask()
+    const before = Array.from({ length: 100 }, () => ask())
+    await Promise.all(before)
+    await clock.advance(9 * 60_000 + 1)
+    const during = Promise.all(Array.from({ length: 200 }, () => ask()))
+    while (reasons.length < 2) await new Promise((resolve) => setTimeout(resolve, 1))
+    refreshed.resolve('now')
+    const replies = [...(await during), await ask()]
+    assert.ok(replies.every(({ status }) => status === 200))
+    assert.equal(reasons, ['first', 'expired'])
+    assert.equal(
+      ['key-number-1', 'key-number-2'].map(
+        (key) => calls.filter(({ authorization }) => authorization === `Bearer ${key}`).length,
+      ),
+      [101, 201],
+    )
+  }, source)
+})
+
+const rotating = () => {
+  const reasons: string[] = []
+  const source: CredentialSource = ({ reason }: CredentialRequest) => `rotated-key-${reasons.push(reason)}`
+  return { reasons, source }
+}
+const rejectsFirst: Respond = ({ authorization }) =>
+  authorization === 'Bearer rotated-key-1' ? unauthorized() : undefined
+
+test('a stream is sent again with the rotated credential after a 401, and arrives whole', async () => {
+  const { reasons, source } = rotating()
+  await withGateway(
+    async (served) => {
+      const { status, text } = await served.ask({ stream: true })
+      assert.is(status, 200)
+      const words = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, word]) => word)
+      assert.is(words.join(''), 'Hello there, world')
+      assert.is(text.match(/\[DONE\]/g)?.length, 1)
+      assert.equal(reasons, ['first', 'rejected'])
+      assert.is(served.calls.length, 2)
+    },
+    source,
+    rejectsFirst,
+  )
+})
+
+test('a stream goes to the next target if the rotated credential is rejected as well', async () => {
+  const { reasons, source } = rotating()
+  await withGateway(
+    async (served) => {
+      const { status, attempts, text } = await served.ask({ model: 'both', stream: true })
+      assert.is(status, 200)
+      assert.match(text, /Hello/)
+      assert.equal(reasons, ['first', 'rejected'])
+      assert.equal(hosts(served), ['first.test', 'first.test', 'second.test'])
+      assert.is(attempts, 'openai-compatible-first/m=401:credentials;via=both:fallback, openai-compatible-second/m=200')
+    },
+    source,
+    ({ host }) => (host === 'first.test' ? unauthorized() : undefined),
+  )
+})
+
+test('100 concurrent requests and streams whose credential was revoked share one renewal', async () => {
+  const { reasons, source } = rotating()
+  await withGateway(
+    async ({ ask, calls }) => {
+      const replies = await Promise.all(Array.from({ length: 100 }, (_, nth) => ask({ stream: nth % 2 === 0 })))
+      assert.ok(replies.every(({ status, text }) => status === 200 && text.includes('Hello')))
+      assert.equal(reasons, ['first', 'rejected'])
+      assert.ok(calls.length <= 200)
+    },
+    source,
+    rejectsFirst,
+  )
+})
+
+test('a function that hangs fails its target after five seconds with the class `credentials`, and the next one responds', async () => {
+  let signal: AbortSignal | undefined
+  const source: CredentialSource = (request) => {
+    signal = request.signal
+    return new Promise(() => {})
+  }
+  await withGateway(async (served) => {
+    const { ask, attempts, clock } = served
+    const asking = ask({ model: 'both' })
+    while (!signal) await new Promise((resolve) => setTimeout(resolve, 1))
+    await clock.advance(4_900)
+    assert.equal([signal.aborted, served.calls.length], [false, 0])
+    await clock.advance(200)
+    const { status, attempts: header } = await asking
+    assert.ok(signal.aborted)
+    assert.is(status, 200)
+    assert.is(header, 'openai-compatible-first/m=502:credentials;via=both:fallback, openai-compatible-second/m=200')
+    assert.equal(
+      attempts.map(({ connectionId, outcome }) => [connectionId, outcome]),
+      [
+        ['first', 'credentials'],
+        ['second', 'answered'],
+      ],
+    )
+    assert.equal(hosts(served), ['second.test'])
+  }, source)
+})
