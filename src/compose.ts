@@ -7,7 +7,7 @@ import { settlesWithin } from './lib/deadline.ts'
 import type { Exchange } from './lib/exchange.ts'
 import { once } from './lib/promises.ts'
 import type { GatewayOptions } from './options.ts'
-import { holdsRefusedBodies, lingerBeforeClose, requestTurn } from './platform.ts'
+import { holdsRejectedBodies, lingerBeforeClose, waitForBatch } from './platform.ts'
 import { createAs, createIdentity, type Internals } from './request/door/account-gateway.ts'
 import { createApp, elsewhereReply } from './request/door/app.ts'
 import { findArea, getPathBelow } from './request/door/area.ts'
@@ -43,7 +43,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   const aroundRequest: RequestStep[] = []
   for (const feature of features) {
     if (feature.events) events.add(feature.events)
-    if (feature.aroundRequest) aroundRequest.push(feature.aroundRequest.bind(feature) as RequestStep) // `withReplies` ensures that it returns a reply
+    if (feature.aroundRequest) aroundRequest.push(feature.aroundRequest.bind(feature) as RequestStep) // `adaptFeature` ensures that it returns a reply
     pipeline.add(bindSteps(feature))
   }
 
@@ -86,8 +86,8 @@ export function compose({ core, pipeline, features, options, internals, ...parts
       return below !== undefined && findArea(areas, below) !== undefined
     },
     elsewhere,
-    begin: requestTurn,
-    holdsRefused: holdsRefusedBodies,
+    begin: waitForBatch,
+    holdsRefused: holdsRejectedBodies,
     linger: lingerBeforeClose,
     onError,
   }
@@ -101,17 +101,21 @@ export function compose({ core, pipeline, features, options, internals, ...parts
       core.shut()
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
       const closing = features.map(async (feature) => feature.close?.())
-      await settlesWithin(Promise.allSettled([background.settled(), pipeline.close(), ...closing]), LAST_WORK_MS, clock)
+      await settlesWithin(
+        Promise.allSettled([background.settled(), pipeline.close(), ...closing]),
+        BACKGROUND_TIMEOUT_MS,
+        clock,
+      )
       store.close()
     },
   }
 }
 
 /** A hook that never ends must not keep the process alive. */
-const LAST_WORK_MS = 10_000
+const BACKGROUND_TIMEOUT_MS = 10_000
 
 const bindSteps = (feature: Feature): PipelineSteps =>
   ({
     aroundCall: feature.aroundCall?.bind(feature),
     aroundAttempt: feature.aroundAttempt?.bind(feature),
-  }) as PipelineSteps // `withReplies` ensures that they return replies
+  }) as PipelineSteps // `adaptFeature` ensures that they return replies

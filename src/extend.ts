@@ -2,7 +2,7 @@ import type { Feature, FeatureArea, FeatureRoute, GatewayCall, ServedArea } from
 import type { AreaServing } from './feature-serving.ts'
 import type { Reply } from './lib/exchange.ts'
 import { once } from './lib/promises.ts'
-import { refuseUnknownOptions } from './lib/renamed-options.ts'
+import { rejectUnknownOptions } from './lib/renamed-options.ts'
 import { operationNames } from './management/operation-names.data.ts'
 import { type Area, findArea } from './request/door/area.ts'
 import type { HttpRoute } from './request/door/router.ts'
@@ -16,7 +16,7 @@ export function checkFeatures(features: readonly Feature[] = []): void {
     if (typeof name !== 'string' || features.some((other, index) => index > at && other.name === name))
       throw new TypeError(`extend[${at}] needs its own "name".`)
     const isPlain = Object.getPrototypeOf(feature) === Object.prototype // a class instance has its own fields
-    if (isPlain) refuseUnknownOptions(others, MEMBERS, `extend[${at}].`)
+    if (isPlain) rejectUnknownOptions(others, FEATURE_METHODS, `extend[${at}].`)
     for (const area of areas) {
       if (!/^(?:\/[\w.~-]+)+$/.test(area.path))
         throw new TypeError(`An area must have a path like "/hello", got ${JSON.stringify(area.path)}.`)
@@ -32,7 +32,7 @@ export function checkFeatures(features: readonly Feature[] = []): void {
   checkDistinct(features.flatMap(({ name, operations = {} }) => listOperationNames(name, operations)))
 }
 
-const MEMBERS = ['aroundRequest', 'aroundCall', 'aroundAttempt', 'events', 'close']
+const FEATURE_METHODS = ['aroundRequest', 'aroundCall', 'aroundAttempt', 'events', 'close']
 
 /** A name, path, or operation that only one feature may define. */
 interface Claim {
@@ -93,7 +93,7 @@ function checkDistinct(claims: readonly Claim[]): void {
 const listRoutes = (area: FeatureArea | ServedArea): readonly FeatureRoute[] => ('routes' in area ? area.routes : [])
 
 /** Binds a feature's methods, and converts the results of its steps to replies. */
-export function withReplies(feature: Feature): Feature {
+export function adaptFeature(feature: Feature): Feature {
   const { name, areas, routes, operations, events } = feature
   const aroundRequest = feature.aroundRequest?.bind(feature)
   const aroundCall = feature.aroundCall?.bind(feature)

@@ -1,6 +1,6 @@
 import { compose } from './compose.ts'
 import { createCore } from './core.ts'
-import { withReplies } from './extend.ts'
+import { adaptFeature } from './extend.ts'
 import type { Feature, FeatureApi } from './feature.ts'
 import { createAccess } from './features/access/access-feature.ts'
 import { createKeyWatch } from './features/access/key-watch.ts'
@@ -19,7 +19,7 @@ import type { Exchange, Reply } from './lib/exchange.ts'
 import { createManagementFeature } from './management/management-feature.ts'
 import type { Management } from './management/operations.ts'
 import { checkOptions, type GatewayOptions } from './options.ts'
-import { createBusyWarning, isShortLived, isWorkers, platformFetch, runtimeName } from './platform.ts'
+import { createBusyWarning, getRuntimeName, isShortLived, isWorkers, platformFetch } from './platform.ts'
 import type { Store } from './records/store.ts'
 import type { AccountGateway, Internals } from './request/door/account-gateway.ts'
 import { createPage } from './request/door/pages.ts'
@@ -90,7 +90,7 @@ export function createGatewayWith(
     ...core,
     ownTerms: async (source) => (await import('./features/request-models/request-list.ts')).ownTerms(source),
   })
-  const extensions = (options.extend ?? []).map(withReplies)
+  const extensions = (options.extend ?? []).map(adaptFeature)
 
   const accounts = createAccountsFeature({ ...core, options: options.accounts, maxAgeMs: core.limits.storeMaxAgeMs })
   const { publicOrigin } = options
@@ -114,7 +114,7 @@ export function createGatewayWith(
       accounts: accounts.accounts,
       tokens,
     },
-    runtime: runtimeName(),
+    runtime: getRuntimeName(),
     serve: (exchange, asker) => gateway.exchange(exchange, asker),
   })
 

@@ -9,7 +9,7 @@ import type { GatewayObserver } from './features/observe/observer.ts'
 import type { TokenOptions } from './features/tokens/tokens.ts'
 import type { UpstreamFetch } from './lib/exchange.ts'
 import { isObject } from './lib/json.ts'
-import { refuseUnknownOptions } from './lib/renamed-options.ts'
+import { rejectUnknownOptions } from './lib/renamed-options.ts'
 import { isOrigin } from './lib/urls.ts'
 import { checkCatalog } from './protocols/providers/catalog.ts'
 import { MIN_SECRET_LENGTH, type Secret } from './records/open-keyring.ts'
@@ -155,7 +155,7 @@ export function checkOptions(
   const hint = `Call ${maker}({ storage: memoryStorage() }), or choose another storage from signalbox/storage/*.`
   const given: unknown = options
   if (!isObject(given)) throw new TypeError(`${maker} takes an options object. ${hint}`)
-  refuseUnknownOptions(options, known)
+  rejectUnknownOptions(options, known)
   const { storage, catalog, sharedState, identify } = options
   if (storage === undefined && ('storage' in options || maker !== 'createGateway'))
     throw new TypeError(`storage is undefined. ${hint}`)
@@ -227,7 +227,7 @@ function checkOrigins({
   if (!Array.isArray(allowedOrigins)) throw new TypeError(`allowedOrigins must be an array of origins. ${ORIGIN_HINT}`)
   for (const entry of allowedOrigins) {
     const { origin = entry, credentials } = isObject(entry) ? entry : {}
-    if (isObject(entry)) refuseUnknownOptions(entry, ['origin', 'credentials'], 'allowedOrigins: ')
+    if (isObject(entry)) rejectUnknownOptions(entry, ['origin', 'credentials'], 'allowedOrigins: ')
     if (!isOrigin(origin))
       throw new TypeError(`allowedOrigins: ${JSON.stringify(origin)} is not an origin. ${ORIGIN_HINT}`)
     checkRules({ credentials }, { credentials: flag }, 'allowedOrigins: ')

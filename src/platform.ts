@@ -40,7 +40,7 @@ export const platformClock: Clock = {
 }
 
 /** Whether to hold the body of a rejected request, with its reader locked. `Deno.serve` reads a cancelled or untouched body to its end. */
-export const holdsRefusedBodies: boolean = isDeno
+export const holdsRejectedBodies: boolean = isDeno
 
 /** How long a client may keep sending after a response that closes its connection, in ms. If it is cut off sooner, it loses the response. */
 const LINGER_MS = 500
@@ -79,7 +79,7 @@ export function turnEnd(): Promise<void> {
 }
 
 /** Resolves when a batch of requests starts. Only set on Bun, which delivers requests one by one, but handles batches faster. */
-export const requestTurn: typeof turnEnd | undefined = isBun ? turnEnd : undefined
+export const waitForBatch: typeof turnEnd | undefined = isBun ? turnEnd : undefined
 
 /** Returns whether the global `fetch` is Bun's own. Bound functions, proxies, and Bun's mocks also show native code as their source. */
 const isBunFetch = () =>
@@ -91,10 +91,10 @@ const isBunFetch = () =>
 const bunFetch = isBun && isBunFetch() ? fetch : undefined
 
 /** How many concurrent calls Bun's `fetch` allows. Bun reads the variable when it starts. */
-const bunCalls = Number(bun?.env?.BUN_CONFIG_MAX_HTTP_REQUESTS) || 256
+const maxBunCalls = Number(bun?.env?.BUN_CONFIG_MAX_HTTP_REQUESTS) || 256
 
 /** The number of calls that the warning suggests. */
-const MORE_CALLS = 4_096
+const SUGGESTED_MAX_CALLS = 4_096
 
 /**
  * Creates a function that warns once if more requests are in flight than Bun's `fetch` can send concurrently, because Bun queues the rest silently.
@@ -103,27 +103,27 @@ export function createBusyWarning(logger: Logger): ((requests: number) => void) 
   let hasWarned = false
   if (!isBun) return undefined
   return (requests) => {
-    if (hasWarned || requests < bunCalls || fetch !== bunFetch) return
+    if (hasWarned || requests < maxBunCalls || fetch !== bunFetch) return
     hasWarned = true
     logger.warn(
-      `More than ${bunCalls} requests are in flight, but Bun makes at most ${bunCalls} concurrent calls, so the others wait. To allow more, start Bun with BUN_CONFIG_MAX_HTTP_REQUESTS=${MORE_CALLS}.`,
+      `More than ${maxBunCalls} requests are in flight, but Bun makes at most ${maxBunCalls} concurrent calls, so the others wait. To allow more, start Bun with BUN_CONFIG_MAX_HTTP_REQUESTS=${SUGGESTED_MAX_CALLS}.`,
     )
   }
 }
 
-/** Starts a call on Bun. Batches responses, like requests (`requestTurn`). */
-const bunCall = (call: UpstreamCall): PendingResponse => fetchCall(fetch, call, turnEnd)
+/** Starts a call on Bun. Batches responses, like requests (`waitForBatch`). */
+const startBunCall = (call: UpstreamCall): PendingResponse => fetchCall(fetch, call, turnEnd)
 
 const anyFetch = (input: string, init?: RequestInit) => fetch(input, init)
 
 /** The platform's `fetch`, or the app's replacement. */
-export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { raw: bunCall }) : anyFetch
+export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { raw: startBunCall }) : anyFetch
 
 /** Returns whether this is Cloudflare Workers, which treats every exported function as a Durable Object class, even one with a property `fetch`. */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
 
 /** Returns the runtime and its version, such as `Node.js 24.3.0`. */
-export function runtimeName(): string {
+export function getRuntimeName(): string {
   const { Deno, process } = globalThis as {
     Deno?: { version?: { deno?: string } }
     process?: { versions?: { node?: string } }

@@ -37,7 +37,7 @@ const withoutForm: readonly string[] = [
 
 /** The fields that a change of the record may set. */
 const listChangeable = (fields: RecordFields) =>
-  Object.entries(fields).flatMap(([name, { given: { update } = {} }]) => {
+  Object.entries(fields).flatMap(([name, { inputs: { update } = {} }]) => {
     const way = typeof update === 'object' ? update.as : update
     return way && !['same', 'ignored', 'refused'].includes(way) ? [name] : []
   })

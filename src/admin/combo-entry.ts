@@ -70,11 +70,11 @@ const voices = v.pipe(
   ),
 )
 
-const numberWithin = (least: number, most: number) => {
-  const message = `must be a number from ${least} to ${most}`
-  return v.exactOptional(v.pipe(v.number(message), v.minValue(least, message), v.maxValue(most, message)))
+const numberWithin = (min: number, max: number) => {
+  const message = `must be a number from ${min} to ${max}`
+  return v.exactOptional(v.pipe(v.number(message), v.minValue(min, message), v.maxValue(max, message)))
 }
-const wholeWithin = (least: number, most: number) => v.exactOptional(wholeNumber(least, most))
+const wholeWithin = (min: number, max: number) => v.exactOptional(wholeNumber(min, max))
 /** The reasoning effort of a model. */
 export const effort = choice(EFFORTS)
 

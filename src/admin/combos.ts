@@ -2,7 +2,7 @@ import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Mutex } from '../lib/promises.ts'
 import { createComboRecords } from '../records/combo-records.ts'
 import { readRules } from '../records/readings.ts'
-import { retryLostRace } from '../records/storage-access.ts'
+import { retryOnConflict } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import { describeMixedVectors, findTwoModels, type NamedModels, reachesModel } from '../request/routing/one-model.ts'
 import type { RoundRobin } from '../request/routing/round-robin.ts'
@@ -146,7 +146,7 @@ export function createComboOperations({
       const { name } = given
       requireName(name)
       const combo = await inTurn(() =>
-        retryLostRace<Combo>(async () => {
+        retryOnConflict<Combo>(async () => {
           await store.combos.entries({ fresh: true })
           const found = (await store.combos.all()).find((combo) =>
             id === undefined ? combo.name === name : combo.id === id,

@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { ConnectionRecord } from '../records/record-collections.ts'
-import { retryLostRace } from '../records/storage-access.ts'
+import { retryOnConflict } from '../records/storage-access.ts'
 import { type HealthEntry, listHealthEntries } from '../request/routing/health-entry.ts'
 import type { Health } from '../request/routing/target-health.ts'
 import { connectionFields } from '../types/records/connection-fields.ts'
@@ -156,7 +156,7 @@ export function createConnectionOperations({
       refuseUndefined(input)
       const { fields, top } = parseConnection(connectionPut, input)
       const { id, ...members } = fields
-      return retryLostRace(async () => {
+      return retryOnConflict(async () => {
         const entries = await connections.entries({ fresh: true })
         const found = entries.find(({ record }) => record.id === id)?.record
         if (found) return change(found, { fields: members, top }, { isIdempotent: true })

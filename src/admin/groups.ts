@@ -2,7 +2,7 @@ import type { AccountName } from '../features/limits/ledger/ledger.ts'
 import { createMutex } from '../lib/promises.ts'
 import { CONFIRM_GROUP } from '../records/known-groups.ts'
 import type { GroupRecord } from '../records/record-collections.ts'
-import { retryLostRace } from '../records/storage-access.ts'
+import { retryOnConflict } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import {
   type GroupChange,
@@ -104,7 +104,7 @@ export function createGroupOperations(
 
     async create(input) {
       const group = parseInput(groupInputs.create, input)
-      const made = await retryLostRace(() => add(crypto.randomUUID(), group))
+      const made = await retryOnConflict(() => add(crypto.randomUUID(), group))
       return showWithWarnings(requirePresent(await groups.get(made.id), 'Group'))
     },
 
@@ -120,7 +120,7 @@ export function createGroupOperations(
       const { id, ...given } = parsePut(groupInputs.put, input)
       const isMeant = (record: GroupRecord) => (id === undefined ? record.name === given.name : record.id === id)
       const record = await inTurn(() =>
-        retryLostRace<GroupRecord>(async () => {
+        retryOnConflict<GroupRecord>(async () => {
           const entries = await groups.entries({ fresh: true })
           const found = entries.find((entry) => isMeant(entry.record))?.record
           if (!found) return add(id ?? crypto.randomUUID(), withChange(given, {}))

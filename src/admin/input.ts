@@ -180,8 +180,8 @@ export const fields = {
 }
 
 /** Creates a schema for a whole number from `least` to `most`, inclusive. */
-export function wholeNumber(least: number, most: number, message = `must be a whole number from ${least} to ${most}`) {
-  return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message))
+export function wholeNumber(min: number, max: number, message = `must be a whole number from ${min} to ${max}`) {
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
 }
 
 function trimmedModel(message: string | typeof describeText) {

@@ -4,7 +4,7 @@ import type { AccountName } from '../features/limits/ledger/ledger.ts'
 import { createMutex } from '../lib/promises.ts'
 import { mintClientKey } from '../records/key-format.ts'
 import { decryptKey, UNREADABLE_KEY } from '../records/keyring.ts'
-import { retryLostRace } from '../records/storage-access.ts'
+import { retryOnConflict } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/records/key-fields.ts'
 import type { ApiKey } from '../types.ts'
@@ -193,7 +193,7 @@ export function createKeyOperations(
     async put(input) {
       const { id, key, ...given } = await withAccount(parsePut(keyInputs.put, input))
       return inTurn(async () => {
-        const digest = await retryLostRace(async () => {
+        const digest = await retryOnConflict(async () => {
           const found = await writer.findByIdOrName(id, given.name)
           const newGroup = found?.record.group === given.group ? undefined : given.group
           return inGroup(newGroup, async () => {

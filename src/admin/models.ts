@@ -1,5 +1,5 @@
 import type { Mutex } from '../lib/promises.ts'
-import { customModelId } from '../records/record-collections.ts'
+import { getCustomModelId } from '../records/record-collections.ts'
 import type { AliasRecord } from '../records/store.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
@@ -174,7 +174,7 @@ export function createCustomModelOperations({
 
     async create(input) {
       const model = parseInput(customModelInputs.create, input)
-      if (!(await customModels.insert(customModelId(model), model))) {
+      if (!(await customModels.insert(getCustomModelId(model), model))) {
         throw invalidInput(`The custom model "${model.providerAlias}/${model.id}" already exists`)
       }
       return addWarnings(model)
@@ -182,7 +182,7 @@ export function createCustomModelOperations({
 
     async put(input) {
       const model = parsePut(customModelInputs.put, input)
-      const id = customModelId(model)
+      const id = getCustomModelId(model)
       const stored = await customModels.get(id)
       const next = withChange({ ...stored }, model)
       if (!stored || !isSameJson(stored, next)) await customModels.upsert(id, next)

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { listSyncedFields } from '../features/cloud-sync/sync-forms.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import { isClientKey } from '../records/key-format.ts'
-import type { Door, FieldUse, InputOf, RecordField, RecordFields } from '../types/records/record-fields.ts'
+import type { FieldUse, InputOf, RecordField, RecordFields, WriteOperation } from '../types/records/record-fields.ts'
 import type {
   ListItems,
   ListShape,
@@ -32,14 +32,16 @@ import {
 /* The valibot schemas of inputs, created from the shapes of fields. */
 
 /** Creates the schema of an operation's input. `ignores` lists fields of results that clients can send back. */
-export function inputSchema<const F extends RecordFields, D extends Door>(
+export function inputSchema<const F extends RecordFields, D extends WriteOperation>(
   recordFields: F,
-  door: D,
+  operation: D,
   { ignores = [] }: { ignores?: readonly string[] } = {},
 ): ClosedSchema<InputOf<F, D>> {
   const entries = Object.entries<RecordField>(recordFields).flatMap(([name, field]) => {
-    const passage = getPassage(field, door)
-    return passage ? [{ name, rank: getRank(passage.as, field), schema: createEntry(passage.as, passage.shape) }] : []
+    const fieldInput = getFieldInput(field, operation)
+    return fieldInput
+      ? [{ name, rank: getRank(fieldInput.as, field), schema: createEntry(fieldInput.as, fieldInput.shape) }]
+      : []
   })
   entries.sort((a, b) => a.rank - b.rank)
   const schema: unknown = closedObject({
@@ -50,9 +52,12 @@ export function inputSchema<const F extends RecordFields, D extends Door>(
 }
 
 /** Returns how an operation's input sets a field, and the field's shape there; `undefined` if the input can't set it. */
-function getPassage({ given, shape }: RecordField, door: Door): { as: FieldUse; shape: Shape } | undefined {
-  const passage = given?.[door]
-  return typeof passage === 'object' ? passage : passage && { as: passage, shape }
+function getFieldInput(
+  { inputs, shape }: RecordField,
+  operation: WriteOperation,
+): { as: FieldUse; shape: Shape } | undefined {
+  const fieldInput = inputs?.[operation]
+  return typeof fieldInput === 'object' ? fieldInput : fieldInput && { as: fieldInput, shape }
 }
 
 /** Returns a field's rank in messages: required fields come first, then fields that every record has, optional fields, and read-only fields. */
@@ -85,8 +90,8 @@ function createEntry(way: FieldUse, shape: Shape): v.GenericSchema {
 export function createSyncedEntries(recordFields: RecordFields, { areRequired = false } = {}): v.ObjectEntries {
   const names = listSyncedFields(recordFields)
   const mirrored = Object.entries(recordFields).filter(([name]) => names.includes(name))
-  return mapFields(Object.fromEntries(mirrored), ({ shape, isOptional, readAs }) =>
-    makeOptional(!areRequired && (isOptional || readAs !== undefined), createSchema(shape)),
+  return mapFields(Object.fromEntries(mirrored), ({ shape, isOptional, fallback }) =>
+    makeOptional(!areRequired && (isOptional || fallback !== undefined), createSchema(shape)),
   )
 }
 
@@ -125,29 +130,29 @@ export function createSchema(shape: Shape): v.GenericSchema {
 }
 
 const timeSchema = v.pipe(
-  textSchema({ type: 'text', most: 40 }),
+  textSchema({ type: 'text', max: 40 }),
   v.check((text) => !Number.isNaN(Date.parse(text)), 'must be an ISO 8601 date'),
 )
 
 const momentSchema = v.pipe(
-  textSchema({ type: 'text', most: 40 }),
+  textSchema({ type: 'text', max: 40 }),
   v.isoTimestamp('must be an ISO 8601 time with a time zone, such as "2027-01-31T00:00:00Z"'),
 )
 
 function textSchema({
   isTrimmed,
-  isFilled,
-  most,
+  isNonEmpty,
+  max,
   pattern,
-  form = 'hostId',
+  form = 'customId',
   isPathPart,
   rules,
 }: TextShape): v.GenericSchema<string> {
   if (rules) return byTextRules[rules]
   return addActions(v.string(describeText), [
     ...(isTrimmed ? [v.trim()] : []),
-    ...(isFilled ? [v.nonEmpty<string, string>('must not be blank')] : []),
-    ...(most === undefined ? [] : bounds(most)),
+    ...(isNonEmpty ? [v.nonEmpty<string, string>('must not be blank')] : []),
+    ...(max === undefined ? [] : bounds(max)),
     ...(pattern ? [v.regex<string, string>(pattern, textForms[form])] : []),
     ...(isPathPart ? [notDots()] : []),
   ])
@@ -163,7 +168,7 @@ function addActions<T>(
 
 /** Messages for strings that don't match their pattern. */
 const textForms: Readonly<Record<TextForm, string>> = {
-  hostId: 'must be 1 to 200 letters, digits, ".", "_", or "-"',
+  customId: 'must be 1 to 200 letters, digits, ".", "_", or "-"',
   comboName: 'must consist of letters, digits, "-", "_", or "."',
   resource: 'must be only the name, not the URL',
   region: 'must be a region such as "us-east-1"',
@@ -238,32 +243,32 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
   ),
 }
 
-function numberSchema({ least, above, most, isWhole }: NumberShape): v.GenericSchema<number> {
-  if (isWhole) return wholeNumber(least ?? 0, most ?? Number.MAX_SAFE_INTEGER)
-  const says = `must be a number${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
+function numberSchema({ min, above, max, isWhole }: NumberShape): v.GenericSchema<number> {
+  if (isWhole) return wholeNumber(min ?? 0, max ?? Number.MAX_SAFE_INTEGER)
+  const says = `must be a number${min === undefined ? '' : ` of ${min} or more`}${above === undefined ? '' : ` above ${above}`}${max === undefined ? '' : ` and up to ${max}`}`
   return addActions(v.number(says), [
     v.check<number, string>(Number.isFinite, says),
-    ...(least === undefined ? [] : [v.minValue<number, number, string>(least, says)]),
+    ...(min === undefined ? [] : [v.minValue<number, number, string>(min, says)]),
     ...(above === undefined
       ? []
       : [
           v.check<number, string>((value) => value > above, says),
           v.metadata<number, { exclusiveMinimum: number }>({ exclusiveMinimum: above }),
         ]),
-    ...(most === undefined ? [] : [v.maxValue<number, number, string>(most, says)]),
+    ...(max === undefined ? [] : [v.maxValue<number, number, string>(max, says)]),
   ])
 }
 
-function listSchema({ most, items, isFilled }: ListShape, item: v.GenericSchema) {
+function listSchema({ max, items, isNonEmpty }: ListShape, item: v.GenericSchema) {
   const { says, tooMany, empty = EMPTY } = listItems[items]
-  const schema = v.pipe(v.array(item, says), v.maxLength(most, tooMany(most)))
-  return isFilled ? v.pipe(schema, v.minLength(1, empty)) : schema
+  const schema = v.pipe(v.array(item, says), v.maxLength(max, tooMany(max)))
+  return isNonEmpty ? v.pipe(schema, v.minLength(1, empty)) : schema
 }
 
 const EMPTY = 'must not be empty. For no restriction, send null or omit it'
 const NO_PRICE = 'must contain a price, such as "input"'
 
-function mapSchema({ name, of, most }: MapShape) {
+function mapSchema({ name, of, max }: MapShape) {
   const nameSchema = createSchema(name)
   const findNameProblem = (value: object) =>
     Object.keys(value)
@@ -272,8 +277,8 @@ function mapSchema({ name, of, most }: MapShape) {
   return v.pipe(
     noArray(),
     v.record(v.string(), createSchema(of), 'must be an object'),
-    v.metadata({ propertyNames: describeNames(name), maxProperties: most }),
-    v.check((value) => Object.keys(value).length <= most, `must not have more than ${most} fields`),
+    v.metadata({ propertyNames: describeNames(name), maxProperties: max }),
+    v.check((value) => Object.keys(value).length <= max, `must not have more than ${max} fields`),
     v.check(
       (value) => findNameProblem(value) === undefined,
       ({ input }) => `has an invalid field name: each ${findNameProblem(input)}`,
@@ -284,15 +289,15 @@ function mapSchema({ name, of, most }: MapShape) {
 /** Describes the names of fields. valibot would report invalid names like invalid values. */
 const describeNames = (shape: Shape) => ({
   type: 'string',
-  ...(shape.type === 'text' && shape.isFilled && { minLength: 1 }),
-  ...(shape.type === 'text' && shape.most !== undefined && { maxLength: shape.most }),
+  ...(shape.type === 'text' && shape.isNonEmpty && { minLength: 1 }),
+  ...(shape.type === 'text' && shape.max !== undefined && { maxLength: shape.max }),
 })
 
-function objectSchema({ fields: members, isFilled, rules }: ObjectShape): v.GenericSchema {
+function objectSchema({ fields: members, isNonEmpty, rules }: ObjectShape): v.GenericSchema {
   const schema = closedObject(
     mapFields(members, ({ shape, isOptional }) => makeOptional(isOptional, createSchema(shape))),
   )
-  if (isFilled)
+  if (isNonEmpty)
     return v.pipe(
       noArray(),
       schema,

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { bearerToken } from '../lib/http-headers.ts'
+import { getBearerToken } from '../lib/http-headers.ts'
 import { isClientKey } from '../records/key-format.ts'
 import type { ManagementOptions } from '../request/door/management-options.ts'
 import { getErrorCode, problem } from './problem.ts'
@@ -35,7 +35,7 @@ export async function openAdminToken({ folder, given, renew }: AdminTokenOptions
   if (!renew) await readDigest(path)
 
   async function authorize({ headers }: Request): Promise<true | string> {
-    const presented = bearerToken(headers.get('authorization'))
+    const presented = getBearerToken(headers.get('authorization'))
     const expected = await readDigest(path)
     if (presented === undefined) return `Send the admin token as "Authorization: Bearer <token>". ${WHERE}`
     const isRight = expected !== undefined && timingSafeEqual(hashToken(presented), expected)

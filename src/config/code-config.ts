@@ -6,13 +6,13 @@ import { findPrefixConflict } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import { type CodeRecords, codeSecretId } from '../records/code-records.ts'
-import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, customModelId } from '../records/record-collections.ts'
+import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, getCustomModelId } from '../records/record-collections.ts'
 import { defaultHealthTerms } from '../request/routing/failure-class.ts'
 import { type NamedModels, reachesModel } from '../request/routing/one-model.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
 import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
-import type { Door, InputOf, RecordField, RecordFields } from '../types/records/record-fields.ts'
+import type { WriteOperation, InputOf, RecordField, RecordFields } from '../types/records/record-fields.ts'
 import { comboRuleShapes } from '../types/records/rule-fields.ts'
 import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
 import type { Catalog, ComboModel, CredentialSource, SharedCredentialSource } from '../types.ts'
@@ -126,7 +126,7 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
     const id = { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
     const given = typeof input === 'string' ? { type: input } : requireObject(place, input)
     check(place, findInputProblem(customModelFields, 'create', { ...given, ...id }))
-    add(CUSTOM_MODELS, customModelId(id), { ...given, ...id })
+    add(CUSTOM_MODELS, getCustomModelId(id), { ...given, ...id })
   }
   const aliases = new Map<string, string>()
   for (const [alias, model] of readSection(config, 'aliases')) {
@@ -178,10 +178,15 @@ function readSection(config: CodeConfig, section: (typeof configSections)[number
 const topLevel = Object.fromEntries(topLevelMembers.map((name) => [name, dataMembers[name]]))
 
 /** Checks the fields of an operation's input, plus the additional fields in `more`. */
-function findInputProblem(fields: RecordFields, door: Door, input: JsonObject, more = {}): ShapeProblem | undefined {
-  const known = Object.entries<RecordField>(fields).flatMap(([name, { given, shape }]) => {
-    const passage = given?.[door]
-    const way = typeof passage === 'object' ? passage.as : passage
+function findInputProblem(
+  fields: RecordFields,
+  operation: WriteOperation,
+  input: JsonObject,
+  more = {},
+): ShapeProblem | undefined {
+  const known = Object.entries<RecordField>(fields).flatMap(([name, { inputs, shape }]) => {
+    const fieldInput = inputs?.[operation]
+    const way = typeof fieldInput === 'object' ? fieldInput.as : fieldInput
     if (way === undefined || way === 'refused' || name === 'discover') return []
     return [[name, { shape, isOptional: way !== 'required' }]]
   })

@@ -1,5 +1,5 @@
 /** Replaces everything that looks like a credential with `[credential]`: keys with vendors' prefixes, tokens, private keys, passwords in URLs. */
-export function withoutCredentialShapes(text: string): string {
+export function redactCredentialShapes(text: string): string {
   return SHAPES.reduce(
     (rest, shape) => rest.replace(shape, (_, before: unknown) => (typeof before === 'string' ? before : '') + REPLACED),
     text.replace(JWT, (found) => (found.includes('.') ? REPLACED : found)),
@@ -34,7 +34,7 @@ export interface AwsCredentials {
  * Parses `<access key id>:<secret access key>`, optionally with `:<session token>`; `undefined` for any other text, such as a Bedrock API
  * key.
  */
-export function awsCredentials(apiKey: string): AwsCredentials | undefined {
+export function parseAwsCredentials(apiKey: string): AwsCredentials | undefined {
   const [, accessKeyId, secretAccessKey, sessionToken] = SHAPE.exec(apiKey) ?? []
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
   return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) }
@@ -43,17 +43,17 @@ export function awsCredentials(apiKey: string): AwsCredentials | undefined {
 const SHAPE = /^([A-Z0-9]{16,128}):([A-Za-z0-9/+=]{16,128})(?::([A-Za-z0-9/+=]+))?$/
 
 /** Returns whether a trimmed credential can be sent: one word in ASCII, or a key file in JSON. */
-export const isBareCredential = (credential: string): boolean => /^[\x21-\x7e]+$|^\{/.test(credential)
+export const isSendableCredential = (credential: string): boolean => /^[\x21-\x7e]+$|^\{/.test(credential)
 
 /** Shorter credentials are placeholders for providers that need none. */
-export const SHORTEST_SECRET = 8
+export const MIN_QUOTABLE_LENGTH = 8
 
 /**
  * Lists the forms in which a provider may quote a credential: unchanged, escaped as in JSON, and the secret parts of AWS access keys. Omits short
  * ones, which are placeholders.
  */
 export function listQuotableForms(apiKey: string): string[] {
-  const { secretAccessKey, sessionToken } = awsCredentials(apiKey) ?? {}
+  const { secretAccessKey, sessionToken } = parseAwsCredentials(apiKey) ?? {}
   const forms = [apiKey, JSON.stringify(apiKey).slice(1, -1), secretAccessKey ?? '', sessionToken ?? '']
-  return forms.filter((form) => form.length >= SHORTEST_SECRET)
+  return forms.filter((form) => form.length >= MIN_QUOTABLE_LENGTH)
 }

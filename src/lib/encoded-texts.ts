@@ -2,9 +2,9 @@
  * Replaces each word that contains an encoded secret with `[credential]`: in base64 (either alphabet), hex, or percent-encoding, even if the
  * encoded part starts within the word. Calls `isSecret` with decoded text. Linear time; returns text over 1 MiB unchanged.
  */
-export function withoutEncoded(text: string, isSecret: (decoded: string) => boolean): string {
+export function redactEncoded(text: string, isSecret: (decoded: string) => boolean): string {
   if (text.length > MAX_LENGTH) return text
-  return text.replace(WORD, (word) =>
+  return text.replace(ENCODED_WORD, (word) =>
     mayBeEncoded(word) && containsSecretWord(word, isSecret) ? '[credential]' : word,
   )
 }
@@ -12,7 +12,7 @@ export function withoutEncoded(text: string, isSecret: (decoded: string) => bool
 const MAX_LENGTH = 1024 * 1024
 
 /** The shortest secret has 8 characters, which take 11 in base64. */
-const WORD = /[A-Za-z0-9+/_=~.%-]{11,}/g
+const ENCODED_WORD = /[A-Za-z0-9+/_=~.%-]{11,}/g
 
 /** Natural words have no digits, and capitals only at the start. */
 const mayBeEncoded = (word: string) => /[0-9%+/_]|[a-z][A-Z]/.test(word)
@@ -21,7 +21,8 @@ function containsSecretWord(word: string, isSecret: (decoded: string) => boolean
   if (word.includes('%')) {
     const decoded = word.replace(/%([0-9a-f]{2})/gi, (_, byte: string) => fromHexByte(byte))
     if (isSecret(decoded)) return true
-    if (decoded !== word && (decoded.match(WORD) ?? []).some((one) => containsSecretWord(one, isSecret))) return true
+    if (decoded !== word && (decoded.match(ENCODED_WORD) ?? []).some((one) => containsSecretWord(one, isSecret)))
+      return true
   }
   return (
     (word.match(BASE64) ?? []).some((run) => [0, 1, 2, 3].some((from) => isSecret(decodeBase64Run(run, from)))) ||

@@ -43,11 +43,11 @@ export interface Exchange {
   /** Additional values that the platform passes with the request, for `identify`. */
   readonly platform?: unknown
   /** Set only by code in this process, never by a bridge: the request needs no client key. */
-  readonly actsAs?: Acting
+  readonly actsAs?: InternalCaller
 }
 
 /** The identity of a request made in this process: the operator, or a client key. */
-export interface Acting {
+export interface InternalCaller {
   /** The digest of the key to act as; its limits apply. */
   readonly keyDigest?: string
   /** The only connection the request may use, even if it is paused or draining. */

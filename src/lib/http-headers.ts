@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts'
 const BEARER = /^Bearer +\S+ *$/i
 
 /** Returns the credential of an `Authorization: Bearer` header; `undefined` for any other value. */
-export function bearerToken(authorization: string | null | undefined): string | undefined {
+export function getBearerToken(authorization: string | null | undefined): string | undefined {
   return authorization && BEARER.test(authorization) ? authorization.slice('Bearer '.length).trim() : undefined
 }
 

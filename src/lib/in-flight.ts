@@ -41,7 +41,7 @@ class SlotList<T> {
 }
 
 /** A request in flight. */
-export interface Work {
+export interface InFlightWork {
   /** The key and account that it runs as, once they are known. */
   readonly caller: {
     readonly key: { readonly digest: string; readonly group?: { readonly id: string } } | undefined
@@ -53,21 +53,21 @@ export interface Work {
 /** The in-flight requests, which a closing gateway waits for and then cancels. */
 export interface InFlight {
   readonly size: number
-  add(work: Work): InFlightEntry
+  add(work: InFlightWork): InFlightEntry
   /** May be called more than once. */
   remove(entry: InFlightEntry): void
-  values(): readonly Work[]
+  values(): readonly InFlightWork[]
   /** Waits up to `graceMs` until no requests are left. Then cancels the rest with `reason`, and waits up to a second for them to end. */
   drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
 }
 
 /** How long to wait for cancelled requests, in ms. They respond and call their hooks immediately, unless the storage hangs. */
-const LAST_WORDS_MS = 1_000
+const CANCEL_TIMEOUT_MS = 1_000
 
-export type InFlightEntry = Slot<Work>
+export type InFlightEntry = Slot<InFlightWork>
 
 export function createInFlight(): InFlight {
-  const requests = new SlotList<Work>()
+  const requests = new SlotList<InFlightWork>()
   const waiting = new Set<() => void>()
 
   function remove(entry: InFlightEntry) {
@@ -98,7 +98,7 @@ export function createInFlight(): InFlight {
     async drain(clock, graceMs, reason) {
       await waitUntilEmpty(clock, graceMs)
       for (const work of requests.values()) work.cancel(reason) // may remove it from the list
-      await waitUntilEmpty(clock, LAST_WORDS_MS)
+      await waitUntilEmpty(clock, CANCEL_TIMEOUT_MS)
     },
   }
 }

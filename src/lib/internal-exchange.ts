@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import { encodeUtf8 } from './bytes.ts'
-import type { Acting, Exchange, UpstreamFetch } from './exchange.ts'
+import type { Exchange, InternalCaller, UpstreamFetch } from './exchange.ts'
 
 interface InternalRequest {
   /** Includes the base path. */
@@ -11,7 +11,7 @@ interface InternalRequest {
   body: object | string
   /** Lowercase names; `content-type` is set to JSON. */
   headers: ReadonlyMap<string, string>
-  actsAs: Acting
+  actsAs: InternalCaller
   /** The client's request that this one belongs to. */
   outer?: Pick<Exchange, 'onAbort' | 'waitUntil' | 'upstream'> | undefined
 }
@@ -21,7 +21,7 @@ export class InternalExchange implements Exchange {
   readonly method = 'POST'
   readonly path: string
   readonly query: string
-  readonly actsAs: Acting
+  readonly actsAs: InternalCaller
   declare readonly waitUntil?: (work: Promise<unknown>) => void
   declare readonly upstream?: UpstreamFetch
   readonly #headers: ReadonlyMap<string, string>

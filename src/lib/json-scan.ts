@@ -64,7 +64,7 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
 
 /** Returns whether the text nests deeper than this many levels. It may be invalid JSON. Each level takes two characters. */
 export function exceedsDepth(text: string, levels: number): boolean {
-  if (text.length <= 2 * levels || !countsMoreOpenings(text, levels)) return false
+  if (text.length <= 2 * levels || !hasMoreOpenings(text, levels)) return false
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -84,7 +84,7 @@ export function exceedsDepth(text: string, levels: number): boolean {
 }
 
 /** Returns whether there are more opening braces and brackets than `count`, including those in strings. A fast check that excludes most texts. */
-function countsMoreOpenings(text: string, count: number): boolean {
+function hasMoreOpenings(text: string, count: number): boolean {
   let found = 0
   for (const open of '{[')
     for (let at = text.indexOf(open); at !== -1; at = text.indexOf(open, at + 1)) if (++found > count) return true

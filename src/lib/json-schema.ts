@@ -48,20 +48,24 @@ export function createJsonSchemaConverter(
       case 'custom':
         return {}
       case 'array':
-        return { type: 'array', items: convertInner(node.item) }
+        return { type: 'array', items: convertNested(node.item) }
       case 'record':
-        return { type: 'object', propertyNames: convertInner(node.key), additionalProperties: convertInner(node.value) }
+        return {
+          type: 'object',
+          propertyNames: convertNested(node.key),
+          additionalProperties: convertNested(node.value),
+        }
       case 'object':
       case 'strict_object':
         return convertObject(node)
       case 'nullable':
-        return makeNullable(convertInner(node.wrapped))
+        return makeNullable(convertNested(node.wrapped))
       case 'exact_optional':
       case 'optional':
-        return convertInner(node.wrapped)
+        return convertNested(node.wrapped)
       case 'union':
       case 'lazy': // only a schema that lists its options: `alternatives` in src/admin/input.ts
-        if (node.options) return { anyOf: node.options.map(convertInner) }
+        if (node.options) return { anyOf: node.options.map(convertNested) }
     }
     throw new TypeError(`There is no JSON Schema for the schema "${node.type}".`)
   }
@@ -78,7 +82,7 @@ export function createJsonSchemaConverter(
     }
   }
 
-  function convertInner(node: unknown): JsonObject {
+  function convertNested(node: unknown): JsonObject {
     if (!node) throw new TypeError('A schema lacks the one within it.')
     return convert(node as Node) // nested schemas are nodes, too
   }

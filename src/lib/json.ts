@@ -10,7 +10,8 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Converts a string, number, or boolean to text; an object becomes an empty string, because its `toString` field may not be a function. */
-export const scalarText = (value: unknown): string => (typeof value === 'object' && value !== null ? '' : String(value))
+export const formatScalar = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? '' : String(value)
 
 /** Decodes UTF-8. Throws `INVALID_JSON` for invalid UTF-8. */
 export function decodeJsonText(bytes: Uint8Array): string {
@@ -35,13 +36,13 @@ export const MAX_PARSED_DEPTH = 10_000
 
 /** Returns whether the text is JSON that nests deeper than a client's JSON may. */
 export const isTooDeep = (text: string): boolean =>
-  exceedsDepth(text, MAX_DEPTH) && (isUnparsablyDeep(text) ? isClosed(text) : tryParseJson(text) !== undefined)
+  exceedsDepth(text, MAX_DEPTH) && (isTooDeepToParse(text) ? isClosed(text) : tryParseJson(text) !== undefined)
 
 /** Returns whether the text nests so deep that writing its value as JSON could exhaust the stack. */
-export const isUnsafelyDeep = (text: string): boolean => exceedsDepth(text, MAX_SAFE_DEPTH)
+export const isTooDeepToSerialize = (text: string): boolean => exceedsDepth(text, MAX_SAFE_DEPTH)
 
 /** Returns whether the text nests too deep to be parsed. */
-export const isUnparsablyDeep = (text: string): boolean => exceedsDepth(text, MAX_PARSED_DEPTH)
+export const isTooDeepToParse = (text: string): boolean => exceedsDepth(text, MAX_PARSED_DEPTH)
 
 const isClosed = (text: string) => /[\]}]$/.test(text.trimEnd())
 
@@ -72,7 +73,7 @@ function parseJson(text: string): unknown {
 
 /** Parses JSON; `undefined` (which JSON can't express) if it is invalid or nests deeper than 10,000 levels. */
 export function tryParseJson(text: string): unknown {
-  if (isUnparsablyDeep(text)) return undefined
+  if (isTooDeepToParse(text)) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return value
@@ -82,7 +83,7 @@ export function tryParseJson(text: string): unknown {
 }
 
 /** Like `tryParseJson`, for values that are written as JSON later: also `undefined` if writing it could exhaust the stack. */
-export const tryParseShallow = (text: string): unknown => (isUnsafelyDeep(text) ? undefined : tryParseJson(text))
+export const tryParseShallow = (text: string): unknown => (isTooDeepToSerialize(text) ? undefined : tryParseJson(text))
 
 /** Writes JSON; `undefined` if the value nests too deep for the stack. */
 export function tryStringify(value: unknown): string | undefined {

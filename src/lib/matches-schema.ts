@@ -1,5 +1,5 @@
 import { type Schema, type SchemaDraft, validate } from '@cfworker/json-schema'
-import { isObject, type JsonObject, scalarText } from './json.ts'
+import { formatScalar, isObject, type JsonObject } from './json.ts'
 
 /**
  * Returns whether a JSON value matches a JSON Schema. Ignores `pattern`, `patternProperties`, `format`, and `uniqueItems`, with which a client's schema
@@ -49,7 +49,7 @@ function prepareSchema(schema: unknown, step: () => void): unknown {
 }
 
 const getDraft = ({ $schema }: JsonObject): SchemaDraft => {
-  const named = /draft-0?([47])\b|2019-09/.exec(scalarText($schema))
+  const named = /draft-0?([47])\b|2019-09/.exec(formatScalar($schema))
   if (named?.[1] === '4' || named?.[1] === '7') return named[1]
   return named ? '2019-09' : '2020-12'
 }

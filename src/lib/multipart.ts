@@ -28,7 +28,7 @@ const MAX_PARTS = 1_000
 const MAX_HEADERS = 8 * 1024
 
 /** Parses `multipart/form-data` (RFC 7578). Files are views of the bytes. Throws `INVALID_REQUEST` with the reason if the form is malformed or incomplete. */
-export function readForm(bytes: Uint8Array, contentType: string): readonly FormPart[] {
+export function parseForm(bytes: Uint8Array, contentType: string): readonly FormPart[] {
   const boundary = getBoundary(contentType)
   const delimiter = encodeUtf8(`\r\n--${boundary}`)
   const parts: FormPart[] = []
@@ -54,7 +54,7 @@ export function readForm(bytes: Uint8Array, contentType: string): readonly FormP
 }
 
 /** Writes a form with a random boundary: fields first, then files. */
-export function writeForm(parts: readonly FormPart[]): { contentType: string; bytes: Uint8Array } {
+export function serializeForm(parts: readonly FormPart[]): { contentType: string; bytes: Uint8Array } {
   const boundary = `----${toHex(randomBytes(24))}`
   const pieces = [...parts.filter((part) => !isFile(part)), ...parts.filter(isFile)].flatMap((part) => {
     const head = `--${boundary}\r\ncontent-disposition: form-data; name="${escapeQuotes(part.name)}"`

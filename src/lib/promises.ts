@@ -3,7 +3,7 @@ import { isObject } from './json.ts'
 const settledValues = new WeakMap<Promise<unknown>, unknown>()
 
 /** Makes the value of a promise available to `getSettledValue` once it resolves, and returns the promise. For promises that are often awaited. */
-export function keepValue<T>(promise: Promise<T>): Promise<T> {
+export function trackValue<T>(promise: Promise<T>): Promise<T> {
   promise.then(
     (value) => settledValues.set(promise, value),
     () => {}, // callers that await it get the rejection
@@ -12,7 +12,7 @@ export function keepValue<T>(promise: Promise<T>): Promise<T> {
 }
 
 /** Returns a promise that has resolved to this value. */
-export function settledPromise<T>(value: T): Promise<T> {
+export function createResolvedPromise<T>(value: T): Promise<T> {
   const promise = Promise.resolve(value)
   settledValues.set(promise, value)
   return promise
@@ -34,7 +34,7 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {
     if (loading) return loading
-    const started = keepValue(load())
+    const started = trackValue(load())
     loading = started
     started.catch(() => {
       loading = undefined
@@ -47,7 +47,7 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
 export function cacheDerived<T, R>(derive: (value: T) => R | Promise<R>): (given: Promise<T>) => Promise<R> {
   let last: { given: Promise<T>; result: Promise<R> } | undefined
   return (given) => {
-    if (last?.given !== given) last = { given, result: keepValue(given.then(derive)) }
+    if (last?.given !== given) last = { given, result: trackValue(given.then(derive)) }
     return last.result
   }
 }

@@ -3,7 +3,7 @@ export function isPublicName(host: string): boolean {
   const labels = host.split('.')
   const top = labels.at(-1) ?? ''
   if (labels.length < 2 || host.length > MAX_NAME || !TOP_LEVEL.test(top) || RESERVED.has(top)) return false
-  return labels.every((label) => LABEL.test(label)) && !INWARD.test(host)
+  return labels.every((label) => LABEL.test(label)) && !INTERNAL_TARGETS.test(host)
 }
 
 const MAX_NAME = 253
@@ -18,5 +18,5 @@ const RESERVED: ReadonlySet<string> = new Set([
 ])
 
 /** Public names that resolve to a cloud's metadata, to this machine, or to the IP address that they contain. */
-const INWARD =
+const INTERNAL_TARGETS =
   /(?:^|\.)(?:metadata\.goog|nip\.io|sslip\.io|xip\.io|traefik\.me|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$/

@@ -28,7 +28,7 @@ export function toCurrentFlag(flag: string, known: readonly string[]): string | 
 export const toFlag = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 /** Throws a TypeError with the first option that isn't in `known`; `path`, such as `limits.`, precedes its name. */
-export function refuseUnknownOptions(options: object, known: readonly string[], path = ''): void {
+export function rejectUnknownOptions(options: object, known: readonly string[], path = ''): void {
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue
     const current = toCurrentName(name, known)

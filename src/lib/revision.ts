@@ -1,17 +1,17 @@
 import { hashText } from './hash.ts'
 
 /** Fields that the management API adds to records: secrets, and observed facts such as health. */
-const BESIDE: ReadonlySet<string> = new Set(['key', 'hint', 'error', 'warnings', 'health'])
+const ADDED_FIELDS: ReadonlySet<string> = new Set(['key', 'hint', 'error', 'warnings', 'health'])
 
 /** An odd factor other than the default of `hashText`, so that different strings collide. */
-const OTHER_FACTOR = 0x0100019d
+const SECOND_FACTOR = 0x0100019d
 
 /** Returns the entity tag of a record in the management API. It changes with the shown fields, and is the same in lists. */
 export function getRevision(record: object): string {
   const text = JSON.stringify(
-    sortMembers(Object.fromEntries(Object.entries(record).filter(([name]) => !BESIDE.has(name)))),
+    sortMembers(Object.fromEntries(Object.entries(record).filter(([name]) => !ADDED_FIELDS.has(name)))),
   )
-  return `"${[hashText(text), hashText(text, OTHER_FACTOR)].map((part) => part.toString(36)).join('-')}"`
+  return `"${[hashText(text), hashText(text, SECOND_FACTOR)].map((part) => part.toString(36)).join('-')}"`
 }
 
 function sortMembers(value: unknown): unknown {

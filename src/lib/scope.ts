@@ -56,7 +56,7 @@ export class Scope {
 }
 
 /** Creates a scope that ends when the client disconnects. Call `close` when the work is done. */
-export function scopeOfClient(exchange: Pick<Exchange, 'onAbort'>): { scope: Scope; close(): void } {
+export function createClientScope(exchange: Pick<Exchange, 'onAbort'>): { scope: Scope; close(): void } {
   const scope = new Scope()
   return { scope, close: exchange.onAbort(() => scope.end(gatewayError('CLIENT_CLOSED_REQUEST'))) }
 }

@@ -22,7 +22,7 @@ export function findNearest(word: string, candidates: Iterable<string>, max = 3)
 }
 
 const MAX_LENGTH = 200
-const BEHIND_SLASH = 0.25
+const MATCHES_LAST_PART = 0.25
 const CONTAINED = 1.5
 const MAX_EDITS = 3
 
@@ -42,11 +42,11 @@ interface RankTerms {
 function rankCandidate(word: string, candidate: string, { worst, budget }: RankTerms): number | undefined {
   const part = candidate.slice(candidate.lastIndexOf('/') + 1)
   if (word === candidate) return 0
-  if (word === part) return BEHIND_SLASH
+  if (word === part) return MATCHES_LAST_PART
   const allowed = Math.min(MAX_EDITS, Math.max(1, Math.floor(word.length / 3)), worst)
   const ranks = [
     countEdits(word, candidate, { allowed, budget }),
-    part === candidate ? Number.POSITIVE_INFINITY : countEdits(word, part, { allowed, budget }) + BEHIND_SLASH,
+    part === candidate ? Number.POSITIVE_INFINITY : countEdits(word, part, { allowed, budget }) + MATCHES_LAST_PART,
     contains(candidate, word) || contains(word, candidate) ? CONTAINED : Number.POSITIVE_INFINITY,
   ]
   const rank = Math.min(...ranks)
@@ -64,7 +64,7 @@ interface EditTerms {
 function countEdits(word: string, other: string, { allowed, budget }: EditTerms): number {
   const most = Math.floor(allowed)
   if (Math.abs(word.length - other.length) > most) return Number.POSITIVE_INFINITY
-  const [left, right] = withoutCommonEnds(word, other)
+  const [left, right] = trimCommonEnds(word, other)
   if (left.length === 2 && left[0] === right[1] && left[1] === right[0]) return 1
   if (!sharesPiece(left, right, most + 1)) return Number.POSITIVE_INFINITY
   budget.cells -= left.length * right.length
@@ -74,7 +74,7 @@ function countEdits(word: string, other: string, { allowed, budget }: EditTerms)
 }
 
 /** Removes common prefixes and suffixes, which don't change the distance. */
-function withoutCommonEnds(word: string, other: string): [string, string] {
+function trimCommonEnds(word: string, other: string): [string, string] {
   const shorter = Math.min(word.length, other.length)
   let start = 0
   while (start < shorter && word[start] === other[start]) start++

@@ -1,13 +1,13 @@
 import { encodeUtf8 } from './bytes.ts'
 import type { ByteStream } from './exchange.ts'
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scan.ts'
-import { eventTooLong, MAX_EVENT, withoutLineSeparators } from './sse.ts'
+import { createEventTooLongError, escapeLineSeparators, MAX_EVENT } from './sse.ts'
 
 /**
  * Converts a JSON array that a provider streams to server-sent events, one for each object as soon as it is complete. Drops text after the array,
  * and an incomplete object at its end. Linear time. `next` rejects with `UPSTREAM_INVALID` if an object exceeds 16 MiB.
  */
-export function arrayEvents(array: ByteStream): ByteStream {
+export function convertArrayToEvents(array: ByteStream): ByteStream {
   const decoder = new TextDecoder()
   const split = createSplitter()
 
@@ -48,7 +48,7 @@ function createSplitter(): (text: string) => string {
         depth--
         isOver = depth <= 0
         if (depth === 1 && start >= 0) {
-          events += formatEvent(pieces.join('') + text.slice(start, at + 1))
+          events += formatDataEvent(pieces.join('') + text.slice(start, at + 1))
           pieces = []
           size = 0
           start = -1
@@ -62,9 +62,10 @@ function createSplitter(): (text: string) => string {
   function keep(piece: string) {
     pieces.push(piece)
     size += piece.length
-    if (size > MAX_EVENT) throw eventTooLong()
+    if (size > MAX_EVENT) throw createEventTooLongError()
   }
 }
 
 /** Formats JSON as an event. Line breaks, which only occur between tokens, are replaced: they would end the event's line. */
-export const formatEvent = (json: string): string => `data: ${withoutLineSeparators(json.replace(/[\r\n]+/g, ' '))}\n\n`
+export const formatDataEvent = (json: string): string =>
+  `data: ${escapeLineSeparators(json.replace(/[\r\n]+/g, ' '))}\n\n`

@@ -7,7 +7,7 @@ export interface SseEvent {
 }
 
 /** Formats an event; its data must be one line. */
-export const eventText = ({ event, data }: SseEvent): string =>
+export const formatSseEvent = ({ event, data }: SseEvent): string =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`
 
 /** The longest event, in characters or bytes. */
@@ -59,7 +59,7 @@ export function createSseParser(
   function keep(piece: string) {
     pieces.push(` ${piece}`.slice(1)) // a copy, because a slice would keep the whole chunk in memory
     pending += piece.length
-    if (pending + (data?.length ?? 0) > MAX_EVENT) throw eventTooLong()
+    if (pending + (data?.length ?? 0) > MAX_EVENT) throw createEventTooLongError()
   }
 
   function joinedLine(rest: string) {
@@ -80,7 +80,7 @@ export function createSseParser(
 
   function add(value: string) {
     data = data === undefined ? value : `${data}\n${value}`
-    if (data.length > MAX_EVENT) throw eventTooLong()
+    if (data.length > MAX_EVENT) throw createEventTooLongError()
   }
 
   function dispatch() {
@@ -132,7 +132,7 @@ const WHOLE = { stream: false }
 const PART = { stream: true }
 
 /** Creates the error for an event that is too long. */
-export const eventTooLong = (): GatewayError =>
+export const createEventTooLongError = (): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an event longer than 16 MiB.' })
 
 function isField(name: string, text: string, from: number, end: number): boolean {
@@ -180,7 +180,7 @@ export const findBareJson = (text: string): string | undefined =>
 const FIELD = /[\r\n](?:data|event|id|retry)?:/
 
 /** Escapes Unicode's line separators, at which many readers of event streams, such as Python's httpx, end a line and lose the rest of the event. */
-export const withoutLineSeparators = (json: string): string =>
+export const escapeLineSeparators = (json: string): string =>
   SEPARATORS.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json
 
 const SEPARATORS = /[\u2028\u2029]/

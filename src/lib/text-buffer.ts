@@ -2,7 +2,7 @@
 export interface TextBuffer {
   add(piece: string): void
   /** Whether a chunk was added, even an empty one. */
-  readonly isBegun: boolean
+  readonly hasStarted: boolean
   /** The whole text; `undefined` if it exceeds the maximum. */
   readonly text: string | undefined
 }
@@ -19,14 +19,14 @@ class PagedText implements TextBuffer {
   #pages: string[] = []
   #pieces: string[] = []
   #length = 0
-  isBegun = false
+  hasStarted = false
 
   constructor(maxLength: number) {
     this.#maxLength = maxLength
   }
 
   add(piece: string): void {
-    this.isBegun = true
+    this.hasStarted = true
     this.#length += piece.length
     if (this.#length > this.#maxLength) {
       this.#pages = []

@@ -23,7 +23,7 @@ export function countMaxTokens(text: string): number {
 }
 
 /** Returns a typical estimate, for the output of models whose provider doesn't count it. */
-export const likelyTokens = (text: string): number => countMaxTokens(text) / SURPLUS
+export const estimateTokens = (text: string): number => countMaxTokens(text) / SURPLUS
 
 /** The median ratio of `countMaxTokens` to the tokens of usual responses. */
 const SURPLUS = 1.3

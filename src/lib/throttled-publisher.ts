@@ -1,7 +1,7 @@
 import type { Clock } from '../types.ts'
 import { type CancelDeadline, startDeadline } from './deadline.ts'
 
-/** Publishes a frequently changing state: immediately, then at most once per `pauseMs`, and every `beatMs` while `publish` resolves to true. */
+/** Publishes a frequently changing state: immediately, then at most once per `pauseMs`, and every `heartbeatMs` while `publish` resolves to true. */
 export interface ThrottledPublisher {
   /** Call it when the state changes. */
   schedule(): void
@@ -9,16 +9,16 @@ export interface ThrottledPublisher {
   stop(): Promise<void>
 }
 
-/** `publish` must not reject. It resolves to whether to publish again after `beatMs`, even without a change. */
+/** `publish` must not reject. It resolves to whether to publish again after `heartbeatMs`, even without a change. */
 export function createThrottledPublisher(
   publish: () => Promise<boolean>,
-  { clock, pauseMs, beatMs }: { clock: Clock; pauseMs: number; beatMs: number },
+  { clock, pauseMs, heartbeatMs }: { clock: Clock; pauseMs: number; heartbeatMs: number },
 ): ThrottledPublisher {
   let publishedAt = Number.NEGATIVE_INFINITY
   let due: { at: number; cancelDeadline: CancelDeadline } | undefined
   let publishing: Promise<void> | undefined
   let hasChanged = false
-  let isOver = false
+  let isStopped = false
 
   function cancel() {
     due?.cancelDeadline()
@@ -26,7 +26,7 @@ export function createThrottledPublisher(
   }
 
   function schedulePublish(at: number) {
-    if (isOver || (due && due.at <= at)) return
+    if (isStopped || (due && due.at <= at)) return
     cancel()
     due = { at, cancelDeadline: startDeadline(clock, at - clock.now(), start) }
   }
@@ -38,19 +38,19 @@ export function createThrottledPublisher(
     publishing = publish().then((shouldContinue) => {
       publishing = undefined
       if (hasChanged) schedulePublish(publishedAt + pauseMs)
-      else if (shouldContinue) schedulePublish(publishedAt + beatMs)
+      else if (shouldContinue) schedulePublish(publishedAt + heartbeatMs)
     })
   }
 
   return {
     schedule() {
       hasChanged = true
-      if (isOver || publishing !== undefined) return
+      if (isStopped || publishing !== undefined) return
       if (clock.now() - publishedAt < pauseMs) schedulePublish(publishedAt + pauseMs)
       else start()
     },
     async stop() {
-      isOver = true
+      isStopped = true
       cancel()
       await publishing
     },

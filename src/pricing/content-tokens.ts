@@ -1,7 +1,7 @@
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import { createSseParser } from '../lib/sse.ts'
-import { likelyTokens } from '../lib/text-tokens.ts'
+import { estimateTokens } from '../lib/text-tokens.ts'
 import type { ContentFields } from '../protocols/formats/format.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { ContentFields } from '../protocols/formats/format.ts'
  * any real response.
  */
 export function countContentTokens(value: unknown, names: readonly string[], isWithin = false, depth = 0): number {
-  if (typeof value === 'string') return isWithin ? likelyTokens(value) : 0
+  if (typeof value === 'string') return isWithin ? estimateTokens(value) : 0
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 0
   let tokens = 0
   let reasoningTokens = 0 // servers may send the same reasoning in several fields

@@ -6,7 +6,7 @@ import type { ModelReference } from '../protocols/providers/catalog-model.ts'
 import { countContentTokens, countImageTokens, countStreamTokens, createRepeatCounter } from './content-tokens.ts'
 import { boundInputTokens, isCounted } from './input-bound.ts'
 
-export { likelyTokens } from '../lib/text-tokens.ts'
+export { estimateTokens } from '../lib/text-tokens.ts'
 export { createRepeatCounter, TOKENS_PER_IMAGE } from './content-tokens.ts'
 
 /** The parts of a request that determine its input tokens. */

@@ -6,7 +6,7 @@ import type { Keyring } from './keyring.ts'
 import { createSignedReader } from './readings.ts'
 import { ACCOUNTS } from './record-collections.ts'
 import { createSignatures } from './signatures.ts'
-import { handleStorageError, retryLostRace } from './storage-access.ts'
+import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import { decodeId, parseRecord, type RecordKind } from './stored-records.ts'
 
 /**
@@ -112,7 +112,7 @@ function parseAccount(key: string, { value, version }: { value: string; version:
 /** Encrypts and signs with `keyring` all accounts that `former` can decrypt or verify. */
 export async function reencryptAccounts(storage: Storage, former: Keyring, keyring: Keyring): Promise<void> {
   const reencrypt = (ref: string) =>
-    retryLostRace(async () => {
+    retryOnConflict(async () => {
       const found = await readAccount(storage, ref)
       if (!found) return true
       const { record, version } = found

@@ -1,4 +1,4 @@
-import { keepValue, settledPromise } from '../lib/promises.ts'
+import { createResolvedPromise, trackValue } from '../lib/promises.ts'
 import type { Clock, Storage } from '../types.ts'
 import { isStorageUnavailable, type PendingRead, RETRY_AFTER_MS, type StaleFallback } from './storage-access.ts'
 
@@ -32,7 +32,7 @@ interface CachedValue<T> {
 }
 
 /** Creates a cache of the data that `read` returns, which must include every write that resolved before the call. */
-export function createCached<T>(
+export function createCache<T>(
   read: () => Promise<T>,
   { clock, freshness, staleFallback }: { clock: Clock; freshness: Freshness; staleFallback: StaleFallback },
 ): Cached<T> {
@@ -44,7 +44,7 @@ export function createCached<T>(
   function begin(): PendingRead<T> {
     const [startEpoch, startOwnEpoch] = [epoch, ownEpoch]
     const startedAt = clock.now()
-    const begun: PendingRead<T> = { startedAt, work: keepValue(read()) }
+    const begun: PendingRead<T> = { startedAt, work: trackValue(read()) }
     begun.work
       .then(
         (value) => {
@@ -101,7 +101,7 @@ export function createCached<T>(
     replace(value, isExpired) {
       const readAt = kept?.readAt ?? clock.now()
       drop()
-      kept = { value, promised: settledPromise(value), readAt, isExpired, retryAt: 0 }
+      kept = { value, promised: createResolvedPromise(value), readAt, isExpired, retryAt: 0 }
     },
   }
 }

@@ -2,7 +2,7 @@ import { gatewayError, isGatewayError } from '../errors.ts'
 import { requireStored } from './defined-in-code.ts'
 import type { ComboRecord } from './record-collections.ts'
 import type { WritableRecords } from './record-writes.ts'
-import { retryLostRace } from './storage-access.ts'
+import { retryOnConflict } from './storage-access.ts'
 import { filterValidCombos } from './store.ts'
 import type { StoredEntry } from './stored-records.ts'
 
@@ -95,7 +95,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
     },
 
     change: (id, { check, edit }) =>
-      retryLostRace(async () => {
+      retryOnConflict(async () => {
         const entries = await finishRenames()
         const all = entries.map(({ record }) => record)
         check(all)
@@ -109,7 +109,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
 
     async remove(id) {
       let removed: ComboRecord | undefined
-      await retryLostRace(async () => {
+      await retryOnConflict(async () => {
         const record = (await finishRenames()).find(hasId(id))?.record
         if (!record || (removed && isSame(record, removed))) return true // already removed, or from an outdated list
         const taken = await records.remove(record.name, (current) => isSame(current, record))

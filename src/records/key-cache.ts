@@ -59,7 +59,7 @@ export class KeyCache {
   /** Previous values by digest. */
   readonly #formerCredentials = new Map<string, string>()
   /** The current digest of each key whose previous value was used in requests, by the digest of that value. */
-  readonly #movedTo = new Map<string, string>()
+  readonly #rotatedTo = new Map<string, string>()
   /** Pending lookups. A lookup is removed early if its result is outdated. */
   readonly #lookups = new Set<PendingLookup>()
   readonly #listeners: Array<(digest: string) => void> = []
@@ -67,7 +67,7 @@ export class KeyCache {
   constructor(freshness: Freshness, clock: Clock) {
     this.#clock = clock
     freshness.onChange((storageKey) => {
-      if (storageKey.startsWith(KEYS)) this.#changeElsewhere(storageKey.slice(KEYS.length))
+      if (storageKey.startsWith(KEYS)) this.#handleExternalChange(storageKey.slice(KEYS.length))
       else if (storageKey.startsWith(FORMER_KEYS)) this.forgetFormer(storageKey.slice(FORMER_KEYS.length))
     })
     freshness.onGap(() => {
@@ -117,9 +117,9 @@ export class KeyCache {
   }
 
   /** Remembers that a key has been rotated, for requests that use one of its previous values. */
-  addMove(from: string, to: string): void {
-    evictOldest(this.#movedTo, MAX_CACHED)
-    this.#movedTo.set(from, to)
+  addRotation(from: string, to: string): void {
+    evictOldest(this.#rotatedTo, MAX_CACHED)
+    this.#rotatedTo.set(from, to)
   }
 
   forget(digest: string): void {
@@ -134,7 +134,7 @@ export class KeyCache {
     const credential = this.#formerCredentials.get(digest)
     this.#formerCredentials.delete(digest)
     if (credential !== undefined) this.#entries.delete(credential)
-    if (this.#movedTo.delete(digest)) this.#notify(digest)
+    if (this.#rotatedTo.delete(digest)) this.#notify(digest)
   }
 
   /** Prevents a rejected key from being accepted from memory. `key` is the key as it was read; absent if it doesn't exist. */
@@ -171,14 +171,14 @@ export class KeyCache {
     for (const lookup of this.#lookups) if (isOutdated(lookup)) this.#lookups.delete(lookup)
   }
 
-  #changeElsewhere(digest: string): void {
+  #handleExternalChange(digest: string): void {
     const { changedAt = Number.NEGATIVE_INFINITY } = this.#entries.get(this.#credentials.get(digest) ?? '') ?? {}
     this.expire(digest, this.#clock.now() - changedAt < ECHO_MS ? {} : { isChanged: true })
   }
 
   /** Notifies listeners of a changed key. In-flight requests may know it by the digest of a previous value. */
   #notify(digest: string): void {
-    const moved = this.#movedTo
+    const moved = this.#rotatedTo
     const others = moved.size === 0 ? [] : [...moved].flatMap(([from, to]) => (to === digest ? from : []))
     for (const changed of [digest, ...others]) for (const listener of this.#listeners) listener(changed)
   }

@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import { encodeUtf8, randomBytes, toBase64Url, toHex } from '../lib/bytes.ts'
 import type { ClientKey } from './key-lookup.ts'
-import { pausedGroupError } from './known-groups.ts'
+import { createPausedGroupError } from './known-groups.ts'
 
 const PATTERN = /^sbx_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
 
@@ -37,7 +37,7 @@ function checksum(text: string): string {
 /** Returns why a key is rejected at this time (epoch ms); `undefined` if it is accepted. */
 export function getKeyRejection({ isActive, group, expiresAt }: ClientKey, now: number): GatewayError | undefined {
   if (isActive === false) return gatewayError('KEY_PAUSED')
-  if (group?.isActive === false) return pausedGroupError()
+  if (group?.isActive === false) return createPausedGroupError()
   if (expiresAt === undefined || now < Date.parse(expiresAt)) return undefined
   return gatewayError('KEY_EXPIRED', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }

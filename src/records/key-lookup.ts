@@ -1,12 +1,12 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import { memoizeByObject } from '../lib/maps.ts'
-import { getSettledValue, settledPromise } from '../lib/promises.ts'
+import { createResolvedPromise, getSettledValue } from '../lib/promises.ts'
 import type { Clock } from '../types.ts'
 import type { Freshness } from './cached.ts'
 import { type CachedKey, type CacheEntry, type KeyCache, type KeyParts, toCachedKey } from './key-cache.ts'
 import { isClientKey } from './key-format.ts'
 import { isSignedFormerKey, isSignedKey, type Keyring } from './keyring.ts'
-import { type ClientGroup, type GroupCache, missingGroupError, pausedGroupError } from './known-groups.ts'
+import { type ClientGroup, createMissingGroupError, createPausedGroupError, type GroupCache } from './known-groups.ts'
 import type { FormerKeyRecord, KeyRecord } from './record-collections.ts'
 import type { Records } from './records.ts'
 import { isStorageUnavailable, type PendingRead, RETRY_AFTER_MS, type StaleFallback } from './storage-access.ts'
@@ -37,7 +37,7 @@ export class KeyLookup {
   /** The latest combination of each key and its group. */
   readonly #withGroups = new WeakMap<CachedKey, ClientKey>()
   /** Returns the promise that `find` returns for a cached key. */
-  readonly #toPromise = memoizeByObject((key: ClientKey) => settledPromise(key))
+  readonly #toPromise = memoizeByObject((key: ClientKey) => createResolvedPromise(key))
 
   constructor(deps: KeyLookupDependencies) {
     this.#deps = deps
@@ -66,7 +66,7 @@ export class KeyLookup {
     const { records, groups, keyring, cache } = this.#deps
     const found = await records.get(digest)
     const former = found ? undefined : await this.#findFormer(digest) // in-flight requests continue when their key is rotated
-    if (former) cache.addMove(digest, former.to)
+    if (former) cache.addRotation(digest, former.to)
     const current = former?.to ?? digest
     const record = former ? await records.get(current) : found
     if (!record) {
@@ -77,7 +77,7 @@ export class KeyLookup {
     }
     if (!(await isSignedKey(await keyring(), current, record))) {
       cache.forgetRejected(current)
-      return unsignedKeyError(record)
+      return createUnsignedKeyError(record)
     }
     if (record.isActive === false) {
       cache.forgetRejected(current, toCachedKey(current, record))
@@ -85,8 +85,8 @@ export class KeyLookup {
     }
     if (record.group === undefined) return undefined
     const group = await groups.reread(record.group)
-    if (!group) return missingGroupError(record, record.group)
-    return group.isActive === false ? pausedGroupError() : undefined
+    if (!group) return createMissingGroupError(record, record.group)
+    return group.isActive === false ? createPausedGroupError() : undefined
   }
 
   /** Calls `listener` with the digest of each key that changes, here or elsewhere. */
@@ -162,7 +162,7 @@ export class KeyLookup {
 
   /** Throws `STORAGE_FAILED` if the record is unsigned. */
   async #requireSigned(digest: string, record: KeyRecord): Promise<void> {
-    if (!(await isSignedKey(await this.#deps.keyring(), digest, record))) throw unsignedKeyError(record)
+    if (!(await isSignedKey(await this.#deps.keyring(), digest, record))) throw createUnsignedKeyError(record)
   }
 
   /** Finds the previous value with this digest. Throws `STORAGE_FAILED` if its record is unsigned. */
@@ -170,7 +170,7 @@ export class KeyLookup {
     const { formerKeys, keyring } = this.#deps
     const record = await formerKeys.get(digest)
     if (!record) return undefined
-    if (!(await isSignedFormerKey(await keyring(), digest, record))) throw unsignedFormerKeyError()
+    if (!(await isSignedFormerKey(await keyring(), digest, record))) throw createUnsignedFormerKeyError()
     return { id: record.id, to: record.to, until: Date.parse(record.until) }
   }
 
@@ -179,7 +179,7 @@ export class KeyLookup {
     const { groupId, ...own } = key
     if (groupId === undefined) return key
     const group = await (finding ?? this.#deps.groups.find(groupId))
-    if (!group) throw missingGroupError(key, groupId)
+    if (!group) throw createMissingGroupError(key, groupId)
     const made = this.#withGroups.get(key)
     if (made?.group === group) return made
     const next = { ...own, group }
@@ -188,13 +188,13 @@ export class KeyLookup {
   }
 }
 
-const unsignedKeyError = ({ id, name }: KeyRecord) =>
+const createUnsignedKeyError = ({ id, name }: KeyRecord) =>
   gatewayError('STORAGE_FAILED', {
     message: `The record of the API key "${name}" was not written by a gateway with this secret, so the key is rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_KEY}`,
     data: { key: id },
   })
 
-const unsignedFormerKeyError = () =>
+const createUnsignedFormerKeyError = () =>
   gatewayError('STORAGE_FAILED', {
     message:
       "The record of this API key's previous value was not written by a gateway with this secret. Use the key's new value.",

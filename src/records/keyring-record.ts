@@ -20,7 +20,7 @@ export interface KeyringRecord {
 }
 
 /** A secret and its version; a `CryptoKey` is HKDF material. */
-export interface NamedSecret {
+export interface VersionedSecret {
   version: string
   value: string | CryptoKey
 }
@@ -28,15 +28,15 @@ export interface NamedSecret {
 /** Parses a keyring record. Throws `STORAGE_FAILED` if it is damaged. */
 export function parseKeyringRecord(text: string): KeyringRecord {
   const record = tryParseJson(text)
-  if (!isObject(record)) throw damagedError()
+  if (!isObject(record)) throw createDamagedError()
   const { schema, wrappedBy, salt, keys, isTakenOver } = record
-  if (schema !== 2 && schema !== 3) throw damagedError()
-  if (typeof wrappedBy !== 'string' || typeof salt !== 'string' || typeof keys !== 'string') throw damagedError()
-  if (typeof isTakenOver !== 'boolean' || (schema === 3 && isTakenOver)) throw damagedError()
+  if (schema !== 2 && schema !== 3) throw createDamagedError()
+  if (typeof wrappedBy !== 'string' || typeof salt !== 'string' || typeof keys !== 'string') throw createDamagedError()
+  if (typeof isTakenOver !== 'boolean' || (schema === 3 && isTakenOver)) throw createDamagedError()
   return { schema, wrappedBy, salt, keys, isTakenOver }
 }
 
-const damagedError = () =>
+const createDamagedError = () =>
   gatewayError('STORAGE_FAILED', {
     message: 'The vault record in the storage cannot be read. Restore it from a backup.',
   })
@@ -46,11 +46,14 @@ export const getKeysContext = ({ schema, isTakenOver }: Pick<KeyringRecord, 'sch
   `${KEYRING}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
 
 /** Decrypts the keys. Throws `SECRET_MISMATCH` if no secret fits, or `STORAGE_FAILED`. */
-export async function unwrap(record: KeyringRecord, secrets: readonly NamedSecret[]): Promise<Uint8Array<ArrayBuffer>> {
+export async function unwrapKeys(
+  record: KeyringRecord,
+  secrets: readonly VersionedSecret[],
+): Promise<Uint8Array<ArrayBuffer>> {
   if (record.wrappedBy === UNENCRYPTED) return readUnencryptedKeys(record)
   for (const secret of secrets) {
     if (secret.version !== record.wrappedBy) continue
-    const keys = await unwrapWith(secret, record).catch(() => undefined) // a wrong secret is reported below
+    const keys = await unwrapWithSecret(secret, record).catch(() => undefined) // a wrong secret is reported below
     if (keys) return keys
   }
   throw gatewayError('SECRET_MISMATCH', {
@@ -58,7 +61,7 @@ export async function unwrap(record: KeyringRecord, secrets: readonly NamedSecre
   })
 }
 
-const unwrapWith = async (secret: NamedSecret, record: KeyringRecord) =>
+const unwrapWithSecret = async (secret: VersionedSecret, record: KeyringRecord) =>
   decryptBytes(await deriveWrappingKey(secret.value, fromBase64(record.salt)), getKeysContext(record), record.keys)
 
 /** Reads keys that aren't encrypted. Throws `STORAGE_FAILED` if they are damaged. */
@@ -67,7 +70,7 @@ export function readUnencryptedKeys(record: KeyringRecord): Uint8Array<ArrayBuff
     const keys = fromBase64(record.keys)
     if (keys.length === KEYRING_BYTES) return keys
   } catch {} // not base64, so also damaged
-  throw damagedError()
+  throw createDamagedError()
 }
 
 /** Derives the key that wraps the keys of a storage. */

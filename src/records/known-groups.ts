@@ -25,7 +25,7 @@ export function createGroupCache({
     prefix: GROUPS,
     async read(id) {
       const record = await records.get(id)
-      if (record && !(await isSignedGroup(await keyring(), id, record))) throw unsignedGroupError(record)
+      if (record && !(await isSignedGroup(await keyring(), id, record))) throw createUnsignedGroupError(record)
       return record && toClientGroup(record)
     },
   })
@@ -36,7 +36,7 @@ export function toClientGroup({ createdAt, mac, ...group }: GroupRecord): Client
   return group
 }
 
-const unsignedGroupError = ({ id, name }: GroupRecord) =>
+const createUnsignedGroupError = ({ id, name }: GroupRecord) =>
   gatewayError('STORAGE_FAILED', {
     message: `The record of the group "${name}" was not written by a gateway with this secret, so its keys are rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_GROUP}`,
     data: { group: id },
@@ -46,14 +46,14 @@ const unsignedGroupError = ({ id, name }: GroupRecord) =>
 export const CONFIRM_GROUP = 'Pause, resume, or delete it: PUT /api/groups/{id} with "isActive", or DELETE.'
 
 /** Creates the error for a key whose group doesn't exist. */
-export const missingGroupError = (key: { id: string; name: string }, group: string): GatewayError =>
+export const createMissingGroupError = (key: { id: string; name: string }, group: string): GatewayError =>
   gatewayError('STORAGE_FAILED', {
     message: `The API key "${key.name}" belongs to the group "${group}", which does not exist. Ask the operator of this gateway to set the key's group to another one or null: PUT /api/keys/{id} with "group".`,
     data: { key: key.id, group },
   })
 
 /** Creates the error for a key whose group is paused. */
-export const pausedGroupError = (): GatewayError =>
+export const createPausedGroupError = (): GatewayError =>
   gatewayError('KEY_PAUSED', {
     message: 'The group of this API key is paused. Ask the operator of this gateway to resume it.',
   })

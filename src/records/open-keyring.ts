@@ -1,9 +1,9 @@
 import { gatewayError } from '../errors.ts'
 import type { Logger, Storage } from '../types.ts'
 import { createKeyring, type Keyring, type SyncCrypto } from './keyring.ts'
-import { type NamedSecret, parseKeyringRecord, UNENCRYPTED, unwrap } from './keyring-record.ts'
+import { parseKeyringRecord, UNENCRYPTED, unwrapKeys, type VersionedSecret } from './keyring-record.ts'
 import { KEYRING } from './record-collections.ts'
-import { handleStorageError, retryLostRace } from './storage-access.ts'
+import { handleStorageError, retryOnConflict } from './storage-access.ts'
 
 /** A secret of at least 32 characters, or several with versions. The first one encrypts; the others only decrypt older data. */
 export type Secret = string | ReadonlyArray<{ version: string | number; value: string }>
@@ -31,12 +31,12 @@ export async function openKeyring(options: KeyringDependencies): Promise<Keyring
     logger.warn('No secret is set, so API keys and credentials are stored unencrypted. Set the `secret` option.')
   }
   const create = (keys: Uint8Array<ArrayBuffer>) => createKeyring(keys, { syncCrypto, digestsSha256 })
-  return retryLostRace(async () => {
+  return retryOnConflict(async () => {
     const stored = await storage.get(KEYRING).catch(handleStorageError('read', KEYRING))
     const record = stored && parseKeyringRecord(stored.value)
-    if (record?.wrappedBy === UNENCRYPTED && storage.ownSecret) throw replacedError()
+    if (record?.wrappedBy === UNENCRYPTED && storage.ownSecret) throw createReplacedError()
     if (record?.isTakenOver && record.wrappedBy === (current?.version ?? UNENCRYPTED))
-      return create(await unwrap(record, secrets))
+      return create(await unwrapKeys(record, secrets))
     const { setUpKeyring } = await import('./set-up-keyring.ts')
     return setUpKeyring(stored && record && { stored, record }, { storage, secrets, create })
   })
@@ -49,11 +49,11 @@ export const MIN_SECRET_LENGTH = 32
 export async function readSecrets(
   secret: Secret | undefined,
   storage: Pick<Storage, 'ownSecret'>,
-): Promise<NamedSecret[]> {
+): Promise<VersionedSecret[]> {
   return listSecrets(secret ?? (await storage.ownSecret?.().catch(handleStorageError('read', 'secret'))))
 }
 
-function listSecrets(secret: Secret | CryptoKey | undefined): NamedSecret[] {
+function listSecrets(secret: Secret | CryptoKey | undefined): VersionedSecret[] {
   if (secret === undefined) return []
   const list = isSecretList(secret) ? secret : [{ version: 'default', value: secret }]
   return list.map(({ version, value }) => ({ version: String(version), value }))
@@ -62,7 +62,7 @@ function listSecrets(secret: Secret | CryptoKey | undefined): NamedSecret[] {
 const isSecretList = (secret: Secret | CryptoKey): secret is Exclude<Secret, string> => Array.isArray(secret)
 
 /** Creates the error for a replaced record. The program that wrote it would know its keys and could decrypt everything encrypted from now on. */
-const replacedError = () =>
+const createReplacedError = () =>
   gatewayError('STORAGE_FAILED', {
     message:
       'The vault record in the storage is not encrypted, although this storage has its own secret, so something replaced it. Restore it from a backup.',

@@ -47,7 +47,7 @@ const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinit
 const isAmount = (value: unknown): value is number => typeof value === 'number' && value > 0
 
 /** Whether a value has the type of this shape. Limits are ignored, because they may change and only apply to input. */
-function fits(shape: Shape, value: unknown): boolean {
+function matchesShape(shape: Shape, value: unknown): boolean {
   switch (shape.type) {
     case 'text':
       return typeof value === 'string'
@@ -84,7 +84,12 @@ function isEntry(entry: unknown): boolean {
 }
 
 /** Reads the fields of a record or of an object in it; returns a description of the problem if an essential field is missing. */
-function readFields(stored: JsonObject, fields: RecordFields, slot = '', where = ''): ReadRecord<JsonObject> | string {
+function readFields(
+  stored: JsonObject,
+  fields: RecordFields,
+  storageKey = '',
+  where = '',
+): ReadRecord<JsonObject> | string {
   const record = { ...stored }
   const problems: string[] = []
   const innerProblems: string[] = []
@@ -93,11 +98,11 @@ function readFields(stored: JsonObject, fields: RecordFields, slot = '', where =
     if (!field || field.isStored === false) continue
     const value = stored[name]
     if (field.isEssential) {
-      const lack = describeLack(name, field.shape, value)
-      if (lack !== undefined) return lack
+      const missingField = describeMissing(name, field.shape, value)
+      if (missingField !== undefined) return missingField
     }
-    if (value === undefined ? !field.isOptional : !isValid(field, value, slot)) {
-      const as = getFallback(field, stored, slot)
+    if (value === undefined ? !field.isOptional : !isValid(field, value, storageKey)) {
+      const as = getFallback(field, stored, storageKey)
       if (as === undefined) delete record[name]
       else record[name] = as
       const read = as === undefined ? 'is ignored' : `is read as ${JSON.stringify(as)}`
@@ -111,26 +116,26 @@ function readFields(stored: JsonObject, fields: RecordFields, slot = '', where =
   return { record, problems: [...problems, ...innerProblems] }
 }
 
-const isValid = ({ isSlot, readFrom, shape }: RecordField, value: unknown, slot: string) =>
-  isSlot ? value === slot : readFrom === 'slot' ? isName(value) : fits(shape, value)
+const isValid = ({ isStorageKey, readFrom, shape }: RecordField, value: unknown, storageKey: string) =>
+  isStorageKey ? value === storageKey : readFrom === 'storageKey' ? isName(value) : matchesShape(shape, value)
 
-function describeLack(name: string, shape: Shape, value: unknown): string | undefined {
-  const isThere = shape.type === 'text' ? isName(value) : fits(shape, value)
-  if (!isThere && shape.type === 'list') return `has no array "${name}"`
-  if (!isThere) return `has no "${name}"${shape.type === 'choice' ? ' known to this release' : ''}`
+function describeMissing(name: string, shape: Shape, value: unknown): string | undefined {
+  const isPresent = shape.type === 'text' ? isName(value) : matchesShape(shape, value)
+  if (!isPresent && shape.type === 'list') return `has no array "${name}"`
+  if (!isPresent) return `has no "${name}"${shape.type === 'choice' ? ' known to this release' : ''}`
   if (shape.type !== 'list' || !Array.isArray(value)) return undefined
-  const isUsable = value.length === 0 || value.some((item) => fits(shape.of, item))
+  const isUsable = value.length === 0 || value.some((item) => matchesShape(shape.of, item))
   return isUsable ? undefined : `has no usable ${shape.of.type} in "${name}"`
 }
 
 function getFallback(
-  { shape, isOptional, isSlot, readFrom, readAs }: RecordField,
+  { shape, isOptional, isStorageKey, readFrom, fallback }: RecordField,
   stored: JsonObject,
-  slot: string,
+  storageKey: string,
 ): unknown {
-  if (isSlot || readFrom === 'slot') return slot
+  if (isStorageKey || readFrom === 'storageKey') return storageKey
   if (readFrom !== undefined) return stored[readFrom]
-  if (readAs !== undefined || isOptional) return readAs
+  if (fallback !== undefined || isOptional) return fallback
   return shape.type === 'time' ? '1970-01-01T00:00:00.000Z' : ''
 }
 
@@ -145,7 +150,7 @@ function describeValue(value: unknown): string {
 /** Reads the contents of a list or an object; returns `undefined` if they are valid. */
 function readContents(shape: Shape, value: unknown, where: string): { value: unknown; problems: string[] } | undefined {
   if (shape.type === 'list' && Array.isArray(value)) {
-    const kept = value.filter((item) => fits(shape.of, item))
+    const kept = value.filter((item) => matchesShape(shape.of, item))
     const lost = value.length - kept.length
     if (lost === 0) return undefined
     return {
@@ -167,14 +172,15 @@ function getMembers(shape: Shape, value: JsonObject): RecordFields | undefined {
 }
 
 function createReader<T>(fields: RecordFields): Reader<T> {
-  return (stored, slot) => readFields(stored, fields, slot) as (ReadRecord<JsonObject> & ReadRecord<T>) | string // the type is derived from the same fields
+  return (stored, storageKey) =>
+    readFields(stored, fields, storageKey) as (ReadRecord<JsonObject> & ReadRecord<T>) | string // the type is derived from the same fields
 }
 
 /** Reads signed records (keyring.ts). An unsigned one is listed and can be confirmed, but isn't accepted until then. */
 export function createSignedReader<T>(fields: RecordFields): Reader<T> {
   const read = createReader<T>(fields)
-  return (stored, slot) => {
-    const reading = read(stored, slot)
+  return (stored, storageKey) => {
+    const reading = read(stored, storageKey)
     if (stored.mac === undefined && typeof reading !== 'string')
       reading.problems.push('"mac" is missing, so the record is rejected')
     return reading

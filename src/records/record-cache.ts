@@ -1,6 +1,6 @@
 import { evictOldest } from '../lib/maps.ts'
 import type { Clock } from '../types.ts'
-import { type Cached, createCached, type Freshness } from './cached.ts'
+import { type Cached, createCache, type Freshness } from './cached.ts'
 import type { StaleFallback } from './storage-access.ts'
 import { decodeId } from './stored-records.ts'
 
@@ -81,7 +81,7 @@ export class RecordCache<T> {
   #getCached(id: string): Cached<T | undefined> {
     const cached = this.#cache.get(id)
     if (cached) return cached
-    const created = createCached(() => this.read(id), this.#options)
+    const created = createCache(() => this.read(id), this.#options)
     evictOldest(this.#cache, MAX_CACHED)
     this.#cache.set(id, created)
     return created

@@ -47,5 +47,5 @@ export interface AliasRecord extends StoredOf<typeof aliasFields> {}
 export interface ProviderRecord extends StoredOf<typeof providerFields> {}
 
 /** Returns the id of a custom model's record. */
-export const customModelId = (model: { providerAlias: string; id: string }): string =>
+export const getCustomModelId = (model: { providerAlias: string; id: string }): string =>
   JSON.stringify([model.providerAlias, model.id])

@@ -1,6 +1,6 @@
 import { mergeStored } from './merge-stored.ts'
 import type { Records } from './records.ts'
-import { handleStorageError, retryLostRace } from './storage-access.ts'
+import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import type { Envelope, StoredEntry } from './stored-records.ts'
 
 /** Records that can be changed. */
@@ -28,7 +28,7 @@ export interface WritableRecords<T> extends Records<T> {
 }
 
 /** Adds write operations to records, for management only. Call it once per type of record. */
-export function writableRecords<T extends object>(records: Records<T>): WritableRecords<T> {
+export function createWritableRecords<T extends object>(records: Records<T>): WritableRecords<T> {
   const { storage, stored, view, appliesChanges, inserting } = records.source
   const { getKey, read, toEntry: written } = stored
   let lastOrder = 0 // the last order that this gateway assigned
@@ -68,7 +68,7 @@ export function writableRecords<T extends object>(records: Records<T>): Writable
   }
 
   const update: WritableRecords<T>['update'] = (id, change) =>
-    retryLostRace(async () => {
+    retryOnConflict(async () => {
       const key = getKey(id)
       const found = await read(id)
       if (!found || found === 'damaged') return undefined
@@ -103,13 +103,13 @@ export function writableRecords<T extends object>(records: Records<T>): Writable
     update,
 
     upsert: async (id, record) =>
-      void (await retryLostRace(
+      void (await retryOnConflict(
         async () =>
           (await update(id, () => record)) !== undefined || (await insert(id, record)) || replaceDamaged(id, record),
       )),
 
     remove: (id, onlyIf) =>
-      retryLostRace(async () => {
+      retryOnConflict(async () => {
         const key = getKey(id)
         const found = await read(id)
         if (!found || found === 'damaged' || onlyIf?.(found.record, found.version) === false) return undefined

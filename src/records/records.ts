@@ -1,6 +1,6 @@
 import { cacheDerived } from '../lib/promises.ts'
 import type { Clock, Storage } from '../types.ts'
-import { createCached, type Freshness } from './cached.ts'
+import { createCache, type Freshness } from './cached.ts'
 import type { StaleFallback } from './storage-access.ts'
 import {
   createStoredRecords,
@@ -94,7 +94,7 @@ function createRecordView<T>(
   list: () => Promise<StoredEntry<T>[]>,
   deps: { clock: Clock; freshness: Freshness; staleFallback: StaleFallback },
 ): RecordView<T> {
-  const cached = createCached<LoadedRecords<T>>(async () => ({ entries: await list() }), deps)
+  const cached = createCache<LoadedRecords<T>>(async () => ({ entries: await list() }), deps)
   const { current, expire } = cached
   return {
     current,

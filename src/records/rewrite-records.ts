@@ -25,7 +25,7 @@ import {
   type KeyRecord,
   SETTINGS,
 } from './record-collections.ts'
-import { handleStorageError, retryLostRace } from './storage-access.ts'
+import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import { createStoredRecords, parseRecord, type RecordKind } from './stored-records.ts'
 import { parseSettings, toSettings } from './stored-settings.ts'
 
@@ -94,7 +94,7 @@ async function rewrite(
   key: string,
   change: (text: string | undefined) => Promise<string | undefined>,
 ): Promise<void> {
-  await retryLostRace(async () => {
+  await retryOnConflict(async () => {
     const stored = await storage.get(key).catch(handleStorageError('read', key))
     const next = await change(stored?.value)
     if (next === undefined) return true

@@ -7,10 +7,10 @@ import {
   deriveWrappingKey,
   getKeysContext,
   type KeyringRecord,
-  type NamedSecret,
   readUnencryptedKeys,
   UNENCRYPTED,
-  unwrap,
+  unwrapKeys,
+  type VersionedSecret,
 } from './keyring-record.ts'
 import { KEYRING, KEYS, SETTINGS } from './record-collections.ts'
 import { createSettings, reencryptAll } from './rewrite-records.ts'
@@ -32,20 +32,20 @@ export async function setUpKeyring(
     create,
   }: {
     storage: Storage
-    secrets: readonly NamedSecret[]
+    secrets: readonly VersionedSecret[]
     create(keys: Uint8Array<ArrayBuffer>): Promise<Keyring>
   },
 ): Promise<Keyring | false> {
   const current = secrets[0]
   if (!found && (await hasSignedRecords(storage))) {
-    if (!(await storage.get(KEYRING).catch(handleStorageError('read', KEYRING)))) throw missingError()
+    if (!(await storage.get(KEYRING).catch(handleStorageError('read', KEYRING)))) throw createMissingSettingsError()
     return false // another gateway has created it since, along with those records
   }
   if (found?.record.wrappedBy === UNENCRYPTED && current) {
     await replaceKeys(storage, { ...found, current })
     return false
   }
-  const bytes = found ? await unwrap(found.record, secrets) : randomBytes(KEYRING_BYTES)
+  const bytes = found ? await unwrapKeys(found.record, secrets) : randomBytes(KEYRING_BYTES)
   const keys = bytes.slice(0, KEYRING_BYTES)
   const keyring = await create(keys)
   const writeRecord = async (isTakenOver: boolean, ifVersion: string | null) => {
@@ -62,7 +62,7 @@ export async function setUpKeyring(
 
 async function wrap(
   keys: Uint8Array<ArrayBuffer>,
-  secret: NamedSecret | undefined,
+  secret: VersionedSecret | undefined,
   state: Pick<KeyringRecord, 'schema' | 'isTakenOver'>,
 ): Promise<KeyringRecord> {
   const salt = randomBytes(16)
@@ -78,7 +78,7 @@ async function hasSignedRecords(storage: Storage): Promise<boolean> {
   return (await storage.list(KEYS, { limit: 1 }).catch(handleStorageError('list', KEYS))).length > 0
 }
 
-const missingError = () =>
+const createMissingSettingsError = () =>
   gatewayError('STORAGE_FAILED', {
     message:
       'The vault record is missing from the storage, and without it, no key or credential can be decrypted. Restore it from a backup.',
@@ -90,7 +90,7 @@ const missingError = () =>
  */
 async function replaceKeys(
   storage: Storage,
-  { stored, record, current }: FoundKeyring & { current: NamedSecret },
+  { stored, record, current }: FoundKeyring & { current: VersionedSecret },
 ): Promise<void> {
   const former = readUnencryptedKeys(record)
   if (!record.isTakenOver) await createSettings(storage, await createKeyring(former))

@@ -1,11 +1,11 @@
 import { signSettings } from './keyring.ts'
 import { SETTINGS } from './record-collections.ts'
-import { handleStorageError, retryLostRace } from './storage-access.ts'
+import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import {
+  createSettingsError,
   parseSettings,
   type SettingsStore,
   type StoredSettings,
-  settingsError,
   toLockedSettings,
   toSettings,
 } from './stored-settings.ts'
@@ -22,18 +22,18 @@ export interface WritableSettings extends SettingsStore {
 /** Changes to the stored settings; `undefined` removes a field. */
 export type SettingsPatch = { [Name in keyof StoredSettings]?: StoredSettings[Name] | undefined }
 
-export function writableSettings(settings: SettingsStore): WritableSettings {
+export function createWritableSettings(settings: SettingsStore): WritableSettings {
   const { storage, keyring, load, expire, replace } = settings.source
   return {
     ...settings,
 
     update: (patchFor) =>
-      retryLostRace(async () => {
+      retryOnConflict(async () => {
         const { version, members, isSigned } = await load()
         const kept = isSigned ? members : undefined
         const stored = kept ? toSettings(kept) : toLockedSettings(members ?? {})
         const patch = patchFor(stored)
-        if (!kept && patch.requireApiKey === undefined) throw settingsError()
+        if (!kept && patch.requireApiKey === undefined) throw createSettingsError()
         const { rules, ...next } = { ...kept, ...stored, ...patch }
         const value = JSON.stringify({
           ...next,

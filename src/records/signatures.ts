@@ -30,8 +30,8 @@ export function createSignatures<T extends object>(fields: RecordFields): Signat
 
   function getSignedText(version: number, record: T): string {
     const text: JsonObject = version > 1 ? { version } : {}
-    for (const [name, { guard = 1, absent, formerName = name }] of guarded)
-      if (guard <= version) text[formerName] = Reflect.get(record, name) ?? absent
+    for (const [name, { guard = 1, missingValue, formerName = name }] of guarded)
+      if (guard <= version) text[formerName] = Reflect.get(record, name) ?? missingValue
     return JSON.stringify(text)
   }
 

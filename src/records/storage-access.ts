@@ -3,7 +3,7 @@ import { startDeadline } from '../lib/deadline.ts'
 import type { Clock, Storage } from '../types.ts'
 
 /** The timeout of an operation, in ms. */
-const ANSWER_TIMEOUT_MS = 5_000
+const OPERATION_TIMEOUT_MS = 5_000
 
 /** The timeout after an operation has timed out, in ms, until the storage responds again. A change takes several operations, and each would wait. */
 const HANGING_TIMEOUT_MS = 250
@@ -78,7 +78,7 @@ export function withTimeouts(storage: Storage, clock: Clock): Storage {
   const withTimeout = <T>(work: Promise<T>) =>
     new Promise<T>((resolve, reject) => {
       const startedAt = clock.now()
-      const timeoutMs = isHanging ? HANGING_TIMEOUT_MS : ANSWER_TIMEOUT_MS
+      const timeoutMs = isHanging ? HANGING_TIMEOUT_MS : OPERATION_TIMEOUT_MS
       const cancel = startDeadline(clock, timeoutMs, () => {
         isHanging = true
         reject(
@@ -159,7 +159,7 @@ const MAX_ATTEMPTS = 200
  * Repeats `attempt` (read, change, conditional write) as long as it resolves to `false`, which means that another writer was faster. Rejects with
  * `STORAGE_FAILED` after 200 attempts, which happens if a storage doesn't return its own writes.
  */
-export async function retryLostRace<T>(attempt: () => Promise<T | false>): Promise<T> {
+export async function retryOnConflict<T>(attempt: () => Promise<T | false>): Promise<T> {
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
     const done = await attempt()
     if (done !== false) return done

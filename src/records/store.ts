@@ -1,4 +1,4 @@
-import { cacheDerived, keepValue, once } from '../lib/promises.ts'
+import { cacheDerived, once, trackValue } from '../lib/promises.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
 import { createFreshness, type Freshness } from './cached.ts'
 import { type CodeLayer, codeSecretId, createCodeLayer, withCodeRecords } from './code-records.ts'
@@ -38,7 +38,7 @@ export interface Store {
   connections: Records<ConnectionRecord>
   /** By name, which is therefore unique. */
   combos: Records<ComboRecord>
-  /** By `customModelId`. */
+  /** By `getCustomModelId`. */
   customModels: Records<CustomModel>
   /** By alias. */
   aliases: Records<AliasRecord>
@@ -162,7 +162,7 @@ export async function decryptApiKey(
 }
 
 /** The maximum number of credentials to decrypt before they are needed. */
-const MAX_AHEAD = 50
+const MAX_PRELOADED = 50
 
 /**
  * Decrypts each connection's credential once until its record changes; failures aren't cached. The first call also decrypts the others, because the
@@ -177,21 +177,21 @@ export function createCredentialCache(
   function decrypt(connection: ConnectionRecord): Promise<string | undefined> {
     const known = credentials.get(connection)
     if (known !== undefined) return known
-    const decrypting = keepValue(decryptApiKey(store, connection))
+    const decrypting = trackValue(decryptApiKey(store, connection))
     credentials.set(connection, decrypting)
     decrypting.catch(() => credentials.delete(connection))
     return decrypting
   }
 
-  async function decryptOthers(): Promise<void> {
+  async function preloadOthers(): Promise<void> {
     const all = await store.connections.all()
     if (all === ahead) return
     ahead = all
-    await Promise.allSettled(all.slice(0, MAX_AHEAD).map(decrypt))
+    await Promise.allSettled(all.slice(0, MAX_PRELOADED).map(decrypt))
   }
 
   return (connection) => {
-    if (!credentials.has(connection)) void decryptOthers().catch(() => {}) // a request that needs one gets the error
+    if (!credentials.has(connection)) void preloadOthers().catch(() => {}) // a request that needs one gets the error
     return decrypt(connection)
   }
 }

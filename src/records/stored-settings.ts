@@ -5,7 +5,7 @@ import { ruleShapes } from '../types/records/rule-fields.ts'
 import { settingsFields } from '../types/records/settings-fields.ts'
 import type { Clock, RequestRules, Settings, Storage } from '../types.ts'
 import type { Freshness } from './cached.ts'
-import { createCached } from './cached.ts'
+import { createCache } from './cached.ts'
 import type { CodeLayer } from './code-records.ts'
 import type { Keyring } from './keyring.ts'
 import { areSignedSettings } from './keyring.ts'
@@ -80,15 +80,15 @@ export function createSettingsStore(deps: {
     return { version: stored?.version ?? null, members, isSigned }
   }
 
-  const cached = createCached(async () => {
+  const cached = createCache(async () => {
     const { members, isSigned } = await load()
-    if (!members || (!isSigned && mayHaveLimits(members))) throw settingsError()
+    if (!members || (!isSigned && mayHaveLimits(members))) throw createSettingsError()
     const problems = isSigned ? readSettings(members).problems : [UNSIGNED]
     damage.report(SETTINGS, problems.length > 0 ? problems.join('; ') : undefined)
     return withCode(isSigned ? toSettings(members) : toLockedSettings(members))
   }, deps)
 
-  const syncFlag = createCached(async () => {
+  const syncFlag = createCache(async () => {
     const stored = await storage.get(SETTINGS).catch(handleStorageError('read', SETTINGS))
     return stored !== undefined && parseSettings(stored.value)?.cloudEnabled === true
   }, deps)
@@ -143,7 +143,7 @@ export const toLockedSettings = (members: JsonObject): StoredSettings =>
 const fields: RecordFields = settingsFields
 
 const LOCKED = Object.fromEntries(
-  Object.entries(fields).flatMap(([name, { guard, readAs }]) => (guard === 1 ? [[name, readAs]] : [])),
+  Object.entries(fields).flatMap(([name, { guard, fallback }]) => (guard === 1 ? [[name, fallback]] : [])),
 )
 
 /** Whether the settings have or had limits. If they are unsigned, their current limits can't be trusted. */
@@ -152,8 +152,8 @@ const mayHaveLimits = ({ mac, ...members }: JsonObject): boolean =>
 
 function buildSettings(members: JsonObject, read: JsonObject): StoredSettings {
   const known: JsonObject = {}
-  for (const [name, { absent }] of Object.entries(fields)) {
-    const value = read[name] ?? absent
+  for (const [name, { missingValue }] of Object.entries(fields)) {
+    const value = read[name] ?? missingValue
     if (value !== undefined && !Object.hasOwn(ruleShapes, name)) known[name] = value
   }
   return { ...known, rules: readRules(members) } as StoredSettings // created from these fields
@@ -163,7 +163,7 @@ const SET_AGAIN = 'Set them again: PATCH /api/settings with "requireApiKey".'
 
 const UNSIGNED = `was not written by a gateway with this secret, so API keys are required and cloud sync is off. ${SET_AGAIN}`
 
-export const settingsError = () =>
+export const createSettingsError = () =>
   gatewayError('STORAGE_FAILED', {
     message: `The stored settings are missing, damaged, or were not written by a gateway with this secret. ${SET_AGAIN}`,
   })

@@ -15,9 +15,9 @@ import type {
   KeyRecord,
   ProviderRecord,
 } from './record-collections.ts'
-import { type WritableRecords, writableRecords } from './record-writes.ts'
+import { createWritableRecords, type WritableRecords } from './record-writes.ts'
 import { createRepair, type Repair } from './repair.ts'
-import { type WritableSettings, writableSettings } from './settings-writes.ts'
+import { createWritableSettings, type WritableSettings } from './settings-writes.ts'
 import { handleStorageError } from './storage-access.ts'
 import { decryptApiKey, type Store } from './store.ts'
 import { parseRecord, type RecordKind } from './stored-records.ts'
@@ -133,15 +133,15 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
 
   return {
     ...store,
-    settings: writableSettings(settings),
-    keys: withSignatures(writableRecords(keys), signedKeys),
-    formerKeys: withSignatures(writableRecords(formerKeys), signedFormerKeys),
-    groups: withSignatures(writableRecords(groups), signedGroups),
-    connections: writableRecords(connections),
-    combos: writableRecords(combos),
-    customModels: writableRecords(customModels),
-    aliases: writableRecords(aliases),
-    providers: writableRecords(providers),
+    settings: createWritableSettings(settings),
+    keys: withSignatures(createWritableRecords(keys), signedKeys),
+    formerKeys: withSignatures(createWritableRecords(formerKeys), signedFormerKeys),
+    groups: withSignatures(createWritableRecords(groups), signedGroups),
+    connections: createWritableRecords(connections),
+    combos: createWritableRecords(combos),
+    customModels: createWritableRecords(customModels),
+    aliases: createWritableRecords(aliases),
+    providers: createWritableRecords(providers),
     isSignedKey: async (digest, record) => isSignedKey(await keyring(), digest, record),
     isSignedGroup: async (id, record) => isSignedGroup(await keyring(), id, record),
     repair,
@@ -230,13 +230,13 @@ function createExclusiveRunner({ storage, clock }: { storage: Storage; clock: Cl
       const startedAt = clock.now()
       const version = await acquireLease(key).catch(handleStorageError('write', key))
       if (version === false) {
-        if (clock.now() - since > MAX_WAIT_MS) throw unavailableError('Another gateway is making a change.')
+        if (clock.now() - since > MAX_WAIT_MS) throw createUnavailableError('Another gateway is making a change.')
         await pause(clock)
         continue
       }
       try {
         return await work(() => {
-          if (clock.now() - startedAt > READY_WITHIN_MS) throw unavailableError('The storage is too slow.')
+          if (clock.now() - startedAt > READY_WITHIN_MS) throw createUnavailableError('The storage is too slow.')
         })
       } finally {
         await storage.delete(key, { ifVersion: version }).catch(() => {}) // it expires anyway
@@ -251,7 +251,7 @@ function createExclusiveRunner({ storage, clock }: { storage: Storage; clock: Cl
   }
 }
 
-const unavailableError = (why: string) =>
+const createUnavailableError = (why: string) =>
   gatewayError('STORAGE_UNAVAILABLE', { message: `${why} Nothing was written. Try again.` })
 
 const pause = (clock: Clock) =>

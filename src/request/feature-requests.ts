@@ -2,9 +2,9 @@ import { encodeUtf8 } from '../lib/bytes.ts'
 import { isByteStream, type Reply } from '../lib/exchange.ts'
 import { createFetchBody } from '../lib/fetch-call.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
-import { decodeJsonText, type JsonObject, parseJsonObject, scalarText } from '../lib/json.ts'
+import { decodeJsonText, formatScalar, type JsonObject, parseJsonObject } from '../lib/json.ts'
 import type { FormPart } from '../lib/multipart.ts'
-import { type BodyTime, timedBody } from '../lib/timed-body.ts'
+import { type BodyTime, readTimedBody } from '../lib/timed-body.ts'
 import type { ClientFormat, Kind } from '../types.ts'
 import { type ModelCall, parseModelCall, replaceModelName } from './codec/model-call.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -83,10 +83,10 @@ function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonOb
   const kept = form.flatMap((part): FormPart[] => {
     if ('bytes' in part || !Object.hasOwn(before, part.name)) return [part]
     if (!Object.hasOwn(after, part.name)) return []
-    return [after[part.name] === before[part.name] ? part : { ...part, value: scalarText(after[part.name]) }]
+    return [after[part.name] === before[part.name] ? part : { ...part, value: formatScalar(after[part.name]) }]
   })
   const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name))
-  return [...kept, ...added.map((name) => ({ name, value: scalarText(after[name]) }))]
+  return [...kept, ...added.map((name) => ({ name, value: formatScalar(after[name]) }))]
 }
 
 /** Body limits for feature routes. */
@@ -116,7 +116,7 @@ export class FeatureRequest extends RouteRequest {
 
   bytes(): Promise<Uint8Array> {
     const { maxBodyBytes: maxBytes, time } = this.#terms
-    return timedBody(this.exchange, { maxBytes, time, scope: this.log.client.scope })
+    return readTimedBody(this.exchange, { maxBytes, time, scope: this.log.client.scope })
   }
 
   async json(): Promise<JsonObject> {

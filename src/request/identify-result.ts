@@ -30,7 +30,7 @@ function createRefusalError({ refuse, status = 401, retryAfterS }: Refusal): Gat
 }
 
 const refusalMembers = {
-  refuse: (value) => isValidInput(text({ isTrimmed: true, isFilled: true, most: 2_000 }), value),
+  refuse: (value) => isValidInput(text({ isTrimmed: true, isNonEmpty: true, max: 2_000 }), value),
   status: (value) => Object.hasOwn(CODES, String(value)) && typeof value === 'number',
   retryAfterS: (value) => typeof value === 'number' && value >= 0 && value <= MAX_RETRY_AFTER_S,
 } satisfies Record<keyof Refusal, (value: unknown) => boolean>

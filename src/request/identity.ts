@@ -100,7 +100,7 @@ export function readIdentity(value: unknown): Identity {
 
 type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>
 
-const tags = list(text({ isFilled: true, most: 64 }), { items: 'entries', most: 10 })
+const tags = list(text({ isNonEmpty: true, max: 64 }), { items: 'entries', max: 10 })
 
 const identityMembers = {
   account: (value) => typeof value === 'string' && isAccountId(value),

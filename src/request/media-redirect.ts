@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, scalarText } from '../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../lib/json.ts'
 import type { RequestBound } from '../protocols/formats/format.ts'
 import { createEndpoint, type KindEndpoint } from '../protocols/kinds/endpoint.ts'
 import { imageEndpoints } from '../protocols/kinds/image/image-endpoints.ts'
@@ -32,7 +32,7 @@ function findRequestedKind(body: JsonObject): MediaKind | undefined {
   const config = getGenerationConfig(body)
   const modalities = [config.responseModalities ?? config.response_modalities]
     .flat()
-    .map((name) => scalarText(name).toUpperCase())
+    .map((name) => formatScalar(name).toUpperCase())
   return modalities.includes(MODALITIES.image) ? 'image' : modalities.includes(MODALITIES.tts) ? 'tts' : undefined
 }
 
@@ -59,7 +59,10 @@ function createMediaEndpoint(kind: MediaKind, { endpoint, stream }: ModelCall): 
 
 const countImages = (body: JsonObject): number => {
   const config = getGenerationConfig(body)
-  return Math.min(10, Math.max(1, Math.ceil(Number(scalarText(config.candidateCount ?? config.candidate_count))) || 1))
+  return Math.min(
+    10,
+    Math.max(1, Math.ceil(Number(formatScalar(config.candidateCount ?? config.candidate_count))) || 1),
+  )
 }
 
 /** The maximum tokens of an image: at most four megapixels, or sixteen if `imageSize` is `4K`. */

@@ -3,7 +3,7 @@ import type { Exchange } from '../lib/exchange.ts'
 import { isMultipart, requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { getSettledValue, once } from '../lib/promises.ts'
-import { timedBody } from '../lib/timed-body.ts'
+import { readTimedBody } from '../lib/timed-body.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import { getFormat } from '../protocols/formats/formats.ts'
 import { type ModelCall, parseModelCall, type RouteFields, readRouteFields } from './codec/model-call.ts'
@@ -29,7 +29,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     })
   let bytes: Uint8Array
   try {
-    bytes = await timedBody(exchange, { maxBytes, time: context.bodyTime, scope: client.scope })
+    bytes = await readTimedBody(exchange, { maxBytes, time: context.bodyTime, scope: client.scope })
   } catch (thrown) {
     if (bodyLimit === 'maxBodyBytes' || !isGatewayError(thrown, 'PAYLOAD_TOO_LARGE')) throw thrown
     throw createTooLargeError(thrown.headers)

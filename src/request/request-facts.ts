@@ -18,7 +18,7 @@ export function readFacts(
     bytes,
     header,
     owner,
-    tools: () => isFilled(body.tools) || isFilled(body.functions),
+    tools: () => isNonEmpty(body.tools) || isNonEmpty(body.functions),
     images() {
       images ??= getMessages(body).some((message) => holdsImage(message, MAX_DEPTH))
       return images
@@ -32,7 +32,7 @@ export function readFacts(
 }
 
 /** Gemini also accepts a single object instead of a list. */
-const isFilled = (value: unknown) =>
+const isNonEmpty = (value: unknown) =>
   Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0
 
 /** Returns the conversation. Its field's name depends on the format. */

@@ -31,7 +31,7 @@ export const strategies = listMembers<Strategy>({
 })
 
 /** Every response condition of a combo's `on`. */
-export const answerConditions = listMembers<ResponseCondition>({ content: true, schema: true })
+export const responseConditions = listMembers<ResponseCondition>({ content: true, schema: true })
 
 /** The name of every condition of a combo entry's `when`. */
 export const conditionNames: readonly string[] = listMembers<keyof Condition>({

@@ -9,12 +9,12 @@ const test = suite('the version of a signature')
 
 const first = {
   id: { shape: text(), guard: 1 },
-  isActive: { shape: flag, isOptional: true, absent: true, guard: 1 },
+  isActive: { shape: flag, isOptional: true, missingValue: true, guard: 1 },
 } as const satisfies RecordFields
 const second = { ...first, expiresAt: { shape: time, isOptional: true, guard: 2 } } as const satisfies RecordFields
 const third = {
   ...second,
-  models: { shape: list(text(), { items: 'models', most: 9 }), isOptional: true, guard: 3 },
+  models: { shape: list(text(), { items: 'models', max: 9 }), isOptional: true, guard: 3 },
 } as const satisfies RecordFields
 
 const releases = { first, second, third } as const

@@ -1,5 +1,5 @@
 import { concatBytes } from '../../src/lib/bytes.ts'
-import { writeForm } from '../../src/lib/multipart.ts'
+import { serializeForm } from '../../src/lib/multipart.ts'
 import type { Catalog, Price } from '../../src/types.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -93,7 +93,7 @@ for (const [format, bytes] of Object.entries(files))
           : json({ text: 'Hi', duration: 60, segments: [] }),
       )
       const { answered, statuses, usd } = await askAll((headers) => {
-        const form = writeForm([
+        const form = serializeForm([
           { name: 'model', value: 'one/hears' },
           { name: 'response_format', value: response_format },
           { name: 'file', fileName: `a.${format}`, type: `audio/${format}`, bytes },
@@ -115,7 +115,7 @@ for (const [format, bytes] of Object.entries(files))
 test('a browser recording without a length is reserved by its size and charged by an estimate', async () => {
   const { askAll, gateway, told } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi' }))
   const { answered, usd } = await askAll((headers) => {
-    const form = writeForm([
+    const form = serializeForm([
       { name: 'model', value: 'one/hears' },
       { name: 'file', fileName: 'a.webm', type: 'audio/webm', bytes: recorded(60_000) },
     ])

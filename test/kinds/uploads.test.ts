@@ -1,5 +1,5 @@
 import { encodeUtf8 } from '../../src/lib/bytes.ts'
-import { type FormPart, isFile, readForm } from '../../src/lib/multipart.ts'
+import { type FormPart, isFile, parseForm } from '../../src/lib/multipart.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -15,7 +15,7 @@ function recordingIn({ provider, init, headers, body }: Call): { name?: string; 
   const contentType = headers.get('content-type') ?? ''
   if (provider === 'deepgram') return { type: contentType }
   if (contentType.startsWith('multipart')) {
-    const file = readForm(init.body as Uint8Array, contentType).find(isFile)
+    const file = parseForm(init.body as Uint8Array, contentType).find(isFile)
     return { ...(file?.fileName && { name: file.fileName }), ...(file && { type: file.type }) }
   }
   const [, mimeType, format] = /"mimeType":"([^"]*)"|"format":"(\w+)"/.exec(body) ?? []
@@ -98,7 +98,7 @@ for (const brackets of ['', '[]', '[0]'])
   })
 
 const partsOf = (call: Call | undefined): readonly FormPart[] =>
-  call ? readForm(call.init.body as Uint8Array, call.headers.get('content-type') ?? '') : []
+  call ? parseForm(call.init.body as Uint8Array, call.headers.get('content-type') ?? '') : []
 
 const edits: Record<string, { names: string[]; sent: string[] }> = {
   'two images': { names: ['image', 'image'], sent: ['image[]', 'image[]'] },

@@ -1,4 +1,4 @@
-import { writeForm } from '../../src/lib/multipart.ts'
+import { serializeForm } from '../../src/lib/multipart.ts'
 import type { Catalog, Price } from '../../src/types.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -34,7 +34,7 @@ const documents = [text, text]
 const sound = (more: object = {}) => {
   const fields = Object.entries(more).map(([name, value]) => ({ name, value: String(value) }))
   const file = { name: 'file', fileName: 'a.wav', type: 'audio/wav', bytes: wav(30) }
-  return { form: writeForm([{ name: 'model', value: 'MODEL' }, ...fields, file]) }
+  return { form: serializeForm([{ name: 'model', value: 'MODEL' }, ...fields, file]) }
 }
 
 interface Row {
@@ -185,7 +185,7 @@ for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
     const send = () => {
       const authorization = `Bearer ${key}`
       if (!('form' in body)) return world.post(path, { model, ...body }, { headers: { authorization } })
-      const { contentType, bytes: sent } = body.form as ReturnType<typeof writeForm>
+      const { contentType, bytes: sent } = body.form as ReturnType<typeof serializeForm>
       const marked = Buffer.from(sent).toString('latin1').replace('MODEL', model)
       return world.gateway.fetch(
         new Request(`http://gateway${path}`, {

@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../src/errors.ts'
 import { concatBytes, encodeUtf8 } from '../../src/lib/bytes.ts'
-import { type FormPart, getFileExtension, isFile, readForm, writeForm } from '../../src/lib/multipart.ts'
+import { type FormPart, getFileExtension, isFile, parseForm, serializeForm } from '../../src/lib/multipart.ts'
 import { cpuMs } from '../support/cpu-time.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -28,7 +28,7 @@ test('keeps the order, names, types, and bytes of parts', () => {
       'epilogue',
     ),
   ])
-  const parts = readForm(bytes, TYPE)
+  const parts = parseForm(bytes, TYPE)
   assert.equal(
     parts.map(({ name, ...part }) => [
       name,
@@ -46,7 +46,7 @@ test('keeps the order, names, types, and bytes of parts', () => {
 
 test('parses names as browsers and libraries write them', () => {
   const nameOf = (disposition: string) => {
-    const [part] = readForm(form('--b', `content-disposition: form-data; ${disposition}`, '', 'x', ...END), TYPE)
+    const [part] = parseForm(form('--b', `content-disposition: form-data; ${disposition}`, '', 'x', ...END), TYPE)
     return part && isFile(part) ? [part.name, part.fileName] : [part?.name]
   }
   assert.equal(nameOf('name="a%22b"; filename="c%22.wav"'), ['a"b', 'c".wav'])
@@ -62,10 +62,10 @@ test('writes fields before files, with a random boundary, and with names for fil
     { name: 'file', fileName: undefined, type: 'audio/mpeg', bytes: new Uint8Array([3]) },
     { name: 'other', fileName: undefined, type: '', bytes: new Uint8Array(0) },
   ]
-  const [one, two] = [writeForm(sent), writeForm(sent)]
+  const [one, two] = [serializeForm(sent), serializeForm(sent)]
   assert.ok(one.contentType !== two.contentType)
   assert.match(one.contentType, /boundary=-{4}[\da-f]{48}$/)
-  assert.equal(readForm(one.bytes, one.contentType), [
+  assert.equal(parseForm(one.bytes, one.contentType), [
     { name: 'model', value: 'm' },
     { name: 'image[]', fileName: 'a"%0D%0A.png', type: 'image/png', bytes: new Uint8Array([1, 2]) },
     { name: 'file', fileName: 'file.mp3', type: 'audio/mpeg', bytes: new Uint8Array([3]) },
@@ -84,8 +84,8 @@ test('parses every form that it writes, including bytes that look like boundarie
         ? { name: `n${at}[]`, value: '\r\n--b'.repeat(pick(3)) }
         : { name: `n${at}`, fileName: 'f.bin', type: 'application/octet-stream', bytes }
     })
-    const { bytes, contentType } = writeForm(parts)
-    const read = readForm(bytes, contentType)
+    const { bytes, contentType } = serializeForm(parts)
+    const read = parseForm(bytes, contentType)
     assert.equal(read, [...parts.filter((part) => !isFile(part)), ...parts.filter(isFile)])
   }
 })
@@ -141,7 +141,7 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
 for (const [what, [bytes, type = TYPE]] of Object.entries(malformed))
   test(`rejects ${what}, and the message gives the reason`, () => {
     try {
-      readForm(bytes, type)
+      parseForm(bytes, type)
     } catch (error) {
       assert.ok(isGatewayError(error, 'INVALID_REQUEST'), String(error))
       return assert.match(error.message, /^The form \(multipart\/form-data\) cannot be read: .{15,}\.$/)
@@ -153,15 +153,15 @@ test('rejects a form that is cut off at any byte', () => {
   const whole = form(...field('a', 'x'), ...field('b', 'yy'), '--b--')
   for (let end = 0; end < whole.length; end++)
     assert.throws(
-      () => readForm(whole.subarray(0, end), TYPE),
+      () => parseForm(whole.subarray(0, end), TYPE),
       (error: unknown) => isGatewayError(error, 'INVALID_REQUEST'),
     )
-  assert.is(readForm(whole, TYPE).length, 2)
+  assert.is(parseForm(whole, TYPE).length, 2)
 })
 
 test('takes linear time for bytes that almost look like boundaries', () => {
   const almost = encodeUtf8(`\r\n--${'--\r\n'.repeat(200_000)}--`)
-  const ms = cpuMs(() => assert.throws(() => readForm(almost, 'multipart/form-data; boundary=----x')))
+  const ms = cpuMs(() => assert.throws(() => parseForm(almost, 'multipart/form-data; boundary=----x')))
   assert.ok(ms < 1_000, `${ms} ms`)
 })
 

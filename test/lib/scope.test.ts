@@ -1,4 +1,4 @@
-import { Scope, scopeOfClient } from '../../src/lib/scope.ts'
+import { createClientScope, Scope } from '../../src/lib/scope.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('cancellation scopes')
@@ -53,10 +53,10 @@ test("a client's scope ends when the client disconnects, and not after it was cl
       }
     },
   }
-  const { scope } = scopeOfClient(exchange)
+  const { scope } = createClientScope(exchange)
   leave()
   assert.is(Object(scope.reason).code, 'CLIENT_CLOSED_REQUEST')
-  const closed = scopeOfClient(exchange)
+  const closed = createClientScope(exchange)
   closed.close()
   leave()
   assert.is(closed.scope.hasEnded, false)

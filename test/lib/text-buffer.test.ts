@@ -17,9 +17,9 @@ test('a text buffer returns all pieces in order, even between two additions', ()
 
 test('a new text buffer is empty and not started, and even an empty piece starts it', () => {
   const buffer = createTextBuffer()
-  assert.equal([buffer.isBegun, buffer.text], [false, ''])
+  assert.equal([buffer.hasStarted, buffer.text], [false, ''])
   buffer.add('')
-  assert.equal([buffer.isBegun, buffer.text], [true, ''])
+  assert.equal([buffer.hasStarted, buffer.text], [true, ''])
 })
 
 test('a text buffer discards a text that exceeds its limit', () => {

@@ -14,7 +14,7 @@ function start({ publishMs = 0, goesOn = false } = {}) {
       await clock.sleep(publishMs)
       return goesOn
     },
-    { clock, pauseMs: 100, beatMs: 1_000 },
+    { clock, pauseMs: 100, heartbeatMs: 1_000 },
   )
   return { clock, publishedAt, publisher }
 }

@@ -1,8 +1,8 @@
-import type { Door, RecordFields } from '../../src/types/records/record-fields.ts'
+import type { RecordFields, WriteOperation } from '../../src/types/records/record-fields.ts'
 
 /** The fields that an operation's input may have, as error messages list them. */
-export const listFields = (fields: RecordFields, door: Door): string =>
+export const listFields = (fields: RecordFields, door: WriteOperation): string =>
   Object.entries(fields)
-    .filter(([, { given }]) => given?.[door] !== undefined)
+    .filter(([, { inputs }]) => inputs?.[door] !== undefined)
     .map(([name]) => `"${name}"`)
     .join(', ')

@@ -2,7 +2,7 @@ import { type ClosedSchema, parseInput } from '../../src/admin/input.ts'
 import { inputSchema } from '../../src/admin/schemas.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import { createJsonSchemaConverter } from '../../src/lib/json-schema.ts'
-import { type InputOf, needed, type RecordFields, removable } from '../../src/types/records/record-fields.ts'
+import { type InputOf, type RecordFields, removable, requiredToCreate } from '../../src/types/records/record-fields.ts'
 import {
   choice,
   integer,
@@ -27,22 +27,22 @@ const counts = object({
 
 /** Fields of every shape, as records may get them. */
 const fields = {
-  id: { shape: storedId, isSlot: true },
-  name: { shape: name(20), given: needed },
-  expiresAt: { shape: time, isOptional: true, guard: 2, given: removable },
-  kinds: { shape: list(choice(kinds), { items: 'models', most: 2 }), isOptional: true, given: removable },
+  id: { shape: storedId, isStorageKey: true },
+  name: { shape: name(20), inputs: requiredToCreate },
+  expiresAt: { shape: time, isOptional: true, guard: 2, inputs: removable },
+  kinds: { shape: list(choice(kinds), { items: 'models', max: 2 }), isOptional: true, inputs: removable },
   limits: {
     shape: object({
       requests: { shape: counts, isOptional: true },
       usd: { shape: number, isOptional: true },
     }),
     isOptional: true,
-    given: removable,
+    inputs: removable,
   },
   notes: {
-    shape: map({ name: text({ isFilled: true, most: 5 }), of: text({ most: 9 }), most: 2 }),
+    shape: map({ name: text({ isNonEmpty: true, max: 5 }), of: text({ max: 9 }), max: 2 }),
     isOptional: true,
-    given: removable,
+    inputs: removable,
   },
 } as const satisfies RecordFields
 

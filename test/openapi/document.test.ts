@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { fieldWords } from '../../src/admin/http/openapi/field-words.ts'
+import { fieldDescriptions } from '../../src/admin/http/openapi/field-words.ts'
 import type { OpenApiDocument } from '../../src/admin/openapi-document.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
@@ -68,7 +68,7 @@ test('only fields in the schema have a description', async () => {
   for (const [name, { properties }] of Object.entries(components.schemas ?? {}))
     for (const [field, property] of Object.entries(Object(properties)))
       if (Object(property).description) described.add(`${name}.${field}: ${Object(property).description}`)
-  for (const [name, fields] of Object.entries(fieldWords))
+  for (const [name, fields] of Object.entries(fieldDescriptions))
     for (const [field, words] of Object.entries(fields))
       assert.ok(
         [...described].some((one) => one.startsWith(name) && one.endsWith(`.${field}: ${words}`)),

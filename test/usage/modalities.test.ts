@@ -1,6 +1,6 @@
 import { decodeTotals, getTotalsRows, Totals } from '../../src/features/usage/totals.ts'
 import { decodeRequests, encodeRequests } from '../../src/features/usage/usage-codec.ts'
-import { writeForm } from '../../src/lib/multipart.ts'
+import { serializeForm } from '../../src/lib/multipart.ts'
 import { calculateCost } from '../../src/pricing/cost.ts'
 import type { Price } from '../../src/types.ts'
 import { wav } from '../kinds/sounds.ts'
@@ -114,7 +114,7 @@ for (const [what, { path, body, answer, kept }] of Object.entries(answers))
       usage: true,
       fetch: fakeUpstream(() => json(answer)),
     })
-    const form = writeForm([
+    const form = serializeForm([
       ...Object.entries(body).map(([name, value]) => ({ name, value: String(value) })),
       { name: 'file', fileName: 'a.wav', type: 'audio/wav', bytes: wav(1) },
     ])

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import { encodeUtf8, isEqualInConstantTime } from '../../lib/bytes.ts'
 import type { Exchange } from '../../lib/exchange.ts'
-import { bearerToken, requireJson } from '../../lib/http-headers.ts'
+import { getBearerToken, requireJson } from '../../lib/http-headers.ts'
 import { isClientKey } from '../../records/key-format.ts'
 import { getHost, isForeign } from '../../request/door/foreign-page.ts'
 import type { ManagementOptions } from '../../request/door/management-options.ts'
@@ -68,7 +68,7 @@ function tokenGuard(
   let expected: Promise<Uint8Array> | undefined // some platforms don't allow cryptography before the first request
   let expectedToLook: Promise<Uint8Array> | undefined
   return async (exchange) => {
-    const presented = bearerToken(exchange.header('authorization')) ?? ''
+    const presented = getBearerToken(exchange.header('authorization')) ?? ''
     expected ??= digest(token)
     const given = await digest(presented)
     if (isEqualInConstantTime(given, await expected)) return 'manage'

@@ -3,8 +3,8 @@ import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, Exchange, Reply } from '../../lib/exchange.ts'
 import { requireJson, requirePlainUtf8 } from '../../lib/http-headers.ts'
 import { decodeJsonText, isObject, type JsonObject, parseJsonObject } from '../../lib/json.ts'
-import { scopeOfClient } from '../../lib/scope.ts'
-import { type BodyLimits, timedBody } from '../../lib/timed-body.ts'
+import { createClientScope } from '../../lib/scope.ts'
+import { type BodyLimits, readTimedBody } from '../../lib/timed-body.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import { jsonReply } from '../../request/door/reply.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
@@ -151,12 +151,12 @@ function hasNoBody(exchange: Exchange): boolean {
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<JsonObject> {
   requireJson(exchange)
   requirePlainUtf8(exchange)
-  return parseJsonObject(decodeJsonText(await unlessClientLeaves(exchange, timedBody(exchange, limits))))
+  return parseJsonObject(decodeJsonText(await unlessClientLeaves(exchange, readTimedBody(exchange, limits))))
 }
 
 /** Rejects as soon as the client disconnects, because some platforms keep waiting for the body. */
 function unlessClientLeaves<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
-  const { scope, close } = scopeOfClient(exchange)
+  const { scope, close } = createClientScope(exchange)
   return scope.race(work).finally(close)
 }
 

@@ -1,4 +1,4 @@
-import { tagWords } from '../../admin/http/openapi/operation-words.ts'
+import { tagDescriptions } from '../../admin/http/openapi/operation-words.ts'
 import type { NamedOperation } from '../../admin/operation-table.ts'
 import { toFlag } from '../../lib/renamed-options.ts'
 import type { CliAction, CliCommand } from './command.ts'
@@ -51,7 +51,7 @@ function createCommand(
   const own = operations.filter((operation) => toWords(operation.names)[0] === name)
   own.sort((a, b) => rankOperation(name, a) - rankOperation(name, b))
   const sole = own.find(({ names }) => names.length === 1)
-  const usual = sole?.summary ?? tagWords[name]?.replace(/\.$/, '') ?? `Manage ${name.replaceAll('-', ' ')}`
+  const usual = sole?.summary ?? tagDescriptions[name]?.replace(/\.$/, '') ?? `Manage ${name.replaceAll('-', ' ')}`
   let created: Record<string, CliAction> | undefined
 
   function createActions(): Record<string, CliAction> {

@@ -1,4 +1,4 @@
-import { withoutCredentialShapes } from '../../lib/credential-shapes.ts'
+import { redactCredentialShapes } from '../../lib/credential-shapes.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
 import { type ImportPlan, type PlannedValue, Reference } from './plan.ts'
@@ -36,7 +36,7 @@ export function planBaseUrl(
       `${wish}_BASE_URL`,
       'the base URL from the file, without username, password, and query, which Signalbox rejects',
     )
-  const isPlain = url && /^https?:$/.test(url.protocol) && withoutCredentialShapes(filled) === filled
+  const isPlain = url && /^https?:$/.test(url.protocol) && redactCredentialShapes(filled) === filled
   if (!isPlain) return plan.addSecret(whole, `${wish}_BASE_URL`, 'a base URL')
   for (const name of names) plan.readVariable(name, parts.join('') === '' ? 'a base URL' : 'part of a base URL')
   return names.length > 0 ? new Reference(parts, names) : whole

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { withoutCredentialShapes } from '../../lib/credential-shapes.ts'
+import { redactCredentialShapes } from '../../lib/credential-shapes.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
 import { isEmpty, readNumber } from './given-fields.ts'
@@ -107,7 +107,7 @@ export class ImportPlan {
     const name = this.#clientNames.get(/^[^.:]+\[\d+\]/.exec(from)?.[0] ?? '')
     this.unmapped.push({
       ...redactFinding(from, why),
-      ...(name !== undefined && { name: withoutCredentialShapes(name) }),
+      ...(name !== undefined && { name: redactCredentialShapes(name) }),
     })
   }
 
@@ -331,8 +331,8 @@ export class ImportPlan {
 
 /** Removes secrets from a finding, because it quotes the other program's file. */
 const redactFinding = (from: string, to: string): ImportFinding => ({
-  from: withoutCredentialShapes(from),
-  to: withoutCredentialShapes(to),
+  from: redactCredentialShapes(from),
+  to: redactCredentialShapes(to),
 })
 
 /** Maximum length of an alias. */

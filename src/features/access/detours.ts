@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
-import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
  * Creates the error for a request that could make some providers respond with models other than the requested one, or add paid services. Allowlists
@@ -28,6 +28,6 @@ function findVercelFallbacks({ providerOptions }: JsonObject): string | undefine
 /** Finds OpenRouter's own tools, which search, create images, or call other models. */
 function findOpenRouterTool({ tools }: JsonObject): string | undefined {
   if (!Array.isArray(tools)) return undefined
-  const at = tools.findIndex((tool) => isObject(tool) && scalarText(tool.type).startsWith('openrouter:'))
+  const at = tools.findIndex((tool) => isObject(tool) && formatScalar(tool.type).startsWith('openrouter:'))
   return at < 0 ? undefined : `tools[${at}]`
 }

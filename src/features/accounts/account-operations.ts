@@ -18,7 +18,7 @@ import {
   signAccount,
   writeAccount,
 } from '../../records/account-records.ts'
-import { retryLostRace } from '../../records/storage-access.ts'
+import { retryOnConflict } from '../../records/storage-access.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import {
   type AccountPut,
@@ -161,7 +161,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   ): Promise<AccountRecord> {
     const opened = await keyring()
     const { name, metadata, ...others } = given
-    const changed = await retryLostRace(async () => {
+    const changed = await retryOnConflict(async () => {
       const { record: found, version = null } = (await readAccount(storage, ref)) ?? {}
       const before = found?.deletedAt === undefined ? found : undefined
       if (!before && id === undefined) throw gatewayError('NOT_FOUND', { message: 'Account not found' })
@@ -249,7 +249,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       const keys = await store.keys.entries({ fresh: true })
       const count = keys.filter((key) => key.record.account === ref).length
       if (count > 0) throw invalidInput(hasKeys(count))
-      await retryLostRace(async () => {
+      await retryOnConflict(async () => {
         const { version } = (await readAccount(storage, ref)) ?? {}
         if (version === undefined) return true
         if (usage === 'erase') return removeAccount(storage, ref, version)

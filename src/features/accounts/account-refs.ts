@@ -1,6 +1,6 @@
 import { isAccountRef } from '../../lib/account-ids.ts'
 import { evictOldest } from '../../lib/maps.ts'
-import { settledPromise } from '../../lib/promises.ts'
+import { createResolvedPromise } from '../../lib/promises.ts'
 import type { Keyring } from '../../records/keyring.ts'
 
 /*
@@ -23,12 +23,12 @@ export function createAccountRefs(keyring: () => Promise<Pick<Keyring, 'hashForL
   async function compute(id: string): Promise<string> {
     const ref = encodeRef(await (await keyring()).hashForLookup(`account ${id}`))
     evictOldest(known, MAX_KNOWN)
-    known.set(id, settledPromise(ref))
+    known.set(id, createResolvedPromise(ref))
     return ref
   }
 
   const find = (id: string) => known.get(id) ?? compute(id)
-  return { find, resolve: (idOrRef) => (isAccountRef(idOrRef) ? settledPromise(idOrRef) : find(idOrRef)) }
+  return { find, resolve: (idOrRef) => (isAccountRef(idOrRef) ? createResolvedPromise(idOrRef) : find(idOrRef)) }
 }
 
 const MAX_KNOWN = 20_000

@@ -1,7 +1,7 @@
 import { isGatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { KeyRecord } from '../../records/record-collections.ts'
-import { retryLostRace } from '../../records/storage-access.ts'
+import { retryOnConflict } from '../../records/storage-access.ts'
 import { digestKey } from './cryptography.ts'
 import { areSameRegisters, mergeRegisters, type Registers } from './merge.ts'
 import type { Collection, RecordState, Verdict } from './protocol.ts'
@@ -204,7 +204,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
 
   /** Releases a key's former digests, unless another key of this gateway has them. */
   const releaseClaims = (where: StateId, now: string | undefined) =>
-    retryLostRace(async () => {
+    retryOnConflict(async () => {
       const known = shadows.get(where)
       if (!claims || !known?.shadow.claims || known.shadow.applying) return true
       const keyring = await store.keyring()
@@ -231,7 +231,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     async apply(state, merging) {
       const incoming = await read(state)
       if ('refused' in incoming) return incoming
-      return retryLostRace(() => tryApply(incoming, merging && ((conflict) => merging.report(conflict))))
+      return retryOnConflict(() => tryApply(incoming, merging && ((conflict) => merging.report(conflict))))
     },
     forgetValue: (where) => forgetValue(where),
     async tidy(collection, look) {

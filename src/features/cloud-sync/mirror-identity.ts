@@ -2,7 +2,7 @@ import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { getIdentityContext } from '../../records/keyring.ts'
 import { CLOUD_IDENTITIES } from '../../records/record-collections.ts'
-import { handleStorageError, retryLostRace } from '../../records/storage-access.ts'
+import { handleStorageError, retryOnConflict } from '../../records/storage-access.ts'
 import type { Store } from '../../records/store.ts'
 import { createIdentity, type Identity, importIdentity } from './cryptography.ts'
 
@@ -17,7 +17,7 @@ export async function getIdentity(
   { storage, keyring }: Pick<Store, 'storage' | 'keyring'>,
 ): Promise<Identity> {
   const opened = await keyring()
-  return retryLostRace(async () => {
+  return retryOnConflict(async () => {
     const stored = await storage.get(CLOUD_IDENTITIES).catch(handleStorageError('read', CLOUD_IDENTITIES))
     const all = parseIdentities(stored?.value)
     const sealed = all[cloudUrl]

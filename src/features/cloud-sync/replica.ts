@@ -1,5 +1,5 @@
 import { createMutex } from '../../lib/promises.ts'
-import { retryLostRace } from '../../records/storage-access.ts'
+import { retryOnConflict } from '../../records/storage-access.ts'
 import type { Storage } from '../../types.ts'
 import { createStateApplier, type StateApplier } from './apply-state.ts'
 import { resolveCollisions } from './collisions.ts'
@@ -77,7 +77,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 
   const changeShadow = (where: StateId, change: (shadow: Shadow) => Shadow | undefined) =>
-    retryLostRace(async () => {
+    retryOnConflict(async () => {
       const known = shadows.get(where)
       const next = known && change(known.shadow)
       return !known || !next || (await shadows.put(where.collection, next, known)) !== undefined

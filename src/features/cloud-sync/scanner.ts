@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { isStorageUnavailable, retryLostRace } from '../../records/storage-access.ts'
+import { isStorageUnavailable, retryOnConflict } from '../../records/storage-access.ts'
 import { advanceRegister, NEVER } from './merge.ts'
 import { type Collection, collections } from './protocol.ts'
 import {
@@ -145,7 +145,7 @@ export function createScanner(
   const getSlot = (where: StateId) => shadows.get(where)?.shadow.slot
 
   const scanRecord: Scanner['scanRecord'] = (where) =>
-    retryLostRace(async () => {
+    retryOnConflict(async () => {
       const found = await tables[where.collection].find([{ id: where.id, slot: getSlot(where) }])
       return scanFound(where, found.get(where.id) ?? [])
     })

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { createComboRecords } from '../../records/combo-records.ts'
 import { isDefinedInCode } from '../../records/defined-in-code.ts'
-import { type ComboRecord, customModelId, SETTINGS } from '../../records/record-collections.ts'
+import { type ComboRecord, getCustomModelId, SETTINGS } from '../../records/record-collections.ts'
 import type { WritableRecords } from '../../records/record-writes.ts'
 import { isStorageUnavailable } from '../../records/storage-access.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
@@ -81,7 +81,7 @@ export function createSyncTables({
 }
 
 const getModelId = ({ providerAlias, id }: JsonObject) =>
-  customModelId({ providerAlias: String(providerAlias), id: String(id) })
+  getCustomModelId({ providerAlias: String(providerAlias), id: String(id) })
 
 function createTableById<T extends object>(records: WritableRecords<T>, form: RecordForm): SyncTable {
   const { readSlot, list, write, remove } = createSlots(records, (_, slot) => slot)

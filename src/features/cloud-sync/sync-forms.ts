@@ -46,8 +46,8 @@ export interface RecordForm {
 
 /** Lists the fields that are synced unchanged. */
 export const listSyncedFields = (fields: RecordFields): string[] =>
-  Object.entries(fields).flatMap(([name, { isStored, isShown, isMirrored }]) =>
-    [isStored, isShown, isMirrored].includes(false) ? [] : [name],
+  Object.entries(fields).flatMap(([name, { isStored, isShown, isSynced }]) =>
+    [isStored, isShown, isSynced].includes(false) ? [] : [name],
   )
 
 /** Creates the form for records that are synced unchanged. */

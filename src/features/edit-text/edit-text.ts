@@ -3,8 +3,8 @@ import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { type ByteStream, isByteStream, type Reply } from '../../lib/exchange.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
-import { createSseParser, eventText, type SseEvent } from '../../lib/sse.ts'
-import { arrayEvents } from '../../lib/sse-array.ts'
+import { createSseParser, formatSseEvent, type SseEvent } from '../../lib/sse.ts'
+import { convertArrayToEvents } from '../../lib/sse-array.ts'
 import { createEventSplitter } from '../../lib/sse-split.ts'
 import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import { type ContentFields, getClientContentFields } from '../../protocols/formats/format.ts'
@@ -49,7 +49,7 @@ export async function editText(
   }
   const isArray = headers['content-type']?.startsWith('application/json') ?? false
   if (!isArray) return { ...reply, body: new EditedStream(body, names, createEditor) }
-  const edited = new EditedStream(arrayEvents(body), names, createEditor)
+  const edited = new EditedStream(convertArrayToEvents(body), names, createEditor)
   const fail = (error: unknown) => failStream(body, error)
   return { ...reply, body: toJsonArray({ next: () => edited.next(), cancel: (reason) => edited.cancel(reason), fail }) }
 }
@@ -150,7 +150,7 @@ class EditedStream implements ByteStream {
     }
     if (isChanged) dropProbabilities(json)
     const isMoved = this.#number(json)
-    return before + (isChanged || isMoved ? eventText({ ...event, data: JSON.stringify(json) }) : block)
+    return before + (isChanged || isMoved ? formatSseEvent({ ...event, data: JSON.stringify(json) }) : block)
   }
 
   async #editPiece(
@@ -187,7 +187,7 @@ class EditedStream implements ByteStream {
     dropProbabilities(json)
     this.#addedEvents++
     if (typeof json.sequence_number === 'number') json.sequence_number = ++this.#lastNumber
-    return eventText({ ...event, data: JSON.stringify(json) })
+    return formatSseEvent({ ...event, data: JSON.stringify(json) })
   }
 
   /** Removes all texts from the last events of a failed stream, because they may repeat text that an editor has rejected. */
@@ -200,7 +200,7 @@ class EditedStream implements ByteStream {
         for (const text of listContentTexts(json, this.#names, { isEvent: true }).texts) text.replace('')
         dropProbabilities(json)
         if (typeof json.sequence_number === 'number') json.sequence_number = ++this.#lastNumber
-        kept += eventText({ ...event, data: JSON.stringify(json) })
+        kept += formatSseEvent({ ...event, data: JSON.stringify(json) })
       } else kept += block
     }
     return kept

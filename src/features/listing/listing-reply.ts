@@ -1,6 +1,6 @@
 import type { Exchange, Reply, UpstreamFetch } from '../../lib/exchange.ts'
 import { startCall } from '../../lib/fetch-call.ts'
-import { scopeOfClient } from '../../lib/scope.ts'
+import { createClientScope } from '../../lib/scope.ts'
 import { callerFormat } from '../../request/door/caller-format.ts'
 import { jsonReply } from '../../request/door/reply.ts'
 import type { UnrecordedRequest } from '../../request/feature-requests.ts'
@@ -33,7 +33,7 @@ async function runForClient<T>(
   fetch: UpstreamFetch,
   work: (fetch: UpstreamFetch) => Promise<T>,
 ): Promise<T> {
-  const { scope, close } = scopeOfClient(exchange)
+  const { scope, close } = createClientScope(exchange)
   const cancellable: UpstreamFetch = (input, init) => fetch(input, init)
   cancellable.raw = (call) => {
     const pending = startCall(fetch, call)

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
-import { type Cached, createCached, type Freshness } from '../../records/cached.ts'
-import { createStaleFallback, handleStorageError, retryLostRace } from '../../records/storage-access.ts'
+import { type Cached, createCache, type Freshness } from '../../records/cached.ts'
+import { createStaleFallback, handleStorageError, retryOnConflict } from '../../records/storage-access.ts'
 import type { Clock, Storage } from '../../types.ts'
 import { CLOCK_TOLERANCE_MS, MAX_AHEAD_MS, MAX_LIFETIME_S } from './token-claims.ts'
 
@@ -34,7 +34,7 @@ export function createRevocations({
   clock: Clock
   freshness: Freshness
 }): Revocations {
-  const cached: Cached<RevokedRecord> = createCached(async () => parseStored((await readStored())?.value), {
+  const cached: Cached<RevokedRecord> = createCache(async () => parseStored((await readStored())?.value), {
     clock,
     freshness,
     staleFallback: createStaleFallback(clock),
@@ -56,7 +56,7 @@ export function createRevocations({
       return Math.max(all, refs.get(ref) ?? 0)
     },
     revoke: (ref) =>
-      retryLostRace(async () => {
+      retryOnConflict(async () => {
         const stored = await readStored()
         const now = clock.now()
         const record = addEntry(parseStored(stored?.value), ref, now + CLOCK_TOLERANCE_MS)

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import { once } from '../../lib/promises.ts'
-import type { NamedSecret } from '../../records/keyring-record.ts'
+import type { VersionedSecret } from '../../records/keyring-record.ts'
 import { MIN_SECRET_LENGTH, readSecrets, type Secret } from '../../records/open-keyring.ts'
 import type { Storage } from '../../types.ts'
 
@@ -39,7 +39,7 @@ const NO_SECRET =
   'Tokens are signed with the gateway\'s secret, and it has none. Set the "secret" option of createGateway.'
 
 /** Whether a secret is long enough to sign. A shorter one could be guessed, and can't have signed a token, but it may still decrypt older data. */
-const canSign = ({ value }: NamedSecret) => typeof value !== 'string' || value.length >= MIN_SECRET_LENGTH
+const canSign = ({ value }: VersionedSecret) => typeof value !== 'string' || value.length >= MIN_SECRET_LENGTH
 
 async function deriveKey(secret: string | CryptoKey): Promise<CryptoKey> {
   const material =

@@ -1,4 +1,4 @@
-import { retryLostRace } from '../../records/storage-access.ts'
+import { retryOnConflict } from '../../records/storage-access.ts'
 import type { Clock, Storage } from '../../types.ts'
 import { DAY_MS, getShard, getTotalsKey, getUnlistedKey, HOUR_MS, MINUTE_MS, PERIOD_MS, type Period } from './layout.ts'
 import { decodeTotals, Totals, type TotalsRow } from './totals.ts'
@@ -65,7 +65,7 @@ async function addToSums(
   batches: readonly BatchSums[],
 ): Promise<void> {
   const key = storage.atomic ? baseKey : `${baseKey}/${instance}` // without conditional writes, each instance has its own value
-  await retryLostRace(async () => {
+  await retryOnConflict(async () => {
     const stored = await storage.get(key)
     const decoded = stored && decodeTotals(stored.value)
     if (stored && !decoded) onError(new Error(`The usage totals stored under "${key}" are damaged and will be reset.`))

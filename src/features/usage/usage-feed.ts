@@ -1,7 +1,7 @@
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { CancelDeadline } from '../../lib/deadline.ts'
 import type { ByteStream } from '../../lib/exchange.ts'
-import { eventText } from '../../lib/sse.ts'
+import { formatSseEvent } from '../../lib/sse.ts'
 import type { Freshness } from '../../records/cached.ts'
 import type { Storage } from '../../types.ts'
 import { decodeBatch } from './batch.ts'
@@ -46,9 +46,9 @@ export class LiveStream implements ByteStream {
     const isIdle = this.#text === '' && this.#waiting.length === 0 && this.#dropped === 0
     if (isIdle && !this.#isOver) await this.#waitForNews()
     for (const request of this.#waiting.splice(0))
-      this.#text += eventText({ event: 'request', data: JSON.stringify(request) })
+      this.#text += formatSseEvent({ event: 'request', data: JSON.stringify(request) })
     if (this.#dropped > 0)
-      this.#text += eventText({ event: 'dropped', data: JSON.stringify({ requests: this.#dropped }) })
+      this.#text += formatSseEvent({ event: 'dropped', data: JSON.stringify({ requests: this.#dropped }) })
     this.#dropped = 0
     if (this.#text === '' && this.#isOver) return undefined
     const text = this.#text || ': still here\n\n'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
 import type { Change } from './canonical/canonical-warnings.ts'
 
 /**
@@ -32,7 +32,7 @@ function translateKeyword(keyword: string, value: unknown, changed: (change: Cha
     return { [keyword === 'oneOf' ? 'anyOf' : keyword]: value.map(convert) }
   if (keyword === 'items') return { items: convert(value) }
   if (keyword === 'minItems' && (value === 0 || value === 1)) return { minItems: value }
-  if (keyword === 'format' && FORMATS.has(scalarText(value))) return { format: value }
+  if (keyword === 'format' && FORMATS.has(formatScalar(value))) return { format: value }
   return UNCHANGED.has(keyword) ? { [keyword]: value } : undefined
 }
 

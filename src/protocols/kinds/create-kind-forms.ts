@@ -1,5 +1,5 @@
 import { concatBytes, encodeUtf8 } from '../../lib/bytes.ts'
-import { eventText } from '../../lib/sse.ts'
+import { formatSseEvent } from '../../lib/sse.ts'
 import { createResponseWarnings, type Warnings } from '../formats/canonical/canonical-warnings.ts'
 import { addEventCharges } from '../formats/canonical/reported-cost.ts'
 import { toContentFields } from '../formats/format.ts'
@@ -180,7 +180,7 @@ function prepareStream<Res, Chunk>(
           const { chunks = [], ...progress } = content || {}
           if (progress.usage && !isBytes) progress.usage = addEventCharges(progress.usage, input.data)
           const hasChunks = chunks.length > 0
-          if (!writer) return { ...progress, hasChunks, bytes: [isBytes ? input : encodeUtf8(eventText(input))] }
+          if (!writer) return { ...progress, hasChunks, bytes: [isBytes ? input : encodeUtf8(formatSseEvent(input))] }
           const bytes = (chunks as readonly Chunk[]).flatMap((chunk) => writer.writeChunk(chunk) ?? []) // chunks are `unknown` only if passed through
           return { ...progress, hasChunks, bytes }
         },

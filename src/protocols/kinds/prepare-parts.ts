@@ -1,7 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { withMembers } from '../../lib/json-scan.ts'
-import { type FormPart, writeForm } from '../../lib/multipart.ts'
+import { type FormPart, serializeForm } from '../../lib/multipart.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { isBlank, updateUsage } from '../formats/canonical/reported-usage.ts'
 import { readEmbeddedError } from '../formats/errors/embedded-errors.ts'
@@ -87,7 +87,7 @@ function adaptForm(
 }
 
 function encodeForm(form: readonly FormPart[]): { body: Uint8Array; headers: Record<string, string> } {
-  const { contentType, bytes } = writeForm(form)
+  const { contentType, bytes } = serializeForm(form)
   return { body: bytes, headers: { 'content-type': contentType } }
 }
 

@@ -1,9 +1,9 @@
 import { gatewayError } from '../../errors.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
-import { isObject, isUnparsablyDeep, MAX_PARSED_DEPTH, tryParseJson } from '../../lib/json.ts'
+import { isObject, isTooDeepToParse, MAX_PARSED_DEPTH, tryParseJson } from '../../lib/json.ts'
 import { type SseEvent, sseFraming } from '../../lib/sse.ts'
-import { arrayEvents } from '../../lib/sse-array.ts'
+import { convertArrayToEvents } from '../../lib/sse-array.ts'
 import { endsTurn } from '../../protocols/formats/errors/empty-responses.ts'
 import type { EmbeddedError, UpstreamFormat } from '../../protocols/formats/format.ts'
 import { createContentFailure, createTooLargeError, emptyResponseFailure, type Failure } from '../codec/call-failure.ts'
@@ -142,12 +142,14 @@ function withoutComments(bytes: Uint8Array): Uint8Array {
 function asEvents(body: ByteStream, first: number | undefined, format?: UpstreamFormat): RecognizedBody | undefined {
   if (first === undefined) return undefined
   if (EVENT_STARTS.has(first)) return { isEvents: true, body }
-  return format?.streamsArrays && first === ARRAY_START ? { isEvents: true, body: arrayEvents(body) } : undefined
+  return format?.streamsArrays && first === ARRAY_START
+    ? { isEvents: true, body: convertArrayToEvents(body) }
+    : undefined
 }
 
 /** Returns the failure of a body that contains no JSON object. */
 function createNoJsonFailure(text: string): Failure {
-  if (isUnparsablyDeep(text))
+  if (isTooDeepToParse(text))
     return createContentFailure(`The provider returned JSON nested deeper than ${MAX_PARSED_DEPTH} levels.`)
   const isPage = text.trimStart().startsWith('<')
   const what = isPage ? 'a web page. Check the base URL of the connection.' : 'a response that is not a JSON object.'

@@ -1,7 +1,7 @@
 import { fromBase64 } from '../../lib/bytes.ts'
 import { isMultipart } from '../../lib/http-headers.ts'
-import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
-import { type FormPart, isFile, readForm } from '../../lib/multipart.ts'
+import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
+import { type FormPart, isFile, parseForm } from '../../lib/multipart.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
 import { getDuration } from '../../protocols/kinds/sound/audio-duration.ts'
 import { isStreamRequested, type ModelCall, parseModelCall, type RouteFields, readModelName } from './model-call.ts'
@@ -16,7 +16,7 @@ export function parseFormCall(
   { pathModel, contentType = '' }: { pathModel?: string | undefined; contentType?: string | undefined },
 ): ModelCall {
   if (!isMultipart(contentType)) return parseModelCall(bytes, endpoint, { model: pathModel })
-  const form = readForm(bytes, contentType).map((part) =>
+  const form = parseForm(bytes, contentType).map((part) =>
     endpoint.bodyLimit === 'maxAudioBytes' && isFile(part) ? { ...part, seconds: () => getDuration(part.bytes) } : part,
   )
   const body = toFields(form)
@@ -26,7 +26,7 @@ export function parseFormCall(
     model,
     stream:
       endpoint.streams === 'requested' &&
-      (isStreamRequested(body, endpoint) || /^true$/i.test(scalarText(body.stream))),
+      (isStreamRequested(body, endpoint) || /^true$/i.test(formatScalar(body.stream))),
     bytes: bytes.length,
     body,
     text: JSON.stringify(body),

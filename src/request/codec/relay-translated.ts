@@ -2,7 +2,7 @@ import { type GatewayError, toGatewayError } from '../../errors.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import { settlesWithin } from '../../lib/deadline.ts'
 import type { ByteStream } from '../../lib/exchange.ts'
-import { withoutLineSeparators } from '../../lib/sse.ts'
+import { escapeLineSeparators } from '../../lib/sse.ts'
 import { type CanonicalError, MALFORMED_CALL } from '../../protocols/formats/canonical/canonical-errors.ts'
 import type { StreamEvent } from '../../protocols/formats/canonical/canonical-stream.ts'
 import type { StreamState } from '../../protocols/formats/format.ts'
@@ -79,7 +79,7 @@ class TranslatedStream implements RelayedStream {
 
     const count: Stage = (emit) => (event) => {
       this.#limit.count(event)
-      if (event.type === 'part-delta') this.#estimatedTokens += this.#estimates.likelyTokens(event.text)
+      if (event.type === 'part-delta') this.#estimatedTokens += this.#estimates.estimateTokens(event.text)
       if (event.type === 'part-start' && event.part.type === 'image')
         this.#estimatedTokens += this.#estimates.TOKENS_PER_IMAGE
       emit(event)
@@ -174,7 +174,7 @@ class TranslatedStream implements RelayedStream {
       text = this.#text
       this.#text = ''
     }
-    return encodeUtf8(withoutLineSeparators(redactSecrets(text, this.#secrets)))
+    return encodeUtf8(escapeLineSeparators(redactSecrets(text, this.#secrets)))
   }
 
   #fail(thrown: unknown): void {

@@ -33,7 +33,7 @@ export interface StreamTerms {
   /** Estimates the tokens of a stream. */
   estimates: Pick<
     typeof import('../../pricing/estimates.ts'),
-    'streamedTokens' | 'likelyTokens' | 'createRepeatCounter' | 'TOKENS_PER_IMAGE'
+    'streamedTokens' | 'estimateTokens' | 'createRepeatCounter' | 'TOKENS_PER_IMAGE'
   >
   /** Returns a header of the provider's response. */
   header?(name: string): string | undefined

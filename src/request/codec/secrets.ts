@@ -1,7 +1,7 @@
 import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
-import { listQuotableForms, SHORTEST_SECRET, withoutCredentialShapes } from '../../lib/credential-shapes.ts'
+import { listQuotableForms, MIN_QUOTABLE_LENGTH, redactCredentialShapes } from '../../lib/credential-shapes.ts'
 import { settlesWithin } from '../../lib/deadline.ts'
-import { withoutEncoded } from '../../lib/encoded-texts.ts'
+import { redactEncoded } from '../../lib/encoded-texts.ts'
 import type { UpstreamCall, UpstreamResponse } from '../../lib/exchange.ts'
 import { tryParseJson, tryParseShallow } from '../../lib/json.ts'
 import type { ConnectionRecord } from '../../records/store.ts'
@@ -13,7 +13,7 @@ export function getSecrets({ headers }: UpstreamCall): readonly string[] {
   const secrets: string[] = []
   for (const name of CREDENTIALS) {
     const secret = headers[name]?.replace(/^(?:Bearer|Token) /, '')
-    if (secret !== undefined && secret.length >= SHORTEST_SECRET) secrets.push(secret)
+    if (secret !== undefined && secret.length >= MIN_QUOTABLE_LENGTH) secrets.push(secret)
   }
   return secrets
 }
@@ -80,7 +80,7 @@ export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDepe
 }
 
 /** How many of a key's last characters the search uses. The ends of keys are random; their starts aren't. */
-const END = SHORTEST_SECRET
+const END = MIN_QUOTABLE_LENGTH
 
 /** The step size of a search. An end has this many groups of three characters, so every search hits one of them. */
 const STEP = END - 2
@@ -147,10 +147,10 @@ export const redactSecrets = (text: string, secrets: readonly string[]): string 
  * hexadecimal, or percent-encoding.
  */
 export const maskSecrets = (text: string, secrets: readonly string[]): string =>
-  withoutEncoded(withoutCredentialShapes(redactSecrets(text, secrets)), (decoded) => containsSecret(decoded, secrets))
+  redactEncoded(redactCredentialShapes(redactSecrets(text, secrets)), (decoded) => containsSecret(decoded, secrets))
 
 const containsSecret = (text: string, secrets: readonly string[]) =>
-  secrets.some((secret) => text.includes(secret)) || withoutCredentialShapes(text) !== text
+  secrets.some((secret) => text.includes(secret)) || redactCredentialShapes(text) !== text
 
 /**
  * Returns the body without quoted credentials; unchanged if there are none. JSON can escape a credential, as with `\/`, so bodies with escapes are

@@ -1,7 +1,7 @@
 import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { newId } from '../../lib/new-id.ts'
-import { withoutLineSeparators } from '../../lib/sse.ts'
-import { formatEvent } from '../../lib/sse-array.ts'
+import { escapeLineSeparators } from '../../lib/sse.ts'
+import { formatDataEvent } from '../../lib/sse-array.ts'
 import { toStreamEvents } from '../../protocols/formats/canonical/answer-events.ts'
 import { createResponseWarnings, createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
@@ -91,7 +91,7 @@ export async function adaptToWhole(
       const write = createWriteContext(request, { request: asked, model: target.model, responseWarnings })
       const writer = client.createWriter({ ...write, beforeEnd }, add)
       for (const event of toStreamEvents(convertAnswer(restoreAnswer(answer, restoration)))) writer.push(event)
-      return encodeUtf8(withoutLineSeparators(text))
+      return encodeUtf8(escapeLineSeparators(text))
     },
   }
 }
@@ -104,6 +104,6 @@ const writeOnlyEvent: Codec['readWhole'] = ({ json, bytes }) => {
 
 /** Sends the response as the only event, with all its fields. */
 function createChunkWriter(request: CodecRequest): Codec['readWhole'] {
-  const framed = wantsArray(request) ? (json: string) => `[${json}]` : formatEvent
+  const framed = wantsArray(request) ? (json: string) => `[${json}]` : formatDataEvent
   return ({ bytes }) => encodeUtf8(framed(decodeUtf8Lenient(bytes).trim()))
 }

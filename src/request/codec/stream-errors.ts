@@ -1,6 +1,6 @@
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { isObject, tryParseJson, tryParseShallow } from '../../lib/json.ts'
-import { createSseParser, eventText, findBareJson, MAX_EVENT, type SseEvent, splitEvents } from '../../lib/sse.ts'
+import { createSseParser, findBareJson, formatSseEvent, MAX_EVENT, type SseEvent, splitEvents } from '../../lib/sse.ts'
 import { findHiddenReason, readMessage } from '../../protocols/formats/errors/read-error.ts'
 import type {
   AnswerReader,
@@ -179,7 +179,7 @@ function withoutQuotes(bytes: Uint8Array, event: SseEvent | undefined, secrets: 
     const plain = value === undefined ? unescapeJson(clean) : JSON.stringify(value)
     const data = maskSecrets(plain, secrets)
     if (data !== plain)
-      return event && value !== undefined ? encodeUtf8(eventText({ event: event.event, data })) : NOTHING
+      return event && value !== undefined ? encodeUtf8(formatSseEvent({ event: event.event, data })) : NOTHING
   }
   return clean === text ? bytes : encodeUtf8(clean)
 }

@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
-import type { Acting, Exchange } from '../../lib/exchange.ts'
-import { bearerToken } from '../../lib/http-headers.ts'
+import type { Exchange, InternalCaller } from '../../lib/exchange.ts'
+import { getBearerToken } from '../../lib/http-headers.ts'
 import { getSettledValue } from '../../lib/promises.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientKey, KeyLookup } from '../../records/key-lookup.ts'
@@ -100,14 +100,14 @@ export async function findKey(exchange: Exchange, { settings, keyLookup, addToke
 }
 
 /** Finds the key that a request in this process acts as. A key that was deleted in the meantime counts as unknown. */
-async function findActingKey({ keyDigest }: Acting, { keyLookup }: KeyStore) {
+async function findActingKey({ keyDigest }: InternalCaller, { keyLookup }: KeyStore) {
   const key = keyDigest === undefined ? undefined : await keyLookup.read?.(keyDigest)
   return { key, isRequired: keyDigest !== undefined, credentials: [], addToken: undefined }
 }
 
 /** Lists the distinct credentials of a request. Reads all headers, because your app may use `Authorization` for its own users. */
 export function listPresentedCredentials(exchange: Exchange): string[] {
-  const bearer = bearerToken(exchange.header('authorization'))
+  const bearer = getBearerToken(exchange.header('authorization'))
   const credentials = bearer === undefined ? [] : [bearer]
   for (const name of KEY_HEADERS) {
     const value = exchange.header(name)?.trim()

@@ -3,7 +3,7 @@ import { checkSize, encodeUtf8, readAll } from '../../lib/bytes.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../../lib/exchange.ts'
 import { createFetchBody } from '../../lib/fetch-call.ts'
 import { isObject } from '../../lib/json.ts'
-import { scopeOfClient } from '../../lib/scope.ts'
+import { createClientScope } from '../../lib/scope.ts'
 import type { App } from './app.ts'
 import { managementErrorReply } from './error-reply.ts'
 
@@ -195,7 +195,7 @@ function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Pr
 
 /** Rejects when the client disconnects, even if the platform doesn't end the read of the body. */
 function readUnlessClientLeaves(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
-  const { scope, close } = scopeOfClient({ onAbort: (listener) => onAbort(request, listener) })
+  const { scope, close } = createClientScope({ onAbort: (listener) => onAbort(request, listener) })
   scope.add(() => body.cancel(request.signal.reason))
   return scope.race(reading).finally(close)
 }

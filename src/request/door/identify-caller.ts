@@ -3,7 +3,7 @@ import { startDeadline } from '../../lib/deadline.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { isObject } from '../../lib/json.ts'
 import { getSettledValue, isThenable } from '../../lib/promises.ts'
-import { type Scope, scopeOfClient } from '../../lib/scope.ts'
+import { createClientScope, type Scope } from '../../lib/scope.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientFormat, Clock, Kind } from '../../types.ts'
 import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
@@ -131,7 +131,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   return async (request, { log, route }) => {
     const { exchange, path } = request
     const readsCookies = checkSite(request)
-    const { scope, close } = log ? { scope: log.client.scope, close() {} } : scopeOfClient(exchange)
+    const { scope, close } = log ? { scope: log.client.scope, close() {} } : createClientScope(exchange)
     try {
       const about = new RequestContext({
         endpoint: route?.path,

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts'
-import { refuseUnknownOptions } from '../../lib/renamed-options.ts'
+import { rejectUnknownOptions } from '../../lib/renamed-options.ts'
 
 /** Who may call `/api` over HTTP: exactly one of these. Without the option, no one may. */
 export type ManagementOptions =
@@ -37,7 +37,7 @@ function checkAuthorize({ authorize }: { authorize: unknown }): void {
 }
 
 function checkOpen(options: { dangerouslyAllowUnauthenticated: unknown; allowedHosts?: unknown }): void {
-  refuseUnknownOptions(options, ['dangerouslyAllowUnauthenticated', 'allowedHosts'], 'management.')
+  rejectUnknownOptions(options, ['dangerouslyAllowUnauthenticated', 'allowedHosts'], 'management.')
   const { dangerouslyAllowUnauthenticated, allowedHosts = [] } = options
   if (dangerouslyAllowUnauthenticated !== true)
     throw new TypeError('management.dangerouslyAllowUnauthenticated must be true or omitted.')
@@ -46,7 +46,7 @@ function checkOpen(options: { dangerouslyAllowUnauthenticated: unknown; allowedH
 }
 
 function checkToken(options: { token: unknown; readToken?: unknown }): void {
-  refuseUnknownOptions(options, ['token', 'readToken'], 'management.')
+  rejectUnknownOptions(options, ['token', 'readToken'], 'management.')
   const { token, readToken } = options
   checkSecret('token', token)
   if (readToken === undefined) return

@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../errors.ts'
-import { SHORTEST_SECRET } from '../../lib/credential-shapes.ts'
+import { MIN_QUOTABLE_LENGTH } from '../../lib/credential-shapes.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
 import { getClientContentFields } from '../../protocols/formats/format.ts'
@@ -55,7 +55,7 @@ const WITHOUT_BODY = new Set([204, 205])
 async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
   try {
     for (const [, value] of response.head.headers())
-      if (value.length >= SHORTEST_SECRET && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
+      if (value.length >= MIN_QUOTABLE_LENGTH && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
     return findNoKey
   } catch (thrown) {
     if (response.kind === 'stream') response.body.cancel(thrown)

@@ -1,5 +1,5 @@
 import { evictOldest } from '../../lib/maps.ts'
-import { keepValue } from '../../lib/promises.ts'
+import { trackValue } from '../../lib/promises.ts'
 import { findEndpoint } from '../../protocols/kinds/kinds.ts'
 import { sortActiveConnections } from '../../protocols/providers/provider-connections.ts'
 import { getProviderNames } from '../../protocols/providers/provider-names.ts'
@@ -314,7 +314,7 @@ export function createModelRouter({
     if (last && isSame(last.reads, reads)) return last.table
     const [connectionRecords, comboRecords, aliasRecords, providerRecords, modelRecords] = reads
     const priced = modelRecords.catch(() => NO_MODELS) // requests continue without their prices, and the next one reads them again
-    const table = keepValue(
+    const table = trackValue(
       Promise.all([connectionRecords, comboRecords, aliasRecords, providerRecords, priced]).then(
         ([connections, combos, aliases, providers, customModels]) =>
           compile({ connections, combos, aliases, providers, customModels }),

@@ -75,7 +75,7 @@ export function createSharedMeasures(
       await state.write(ownKey, JSON.stringify(published), { ttlMs: TTL_MS })
       return Object.values(targets).some(({ load }) => load > 0)
     },
-    { clock, pauseMs: PAUSE_MS, beatMs: BEAT_MS },
+    { clock, pauseMs: PAUSE_MS, heartbeatMs: BEAT_MS },
   )
 
   function isUnpublished(key: string, what: MeasureName): boolean {

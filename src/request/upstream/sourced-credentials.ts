@@ -1,5 +1,5 @@
 import { gatewayError } from '../../errors.ts'
-import { isBareCredential, listQuotableForms } from '../../lib/credential-shapes.ts'
+import { isSendableCredential, listQuotableForms } from '../../lib/credential-shapes.ts'
 import { runWithDeadline } from '../../lib/deadline.ts'
 import { isObject } from '../../lib/json.ts'
 import { evictOldest } from '../../lib/maps.ts'
@@ -179,7 +179,7 @@ function toText(found: unknown, connectionId: string): string | undefined {
       connectionId,
       'must return a string, { apiKey }, { accessToken }, or { accessKeyId, secretAccessKey }',
     )
-  if (!isBareCredential(text.trim()))
+  if (!isSendableCredential(text.trim()))
     throw createSourceError(connectionId, 'must return the bare credential, without spaces or line breaks')
   return text.trim()
 }

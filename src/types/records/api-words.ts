@@ -4,7 +4,7 @@ import type { connectionFields, topLevelMembers } from './connection-fields.ts'
 import type { groupFields } from './group-fields.ts'
 import type { keyFields } from './key-fields.ts'
 import type { aliasFields, customModelFields, providerFields } from './model-fields.ts'
-import type { SeenNames } from './record-fields.ts'
+import type { VisibleNames } from './record-fields.ts'
 import type { settingsFields } from './settings-fields.ts'
 
 /*
@@ -13,7 +13,7 @@ import type { settingsFields } from './settings-fields.ts'
  */
 
 /** A sentence for each visible field; empty if its name is self-explanatory. */
-type ApiWordsOf<F> = { readonly [N in SeenNames<F>]: string }
+type DescriptionsOf<F> = { readonly [N in VisibleNames<F>]: string }
 
 const rules = {
   health: 'When failures put a target in cooldown (circuit breaker), and for how long.',
@@ -34,7 +34,7 @@ const prices =
 const models =
   'Names of models, combos, and aliases; `*` matches any text. A listed name allows everything it resolves to; otherwise each target is checked by its own name.'
 
-export const keyApiWords: ApiWordsOf<typeof keyFields> = {
+export const keyDescriptions: DescriptionsOf<typeof keyFields> = {
   id: 'The id of the key. `put` accepts one of your choice.',
   name: 'The name of the key.',
   isActive: 'Whether the key is active. Requests with a paused key are rejected.',
@@ -52,7 +52,7 @@ export const keyApiWords: ApiWordsOf<typeof keyFields> = {
   limits: limits,
 }
 
-export const groupApiWords: ApiWordsOf<typeof groupFields> = {
+export const groupDescriptions: DescriptionsOf<typeof groupFields> = {
   id: 'The id of the group. `put` accepts one of your choice.',
   name: 'The name of the group.',
   isActive: 'Whether the group is active. Requests with keys of a paused group are rejected.',
@@ -64,7 +64,7 @@ export const groupApiWords: ApiWordsOf<typeof groupFields> = {
   createdAt: '',
 }
 
-export const accountApiWords: ApiWordsOf<typeof accountFields> = {
+export const accountDescriptions: DescriptionsOf<typeof accountFields> = {
   ref: 'The pseudonym of `id`, under which everything about the account is stored.',
   id: "Your app's own id. Stored encrypted, with `name` and `metadata`. Empty if it cannot be decrypted.",
   name: 'The name of the account, for people.',
@@ -80,7 +80,7 @@ export const accountApiWords: ApiWordsOf<typeof accountFields> = {
   isManaged: 'Whether this API created or changed it, so that it does not expire.',
 }
 
-export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {
+export const settingsDescriptions: DescriptionsOf<typeof settingsFields> = {
   cloudEnabled: 'Whether cloud sync is on. Only the actions of `/api/sync/cloud` change it.',
   requireApiKey: 'Rejects model requests without a valid API key.',
   cloudUrl: 'The URL of the cloud proxy, without `/v1`; may be empty.',
@@ -98,7 +98,7 @@ export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {
 
 const definedInCode = '`code` if it is defined in code and cannot be changed here.'
 
-export const comboApiWords: ApiWordsOf<typeof comboFields> = {
+export const comboDescriptions: DescriptionsOf<typeof comboFields> = {
   id: 'The id of the combo. `put` accepts one of your choice.',
   name: 'The model name for clients: letters, digits, `-`, `_`, and `.`; unique among combos.',
   models: 'Listed models, aliases, or other combos, in order.',
@@ -118,7 +118,7 @@ export const comboApiWords: ApiWordsOf<typeof comboFields> = {
   updatedAt: '',
 }
 
-export const connectionApiWords: ApiWordsOf<typeof connectionFields> = {
+export const connectionDescriptions: DescriptionsOf<typeof connectionFields> = {
   id: 'The id of the connection. `put` accepts one of your choice.',
   provider:
     'A provider in the catalog, a name that starts with `openai-compatible` or `anthropic-compatible`, or any other name with a `baseUrl`.',
@@ -138,7 +138,7 @@ export const connectionApiWords: ApiWordsOf<typeof connectionFields> = {
 }
 
 /** Members of `providerSpecificData` that are also accepted at the top level. */
-export const topLevelApiWords: Readonly<Record<(typeof topLevelMembers)[number], string>> = {
+export const topLevelDescriptions: Readonly<Record<(typeof topLevelMembers)[number], string>> = {
   baseUrl: "The base URL of the API, including the version; default: the provider's.",
   prefix: "The prefix of its model names; default: the provider's alias.",
   sharesPrefix: "Allows `prefix` to be another provider's name. Default `false`.",
@@ -146,7 +146,7 @@ export const topLevelApiWords: Readonly<Record<(typeof topLevelMembers)[number],
   format: "The format of the API; default: the provider's.",
 }
 
-export const customModelApiWords: ApiWordsOf<typeof customModelFields> = {
+export const customModelDescriptions: DescriptionsOf<typeof customModelFields> = {
   providerAlias: "A provider's alias or id.",
   id: 'The id of the model at the provider.',
   type: 'The kind of model; default `llm`.',
@@ -154,12 +154,12 @@ export const customModelApiWords: ApiWordsOf<typeof customModelFields> = {
   source: definedInCode,
 }
 
-export const aliasApiWords: ApiWordsOf<typeof aliasFields> = {
+export const aliasDescriptions: DescriptionsOf<typeof aliasFields> = {
   alias: 'The name that clients use.',
   model: 'A listed model, another alias, or a combo.',
 }
 
-export const providerApiWords: ApiWordsOf<typeof providerFields> = {
+export const providerDescriptions: DescriptionsOf<typeof providerFields> = {
   provider: '',
   strategy: 'The strategy among its connections. Absent: by priority.',
   stickyLimit: stickyLimit,

@@ -1,8 +1,8 @@
 import type { ComboModel, Strategy } from '../combo.ts'
-import { answerConditions, kinds, strategies } from '../unions.ts'
-import { free, type RecordFields, removable, type ShownOf, sentBack } from './record-fields.ts'
+import { kinds, responseConditions, strategies } from '../unions.ts'
+import { ignoredInUpdates, type RecordFields, removable, type ShownOf, settable } from './record-fields.ts'
 import { comboRuleShapes } from './rule-fields.ts'
-import { choice, flag, hostId, integer, list, type Shape, storedId, text, time } from './shapes.ts'
+import { choice, customId, flag, integer, list, type Shape, storedId, text, time } from './shapes.ts'
 
 /** An entry of a combo. */
 export const entry: Shape<ComboModel> = { type: 'entry' }
@@ -23,58 +23,58 @@ const given = text()
 export const comboFields = {
   id: {
     shape: storedId,
-    readFrom: 'slot',
-    given: { update: { as: 'same', shape: text() }, put: { as: 'optional', shape: hostId } },
+    readFrom: 'storageKey',
+    inputs: { update: { as: 'same', shape: text() }, put: { as: 'optional', shape: customId } },
   },
   /** Matches `^[a-zA-Z0-9_.-]+$`; unique among combos. */
   name: {
-    shape: text({ most: 512, pattern: /^[a-zA-Z0-9_.-]+$/, form: 'comboName' }),
-    isSlot: true,
-    given: {
+    shape: text({ max: 512, pattern: /^[a-zA-Z0-9_.-]+$/, form: 'comboName' }),
+    isStorageKey: true,
+    inputs: {
       create: { as: 'required', shape: given },
       update: { as: 'optional', shape: given },
       put: { as: 'required', shape: given },
     },
   },
   /** Where the combo is listed; default `llm`. An unknown kind isn't listed anywhere. */
-  kind: { shape: choice(kinds, { isOpen: true }), isOptional: true, readAs: 'llm', given: free },
+  kind: { shape: choice(kinds, { isOpen: true }), isOptional: true, fallback: 'llm', inputs: settable },
   /** Model names, at most 100: `<alias>/<model_id>`, an alias, or another combo. */
   models: {
-    shape: list(entry, { items: 'entries', most: 100 }),
+    shape: list(entry, { items: 'entries', max: 100 }),
     isEssential: true,
-    given: { create: 'required', update: 'optional', put: 'optional' },
+    inputs: { create: 'required', update: 'optional', put: 'optional' },
   },
-  strategy: { shape: choice(strategies), readAs: 'fallback', given: free },
+  strategy: { shape: choice(strategies), fallback: 'fallback', inputs: settable },
   /** Responses after which the next model is tried, as after a failure; default: none. */
   on: {
-    shape: list(choice(answerConditions), { items: 'conditions', most: 2 }),
+    shape: list(choice(responseConditions), { items: 'conditions', max: 2 }),
     isOptional: true,
-    given: removable,
+    inputs: removable,
   },
   /** With `round-robin`: consecutive requests per model; default 1. */
-  stickyLimit: { shape: stickyLimit, isOptional: true, given: removable },
+  stickyLimit: { shape: stickyLimit, isOptional: true, inputs: removable },
   /** The strategy for each provider's connections, any except `conditional`; default: the outer combo's, or else the provider's. */
-  connectionStrategy: { shape: connectionStrategy, isOptional: true, given: removable },
+  connectionStrategy: { shape: connectionStrategy, isOptional: true, inputs: removable },
   /** Starts a second attempt if the first takes longer than 95% of its target's responses. Default `false`. */
-  hedge: { shape: flag, isOptional: true, given: removable },
+  hedge: { shape: flag, isOptional: true, inputs: removable },
   /** Allows different models in an embedding combo, on your assurance that their vectors are compatible. Default `false`. */
-  sameVectors: { shape: flag, isOptional: true, given: removable },
+  sameVectors: { shape: flag, isOptional: true, inputs: removable },
   /** Retries an image request even if the previous provider may have generated, and billed, an image. Default `false`. */
-  retryAmbiguous: { shape: flag, isOptional: true, given: removable },
-  health: { shape: comboRuleShapes.health, isOptional: true, given: removable },
+  retryAmbiguous: { shape: flag, isOptional: true, inputs: removable },
+  health: { shape: comboRuleShapes.health, isOptional: true, inputs: removable },
   /** Maximum attempts per request, across all targets; default 3. */
-  maxAttempts: { shape: comboRuleShapes.maxAttempts, isOptional: true, given: removable },
-  timeouts: { shape: comboRuleShapes.timeouts, isOptional: true, given: removable },
+  maxAttempts: { shape: comboRuleShapes.maxAttempts, isOptional: true, inputs: removable },
+  timeouts: { shape: comboRuleShapes.timeouts, isOptional: true, inputs: removable },
   /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
-  source: { shape: choice(['code']), isOptional: true, isMirrored: false, given: sentBack },
+  source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   from: { shape: text(), isOptional: true, isShown: false },
   movedTo: { shape: text(), isOptional: true, isShown: false },
   /** Changes with each write. */
   revision: { shape: text(), isOptional: true, isShown: false },
   /** ISO 8601. */
-  createdAt: { shape: time, given: sentBack },
+  createdAt: { shape: time, inputs: ignoredInUpdates },
   /** ISO 8601. */
-  updatedAt: { shape: time, given: sentBack },
+  updatedAt: { shape: time, inputs: ignoredInUpdates },
 } as const satisfies RecordFields
 
 /** A virtual model: a named group of models with a routing strategy, listed and requested like a model. */

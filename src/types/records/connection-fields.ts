@@ -1,17 +1,17 @@
 import { vendorForms, wireFormats } from '../unions.ts'
 import { prices } from './price-fields.ts'
-import { free, type RecordFields, removableAnywhere, type ShownOf, sentBack } from './record-fields.ts'
+import { ignoredInUpdates, type RecordFields, removableAnywhere, type ShownOf, settable } from './record-fields.ts'
 import {
   choice,
+  customId,
   flag,
-  formed,
-  hostId,
   list,
   map,
   name,
   number,
   type ObjectOf,
   object,
+  patternText,
   type Shape,
   storedId,
   text,
@@ -19,24 +19,24 @@ import {
 } from './shapes.ts'
 
 /** The id of a model to list. */
-export const enabledModel = text({ most: 512 })
+export const enabledModel = text({ max: 512 })
 export const MAX_ENABLED = 5_000
 
 /** The provider's voice names, by the names that clients send. */
 export const voices = map({
-  name: text({ isFilled: true, most: 64 }),
-  of: text({ isFilled: true, most: 200 }),
-  most: 200,
+  name: text({ isNonEmpty: true, max: 64 }),
+  of: text({ isNonEmpty: true, max: 200 }),
+  max: 200,
 })
 
 export const dataMembers = {
   /** Prefix of the connection's models in the listing; default: the provider's alias. */
-  prefix: { shape: text({ most: 200 }), isOptional: true },
+  prefix: { shape: text({ max: 200 }), isOptional: true },
   /** Allows `prefix` to be another provider's name, so that requests for either reach both. Default `false`. */
   sharesPrefix: { shape: flag, isOptional: true },
   /** Ids of the models to list; default: the catalog's models, or the models that a compatible provider reports. */
   enabledModels: {
-    shape: list(enabledModel, { items: 'modelIds', most: MAX_ENABLED }),
+    shape: list(enabledModel, { items: 'modelIds', max: MAX_ENABLED }),
     isOptional: true,
   },
   /** Base URL of the provider, including the version segment; default: the catalog's. */
@@ -48,20 +48,20 @@ export const dataMembers = {
   format: { shape: choice([...wireFormats, ...vendorForms]), isOptional: true },
   /** Azure: the name in `https://<resource>.openai.azure.com`. Required unless `baseUrl` is set. */
   resource: {
-    shape: formed('resource', /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/),
+    shape: patternText('resource', /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/),
     isOptional: true,
   },
   /** Bedrock: required, such as `us-east-1`. Vertex AI: default `global`. */
-  region: { shape: formed('region', /^[a-z0-9-]{2,40}$/), isOptional: true },
+  region: { shape: patternText('region', /^[a-z0-9-]{2,40}$/), isOptional: true },
   /** Vertex AI: the project id. Required unless the service account's key file contains it or `apiKey` is an API key. */
   project: {
-    shape: formed('project', /^[a-z0-9][a-z0-9.:-]{0,62}$/),
+    shape: patternText('project', /^[a-z0-9][a-z0-9.:-]{0,62}$/),
     isOptional: true,
   },
   /** Azure: sent as `api-version`. A dated version (`2024-10-21`) selects the older URL, `/openai/deployments/…`. */
-  apiVersion: { shape: formed('apiVersion', /^[\w.-]{1,40}$/), isOptional: true },
+  apiVersion: { shape: patternText('apiVersion', /^[\w.-]{1,40}$/), isOptional: true },
   /** Azure: the deployment to call; default: the one with the model's name. */
-  deployment: { shape: formed('deployment', /^[\w.-]{1,64}$/), isOptional: true },
+  deployment: { shape: patternText('deployment', /^[\w.-]{1,64}$/), isOptional: true },
   /** Speech: the provider's voices by the names that clients send, such as `alloy`. A combo entry's voices take precedence. */
   voices: { shape: voices, isOptional: true },
 } as const
@@ -78,29 +78,29 @@ export const connectionFields = {
   provider: {
     shape: name(200),
     isEssential: true,
-    given: { create: 'required', update: { as: 'same', shape: text() }, put: 'required' },
+    inputs: { create: 'required', update: { as: 'same', shape: text() }, put: 'required' },
   },
   id: {
     shape: storedId,
-    isSlot: true,
-    given: { update: { as: 'same', shape: text() }, put: { as: 'required', shape: hostId } },
+    isStorageKey: true,
+    inputs: { update: { as: 'same', shape: text() }, put: { as: 'required', shape: customId } },
   },
-  name: { shape: name(200), readFrom: 'provider', given: free },
+  name: { shape: name(200), readFrom: 'provider', inputs: settable },
   /** Only `false` deactivates the connection. */
-  isActive: { shape: flag, isOptional: true, readAs: true, isMirrored: false, given: free },
+  isActive: { shape: flag, isOptional: true, fallback: true, isSynced: false, inputs: settable },
   /** `true` stops new requests; in-flight requests and existing sessions continue. */
-  draining: { shape: flag, isOptional: true, given: free },
+  draining: { shape: flag, isOptional: true, inputs: settable },
   /** Lower numbers are tried first; connections without one come last. Ties go to the oldest. */
   priority: {
     shape: number,
     isOptional: true,
-    given: removableAnywhere,
+    inputs: removableAnywhere,
   },
   /** Prices of its models, by the provider's model ids; they replace the catalog's. */
   prices: {
-    shape: map({ name: text({ isFilled: true, most: 512 }), of: prices, most: MAX_ENABLED }),
+    shape: map({ name: text({ isNonEmpty: true, max: 512 }), of: prices, max: MAX_ENABLED }),
     isOptional: true,
-    given: removableAnywhere,
+    inputs: removableAnywhere,
   },
   /** The credential. The management API only shows its last four characters. */
   apiKey: {
@@ -108,28 +108,28 @@ export const connectionFields = {
     isOptional: true,
     isStored: false,
     sealedAs: 'sealedApiKey',
-    given: removableAnywhere,
+    inputs: removableAnywhere,
   },
   /** The credential, encrypted for its destination. */
   sealedApiKey: { shape: text(), isOptional: true, isShown: false },
   providerSpecificData: {
     shape: object(dataMembers) as Shape<ProviderSpecificData>,
     isOptional: true,
-    given: removableAnywhere,
+    inputs: removableAnywhere,
   },
   /**
    * `true` queries the server once for its models, for at most 5 s, and stores them as `enabledModels`. If the server can't be queried, the change is
    * still made, and the given or stored models are kept. Default `false`.
    */
-  discover: { shape: flag, isOptional: true, isStored: false, isShown: false, given: free },
+  discover: { shape: flag, isOptional: true, isStored: false, isShown: false, inputs: settable },
   /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
-  source: { shape: choice(['code']), isOptional: true, isMirrored: false, given: sentBack },
+  source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   /** Marks the last call that set `isActive`; each call writes a new mark. */
   edit: { shape: text(), isOptional: true, isShown: false },
   /** ISO 8601. */
-  createdAt: { shape: time, given: sentBack },
+  createdAt: { shape: time, inputs: ignoredInUpdates },
   /** ISO 8601. */
-  updatedAt: { shape: time, given: sentBack },
+  updatedAt: { shape: time, inputs: ignoredInUpdates },
 } as const satisfies RecordFields
 
 /** Your account with a provider: a credential and a base URL. */

@@ -6,7 +6,7 @@ export const formerKeyFields = {
   /** The id of the key. */
   id: { shape: storedId, isEssential: true, guard: 1 },
   /** The current digest of the key. */
-  to: { shape: text({ isFilled: true }), isEssential: true, guard: 1 },
+  to: { shape: text({ isNonEmpty: true }), isEssential: true, guard: 1 },
   /** ISO 8601. */
   until: { shape: time, guard: 1 },
   /** The signature of the other fields (records/signatures.ts). */

@@ -1,37 +1,45 @@
 import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fields.ts'
-import { free, type InputOf, needed, type RecordFields, removable, type ShownOf, sentBack } from './record-fields.ts'
-import { flag, hostId, name, storedId, text, time } from './shapes.ts'
+import {
+  type InputOf,
+  ignoredInUpdates,
+  type RecordFields,
+  removable,
+  requiredToCreate,
+  type ShownOf,
+  settable,
+} from './record-fields.ts'
+import { customId, flag, name, storedId, text, time } from './shapes.ts'
 
 /** The fields of a group of keys, such as a customer or a team, or of a plan of accounts. */
 export const groupFields = {
   id: {
     shape: storedId,
-    isSlot: true,
+    isStorageKey: true,
     guard: 1,
-    given: { update: { as: 'same', shape: text() }, put: { as: 'optional', shape: hostId } },
+    inputs: { update: { as: 'same', shape: text() }, put: { as: 'optional', shape: customId } },
   },
-  name: { shape: name(200), readFrom: 'id', given: needed },
+  name: { shape: name(200), readFrom: 'id', inputs: requiredToCreate },
   /** Only an explicit `false` means paused: the keys of a paused group are rejected. */
   isActive: {
     shape: flag,
     isOptional: true,
-    readAs: true,
-    absent: true,
+    fallback: true,
+    missingValue: true,
     guard: 1,
-    given: free,
+    inputs: settable,
   },
   /** Limits shared by all its keys. A change replaces all of them. */
-  limits: { shape: usageLimits, isOptional: true, guard: 1, given: removable },
+  limits: { shape: usageLimits, isOptional: true, guard: 1, inputs: removable },
   /** Limits that apply separately to each account with the group as its plan. A change replaces all of them. */
-  each: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: removable },
+  each: { shape: usageLimits, isOptional: true, guard: 2, isSynced: false, inputs: removable },
   /** The models that its keys may use. Both the group and the key must allow a request. */
-  models: { shape: allowedModels, isOptional: true, guard: 1, given: removable },
+  models: { shape: allowedModels, isOptional: true, guard: 1, inputs: removable },
   /** The kinds of models that its keys may use. Both the group and the key must allow a request. */
-  kinds: { shape: allowedKinds, isOptional: true, guard: 1, given: removable },
+  kinds: { shape: allowedKinds, isOptional: true, guard: 1, inputs: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
-  metadata: { shape: ownerTexts, isOptional: true, given: removable },
+  metadata: { shape: ownerTexts, isOptional: true, inputs: removable },
   /** ISO 8601. */
-  createdAt: { shape: time, given: sentBack },
+  createdAt: { shape: time, inputs: ignoredInUpdates },
   /** The signature of the guarded fields (records/signatures.ts). */
   mac: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields

@@ -1,6 +1,6 @@
 import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fields.ts'
-import { type InputOf, needed, type RecordFields, removable, type ShownOf } from './record-fields.ts'
-import { flag, hostId, moment, name, object, storedId, text, time } from './shapes.ts'
+import { type InputOf, type RecordFields, removable, requiredToCreate, type ShownOf } from './record-fields.ts'
+import { customId, exactTime, flag, name, object, storedId, text, time } from './shapes.ts'
 
 /** The fields of an API key. */
 export const keyFields = {
@@ -8,20 +8,20 @@ export const keyFields = {
     shape: storedId,
     isEssential: true,
     guard: 1,
-    given: { put: { as: 'optional', shape: hostId } },
+    inputs: { put: { as: 'optional', shape: customId } },
   },
-  name: { shape: name(200), given: needed },
+  name: { shape: name(200), inputs: requiredToCreate },
   /** The complete key, as clients send it. */
-  key: { shape: text({ rules: 'clientKey' }), isStored: false, sealedAs: 'sealedKey', given: { put: 'optional' } },
+  key: { shape: text({ rules: 'clientKey' }), isStored: false, sealedAs: 'sealedKey', inputs: { put: 'optional' } },
   /** Only an explicit `false` means paused. */
   isActive: {
     shape: flag,
     isOptional: true,
-    readAs: true,
-    absent: true,
+    fallback: true,
+    missingValue: true,
     guard: 1,
-    isMirrored: false,
-    given: { update: 'optional', put: 'optional' },
+    isSynced: false,
+    inputs: { update: 'optional', put: 'optional' },
   },
   /** ISO 8601. */
   createdAt: { shape: time },
@@ -29,23 +29,23 @@ export const keyFields = {
   metadata: {
     shape: ownerTexts,
     isOptional: true,
-    given: removable,
+    inputs: removable,
   },
   /** When the key expires, in ISO 8601 with a time zone. Later requests get a 401 `key_expired`; in-flight requests continue. */
-  expiresAt: { shape: moment, isOptional: true, guard: 2, given: removable },
+  expiresAt: { shape: exactTime, isOptional: true, guard: 2, inputs: removable },
   /** Names of the models, combos, and aliases that it may use; `*` matches any text. Absent: all. */
-  models: { shape: allowedModels, isOptional: true, guard: 2, given: removable },
+  models: { shape: allowedModels, isOptional: true, guard: 2, inputs: removable },
   /** The kinds of models that it may use. Absent: all. */
-  kinds: { shape: allowedKinds, isOptional: true, guard: 2, given: removable },
+  kinds: { shape: allowedKinds, isOptional: true, guard: 2, inputs: removable },
   /** The id of its group, whose limits all keys of the group share. */
-  group: { shape: storedId, isOptional: true, guard: 2, given: removable },
+  group: { shape: storedId, isOptional: true, guard: 2, inputs: removable },
   /** The ref of the account that it belongs to; the account's limits apply, too. A key has either a group or an account. Not synced. */
   account: {
     shape: storedId,
     isOptional: true,
     guard: 3,
-    isMirrored: false,
-    given: { create: 'optional', put: 'optional' },
+    isSynced: false,
+    inputs: { create: 'optional', put: 'optional' },
   },
   /**
    * Lets a remote app send requests for accounts, each with the account's id in `x-signalbox-account`. `plan` is the id of the group that serves as
@@ -55,11 +55,11 @@ export const keyFields = {
     shape: object({ plan: { shape: storedId, isOptional: true } }),
     isOptional: true,
     guard: 4,
-    isMirrored: false,
-    given: removable,
+    isSynced: false,
+    inputs: removable,
   },
   /** The key's limits. A change replaces all of them. */
-  limits: { shape: usageLimits, isOptional: true, guard: 2, given: removable },
+  limits: { shape: usageLimits, isOptional: true, guard: 2, inputs: removable },
   /** Empty if the value isn't stored here. */
   sealedKey: { shape: text(), isShown: false },
   /** The SHA-256 of the value in hex, if the value isn't stored here. A cloud proxy needs nothing else. */

@@ -5,32 +5,32 @@ import { choice, integer, list, map, type ObjectOf, object, type Shape, text } f
 /* The limits and permissions that keys, groups, and the settings share. */
 
 /** Creates the shape of a limit per window; at least one is required. */
-function windows(most: Shape<number>): Shape<WindowLimits> {
-  const limit = { shape: most, isOptional: true } as const
+function windowLimits(max: Shape<number>): Shape<WindowLimits> {
+  const limit = { shape: max, isOptional: true } as const
   const fields = { minute: limit, hour: limit, day: limit, week: limit, month: limit, total: limit }
-  return object(fields, { isFilled: true })
+  return object(fields, { isNonEmpty: true })
 }
 
 const count = integer(1, Number.MAX_SAFE_INTEGER)
 /** An amount in dollars. The maximum, in nano-dollars, is just below the largest safe integer. */
-const dollars: Shape<number> = { type: 'number', above: 0, most: 9_007_199, isReadAsAmount: true }
+const dollars: Shape<number> = { type: 'number', above: 0, max: 9_007_199, isReadAsAmount: true }
 
 const limitFields = {
-  requests: { shape: windows(count), isOptional: true },
-  tokens: { shape: windows(count), isOptional: true },
-  usd: { shape: windows(dollars), isOptional: true },
+  requests: { shape: windowLimits(count), isOptional: true },
+  tokens: { shape: windowLimits(count), isOptional: true },
+  usd: { shape: windowLimits(dollars), isOptional: true },
   parallel: { shape: count, isOptional: true },
 } as const
 
 /** Limits of a key, a group, or the gateway; at least one. */
-export const usageLimits: Shape<UsageLimits & ObjectOf<typeof limitFields>> = object(limitFields, { isFilled: true })
+export const usageLimits: Shape<UsageLimits & ObjectOf<typeof limitFields>> = object(limitFields, { isNonEmpty: true })
 
-const nameWithStars = text({ isTrimmed: true, isFilled: true, most: 512 })
+const nameWithStars = text({ isTrimmed: true, isNonEmpty: true, max: 512 })
 
 /** Names of models, combos, and aliases; `*` matches any text. */
-export const allowedModels = list(nameWithStars, { items: 'models', most: 1_000, isFilled: true })
+export const allowedModels = list(nameWithStars, { items: 'models', max: 1_000, isNonEmpty: true })
 
-export const allowedKinds = list(choice(kinds), { items: 'kinds', most: kinds.length, isFilled: true })
+export const allowedKinds = list(choice(kinds), { items: 'kinds', max: kinds.length, isNonEmpty: true })
 
 /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. */
-export const ownerTexts = map({ name: text({ isFilled: true, most: 64 }), of: text({ most: 512 }), most: 16 })
+export const ownerTexts = map({ name: text({ isNonEmpty: true, max: 64 }), of: text({ max: 512 }), max: 16 })

@@ -9,18 +9,18 @@ const whole = { create: 'required', put: 'required' } as const
 
 /** The fields of a custom model. */
 export const customModelFields = {
-  id: { shape: name(512, { isPathPart: true }), isEssential: true, given: whole },
+  id: { shape: name(512, { isPathPart: true }), isEssential: true, inputs: whole },
   /** Default `llm`. */
   type: {
     shape: choice(kinds, { isOpen: true }),
     isOptional: true,
-    given: { create: 'optional', put: 'optional' },
+    inputs: { create: 'optional', put: 'optional' },
   },
   /** Its prices; a connection's own prices take precedence. */
-  prices: { shape: prices, isOptional: true, given: { create: 'optional', put: 'removable' } },
-  providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, given: whole },
+  prices: { shape: prices, isOptional: true, inputs: { create: 'optional', put: 'removable' } },
+  providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, inputs: whole },
   /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
-  source: { shape: choice(['code']), isOptional: true, isMirrored: false },
+  source: { shape: choice(['code']), isOptional: true, isSynced: false },
 } as const satisfies RecordFields
 
 /** A model that isn't in the catalog, under a provider's alias or id. */
@@ -28,17 +28,17 @@ export interface CustomModel extends ShownOf<typeof customModelFields> {}
 
 /** The fields of an alias. */
 export const aliasFields = {
-  alias: { shape: name(200, { isPathPart: true }), isSlot: true, given: { put: 'required' } },
-  model: { shape: name(512), isEssential: true, given: { put: 'required' } },
+  alias: { shape: name(200, { isPathPart: true }), isStorageKey: true, inputs: { put: 'required' } },
+  model: { shape: name(512), isEssential: true, inputs: { put: 'required' } },
   source: { shape: choice(['code']), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 
 /** The fields of the strategy for a provider's connections. */
 export const providerFields = {
-  provider: { shape: name(200), isSlot: true },
-  strategy: { shape: connectionStrategy, isEssential: true, given: { update: 'required' } },
+  provider: { shape: name(200), isStorageKey: true },
+  strategy: { shape: connectionStrategy, isEssential: true, inputs: { update: 'required' } },
   /** With `round-robin`: consecutive requests per connection; default 1. */
-  stickyLimit: { shape: stickyLimit, isOptional: true, given: { update: 'optional' } },
+  stickyLimit: { shape: stickyLimit, isOptional: true, inputs: { update: 'optional' } },
 } as const satisfies RecordFields
 
 /** The strategy for a provider's connections. */

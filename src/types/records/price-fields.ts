@@ -2,7 +2,7 @@ import type { Price, PricedUnit, PriceTier } from '../catalog-types.ts'
 import { listMembers } from '../unions.ts'
 import { integer, list, map, type ObjectOf, object, type Shape, text } from './shapes.ts'
 
-const amount = { shape: { type: 'number', least: 0 } as Shape<number>, isOptional: true } as const // the cast keeps `least` from narrowing the type
+const amount = { shape: { type: 'number', min: 0 } as Shape<number>, isOptional: true } as const // the cast keeps `least` from narrowing the type
 
 const units = listMembers<PricedUnit>({
   search: true,
@@ -28,7 +28,7 @@ const tokenPrices = {
 export const tokenPriceNames: ReadonlySet<string> = new Set(Object.keys(tokenPrices))
 
 /** Sizes and qualities use the vendors' names. */
-const images = map({ name: text({ isFilled: true, most: 64 }), of: { type: 'number', least: 0 }, most: 100 })
+const images = map({ name: text({ isNonEmpty: true, max: 64 }), of: { type: 'number', min: 0 }, max: 100 })
 
 /** Prices of requests with more than `above` input tokens. */
 const tier = object({ ...tokenPrices, above: { shape: integer(1, 1_000_000_000) } }) as Shape<PriceTier>
@@ -40,7 +40,7 @@ export const prices = object(
     ...Object.fromEntries(units.map((unit) => [unit, amount])),
     minute: amount,
     images: { shape: images, isOptional: true },
-    tiers: { shape: list(tier, { items: 'tiers', most: 10 }), isOptional: true },
+    tiers: { shape: list(tier, { items: 'tiers', max: 10 }), isOptional: true },
   },
-  { isFilled: true, rules: 'prices' },
+  { isNonEmpty: true, rules: 'prices' },
 ) as Shape<Price & ObjectOf<typeof tokenPrices>> // `Price` has the same units

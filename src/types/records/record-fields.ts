@@ -13,9 +13,9 @@ export interface RecordField<T = unknown> {
   readonly formerName?: string
   readonly isOptional?: boolean
   /** The value to read instead of an invalid stored one. Default: none if it is optional, otherwise the empty string or the start of 1970. */
-  readonly readAs?: T
+  readonly fallback?: T
   /** The value that a missing field has, for the signature. */
-  readonly absent?: T
+  readonly missingValue?: T
   /** `false` if it is computed. */
   readonly isStored?: false
   /** `false` if results omit it. */
@@ -23,8 +23,8 @@ export interface RecordField<T = unknown> {
   /** Whether records without it are skipped. */
   readonly isEssential?: true
   /** Whether it is the record's storage key. */
-  readonly isSlot?: true
-  /** If this field's value is invalid, the required field to copy the value from; `slot`: the storage key. */
+  readonly isStorageKey?: true
+  /** If this field's value is invalid, the required field to copy the value from; `storageKey`: the storage key. */
   readonly readFrom?: string
   /**
    * The first version of the signature that covers it. A new field gets the next version: records without the field keep their signature, and earlier
@@ -34,15 +34,15 @@ export interface RecordField<T = unknown> {
   /** The field that contains the encrypted value, because this one is a secret. */
   readonly sealedAs?: string
   /** `false` if cloud sync skips it or syncs it separately. Fields that aren't shown aren't synced, either. */
-  readonly isMirrored?: false
+  readonly isSynced?: false
   /** How inputs set it, by operation. */
-  readonly given?: Doors
+  readonly inputs?: FieldInputs
 }
 
 export type RecordFields = Readonly<Record<string, RecordField>>
 
 /** The operations that change a record. */
-export type Door = 'create' | 'update' | 'put'
+export type WriteOperation = 'create' | 'update' | 'put'
 
 /**
  * How an input sets a field. `required`, `optional`; `removable`: optional, and `null` removes it; `merged`: an object that is changed field by
@@ -52,20 +52,20 @@ export type Door = 'create' | 'update' | 'put'
 export type FieldUse = 'required' | 'optional' | 'removable' | 'merged' | 'same' | 'ignored' | 'refused'
 
 /** A use, with its own shape if inputs differ from stored values. */
-type Passage = FieldUse | { readonly as: FieldUse; readonly shape: Shape }
+type FieldInput = FieldUse | { readonly as: FieldUse; readonly shape: Shape }
 
-export type Doors = Readonly<Partial<Record<Door, Passage>>>
+export type FieldInputs = Readonly<Partial<Record<WriteOperation, FieldInput>>>
 
 /** A field that is required for new records. */
-export const needed = { create: 'required', update: 'optional', put: 'required' } as const
+export const requiredToCreate = { create: 'required', update: 'optional', put: 'required' } as const
 /** A field that can be set, but not removed. */
-export const free = { create: 'optional', update: 'optional', put: 'optional' } as const
+export const settable = { create: 'optional', update: 'optional', put: 'optional' } as const
 /** A field that can be set and removed. */
 export const removable = { create: 'optional', update: 'removable', put: 'removable' } as const
 /** Like `removable`; for a new record, `null` counts as omitted. */
 export const removableAnywhere = { create: 'removable', update: 'removable', put: 'removable' } as const
 /** A field that is ignored when sent back with a change. */
-export const sentBack = { update: 'ignored' } as const
+export const ignoredInUpdates = { update: 'ignored' } as const
 
 /** The public type of a record. */
 export type ShownOf<F> = ObjectOf<F, ShownNames<F>>
@@ -80,7 +80,7 @@ export type StoredOf<F> = ObjectOf<
 >
 
 /** How an operation's input sets a field. */
-export type FieldUseOf<F, D extends Door> = F extends { readonly given: infer G }
+export type FieldUseOf<F, D extends WriteOperation> = F extends { readonly inputs: infer G }
   ? G extends { readonly [P in D]: infer P }
     ? P extends { readonly as: infer W }
       ? W
@@ -88,7 +88,7 @@ export type FieldUseOf<F, D extends Door> = F extends { readonly given: infer G 
     : never
   : never
 
-type NamesBy<F, D extends Door, W extends FieldUse> = {
+type NamesBy<F, D extends WriteOperation, W extends FieldUse> = {
   [N in keyof F]: FieldUseOf<F[N], D> extends infer Found
     ? [Found] extends [never]
       ? never
@@ -99,7 +99,7 @@ type NamesBy<F, D extends Door, W extends FieldUse> = {
 }[keyof F]
 
 /** The input of an operation. */
-export type InputOf<F, D extends Door> = { -readonly [N in NamesBy<F, D, 'required'>]: ValueOf<F[N]> } & {
+export type InputOf<F, D extends WriteOperation> = { -readonly [N in NamesBy<F, D, 'required'>]: ValueOf<F[N]> } & {
   -readonly [N in NamesBy<F, D, 'optional' | 'same'>]?: ValueOf<F[N]>
 } & { -readonly [N in NamesBy<F, D, 'removable'>]?: ValueOf<F[N]> | null } & {
   -readonly [N in NamesBy<F, D, 'merged'>]?: Nullable<ValueOf<F[N]>> | null
@@ -108,6 +108,6 @@ export type InputOf<F, D extends Door> = { -readonly [N in NamesBy<F, D, 'requir
 type Nullable<T> = { [Member in keyof T]?: T[Member] | null }
 
 /** The names of the fields in results or inputs. */
-export type SeenNames<F> =
+export type VisibleNames<F> =
   | ShownNames<F>
-  | { [N in keyof F]: F[N] extends { readonly given: object } ? N : never }[keyof F]
+  | { [N in keyof F]: F[N] extends { readonly inputs: object } ? N : never }[keyof F]

@@ -2,21 +2,21 @@ import type { Effort } from '../../traits.ts'
 import type { EntryParams } from '../combo.ts'
 import { strategies } from '../unions.ts'
 import { type Combo, comboFields, entry } from './combo-fields.ts'
-import { free, type RecordField } from './record-fields.ts'
+import { type RecordField, settable } from './record-fields.ts'
 import { choice, flag, integer, list, text } from './shapes.ts'
 
 /**
  * The fields of a per-request model list (src/request/routing/LISTS.md): those of a combo, except its name and anything that outlives the request.
  */
 export const requestModelsFields = {
-  models: { shape: list(entry, { items: 'entries', most: 100, isFilled: true }), given: { create: 'required' } },
+  models: { shape: list(entry, { items: 'entries', max: 100, isNonEmpty: true }), inputs: { create: 'required' } },
   on: comboFields.on,
   strategy: {
     shape: choice(
       strategies.filter((one) => one !== 'round-robin'),
       { refused: ['round-robin'] },
     ),
-    given: free,
+    inputs: settable,
   },
   hedge: comboFields.hedge,
   sameVectors: comboFields.sameVectors,
@@ -60,9 +60,9 @@ type JsonTypeOf<T> = T extends object ? { [Member in keyof T]: JsonTypeOf<T[Memb
 /** Its fields except `params` and `reasoning`, which belong to combo entries. */
 export const callOptionsFields = {
   ...requestModelsFields,
-  models: { shape: requestModelsFields.models.shape, given: free },
-  timeoutMs: { shape: integer(1, 24 * 60 * 60 * 1_000), given: free },
-  strict: { shape: flag, given: free },
-  session: { shape: text({ isFilled: true, most: 512 }), given: free },
-  user: { shape: text(), given: free },
+  models: { shape: requestModelsFields.models.shape, inputs: settable },
+  timeoutMs: { shape: integer(1, 24 * 60 * 60 * 1_000), inputs: settable },
+  strict: { shape: flag, inputs: settable },
+  session: { shape: text({ isNonEmpty: true, max: 512 }), inputs: settable },
+  user: { shape: text(), inputs: settable },
 } as const satisfies Readonly<Record<Exclude<keyof SignalboxCallOptions, 'params' | 'reasoning'>, RecordField>>

@@ -10,7 +10,7 @@ const ms = amountShape(integer(1, 24 * HOUR))
 const healthTerms = {
   /** Share of failed calls that starts a cooldown, above 0 and up to 1; default 0.5. */
   failureShare: {
-    shape: amountShape({ type: 'number', above: 0, most: 1 }),
+    shape: amountShape({ type: 'number', above: 0, max: 1 }),
     isOptional: true,
   },
   /** The period in which calls count; default 60,000. */

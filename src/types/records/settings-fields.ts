@@ -20,45 +20,45 @@ export const settingsFields = {
   requireApiKey: {
     shape: flag,
     isOptional: true,
-    readAs: true,
-    absent: false,
+    fallback: true,
+    missingValue: false,
     guard: 1,
-    given: { update: 'optional' },
+    inputs: { update: 'optional' },
   },
   /** Whether cloud sync is on. */
   cloudEnabled: {
     shape: flag,
     isOptional: true,
-    readAs: false,
-    absent: false,
+    fallback: false,
+    missingValue: false,
     guard: 1,
-    isMirrored: false,
-    given: { update: 'refused' },
+    isSynced: false,
+    inputs: { update: 'refused' },
   },
   /** URL of the cloud proxy, without a trailing `/v1` or slash; may be empty. */
   cloudUrl: {
     shape: text(),
     isOptional: true,
-    readAs: '',
-    absent: '',
+    fallback: '',
+    missingValue: '',
     guard: 1,
-    isMirrored: false,
-    given: { update: 'optional' },
+    isSynced: false,
+    inputs: { update: 'optional' },
   },
-  health: { shape: ruleShapes.health, isOptional: true, isMirrored: false, given: { update: 'merged' } },
+  health: { shape: ruleShapes.health, isOptional: true, isSynced: false, inputs: { update: 'merged' } },
   /** Maximum attempts per request, across all targets; default 3. */
-  maxAttempts: { shape: storedAttempts, isOptional: true, isMirrored: false, given: { update: 'removable' } },
-  timeouts: { shape: ruleShapes.timeouts, isOptional: true, isMirrored: false, given: { update: 'merged' } },
+  maxAttempts: { shape: storedAttempts, isOptional: true, isSynced: false, inputs: { update: 'removable' } },
+  timeouts: { shape: ruleShapes.timeouts, isOptional: true, isSynced: false, inputs: { update: 'merged' } },
   /** Limits for all requests combined. A change replaces all of them. */
-  limits: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: { update: 'removable' } },
+  limits: { shape: usageLimits, isOptional: true, guard: 2, isSynced: false, inputs: { update: 'removable' } },
   /** Whether requests with a dollar limit skip or allow targets with an unknown price. Default `skip`. */
   whenPriceUnknown: {
     formerName: 'unpriced',
     shape: choice(['skip', 'allow']),
     isOptional: true,
     guard: 2,
-    isMirrored: false,
-    given: { update: 'removable' },
+    isSynced: false,
+    inputs: { update: 'removable' },
   },
   /** Rejects or allows requests with a limit of this unit while the storage is unavailable. Default `refuse` for `usd` and `tokens`, `allow` for the others. */
   onStorageUnavailable: {
@@ -66,21 +66,21 @@ export const settingsFields = {
     shape: object(whenAway),
     isOptional: true,
     guard: 2,
-    isMirrored: false,
-    given: { update: 'merged' },
+    isSynced: false,
+    inputs: { update: 'merged' },
   },
   /** Accepts requests with their own list of models (src/request/routing/LISTS.md); default `true`. With `false`, they fail with a 403. */
   allowRequestModels: {
     shape: flag,
     formerName: 'requestModels',
     isOptional: true,
-    isMirrored: false,
-    given: { update: 'removable' },
+    isSynced: false,
+    inputs: { update: 'removable' },
   },
   /** Includes key values in lists of keys unless the request specifies otherwise. Default `true`; with `false`, each key has a `hint` instead. */
-  showKeyValues: { shape: flag, isOptional: true, isMirrored: false, given: { update: 'removable' } },
+  showKeyValues: { shape: flag, isOptional: true, isSynced: false, inputs: { update: 'removable' } },
   /** How long usage is kept. */
-  usage: { shape: object(kept), isOptional: true, isMirrored: false, given: { update: 'merged' } },
+  usage: { shape: object(kept), isOptional: true, isSynced: false, inputs: { update: 'merged' } },
   /** Marks the last call that set `requireApiKey`; each call writes a new mark. */
   edit: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields

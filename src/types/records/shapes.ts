@@ -25,9 +25,9 @@ export interface TextShape {
   readonly type: 'text'
   /** Whether surrounding whitespace is removed and blank strings are rejected. */
   readonly isTrimmed?: boolean
-  readonly isFilled?: boolean
+  readonly isNonEmpty?: boolean
   /** Maximum length. If set, control characters are rejected, too. */
-  readonly most?: number
+  readonly max?: number
   readonly pattern?: RegExp
   /** Describes the strings that match the pattern, for the error message. */
   readonly form?: TextForm
@@ -38,17 +38,17 @@ export interface TextShape {
 }
 
 /** The kinds of strings that have a pattern. */
-export type TextForm = 'hostId' | 'comboName' | 'resource' | 'region' | 'project' | 'apiVersion' | 'deployment'
+export type TextForm = 'customId' | 'comboName' | 'resource' | 'region' | 'project' | 'apiVersion' | 'deployment'
 
 /** Strings whose rules are in code: the value of an API key, a provider's credential, a base URL. */
 export type TextRules = 'clientKey' | 'credential' | 'address'
 
 export interface NumberShape {
   readonly type: 'number'
-  readonly least?: number
+  readonly min?: number
   /** Exclusive minimum. */
   readonly above?: number
-  readonly most?: number
+  readonly max?: number
   readonly isWhole?: boolean
   /** Whether any stored number above 0 is accepted. */
   readonly isReadAsAmount?: boolean
@@ -81,9 +81,9 @@ export interface ListShape {
   readonly type: 'list'
   readonly of: Shape
   readonly items: ListItems
-  readonly most: number
+  readonly max: number
   /** Whether empty lists are rejected. */
-  readonly isFilled?: boolean
+  readonly isNonEmpty?: boolean
 }
 
 /** An object with any field names. */
@@ -91,7 +91,7 @@ export interface MapShape {
   readonly type: 'map'
   readonly name: Shape<string>
   readonly of: Shape
-  readonly most: number
+  readonly max: number
 }
 
 /** An object with these fields. */
@@ -101,7 +101,7 @@ export interface ObjectShape {
   /** Whether the code that uses the object checks its fields, instead of the reader of the record. */
   readonly isReadWhole?: boolean
   /** Whether empty objects are rejected. */
-  readonly isFilled?: boolean
+  readonly isNonEmpty?: boolean
   /** A rule that covers several fields. */
   readonly rules?: 'cooldowns' | 'prices'
 }
@@ -131,32 +131,32 @@ export const flag: Shape<boolean> = { type: 'flag' }
 export const time: Shape<string> = { type: 'time' }
 
 /** A time in ISO 8601 with a time zone. */
-export const moment: Shape<string> = { type: 'time', isExact: true }
+export const exactTime: Shape<string> = { type: 'time', isExact: true }
 
 export const text = (rules: Omit<TextShape, 'type'> = {}): Shape<string> => ({ type: 'text', ...rules })
 
 /** Creates the shape of a display name; surrounding whitespace is removed. */
-export const name = (most: number, rules: Pick<TextShape, 'isPathPart'> = {}): Shape<string> =>
-  text({ isTrimmed: true, isFilled: true, most, ...rules })
+export const name = (max: number, rules: Pick<TextShape, 'isPathPart'> = {}): Shape<string> =>
+  text({ isTrimmed: true, isNonEmpty: true, max, ...rules })
 
 /** The id of a stored record. */
-export const storedId: Shape<string> = text({ isFilled: true, most: 512 })
+export const storedId: Shape<string> = text({ isNonEmpty: true, max: 512 })
 
 /** The id of a record, chosen by the app. It can be part of a URL. */
-export const hostId: Shape<string> = text({ pattern: /^[\w.-]{1,200}$/, form: 'hostId', isPathPart: true })
+export const customId: Shape<string> = text({ pattern: /^[\w.-]{1,200}$/, form: 'customId', isPathPart: true })
 
 /** Creates the shape of a string with a pattern; surrounding whitespace is removed. */
-export const formed = (form: TextForm, pattern: RegExp): Shape<string> => text({ isTrimmed: true, pattern, form })
+export const patternText = (form: TextForm, pattern: RegExp): Shape<string> => text({ isTrimmed: true, pattern, form })
 
 /** Any finite number. */
 export const number: Shape<number> = { type: 'number' }
 
 /** Creates the shape of a whole number in an inclusive range. */
-export const integer = (least: number, most: number): Shape<number> & NumberShape => ({
+export const integer = (min: number, max: number): Shape<number> & NumberShape => ({
   type: 'number',
   isWhole: true,
-  least,
-  most,
+  min,
+  max,
 })
 
 export const choice = <const T extends string>(
@@ -164,7 +164,7 @@ export const choice = <const T extends string>(
   rules: Pick<ChoiceShape, 'refused' | 'isOpen'> = {},
 ): Shape<T> => ({ type: 'choice', of, ...rules })
 
-export const list = <T>(of: Shape<T>, rules: Pick<ListShape, 'items' | 'most' | 'isFilled'>): Shape<T[]> => ({
+export const list = <T>(of: Shape<T>, rules: Pick<ListShape, 'items' | 'max' | 'isNonEmpty'>): Shape<T[]> => ({
   type: 'list',
   of,
   ...rules,
@@ -178,5 +178,5 @@ export const map = <T>(rules: Omit<MapShape, 'type' | 'of'> & { of: Shape<T> }):
 
 export const object = <const F extends Members>(
   fields: F,
-  rules: Pick<ObjectShape, 'isReadWhole' | 'isFilled' | 'rules'> = {},
+  rules: Pick<ObjectShape, 'isReadWhole' | 'isNonEmpty' | 'rules'> = {},
 ): Shape<ObjectOf<F>> => ({ type: 'object', fields, ...rules })

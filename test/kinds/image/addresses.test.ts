@@ -1,4 +1,4 @@
-import { isFile, readForm } from '../../../src/lib/multipart.ts'
+import { isFile, parseForm } from '../../../src/lib/multipart.ts'
 import type { Call } from '../../pipeline/support/upstream.ts'
 import { never } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -15,7 +15,7 @@ const served = (bytes: Uint8Array<ArrayBuffer> = bytesOf(png), type = 'applicati
 })
 
 for (const [name, sentBy] of [
-  ['openai', (call: Call) => readForm(call.init.body as Uint8Array, call.headers.get('content-type') ?? '')],
+  ['openai', (call: Call) => parseForm(call.init.body as Uint8Array, call.headers.get('content-type') ?? '')],
   ['google', (call: Call) => JSON.parse(call.body).contents[0].parts],
 ] as const)
   test(`${name} gets the bytes of an image that the client sends as a URL`, async () => {
@@ -32,7 +32,7 @@ for (const [name, sentBy] of [
         { inlineData: { mimeType: 'image/png', data: png } },
       ])
     else {
-      const files = readForm(call?.init.body as Uint8Array, call?.headers.get('content-type') ?? '').filter(isFile)
+      const files = parseForm(call?.init.body as Uint8Array, call?.headers.get('content-type') ?? '').filter(isFile)
       assert.equal(
         files.map(({ name: field, type, bytes }) => [field, type, bytes.length]),
         Array(2).fill(['image[]', 'image/png', bytesOf(png).length]),

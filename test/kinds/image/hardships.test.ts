@@ -1,5 +1,5 @@
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
-import { type FormPart, writeForm } from '../../../src/lib/multipart.ts'
+import { type FormPart, serializeForm } from '../../../src/lib/multipart.ts'
 import { bodyOf, type End, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { apiKeyOf, openWorld } from '../../pipeline/support/world.ts'
 import { createRandom } from '../../support/random.ts'
@@ -90,7 +90,7 @@ test(`none of ${times} random image requests causes a gateway error`, async () =
     const parts: FormPart[] = Object.entries(body).map(([name, value]) => ({ name, value: String(value) }))
     for (let more = random.below(4); more > 0; more--)
       parts.push(files[random.below(files.length)] ?? parts[0] ?? (assert.unreachable() as never))
-    const form = writeForm(parts)
+    const form = serializeForm(parts)
     const request = isForm
       ? { body: form.bytes as Uint8Array<ArrayBuffer>, headers: { 'content-type': form.contentType } }
       : { body: JSON.stringify(body) }

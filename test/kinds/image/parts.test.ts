@@ -1,4 +1,4 @@
-import { isFile, readForm } from '../../../src/lib/multipart.ts'
+import { isFile, parseForm } from '../../../src/lib/multipart.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 import { apiKeyOf } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -47,7 +47,7 @@ test('markup and mask in JSON reach OpenAI as files', async () => {
     const response = await ask(imageVendors.openai.model, asked, edits)
     assert.is(response.status, 200, await response.text())
     const [call] = up.calls
-    const parts = readForm(call?.init.body as Uint8Array, call?.headers.get('content-type') ?? '')
+    const parts = parseForm(call?.init.body as Uint8Array, call?.headers.get('content-type') ?? '')
     assert.equal(
       parts.filter(isFile).map(({ name, type, bytes }) => [name, type, bytes.length]),
       [

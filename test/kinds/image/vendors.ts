@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
-import { isFile, readForm } from '../../../src/lib/multipart.ts'
+import { isFile, parseForm } from '../../../src/lib/multipart.ts'
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { type Answering, type Call, type FakeUpstream, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
@@ -199,7 +199,7 @@ export function fieldsOf(call: Pick<Call, 'headers' | 'init' | 'body'> | undefin
   const type = headers.get('content-type') ?? ''
   if (!type.startsWith('multipart/')) return body === '' ? {} : JSON.parse(body)
   const fields: JsonObject = {}
-  for (const part of readForm(init.body as unknown as Uint8Array, type))
+  for (const part of parseForm(init.body as unknown as Uint8Array, type))
     fields[part.name.replace('[]', '')] = isFile(part) ? part.bytes.length : part.value
   return fields
 }

@@ -1,5 +1,5 @@
 import { concatBytes, encodeUtf8 } from '../../../src/lib/bytes.ts'
-import { type FormPart, writeForm } from '../../../src/lib/multipart.ts'
+import { type FormPart, serializeForm } from '../../../src/lib/multipart.ts'
 import { bodyOf, type Call, fakeUpstream, json, never, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
 import { createRandom } from '../../support/random.ts'
@@ -19,7 +19,7 @@ async function open(answer: (call: Call) => Response | Promise<Response> = answe
   const connections = Object.keys(hearingVendors)
   const world = await openWorld({ fetch: up, catalog: hearingCatalog, connections, ...more })
   const send = (fields: Record<string, string>, { at = AT, headers = {}, signal }: SendOptions = {}) => {
-    const { bytes, contentType } = writeForm([...partsOf(fields), file])
+    const { bytes, contentType } = serializeForm([...partsOf(fields), file])
     return sendBytes(bytes, { at, signal, headers: { 'content-type': contentType, ...headers } })
   }
   const sendBytes = (body: BodyInit | Uint8Array, { at = AT, headers = {}, signal }: SendOptions = {}) =>

@@ -1,5 +1,5 @@
 import { fromBase64 } from '../../../src/lib/bytes.ts'
-import { isFile, readForm } from '../../../src/lib/multipart.ts'
+import { isFile, parseForm } from '../../../src/lib/multipart.ts'
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { type Call, json, sse } from '../../pipeline/support/upstream.ts'
@@ -29,7 +29,7 @@ const isSame = (bytes: Uint8Array) => bytes.length === wav.length && bytes.every
 
 /** The fields of a form, by their names; `undefined`, where its file is not the one that was sent, or not the last part. */
 export function formIn({ init, headers }: Pick<Call, 'init' | 'headers'>): Record<string, string[]> | undefined {
-  const parts = readForm(init.body as Uint8Array, headers.get('content-type') ?? '')
+  const parts = parseForm(init.body as Uint8Array, headers.get('content-type') ?? '')
   const last = parts.at(-1)
   if (!last || !isFile(last) || last.name !== 'file' || !isSame(last.bytes) || !last.fileName?.endsWith('.wav'))
     return undefined

@@ -1,6 +1,6 @@
 import type { GenericSchema } from 'valibot'
 import type { JsonObject } from '../../../lib/json.ts'
-import { statusWords } from './operation-words.ts'
+import { statusDescriptions } from './operation-words.ts'
 
 /** Operations by path and lowercase method. */
 export type Paths = Record<string, Record<string, JsonObject>>
@@ -50,7 +50,7 @@ export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Recor
     errors: (statuses, name, schema) =>
       Object.fromEntries(
         statuses.map((status) => {
-          responses[`${name}${status}`] = { description: statusWords[status], content: jsonContent(schema) }
+          responses[`${name}${status}`] = { description: statusDescriptions[status], content: jsonContent(schema) }
           return [status, { $ref: `#/components/responses/${name}${status}` }]
         }),
       ),

@@ -10,7 +10,7 @@ import { describeFields } from './field-words.ts'
 import { type ManagementRoute, managementPaths, managementTypes, nameInputs } from './management-paths.ts'
 import { answerHeaders, clientParameters, clientSecuritySchemes, modelPaths } from './model-paths.ts'
 import { modelTypes } from './model-types.ts'
-import { tagWords } from './operation-words.ts'
+import { tagDescriptions } from './operation-words.ts'
 import { convertType } from './type-text.ts'
 
 /** The parts of the description that differ between gateways. */
@@ -87,9 +87,9 @@ export function describeGateway({
     openapi: '3.1.0',
     info: { title: 'Signalbox', version, description: DESCRIPTION + errorRows().join('\n') },
     servers: [{ url: basePath || '/' }],
-    tags: [...new Set([...Object.keys(tagWords), ...used])]
+    tags: [...new Set([...Object.keys(tagDescriptions), ...used])]
       .filter((name) => used.has(name))
-      .map((name) => ({ name, description: getEntry(tagWords, name) ?? 'Added by a feature.' })),
+      .map((name) => ({ name, description: getEntry(tagDescriptions, name) ?? 'Added by a feature.' })),
     paths,
     components: {
       schemas: definitions,

@@ -1,40 +1,40 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import {
-  accountApiWords,
-  aliasApiWords,
-  comboApiWords,
-  connectionApiWords,
-  customModelApiWords,
-  groupApiWords,
-  keyApiWords,
-  providerApiWords,
-  settingsApiWords,
-  topLevelApiWords,
+  accountDescriptions,
+  aliasDescriptions,
+  comboDescriptions,
+  connectionDescriptions,
+  customModelDescriptions,
+  groupDescriptions,
+  keyDescriptions,
+  providerDescriptions,
+  settingsDescriptions,
+  topLevelDescriptions,
 } from '../../../types/records/api-words.ts'
 import type { NamedOperation } from '../../operation-table.ts'
 import { capitalize, joinNames } from './document-parts.ts'
 
 /** Omits fields whose names are self-explanatory. */
-const omitEmpty = (words: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(words).filter(([, sentence]) => sentence !== ''))
+const omitEmpty = (descriptions: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(descriptions).filter(([, sentence]) => sentence !== ''))
 
 /** Descriptions of fields whose names aren't self-explanatory, by schema name, or by the resource whose inputs have them. */
-export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  ApiKey: { ...omitEmpty(keyApiWords), error: 'The problem with the key, if any.' },
-  KeyGroup: { ...omitEmpty(groupApiWords), error: 'The problem with the group, if any.' },
-  Account: { ...omitEmpty(accountApiWords), error: 'The problem with the account, if any.' },
-  Settings: omitEmpty(settingsApiWords),
-  Combo: omitEmpty(comboApiWords),
+export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ApiKey: { ...omitEmpty(keyDescriptions), error: 'The problem with the key, if any.' },
+  KeyGroup: { ...omitEmpty(groupDescriptions), error: 'The problem with the group, if any.' },
+  Account: { ...omitEmpty(accountDescriptions), error: 'The problem with the account, if any.' },
+  Settings: omitEmpty(settingsDescriptions),
+  Combo: omitEmpty(comboDescriptions),
   Connection: {
-    ...omitEmpty(connectionApiWords),
-    ...omitEmpty(topLevelApiWords),
+    ...omitEmpty(connectionDescriptions),
+    ...omitEmpty(topLevelDescriptions),
     warnings: 'Problems to fix before this works, if any.',
     error: 'Why the credential cannot be decrypted. Absent otherwise.',
     health: 'Up to twenty recent failures, the most severe first.',
   },
-  CustomModel: omitEmpty(customModelApiWords),
-  Alias: omitEmpty(aliasApiWords),
-  Provider: omitEmpty(providerApiWords),
+  CustomModel: omitEmpty(customModelDescriptions),
+  Alias: omitEmpty(aliasDescriptions),
+  Provider: omitEmpty(providerDescriptions),
   Explain: {
     model: 'A listed model, an alias, or a combo.',
     body: 'The request body. Default: no messages.',
@@ -121,7 +121,7 @@ export function describeFields(
 ): void {
   const inputs = new Map(operations.map((operation) => [nameInput(operation), describeInput(operation)]))
   for (const [name, { properties }] of Object.entries(definitions)) {
-    for (const [field, description] of Object.entries(inputs.get(name) ?? findWords(name))) {
+    for (const [field, description] of Object.entries(inputs.get(name) ?? findDescriptions(name))) {
       const property = Object(properties)[field]
       if (property) property.description = description
     }
@@ -133,7 +133,7 @@ export const nameInput = ({ names }: Pick<NamedOperation, 'names'>): string => `
 
 /** Returns the descriptions of an operation's input fields, by name. */
 export const describeInput = (operation: NamedOperation): Readonly<Record<string, string>> => ({
-  ...findWords(nameInput(operation)),
+  ...findDescriptions(nameInput(operation)),
   ...operation.parameters,
 })
 
@@ -141,10 +141,10 @@ export const describeInput = (operation: NamedOperation): Readonly<Record<string
  * Returns the descriptions for a schema: `Combo` also covers `CombosCreateInput`, `ApiKey` covers `KeysCreateInput`, and `KeyGroup` covers
  * `GroupsCreateInput`.
  */
-function findWords(name: string): Readonly<Record<string, string>> {
+function findDescriptions(name: string): Readonly<Record<string, string>> {
   const resource = name
     .replace(/(?:Create|Update|Set|Put)?Input$/, '')
     .replace(/^Keys$/, 'ApiKeys')
     .replace(/^Groups$/, 'KeyGroups')
-  return fieldWords[resource] ?? fieldWords[resource.replace(/e?s$/, '')] ?? {}
+  return fieldDescriptions[resource] ?? fieldDescriptions[resource.replace(/e?s$/, '')] ?? {}
 }

@@ -15,7 +15,12 @@ import {
   toTemplate,
 } from './document-parts.ts'
 import { nameInput } from './field-words.ts'
-import { formatWords, ifMatchWords, liveWords, routeWords } from './operation-words.ts'
+import {
+  formatDescription,
+  ifMatchDescription,
+  liveParameterDescriptions,
+  routeDescriptions,
+} from './operation-words.ts'
 
 /** The operations of a route of the management API: one, or several with different values of the body field `action`. */
 export type ManagementRoute = readonly [NamedOperation, ...NamedOperation[]]
@@ -79,7 +84,7 @@ export function managementPaths(
     const members: Array<[string, JsonObject]> = Object.entries(Object(properties))
     return [
       ...members.map(([name, schema]) => parameter('query', name, parameters[name], schema)),
-      ...(exported ? [parameter('query', 'format', formatWords, FORMAT)] : []),
+      ...(exported ? [parameter('query', 'format', formatDescription, FORMAT)] : []),
     ]
   }
 
@@ -97,8 +102,12 @@ export function managementPaths(
   }
 
   /** Describes a route that isn't an operation, because its response can be a stream. */
-  function describeStream(operationId: keyof typeof routeWords, details: JsonObject, content?: JsonObject): JsonObject {
-    const { errors = [], ...said } = routeWords[operationId]
+  function describeStream(
+    operationId: keyof typeof routeDescriptions,
+    details: JsonObject,
+    content?: JsonObject,
+  ): JsonObject {
+    const { errors = [], ...said } = routeDescriptions[operationId]
     return {
       operationId,
       tags: [operationId],
@@ -117,8 +126,8 @@ export function managementPaths(
 
   const liveMembers: Array<[string, JsonObject]> = Object.entries(Object(convert(liveInput).properties))
   const liveParameters = [
-    ...liveMembers.map(([name, schema]) => parameter('query', name, liveWords[name], schema)),
-    parameter('header', LAST_EVENT, liveWords[LAST_EVENT]),
+    ...liveMembers.map(([name, schema]) => parameter('query', name, liveParameterDescriptions[name], schema)),
+    parameter('header', LAST_EVENT, liveParameterDescriptions[LAST_EVENT]),
   ]
   const tryBody = { required: true, content: jsonContent(convert(tryInput)) }
   return {
@@ -131,7 +140,7 @@ export function managementPaths(
 
 const LAST_EVENT = 'last-event-id'
 
-const describeIfMatch = () => parameter('header', 'If-Match', ifMatchWords)
+const describeIfMatch = () => parameter('header', 'If-Match', ifMatchDescription)
 
 const FORMAT = { type: 'string', enum: ['json', 'csv', 'jsonl'] }
 

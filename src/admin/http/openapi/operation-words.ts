@@ -1,5 +1,5 @@
 /** The description of a route. */
-interface Words {
+interface RouteDescription {
   summary: string
   description?: string
   /** Error statuses that only this route returns. */
@@ -7,7 +7,7 @@ interface Words {
 }
 
 /** Descriptions of routes that are not operations, because their responses are streams. */
-export const routeWords: Readonly<Record<'live' | 'usageLive' | 'try', Words>> = {
+export const routeDescriptions: Readonly<Record<'live' | 'usageLive' | 'try', RouteDescription>> = {
   live: {
     summary: 'Follow live events',
     description:
@@ -28,21 +28,21 @@ export const routeWords: Readonly<Record<'live' | 'usageLive' | 'try', Words>> =
 }
 
 /** The description of the `If-Match` header. */
-export const ifMatchWords =
+export const ifMatchDescription =
   'The `ETag` of the record that the change is based on. If the record has changed since, returns 409 with the current record as `current`.'
 
 /** The description of the parameter `format`. */
-export const formatWords = 'Response format; default: from `Accept`, otherwise `json`.'
+export const formatDescription = 'Response format; default: from `Accept`, otherwise `json`.'
 
 /** Descriptions of the parameters of live events. */
-export const liveWords: Readonly<Record<string, string>> = {
+export const liveParameterDescriptions: Readonly<Record<string, string>> = {
   after: 'The id of the last event you received.',
   types: 'Only events of these types, comma-separated. Default: all.',
   'last-event-id': 'The same as `after`; takes precedence over it.',
 }
 
 /** Descriptions of the tags: the resources of the management API, and the rest of the gateway. */
-export const tagWords: Readonly<Record<string, string>> = {
+export const tagDescriptions: Readonly<Record<string, string>> = {
   keys: 'API keys with which clients call models.',
   groups: 'Groups of API keys that share limits.',
   accounts: "The accounts of your app's users and customers.",
@@ -70,7 +70,7 @@ export const tagWords: Readonly<Record<string, string>> = {
 }
 
 /** Descriptions of error statuses. */
-export const statusWords: Readonly<Record<number, string>> = {
+export const statusDescriptions: Readonly<Record<number, string>> = {
   400: 'The request is invalid. The message says why; nothing was changed.',
   401: 'The credential is missing or wrong.',
   403: 'The credential does not allow this: a paused API key, a model it may not use, or a page on another site.',

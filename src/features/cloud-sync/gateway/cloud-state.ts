@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { handleStorageError, retryLostRace } from '../../../records/storage-access.ts'
+import { handleStorageError, retryOnConflict } from '../../../records/storage-access.ts'
 import type { Storage } from '../../../types.ts'
 import type { CloudConflict } from './cloud-operations.ts'
 
@@ -44,7 +44,7 @@ export function createMirrorMemory(storage: Storage): MirrorMemoryStore {
     read: async () => parse((await load())?.value),
 
     change: (change, signal) =>
-      retryLostRace(async () => {
+      retryOnConflict(async () => {
         const stored = await load()
         const memory = parse(stored?.value)
         const { conflicts, ...next } = { ...memory, ...change(memory) }

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { handleStorageError, retryLostRace } from '../../../records/storage-access.ts'
+import { handleStorageError, retryOnConflict } from '../../../records/storage-access.ts'
 import type { Storage } from '../../../types.ts'
 
 /** The proxy's own data, stored as JSON objects. All methods reject with `STORAGE_FAILED` or `STORAGE_UNAVAILABLE`. */
@@ -61,7 +61,7 @@ export function createDocuments(storage: Storage): Documents {
     remove,
 
     change: (key, parse, change) =>
-      retryLostRace(async () => {
+      retryOnConflict(async () => {
         const found = await read(key, parse)
         const next = change(found?.value)
         return next === undefined || (await write(key, next, { ifVersion: found?.version ?? null })) ? DONE : false

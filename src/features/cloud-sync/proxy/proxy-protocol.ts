@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import type { Exchange, Reply } from '../../../lib/exchange.ts'
-import { type BodyTime, timedBody } from '../../../lib/timed-body.ts'
+import { type BodyTime, readTimedBody } from '../../../lib/timed-body.ts'
 import { jsonReply } from '../../../request/door/reply.ts'
 import { decryptBody, encryptBody } from '../cryptography.ts'
 import {
@@ -63,7 +63,7 @@ export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, t
         method: 'POST',
         path: paths.sessions,
         run: async (exchange) =>
-          sessions.open(readOpening(await timedBody(exchange, { maxBytes: MAX_OPENING_BYTES, time }))),
+          sessions.open(readOpening(await readTimedBody(exchange, { maxBytes: MAX_OPENING_BYTES, time }))),
       },
     ],
     signed: [
@@ -140,7 +140,7 @@ export function createProtocol(deps: {
     }
     const hasBody = method !== 'GET' && method !== 'HEAD'
     const request = await sessions.authorize(exchange, async () =>
-      hasBody ? timedBody(exchange, { maxBytes: MAX_MESSAGE_BYTES, time }) : NO_BODY,
+      hasBody ? readTimedBody(exchange, { maxBytes: MAX_MESSAGE_BYTES, time }) : NO_BODY,
     )
     admit()
     const { route, id } = findSignedRoute(routes.signed, method, path)

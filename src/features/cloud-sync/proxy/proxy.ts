@@ -7,13 +7,13 @@ import type { Management } from '../../../management/operations.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from '../../../options.ts'
 import {
   getLogger,
-  holdsRefusedBodies,
+  holdsRejectedBodies,
   isWorkers,
   lingerBeforeClose,
   platformClock,
   platformCrypto,
-  requestTurn,
   turnEnd,
+  waitForBatch,
 } from '../../../platform.ts'
 import { openKeyring } from '../../../records/open-keyring.ts'
 import { KEYRING } from '../../../records/record-collections.ts'
@@ -166,8 +166,8 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
   const { gateway, handle, matches } = createFetchHandlers(app, {
     isOwnPath: isProxyPath,
     elsewhere: replyElsewhere,
-    begin: requestTurn,
-    holdsRefused: holdsRefusedBodies,
+    begin: waitForBatch,
+    holdsRefused: holdsRejectedBodies,
     linger: lingerBeforeClose,
     onError,
   })

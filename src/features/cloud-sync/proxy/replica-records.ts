@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import { evictOldest } from '../../../lib/maps.ts'
-import { type Cached, createCached, createFreshness } from '../../../records/cached.ts'
+import { type Cached, createCache, createFreshness } from '../../../records/cached.ts'
 import { createStaleFallback } from '../../../records/storage-access.ts'
 import type { Clock } from '../../../types.ts'
 import type { SyncRequest } from '../protocol.ts'
@@ -97,7 +97,7 @@ export function createReplicaRecords(deps: {
   const read = async (tenant: string) => (await documents.read(MIRRORS + tenant, parseReplicaRecord))?.value
 
   function getCached(tenant: string): Cached<ReplicaRecord | undefined> {
-    const cached = kept.get(tenant) ?? createCached(() => read(tenant), { clock, freshness, staleFallback })
+    const cached = kept.get(tenant) ?? createCache(() => read(tenant), { clock, freshness, staleFallback })
     if (!kept.delete(tenant)) evictOldest(kept, MAX_KEPT)
     kept.set(tenant, cached) // move it to the end; `evictOldest` removes the first entry
     return cached

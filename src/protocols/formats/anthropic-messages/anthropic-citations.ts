@@ -1,5 +1,5 @@
 import { assertNever } from '../../../lib/assert-never.ts'
-import { isObject, type JsonObject, scalarText } from '../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
 import { getEntry } from '../../../lib/maps.ts'
 import type { Citation } from '../canonical/canonical-parts.ts'
 import { omitUndefined, readString } from '../canonical/canonical-values.ts'
@@ -15,7 +15,7 @@ export function parseCitations(citations: unknown, responseWarnings?: ResponseWa
 }
 
 export function parseCitation(citation: JsonObject): Citation | undefined {
-  const unit = getEntry(units, scalarText(citation.type))
+  const unit = getEntry(units, formatScalar(citation.type))
   const url = readString(citation.url) ?? readString(citation.source)
   if (!unit && url === undefined) return undefined
   const [start, end] = unit ? [citation[`start_${unit}`], citation[`end_${unit}`]] : []

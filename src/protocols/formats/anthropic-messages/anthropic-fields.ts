@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, scalarText } from '../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
 import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-answer.ts'
 import { type Fields, readCacheMark } from '../canonical/canonical-fields.ts'
 import type { CacheMark, ServerToolPart } from '../canonical/canonical-parts.ts'
@@ -120,7 +120,7 @@ export function parseServerResult(
   { hasHosted }: Pick<ReadContext, 'hasHosted'>,
 ): ServerToolPart | undefined {
   const isSearch = block.type === 'web_search_tool_result'
-  if (!isSearch && !(hasHosted && scalarText(block.type).endsWith('_tool_result'))) return undefined
+  if (!isSearch && !(hasHosted && formatScalar(block.type).endsWith('_tool_result'))) return undefined
   const id = readStringOrEmpty(block.tool_use_id)
   const { name, input } = running.get(id) ?? {}
   running.delete(id)

@@ -1,6 +1,6 @@
 import { concatBytes, createFinder, decodeUtf8Lenient, encodeUtf8 } from '../../../lib/bytes.ts'
 import { isObject, tryParseJson } from '../../../lib/json.ts'
-import { createSseParser, eventText, type SseEvent, splitEvents } from '../../../lib/sse.ts'
+import { createSseParser, formatSseEvent, type SseEvent, splitEvents } from '../../../lib/sse.ts'
 import { RESTARTED } from '../restart-detector.ts'
 import { messageErrors } from './anthropic-errors.ts'
 import { createMessageStarts } from './anthropic-stream-state.ts'
@@ -55,5 +55,5 @@ function parseEvent(bytes: Uint8Array): SseEvent | undefined {
   return parsed
 }
 
-const STOP = encodeUtf8(eventText({ event: 'message_stop', data: '{"type":"message_stop"}' }))
+const STOP = encodeUtf8(formatSseEvent({ event: 'message_stop', data: '{"type":"message_stop"}' }))
 const NO_BYTES = new Uint8Array(0)

@@ -1,4 +1,4 @@
-import { isObject, scalarText } from '../../../lib/json.ts'
+import { formatScalar, isObject } from '../../../lib/json.ts'
 import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-answer.ts'
 import { readTokenCount } from '../canonical/canonical-values.ts'
 import type { EmbeddedError } from '../format.ts'
@@ -20,7 +20,7 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Finis
 
 /** Parses how a response ended, from the whole response or from `messageStop`. The stop sequence that matched is in the model-specific fields. */
 export function parseStop(stopReason: unknown, ownFields: unknown): Finish {
-  const finish: Finish = { reason: finishReasons.get(stopReason) ?? 'stop', raw: scalarText(stopReason) }
+  const finish: Finish = { reason: finishReasons.get(stopReason) ?? 'stop', raw: formatScalar(stopReason) }
   const sequence = isObject(ownFields) ? ownFields.stop_sequence : undefined
   if (typeof sequence === 'string') finish.stopSequence = sequence
   return finish

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, scalarText } from '../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
 
 /** Resolves a reference such as `#` or `#/$defs/name` (a JSON pointer) within `root`. Returns `undefined` if it has no target. */
 export function resolveReference(root: JsonObject, ref: string): JsonObject | undefined {
@@ -170,7 +170,7 @@ export function isEnforceable(schema: unknown): boolean {
   )
   return (
     (!isObjectSchema || isClosed) &&
-    (format === undefined || FORMATS.has(scalarText(format))) &&
+    (format === undefined || FORMATS.has(formatScalar(format))) &&
     [
       ...inner,
       ...(Array.isArray(mergeAlternatives) ? mergeAlternatives : []),

@@ -1,5 +1,5 @@
 import { gatewayError } from '../../../errors.ts'
-import { isObject, isUnsafelyDeep, type JsonObject, MAX_DEPTH, tryParseJson } from '../../../lib/json.ts'
+import { isObject, isTooDeepToSerialize, type JsonObject, MAX_DEPTH, tryParseJson } from '../../../lib/json.ts'
 import { withoutTrailing } from '../../../lib/urls.ts'
 
 /*
@@ -73,4 +73,4 @@ export function rejectDeepAnswer(): never {
 }
 
 /** Returns the JSON of a response or an event. Throws `UPSTREAM_INVALID` if it is nested so deep that it can't be written again. */
-export const checkDepth = (text: string): string => (isUnsafelyDeep(text) ? rejectDeepAnswer() : text)
+export const checkDepth = (text: string): string => (isTooDeepToSerialize(text) ? rejectDeepAnswer() : text)

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, scalarText, tryParseJson } from '../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { encodePathSegment } from '../../../lib/urls.ts'
 import type { TokenUsage } from '../canonical/canonical-answer.ts'
@@ -92,11 +92,11 @@ function hasContent({ content }: JsonObject): boolean {
 
 /** Returns an error if the finish reason means that the response is malformed, so that the call can be retried. */
 function toMalformedError({ finishReason, finishMessage }: JsonObject, isStarted: boolean): EmbeddedError | undefined {
-  if (!(isStarted ? BROKEN : BROKEN_IF_EMPTY).test(scalarText(finishReason))) return undefined
+  if (!(isStarted ? BROKEN : BROKEN_IF_EMPTY).test(formatScalar(finishReason))) return undefined
   return {
     class: 'content',
     status: 502,
-    message: scalarText(finishMessage ?? `The model's response is malformed: ${scalarText(finishReason)}.`),
+    message: formatScalar(finishMessage ?? `The model's response is malformed: ${formatScalar(finishReason)}.`),
   }
 }
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, scalarText, tryParseJson } from '../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { Fields } from '../canonical/canonical-fields.ts'
 import type { ToolCallPart } from '../canonical/canonical-parts.ts'
 import type { FunctionTool } from '../canonical/canonical-tools.ts'
@@ -84,7 +84,7 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
     createCall({ command, working_directory, timeout_ms, env }) {
       const words = typeof command === 'string' ? ['bash', '-lc', command] : readCommands(command)
       if (!words) return undefined
-      const variables = Object.entries(isObject(env) ? env : {}).map(([name, value]) => [name, scalarText(value)])
+      const variables = Object.entries(isObject(env) ? env : {}).map(([name, value]) => [name, formatScalar(value)])
       return {
         type: 'local_shell_call',
         action: {

@@ -1,7 +1,7 @@
 import { concatBytes, encodeUtf8, fromBase64 } from '../../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { FormFile } from '../../../lib/multipart.ts'
-import { eventText } from '../../../lib/sse.ts'
+import { formatSseEvent } from '../../../lib/sse.ts'
 import { type Fields, readFields } from '../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
@@ -232,7 +232,7 @@ function createEventStream(
   { request, warnings, now }: ClientWriteContext<ImageRequest>,
 ): ClientStream<ImageResponse, ImageChunk> {
   const writeEvent = (type: string, data: JsonObject) =>
-    encodeUtf8(eventText({ event: type, data: JSON.stringify({ type, ...data }) }))
+    encodeUtf8(formatSseEvent({ event: type, data: JSON.stringify({ type, ...data }) }))
   let done: ImageChunk[] = []
   const writeCompleted = ({ image, metadata }: ImageChunk, usage: TokenUsage | undefined) =>
     writeEvent(`${event}.completed`, {

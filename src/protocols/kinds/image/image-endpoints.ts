@@ -1,4 +1,4 @@
-import { type JsonObject, scalarText } from '../../../lib/json.ts'
+import { formatScalar, type JsonObject } from '../../../lib/json.ts'
 import { once } from '../../../lib/promises.ts'
 import type { RequestBound } from '../../formats/format.ts'
 import { endsAtClient } from '../../formats/model-operations.ts'
@@ -13,15 +13,15 @@ const operation = createOperation({
 })
 const loadForms = once(async () => (await import('./image-forms.ts')).imageForms)
 
-const readCount = ({ n }: JsonObject) => Math.min(10, Math.max(1, Math.ceil(Number(scalarText(n))) || 1))
+const readCount = ({ n }: JsonObject) => Math.min(10, Math.max(1, Math.ceil(Number(formatScalar(n))) || 1))
 
 /** Returns the maximum output tokens of an image of this size and its partial images: four times the tokens of `high` at 1.5 megapixels. */
 function boundOutputTokens(body: JsonObject): number {
-  const [, width, height] = /^(\d+)x(\d+)$/.exec(scalarText(body.size ?? '')) ?? []
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(formatScalar(body.size ?? '')) ?? []
   const [tier] = /[24]k/i.exec(JSON.stringify([body.size, body.resolution, body.providerOptions])) ?? []
   const named = tier === undefined ? 1.6 : tier.startsWith('4') ? 16 : 4.2
   const megapixels = Math.max(named, width === undefined ? 0 : (Number(width) * Number(height)) / 1_000_000)
-  const partial = Math.min(3, Math.max(0, Number(scalarText(body.partial_images)) || 0))
+  const partial = Math.min(3, Math.max(0, Number(formatScalar(body.partial_images)) || 0))
   return Math.ceil(megapixels * TOKENS_PER_MEGAPIXEL) + partial * 100
 }
 

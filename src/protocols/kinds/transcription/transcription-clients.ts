@@ -1,5 +1,5 @@
 import { encodeUtf8, fromBase64 } from '../../../lib/bytes.ts'
-import { isObject, type JsonObject, scalarText } from '../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
 import type { FormFile } from '../../../lib/multipart.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
@@ -34,7 +34,7 @@ const createClient = (
       keywords: readStrings(body, 'keywords', warnings),
       granularities: readStrings(body, 'timestamp_granularities', warnings),
       temperature: readTemperature(body.temperature, warnings),
-      isStream: stream === true || /^true$/i.test(scalarText(stream)),
+      isStream: stream === true || /^true$/i.test(formatScalar(stream)),
       isForm: files.length > 0,
       others: Object.keys(body).filter((name) => !KNOWN_FIELDS.has(name) && body[name] !== null),
     }

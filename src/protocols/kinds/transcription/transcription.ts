@@ -1,5 +1,5 @@
 import { gatewayError } from '../../../errors.ts'
-import { isObject, scalarText } from '../../../lib/json.ts'
+import { formatScalar, isObject } from '../../../lib/json.ts'
 import type { FormPart } from '../../../lib/multipart.ts'
 import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
@@ -119,7 +119,7 @@ export const readSegments = (value: unknown): TranscriptSegment[] | undefined =>
   readList(value, ({ start, end, text, speaker, speaker_id: id }) => {
     const name = speaker ?? id
     return isNumber(start) && isNumber(end) && typeof text === 'string'
-      ? { start, end, text, ...(name !== undefined && name !== null && { speaker: scalarText(name) }) }
+      ? { start, end, text, ...(name !== undefined && name !== null && { speaker: formatScalar(name) }) }
       : undefined
   })
 
@@ -129,7 +129,7 @@ export const readWords = (value: unknown, member = 'word'): Word[] | undefined =
     const { [member]: word } = more
     const name = speaker ?? id
     return isNumber(start) && isNumber(end) && typeof word === 'string'
-      ? { word, start, end, ...(name !== undefined && name !== null && { speaker: scalarText(name) }) }
+      ? { word, start, end, ...(name !== undefined && name !== null && { speaker: formatScalar(name) }) }
       : undefined
   })
 

@@ -1,5 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { awsCredentials } from '../../../lib/credential-shapes.ts'
+import { parseAwsCredentials } from '../../../lib/credential-shapes.ts'
 import type { UpstreamCall } from '../../../lib/exchange.ts'
 import { withoutTrailing } from '../../../lib/urls.ts'
 import type { ProviderSpecificData } from '../../../types.ts'
@@ -14,7 +14,7 @@ export async function createBedrockCall(
   const own = withoutTrailing(baseUrl?.trim() ?? '', '/')
   const call = createCall(own ? replaceService(own, request.service) : getRegionUrl(region, request.service), request)
   const { headers, body = '' } = call
-  const credentials = awsCredentials(apiKey)
+  const credentials = parseAwsCredentials(apiKey)
   if (!credentials) return { ...call, headers: { ...headers, authorization: `Bearer ${apiKey}` } }
   const signer = new AwsV4Signer({
     ...credentials,

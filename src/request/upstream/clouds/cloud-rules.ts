@@ -1,4 +1,4 @@
-import { awsCredentials } from '../../../lib/credential-shapes.ts'
+import { parseAwsCredentials } from '../../../lib/credential-shapes.ts'
 import { isObject, tryParseJson } from '../../../lib/json.ts'
 import type { Cloud, ProviderSpecificData } from '../../../types.ts'
 
@@ -36,7 +36,7 @@ const bedrockRules: CloudRules = {
     return region ? undefined : 'Bedrock needs "providerSpecificData.region", such as "us-east-1".'
   },
   credentialProblem: (apiKey) =>
-    ACCESS_KEY.test(apiKey) && !awsCredentials(apiKey)
+    ACCESS_KEY.test(apiKey) && !parseAwsCredentials(apiKey)
       ? 'Give AWS access keys as "<access key id>:<secret access key>", followed by ":<session token>" if there is one.'
       : undefined,
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, scalarText } from '../../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../../../../lib/json.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import { type Fields, readElementFields, requireString } from '../../canonical/canonical-fields.ts'
 import type { AssistantPart, ToolCallPart, UserPart } from '../../canonical/canonical-parts.ts'
@@ -156,10 +156,10 @@ function ignoreAll(block: Fields) {
  * Returns `undefined` for other blocks.
  */
 function getServerToolText(block: JsonObject): string | undefined {
-  const type = scalarText(block.type)
+  const type = formatScalar(block.type)
   if (type.startsWith('tool_search') || block.name === 'tool_search') return '' // all tools are declared anyway
   if (type === 'server_tool_use' || type === 'mcp_tool_use') {
-    if (scalarText(block.name).startsWith('tool_search')) return ''
+    if (formatScalar(block.name).startsWith('tool_search')) return ''
     return `${block.name}(${isObject(block.input) ? formatScalars(block.input).join(', ') : ''})`
   }
   if (type === 'compaction' || type.endsWith('_tool_result')) return collectTexts(block.content).join('\n')

@@ -1,5 +1,5 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
-import { scalarText } from '../../../../lib/json.ts'
+import { formatScalar } from '../../../../lib/json.ts'
 import type { ReasoningTraits } from '../../../../traits.ts'
 import { getBeta } from '../../anthropic-tools.ts'
 import {
@@ -55,7 +55,7 @@ function writeBetas({
   context_management,
   output_config,
 }: WireRequest): Record<string, string> {
-  const toolBetas = tools.flatMap((tool) => ('type' in tool && getBeta(scalarText(tool.type))) || [])
+  const toolBetas = tools.flatMap((tool) => ('type' in tool && getBeta(formatScalar(tool.type))) || [])
   const betas = [
     ...new Set(toolBetas),
     ...(messages.some(hasFile) ? ['files-api-2025-04-14'] : []),

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, scalarText } from '../../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../../../../lib/json.ts'
 import { resolveReference } from '../../canonical/canonical-schema.ts'
 
 /** Called for each dropped keyword with its path in the schema: `properties.a.uniqueItems`. */
@@ -165,8 +165,8 @@ function writeLimits(schema: JsonObject, noteLoss: NoteLoss): JsonObject {
   const isInteger = [schema.type].flat().includes('integer')
   const least = readExclusiveLimit(schema, 'exclusiveMinimum', { limit: 'minimum', step: 1, isInteger })
   const most = readExclusiveLimit(schema, 'exclusiveMaximum', { limit: 'maximum', step: -1, isInteger })
-  if (least) written.minimum = Math.max(least.value, Number(scalarText(written.minimum ?? least.value)))
-  if (most) written.maximum = Math.min(most.value, Number(scalarText(written.maximum ?? most.value)))
+  if (least) written.minimum = Math.max(least.value, Number(formatScalar(written.minimum ?? least.value)))
+  if (most) written.maximum = Math.min(most.value, Number(formatScalar(written.maximum ?? most.value)))
   if (least && !isInteger) noteLoss('exclusiveMinimum')
   if (most && !isInteger) noteLoss('exclusiveMaximum')
   if (typeof schema.format === 'string') {

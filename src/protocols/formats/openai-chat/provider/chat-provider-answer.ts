@@ -1,5 +1,5 @@
 import { gatewayError } from '../../../../errors.ts'
-import { isObject, type JsonObject, scalarText } from '../../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../../../../lib/json.ts'
 import { type Answer, type Choice, type Finish, resolveFinish } from '../../canonical/canonical-answer.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import { createBase64Source, parseMediaUrl } from '../../canonical/canonical-media.ts'
@@ -131,7 +131,7 @@ function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | und
 function groupByIndex(choices: readonly JsonObject[]): JsonObject[][] {
   const groups = new Map<number, JsonObject[]>()
   for (const choice of choices) {
-    const index = Number(scalarText(choice.index ?? 0))
+    const index = Number(formatScalar(choice.index ?? 0))
     const group = groups.get(index)
     if (group) group.push(choice)
     else groups.set(index, [choice])
@@ -239,7 +239,7 @@ export function parseLogprobs(logprobs: unknown, responseWarnings: ResponseWarni
 /** Warns about content parts that are neither text nor reasoning, such as Mistral's references. */
 export function dropUnknownParts(content: readonly unknown[], responseWarnings: ResponseWarnings): void {
   for (const part of content)
-    if (isObject(part) && !isKnownPartType(part.type)) responseWarnings.noteDropped(scalarText(part.type))
+    if (isObject(part) && !isKnownPartType(part.type)) responseWarnings.noteDropped(formatScalar(part.type))
 }
 
 const isKnownPartType = (type: unknown): boolean =>

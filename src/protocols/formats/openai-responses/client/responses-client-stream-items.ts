@@ -114,7 +114,7 @@ export function createMessageWriter(
   function add(piece: string, logprobs: TokenLogprob[] | undefined) {
     if (!text) return
     const { type, buffer } = text
-    if (!buffer.isBegun) begin(type)
+    if (!buffer.hasStarted) begin(type)
     buffer.add(piece)
     if (!logprobs || type === 'refusal') return writeDelta(piece)
     text.logprobs.push(...logprobs)
@@ -130,7 +130,7 @@ export function createMessageWriter(
   }
 
   function end() {
-    const part = text?.buffer.isBegun ? createContent(text) : undefined
+    const part = text?.buffer.hasStarted ? createContent(text) : undefined
     text = undefined
     if (!part) return
     const json = writePartDone(part)
@@ -171,7 +171,7 @@ export function createMessageWriter(
     end,
     getItem(status) {
       if (!isBegun) return undefined
-      const parts = text?.buffer.isBegun ? [...content, JSON.stringify(createContent(text))] : content
+      const parts = text?.buffer.hasStarted ? [...content, JSON.stringify(createContent(text))] : content
       return { id, json: stringify(status, parts) }
     },
   }
@@ -241,7 +241,7 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
     ...unsupported,
     add,
     end() {
-      if (isFunction && !buffer.isBegun) add('{}')
+      if (isFunction && !buffer.hasStarted) add('{}')
       events.writeJson(`response.${type}.done`, `${itemFields},"${field}":${JSON.stringify(buffer.text)}`)
     },
     getItem(status) {
@@ -273,7 +273,7 @@ export function createReasoningWriter(part: ReasoningPart, { context, events, in
     ...unsupported,
     add(piece) {
       begin()
-      if (!buffer.isBegun) events.writeJson('response.reasoning_summary_part.added', writeSummary(''))
+      if (!buffer.hasStarted) events.writeJson('response.reasoning_summary_part.added', writeSummary(''))
       buffer.add(piece)
       writeDelta(piece)
     },
@@ -282,7 +282,7 @@ export function createReasoningWriter(part: ReasoningPart, { context, events, in
     },
     end() {
       if (state) begin()
-      if (!buffer.isBegun) return
+      if (!buffer.hasStarted) return
       const { text = '' } = buffer
       events.writeJson('response.reasoning_summary_text.done', `${itemFields},"text":${JSON.stringify(text)}`)
       events.writeJson('response.reasoning_summary_part.done', writeSummary(text))

@@ -1,5 +1,5 @@
 import { gatewayError } from '../../../../errors.ts'
-import { isObject, type JsonObject, scalarText, tryParseJson } from '../../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts'
 import type { SseEvent } from '../../../../lib/sse.ts'
 import { type Answer, resolveFinish } from '../../canonical/canonical-answer.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
@@ -41,7 +41,7 @@ export function findAnswer(events: readonly SseEvent[]): JsonObject | undefined 
   for (const { event, data } of events.toReversed()) {
     const message = parseExactly(data)
     if (!isObject(message) || !isObject(message.response)) continue
-    if (!END_EVENTS.has(scalarText(message.type ?? event))) continue
+    if (!END_EVENTS.has(formatScalar(message.type ?? event))) continue
     const { output } = message.response
     return Array.isArray(output) && output.length > 0 ? message.response : undefined
   }

@@ -1,5 +1,5 @@
 import { concatBytes, fromBase64 } from '../../../../lib/bytes.ts'
-import { isObject, type JsonObject, scalarText } from '../../../../lib/json.ts'
+import { formatScalar, isObject, type JsonObject } from '../../../../lib/json.ts'
 import { encodePathSegment } from '../../../../lib/urls.ts'
 import { readTokenCount } from '../../../formats/canonical/canonical-values.ts'
 import { readMediaTokens } from '../../../formats/canonical/media-tokens.ts'
@@ -61,7 +61,7 @@ function readAudio({ candidates }: JsonObject): { audio: Uint8Array[]; isLast: b
 function isBlocked({ promptFeedback, candidates }: JsonObject): boolean {
   if (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') return true
   const [candidate] = Array.isArray(candidates) ? candidates : []
-  return isObject(candidate) && /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION/.test(scalarText(candidate.finishReason))
+  return isObject(candidate) && /SAFETY|PROHIBITED|BLOCKLIST|SPII|RECITATION/.test(formatScalar(candidate.finishReason))
 }
 
 function readUsage({ usageMetadata: usage }: JsonObject): Pick<KindResponse, 'usage'> {
