@@ -9,14 +9,14 @@ import { once } from './lib/promises.ts'
 import type { GatewayOptions } from './options.ts'
 import { holdsRejectedBodies, lingerBeforeClose, waitForBatch } from './platform.ts'
 import { createAs, createIdentity, type Internals } from './request/door/account-gateway.ts'
-import { createApp, elsewhereReply } from './request/door/app.ts'
+import { createApp, createElsewhereReply } from './request/door/app.ts'
 import { findArea, getPathBelow } from './request/door/area.ts'
 import { createHealthArea, createModelAreas } from './request/door/areas.ts'
 import { type AddToken, authenticateClient, type KeyStore } from './request/door/authenticate-client.ts'
 import { createFetchHandlers, type FetchHandlersOptions } from './request/door/fetch-bridge.ts'
 import type { AccountFinder } from './request/door/identify-caller.ts'
 import { type KeyAreaOptions, serveWithKeys } from './request/door/key-area.ts'
-import { modelRoutes } from './request/door/model-routes.ts'
+import { createModelRoutes } from './request/door/model-routes.ts'
 import type { HttpRoute } from './request/door/router.ts'
 import type { Pipeline, PipelineSteps } from './request/pipeline.ts'
 import type { RequestStep } from './request/steps.ts'
@@ -58,7 +58,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
       ...{ identity, admit, resume, onError },
     })
   const terms = { maxBodyBytes: limits.maxBodyBytes, time: bodyTime }
-  const servedModelRoutes = modelRoutes(pipeline.serve)
+  const servedModelRoutes = createModelRoutes(pipeline.serve)
   checkRoutes([{ name: 'models', routes: servedModelRoutes }, ...features])
   const routes = [...features.flatMap((feature) => toHttpRoutes(feature, terms)), ...servedModelRoutes]
   const health = once(async () => {
@@ -79,7 +79,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   checkAreas(areas)
 
   const app = createApp({ basePath, areas, allowedOrigins })
-  const elsewhere = (exchange: Exchange) => elsewhereReply(exchange, { basePath, areas })
+  const elsewhere = (exchange: Exchange) => createElsewhereReply(exchange, { basePath, areas })
   const handlers: FetchHandlersOptions = {
     isOwnPath(path) {
       const below = getPathBelow(basePath, path)
@@ -87,7 +87,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
     },
     elsewhere,
     begin: waitForBatch,
-    holdsRefused: holdsRejectedBodies,
+    holdsRejected: holdsRejectedBodies,
     linger: lingerBeforeClose,
     onError,
   }

@@ -109,11 +109,11 @@ export function adaptFeature(feature: Feature): Feature {
     ...(close && { close }),
     ...(aroundRequest && {
       aroundRequest: async (request: RouteRequest, next: () => Promise<Reply>) =>
-        (await loadServing()).takeReply(request.log, aroundRequest(request, next)),
+        (await loadServing()).awaitReply(request.log, aroundRequest(request, next)),
     }),
     ...(aroundCall && {
       aroundCall: async (call: RouteRequest & GatewayCall, next) =>
-        (await loadServing()).takeReply(call.log, aroundCall(call, next)),
+        (await loadServing()).awaitReply(call.log, aroundCall(call, next)),
     }),
   }
 }

@@ -1,18 +1,18 @@
 import type { FeatureRoute, ServedArea } from './feature.ts'
 import type { Reply } from './lib/exchange.ts'
 import type { AreaRequest } from './request/door/area.ts'
-import { managementErrorReply } from './request/door/error-reply.ts'
+import { createManagementErrorReply } from './request/door/error-reply.ts'
 import type { PageGuards } from './request/door/pages.ts'
 import type { RoutedRequest } from './request/door/router.ts'
 import {
+  awaitReply,
   FeatureRequest,
   type FeatureRouteTerms,
-  takeReply,
   toReply,
   UnrecordedRequest,
 } from './request/feature-requests.ts'
 
-export { takeReply }
+export { awaitReply }
 
 /** What serving an area needs. */
 export interface AreaServing {
@@ -32,7 +32,7 @@ export async function serveFeatureArea(
     admit()
     return await area.serve({ exchange, path, rest: path.slice(area.path.length), guards })
   } catch (error) {
-    return managementErrorReply(error, onError)
+    return createManagementErrorReply(error, onError)
   }
 }
 
@@ -45,5 +45,5 @@ export async function runFeatureRoute(
   const { exchange, params, caller, log } = request
   if (route.isRecorded === false) return toReply(await route.run(new UnrecordedRequest(request, params)))
   if (!log) throw new TypeError('A route of a feature is recorded.')
-  return takeReply(log, route.run(new FeatureRequest({ exchange, caller, log, route: served }, params, terms)))
+  return awaitReply(log, route.run(new FeatureRequest({ exchange, caller, log, route: served }, params, terms)))
 }

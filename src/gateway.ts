@@ -88,7 +88,7 @@ export function createGatewayWith(
   const core = createCore(options, internals)
   const pipeline = createPipeline({
     ...core,
-    ownTerms: async (source) => (await import('./features/request-models/request-list.ts')).ownTerms(source),
+    readTerms: async (source) => (await import('./features/request-models/request-list.ts')).readTerms(source),
   })
   const extensions = (options.extend ?? []).map(adaptFeature)
 

@@ -184,7 +184,7 @@ function checkMembers(option: string, given: unknown, rules: Rules): void {
   if (given === undefined) return
   const known = Object.keys(rules)
   if (!isObject(given)) throw new TypeError(`${option} must be an object with any of these: ${known.join(', ')}.`)
-  refuseUnknownOptions(given, known, `${option}.`)
+  rejectUnknownOptions(given, known, `${option}.`)
   checkRules(given, rules, `${option}.`)
 }
 

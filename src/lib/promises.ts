@@ -19,7 +19,7 @@ export function createResolvedPromise<T>(value: T): Promise<T> {
 }
 
 /**
- * Returns the value of a promise that resolved after `keepValue`; otherwise `undefined`. A request reads a dozen values that are already in memory,
+ * Returns the value of a promise that resolved after `trackValue`; otherwise `undefined`. A request reads a dozen values that are already in memory,
  * and an `await` costs more than reading them: `getSettledValue(reading) ?? (await reading)`.
  */
 export function getSettledValue<T>(promise: Promise<T>): T | undefined {

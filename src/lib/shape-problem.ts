@@ -1,7 +1,7 @@
 import type { MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
 import { conditionNames } from '../types/unions.ts'
 import { assertNever } from './assert-never.ts'
-import { isBareCredential } from './credential-shapes.ts'
+import { isSendableCredential } from './credential-shapes.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { findEndpointPath } from './urls.ts'
 
@@ -45,8 +45,8 @@ export function findShapeProblem(
         : fail(`must be one of ${quote(shape.of)}`)
     case 'list':
       if (!Array.isArray(value)) return fail('must be an array')
-      if (shape.isFilled && value.length === 0) return fail(EMPTY)
-      if (value.length > shape.most) return fail(`must not contain more than ${shape.most} items`)
+      if (shape.isNonEmpty && value.length === 0) return fail(EMPTY)
+      if (value.length > shape.max) return fail(`must not contain more than ${shape.max} items`)
       return findFirst(
         Array.from<unknown>(value).entries(), // it may be sparse or override array methods
         ([at, item]) => findShapeProblem(shape.of, item, `${path}[${at}]`, options),
@@ -100,13 +100,13 @@ const UNDEFINED =
 const describeUnknown = (known: readonly string[]) => `is not a known field. Known: ${quote(known)}`
 
 function findMapProblem(
-  { name, of, most }: MapShape,
+  { name, of, max }: MapShape,
   value: JsonObject,
   path: string,
   options: Options,
 ): ShapeProblem | undefined {
   const entries = Object.entries(value)
-  if (entries.length > most) return { path, problem: `must not have more than ${most} fields` }
+  if (entries.length > max) return { path, problem: `must not have more than ${max} fields` }
   return findFirst(entries, ([key, item]) => {
     const inner = `${path}.${key}`
     return findShapeProblem(name, key, inner) ?? findShapeProblem(of, item, inner, options)
@@ -114,12 +114,12 @@ function findMapProblem(
 }
 
 function findObjectProblem(
-  { fields, isFilled, rules }: ObjectShape,
+  { fields, isNonEmpty, rules }: ObjectShape,
   value: JsonObject,
   path: string,
   options: Options,
 ): ShapeProblem | undefined {
-  if (isFilled && Object.values(value).every((item) => item === undefined)) return { path, problem: EMPTY }
+  if (isNonEmpty && Object.values(value).every((item) => item === undefined)) return { path, problem: EMPTY }
   const { cooldownMs = 0, maxCooldownMs = cooldownMs } = value
   if (rules === 'cooldowns' && Number(cooldownMs) > Number(maxCooldownMs))
     return { path: `${path}.cooldownMs`, problem: 'must not be above "maxCooldownMs"' }
@@ -138,25 +138,25 @@ function findEntryProblem(entry: JsonObject, path: string): ShapeProblem | undef
   return findFieldProblem(ENTRY, plain, path)
 }
 
-const MODEL: TextShape = { type: 'text', isFilled: true, most: 512 }
+const MODEL: TextShape = { type: 'text', isNonEmpty: true, max: 512 }
 const ENTRY: Fields = {
   model: { shape: MODEL },
-  weight: { shape: { type: 'number', least: 0, most: 1_000 }, isOptional: true },
+  weight: { shape: { type: 'number', min: 0, max: 1_000 }, isOptional: true },
 }
 
 function findTextProblem(
-  { isTrimmed, isFilled, most, pattern, isPathPart, rules }: TextShape,
+  { isTrimmed, isNonEmpty, max, pattern, isPathPart, rules }: TextShape,
   value: unknown,
 ): string | undefined {
   if (typeof value !== 'string') return 'must be a string'
   if (rules === 'address') return findAddressProblem(value)
   if (rules === 'credential' && value.trim() === '')
     return 'must not be blank. If it comes from an environment variable, check that the variable is set'
-  if (rules === 'credential') return isBareCredential(value.trim()) ? undefined : 'must be the bare credential'
-  if (isFilled && value.trim() === '') return 'must not be blank'
+  if (rules === 'credential') return isSendableCredential(value.trim()) ? undefined : 'must be the bare credential'
+  if (isNonEmpty && value.trim() === '') return 'must not be blank'
   if (isTrimmed && value.trim() !== value) return 'must not start or end with whitespace'
-  if (most !== undefined && value.length > most) return `must not be longer than ${most} characters`
-  if (most !== undefined && CONTROL.test(value)) return 'must not contain control characters'
+  if (max !== undefined && value.length > max) return `must not be longer than ${max} characters`
+  if (max !== undefined && CONTROL.test(value)) return 'must not contain control characters'
   if (isPathPart && /^\.\.?$/.test(value)) return 'must not be "." or ".."'
   return pattern && !pattern.test(value) ? `must match ${pattern.source}` : undefined
 }
@@ -171,13 +171,13 @@ function findAddressProblem(text: string): string | undefined {
   return path && `must not include "${path}", which the gateway appends`
 }
 
-function isWithin({ least, above, most, isWhole }: NumberShape, value: unknown): boolean {
+function isWithin({ min, above, max, isWhole }: NumberShape, value: unknown): boolean {
   if (typeof value !== 'number' || !Number.isFinite(value) || (isWhole && !Number.isSafeInteger(value))) return false
-  return value >= (least ?? value) && value <= (most ?? value) && (above === undefined || value > above)
+  return value >= (min ?? value) && value <= (max ?? value) && (above === undefined || value > above)
 }
 
-const describeRange = ({ least, above, most, isWhole }: NumberShape): string =>
-  `must be a ${isWhole ? 'whole ' : ''}number${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : `, at most ${most}`}`
+const describeRange = ({ min, above, max, isWhole }: NumberShape): string =>
+  `must be a ${isWhole ? 'whole ' : ''}number${min === undefined ? '' : ` of ${min} or more`}${above === undefined ? '' : ` above ${above}`}${max === undefined ? '' : `, at most ${max}`}`
 
 const quote = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
 

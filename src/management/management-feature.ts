@@ -16,7 +16,7 @@ import type { Management } from './operations.ts'
 interface ManagementFeatureDependencies
   extends Omit<ManagementApiDependencies, 'rotation' | 'routes' | 'health' | 'own' | 'cloud' | 'limits'>,
     Pick<ServingOptions, 'basePath' | 'admit' | 'onError'> {
-  pipeline: Pick<Pipeline, 'routes' | 'health' | 'choosing' | 'getContext'>
+  pipeline: Pick<Pipeline, 'routes' | 'health' | 'loadGroupRouting' | 'getContext'>
   options: {
     management?: ManagementOptions
     publicOrigin?: string
@@ -62,12 +62,12 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
   let endLive = () => {}
   const load = once(async () => {
     const { createManagementApi } = await import('./management-api.ts')
-    const { routes, health, choosing } = pipeline
+    const { routes, health, loadGroupRouting } = pipeline
     const made = createManagementApi(
       {
         ...deps,
         ...{ routes, health },
-        rotation: { reset: async (group) => (await choosing()).roundRobin.reset(group) },
+        rotation: { reset: async (group) => (await loadGroupRouting()).roundRobin.reset(group) },
         cloud: { fetch: upstream(), options: cloud, random, startTimer, onError },
         own: {
           ...{ basePath: deps.basePath, runtime },

@@ -12,7 +12,7 @@ export interface WorstCase {
   inputTokens: number
   /** The total for all choices. */
   outputTokens: number
-  /** How many choices share `outputTokens`. A limit that the gateway sets (`SteppedAttempt.limitOutput`) applies to each of them. */
+  /** How many choices share `outputTokens`. A limit that the gateway sets (`AttemptControls.limitOutput`) applies to each of them. */
   answers: number
   /** Whether the request sets the maximum itself. Otherwise, it is the model's maximum or `DEFAULT_OUTPUT`, and the gateway may set a lower one. */
   isOutputRequested: boolean

@@ -1,7 +1,7 @@
 import { calculateSpending } from '../pricing/cost.ts'
 import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
 import type { CodecRequest } from './codec/codec.ts'
-import { type AttemptRecord, targetHeader } from './hook-records.ts'
+import { type AttemptRecord, formatTarget } from './hook-records.ts'
 import type { RequestLog } from './request-log.ts'
 import { getCallableName, type RouteTable } from './routing/route-table.ts'
 
@@ -9,11 +9,11 @@ import { getCallableName, type RouteTable } from './routing/route-table.ts'
  * Describes a response, for formats that have fields for this: the request's id, the target by a name that clients can request, earlier attempts,
  * and the cost of all of them in US dollars, if every cost is known.
  */
-export const describeAnswers =
+export const createResponseDescriber =
   (log: Pick<RequestLog, 'id' | 'steps' | 'attempts'>, table: RouteTable): NonNullable<CodecRequest['describe']> =>
   (target) =>
   (usage) => {
-    const name = targetHeader({ provider: getCallableName(target, table), model: target.model })
+    const name = formatTarget({ provider: getCallableName(target, table), model: target.model })
     const before = log.steps.filter((step): step is AttemptRecord => 'outcome' in step && step.outcome !== 'answered')
     const isAmongBefore = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // used because there was no better one
     const own =
@@ -26,7 +26,7 @@ export const describeAnswers =
       requestId: log.id,
       target: name,
       attempts: [
-        ...before.map((step) => ({ target: targetHeader(step), status: step.status, outcome: step.outcome })),
+        ...before.map((step) => ({ target: formatTarget(step), status: step.status, outcome: step.outcome })),
         ...(isAmongBefore ? [] : [{ target: name, status: 200, outcome: 'answered' }]),
       ],
       ...(costUsd !== undefined && { costUsd }),

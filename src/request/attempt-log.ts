@@ -4,16 +4,16 @@ import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import { type Failure, toStreamFailure } from './codec/call-failure.ts'
 import type { StreamEnd } from './codec/relay.ts'
-import { type AttemptRecord, attemptRecord } from './hook-records.ts'
+import { type AttemptRecord, createAttemptRecord } from './hook-records.ts'
 import type { ModelLog } from './model-log.ts'
-import type { RefusedTarget, Target } from './outcome.ts'
+import type { RejectedTarget, Target } from './outcome.ts'
 import { failureRules } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
 import type { CircuitPermit } from './routing/permit.ts'
 import type { RunningCall } from './routing/target-stats.ts'
 
 /** The parts of an attempt's codec that the log reads. The log doesn't keep the codec, which holds the request's body. */
-export interface BegunCodec {
+export interface StartedCodec {
   readonly isPassThrough: boolean
   /** Returns warnings about the translation for the target. */
   warnings(): readonly string[]
@@ -69,12 +69,12 @@ export class AttemptLog {
   }
 
   /** Records that neither a step nor the target's format has rejected the request, so its provider is called next. */
-  begun(codec: BegunCodec): void {
-    this.#log.attemptBegins(this, codec)
+  recordStart(codec: StartedCodec): void {
+    this.#log.recordAttempt(this, codec)
   }
 
   /** Resolves to the record when the attempt has settled. */
-  settled(): Promise<AttemptRecord> {
+  waitUntilSettled(): Promise<AttemptRecord> {
     return new Promise((resolve) => this.onSettled(resolve))
   }
 
@@ -104,16 +104,16 @@ export class AttemptLog {
   }
 
   /** Called when the events of a response are read. The usage that they report counts even if the attempt fails. */
-  follows(progress: { readonly usage: TokenUsage | undefined }): void {
+  followProgress(progress: { readonly usage: TokenUsage | undefined }): void {
     this.#following = progress
   }
 
   /** Counts the usage that the provider reported for a response, even if the response isn't used; default: the usage that its events reported. */
-  used(reported: TokenUsage | undefined): void {
+  recordUsage(reported: TokenUsage | undefined): void {
     if (this.#isSettled) return
     const usage = reported ?? this.#following?.usage
     if (usage && this.#input && lacksInput(usage)) {
-      this.estimated(usage, 0)
+      this.recordEstimate(usage, 0)
       return
     }
     this.#following = this.#input = undefined
@@ -124,13 +124,13 @@ export class AttemptLog {
   isPremium = false
 
   /** Records a call to a provider. `input` and `units` return its input tokens and other billable units, used if the provider reports neither. */
-  called(input: () => number, units?: UnitEstimate): void {
+  recordCall(input: () => number, units?: UnitEstimate): void {
     this.#input = input
     this.#units = units
   }
 
   /** Counts an estimate if the provider hasn't reported all usage of the current call. `output`: the estimated output tokens. */
-  estimated(usageOfStart: TokenUsage | undefined, output: number): void {
+  recordEstimate(usageOfStart: TokenUsage | undefined, output: number): void {
     const input = this.#input
     this.#following = this.#input = undefined
     if (this.#isSettled || !input) return
@@ -157,8 +157,8 @@ export class AttemptLog {
     this.#spending = addSpendings(this.#spending, spending)
   }
 
-  /** Records that a whole response has arrived, or that a stream has started; `answerEnded` or `streamEnded` follows. */
-  answered(kind: 'whole' | 'stream', status: number): void {
+  /** Records that a whole response has arrived, or that a stream has started; `recordAnswerEnd` or `recordStreamEnd` follows. */
+  recordAnswer(kind: 'whole' | 'stream', status: number): void {
     if (kind === 'stream') this.#permit.beginStream()
     else this.#permit.succeed()
     this.#measure()
@@ -167,12 +167,12 @@ export class AttemptLog {
   }
 
   /** Records that the client has received a whole response. */
-  answerEnded(): void {
+  recordAnswerEnd(): void {
     this.#settle()
   }
 
   /** Records the end of the stream. If it broke off, its error decides how it counts, unless it was empty, which is judged separately. */
-  streamEnded({ usage, estimatedTokens, error, isCancelled, internalError }: StreamEnd): void {
+  recordStreamEnd({ usage, estimatedTokens, error, isCancelled, internalError }: StreamEnd): void {
     const { clock, onError } = this.#log.context
     if (internalError !== undefined) onError(internalError)
     else if (!this.#isEmptyJudged && error) {
@@ -185,16 +185,16 @@ export class AttemptLog {
     } else if (!this.#isEmptyJudged && !isCancelled) this.#permit.succeed()
     this.isCut = error !== undefined && !isCancelled
     const isEmpty = estimatedTokens === 0 && usage !== undefined && isBlank(usage) && !error && !isCancelled
-    if (estimatedTokens === undefined || isEmpty) this.used(usage)
-    else this.estimated(usage, estimatedTokens)
+    if (estimatedTokens === undefined || isEmpty) this.recordUsage(usage)
+    else this.recordEstimate(usage, estimatedTokens)
     this.#settle()
   }
 
   /**
-   * `isEmpty`: the response is valid but empty; `emptyAnswerUsed` or `emptyAnswerDropped` follows. `isOwnCredential`: the credential belongs to the
+   * `isEmpty`: the response is valid but empty; `recordEmptyUsed` or `recordEmptyDropped` follows. `isOwnCredential`: the credential belongs to the
    * caller, so its failures don't count for others.
    */
-  failed(
+  recordFailure(
     failure: Failure,
     {
       sentStatus,
@@ -213,18 +213,18 @@ export class AttemptLog {
   }
 
   /** Records that the client has stopped waiting. */
-  cancelled({ status }: GatewayError): void {
+  recordCancel({ status }: GatewayError): void {
     if (this.#record) return
     this.#permit.drop()
     this.#outcome({ outcome: 'cancelled', status })
     const usage = this.#following?.usage
-    if (usage && !isBlank(usage)) this.used(usage)
-    else this.estimated(undefined, 0) // the provider has the input, and may or may not continue
+    if (usage && !isBlank(usage)) this.recordUsage(usage)
+    else this.recordEstimate(undefined, 0) // the provider has the input, and may or may not continue
     this.#settle()
   }
 
   /** Records that another attempt was faster. */
-  superseded(): void {
+  recordLoss(): void {
     this.#permit.drop()
     if (!this.#record) {
       this.#measure() // a lower bound; otherwise, more slow responses would make the target look faster
@@ -234,9 +234,9 @@ export class AttemptLog {
   }
 
   /** Records that the provider isn't called. Its target counts as skipped, unless the whole request is rejected. */
-  refused({ status, message }: GatewayError, scope: RefusedTarget['scope']): void {
+  recordRejection({ status, message }: GatewayError, scope: RejectedTarget['scope']): void {
     this.#permit.drop()
-    if (scope !== 'request') this.#log.skipped(this.route, scope === 'format' ? 'format' : 'refused')
+    if (scope !== 'request') this.#log.recordSkip(this.route, scope === 'format' ? 'format' : 'refused')
     this.#settleUnlisted({ outcome: 'refused', status, message })
   }
 
@@ -251,13 +251,13 @@ export class AttemptLog {
   }
 
   /** Records that the client gets the empty response, which then counts neither for nor against the target. */
-  emptyAnswerUsed(failure: Failure): void {
+  recordEmptyUsed(failure: Failure): void {
     this.#isEmptyJudged = true
     this.#permit.fail({ ...failure, class: 'client' })
   }
 
   /** Records that the client doesn't get the empty response. */
-  emptyAnswerDropped(failure: Failure): void {
+  recordEmptyDropped(failure: Failure): void {
     if (this.#isEmptyJudged) return
     this.#isEmptyJudged = true
     this.#permit.fail(failure)
@@ -270,18 +270,18 @@ export class AttemptLog {
   #outcome(result: AttemptResult): void {
     this.#record = this.#toRecord(result)
     this.#isListed = true
-    this.#log.attemptResponds(this, this.#record)
+    this.#log.recordResponse(this, this.#record)
   }
 
   /** Ends the attempt; only the first call counts. */
   #settle(): void {
     if (this.#isSettled || !this.#record) return
-    if (this.#following) this.used(undefined)
+    if (this.#following) this.recordUsage(undefined)
     this.#isSettled = true
     this.#load.end()
     if (this.#spending) this.#record = { ...this.#record, ...this.#spending }
     this.totalMs = this.#log.context.clock.now() - this.startedAt
-    this.#log.attemptSettles(this, this.#isListed ? this.#record : undefined)
+    this.#log.recordSettled(this, this.#isListed ? this.#record : undefined)
     const record = this.#record
     for (const listener of this.#onSettled) this.#log.call(() => listener(record))
   }
@@ -294,7 +294,7 @@ export class AttemptLog {
 
   #toRecord(result: AttemptResult): AttemptRecord {
     const times = { startedAt: this.startedAt, now: this.#log.context.clock.now() }
-    return attemptRecord(this.route, times, result)
+    return createAttemptRecord(this.route, times, result)
   }
 }
 

@@ -52,7 +52,7 @@ export interface PipelineLimits {
 }
 
 /** The inputs for reading the terms that a request sets. */
-export interface OwnTermsSource {
+export interface RequestTermsSource {
   call: Pick<ModelCall, 'endpoint' | 'model' | 'body'>
   exchange: CodecRequest['exchange']
   context: PipelineContext
@@ -62,7 +62,7 @@ export interface OwnTermsSource {
 }
 
 /** The terms that a request sets in addition to the model call itself. */
-export interface OwnTerms {
+export interface RequestTerms {
   /** Its headers, including values that the body contains instead. */
   exchange: CodecRequest['exchange']
   /** The models to use instead of those that its model name resolves to. */
@@ -77,9 +77,9 @@ export interface PipelineContext extends CodecContext {
   /** Rejects with `STORAGE_FAILED`. */
   settings(): Promise<StoredSettings>
   /** Returns the context under the rules of the settings and of a combo. */
-  underRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
+  withRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
   /** Reads the terms that a request sets in its headers and body. Rejects with the error that the client gets. */
-  ownTerms(source: OwnTermsSource): Promise<OwnTerms>
+  readTerms(source: RequestTermsSource): Promise<RequestTerms>
   /** Returns the connection's credential, decrypted; `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>
   /** Loads the credentials of connections whose `apiKey` is a function; returns `undefined` for any other connection. */
@@ -95,7 +95,7 @@ export interface PipelineContext extends CodecContext {
   retryBudget: RetryBudget
   hedgeBudget: HedgeBudget
   /** The routing within groups; loaded with the first request for a group. */
-  choosing(): Promise<GroupRouting>
+  loadGroupRouting(): Promise<GroupRouting>
   health: TargetHealth
   targetStats: TargetStats
   inFlight: InFlight

@@ -54,7 +54,7 @@ export function changeCall(request: ModelRequest, { model, body, list: given }: 
     : model === undefined
       ? call
       : changeModel(call, model)
-  const context = unruled.underRules(unruled, settings, list ?? table.findRuledCombo(changed.model))
+  const context = unruled.withRules(unruled, settings, list ?? table.findRuledCombo(changed.model))
   const { list: _, ...others } = request
   return { ...others, ...(list && { list }), call: changed, context }
 }
@@ -62,8 +62,12 @@ export function changeCall(request: ModelRequest, { model, body, list: given }: 
 /** Returns the call for another model; the rest of its body stays the same. */
 function changeModel(call: ModelCall, model: string): ModelCall {
   if (call.form) return { ...call, model }
-  const isBeside = call.modelSpans.length === 0
-  const parsed = parseModelCall(encodeUtf8(replaceModelName(model, call)), call.endpoint, isBeside ? { model } : {})
+  const isOutsideBody = call.modelSpans.length === 0
+  const parsed = parseModelCall(
+    encodeUtf8(replaceModelName(model, call)),
+    call.endpoint,
+    isOutsideBody ? { model } : {},
+  )
   return { ...parsed, stream: call.stream }
 }
 
@@ -73,9 +77,9 @@ function changeBody(call: ModelCall, body: JsonObject, model: string): ModelCall
   const { [streamField]: _, ...others } = body
   const sent = streamField in call.body ? { ...others, [streamField]: call.body[streamField] } : others
   if (form) return { ...call, model, body: sent, text: JSON.stringify(sent), form: changeForm(form, call.body, sent) }
-  const isBeside = call.modelSpans.length === 0
-  const text = JSON.stringify(isBeside ? sent : { ...sent, model })
-  return { ...parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {}), stream }
+  const isOutsideBody = call.modelSpans.length === 0
+  const text = JSON.stringify(isOutsideBody ? sent : { ...sent, model })
+  return { ...parseModelCall(encodeUtf8(text), endpoint, isOutsideBody ? { model } : {}), stream }
 }
 
 /** Returns the parts of a form whose fields have changed. Files and list fields are unchanged. */
@@ -147,7 +151,7 @@ interface StepDependencies {
 }
 
 /** Serves a model request within the steps around its call, the first outermost. Rejects as soon as the client stops waiting. */
-export function answerWithin(
+export function serveWithSteps(
   steps: readonly CallStep[],
   { served, request, answer }: StepDependencies,
 ): Promise<Reply> {
@@ -159,11 +163,11 @@ export function answerWithin(
     )
   }
 
-  return takeReply(request.log, runStepsFrom(0, request))
+  return awaitReply(request.log, runStepsFrom(0, request))
 }
 
 /** Resolves to the reply of a step or a route. Rejects if the client stops waiting; a stream that arrives later is cancelled. */
-export function takeReply(
+export function awaitReply(
   { client: { scope } }: RequestLog,
   work: Reply | Response | Promise<Reply | Response>,
 ): Promise<Reply> {

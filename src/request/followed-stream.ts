@@ -19,7 +19,7 @@ export class FollowedStream implements ByteStream {
   async next(): Promise<Uint8Array | undefined> {
     try {
       const chunk = await this.#log.client.scope.race(this.#stream.next())
-      if (chunk === undefined) this.#end(this.#log.endOfWhole(this.#status))
+      if (chunk === undefined) this.#end(this.#log.createEnding(this.#status))
       return chunk
     } catch (thrown) {
       if (!this.#isOver) this.#fail(thrown)
@@ -41,7 +41,7 @@ export class FollowedStream implements ByteStream {
 
   #end(ending: RequestEnding): void {
     this.#isOver = true
-    this.#log.reportEnd(this, ending.end === 'complete' ? (this.#log.cut ?? ending) : ending)
+    this.#log.reportEnd(this, ending.end === 'complete' ? (this.#log.brokenStream ?? ending) : ending)
   }
 
   /** Ends the stream, because the client has stopped waiting or the request is over. */

@@ -45,7 +45,7 @@ export interface Skip {
 }
 
 /** A combo entry that was excluded: the request doesn't match its `when`, or its name doesn't resolve. */
-export interface LeftOutEntry {
+export interface ExcludedEntry {
   entry: string
   /** The first part of its `when` that doesn't match, such as `when.tools`, or `unreachable`. */
   skipped: string
@@ -53,7 +53,7 @@ export interface LeftOutEntry {
 }
 
 /** One step of a request: an attempt, a skipped target, or an excluded entry. */
-export type StepRecord = AttemptRecord | Skip | LeftOutEntry
+export type StepRecord = AttemptRecord | Skip | ExcludedEntry
 
 /** Why no further target was tried although there was one. */
 export type Stop = 'max-attempts' | 'retry-budget'
@@ -100,7 +100,7 @@ export interface RequestRecord {
   /** Attempts that had finished when the request ended, in the order they started. */
   attempts: readonly AttemptRecord[]
   /** Targets that weren't called and entries that were excluded, in order, each with the reason; absent if there are none. */
-  skipped?: ReadonlyArray<Skip | LeftOutEntry>
+  skipped?: ReadonlyArray<Skip | ExcludedEntry>
   /** Usage of all attempts combined. */
   usage?: TokenUsage
   /** Where `usage` and `costUsd` come from: the least certain source among the attempts. Present whenever `usage` is. */
@@ -117,7 +117,7 @@ export interface RequestRecord {
 }
 
 /** Creates the record of one attempt; `now` is when it ended. Times in epoch ms. */
-export function attemptRecord(
+export function createAttemptRecord(
   { target, via }: Route,
   times: { startedAt: number; now: number },
   result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>,
@@ -133,23 +133,26 @@ export function attemptRecord(
 }
 
 /** Creates the record of a skipped target. */
-export function skipRecord({ target: { provider, model, connection }, via }: Route, skipped: Skip['skipped']): Skip {
+export function createSkipRecord(
+  { target: { provider, model, connection }, via }: Route,
+  skipped: Skip['skipped'],
+): Skip {
   return { provider, connectionId: connection.id, model, skipped, ...(via && { via: formatVia(via) }) }
 }
 
-/** Returns the header `x-signalbox-attempts` (`attemptsHeader`); none without steps. */
-export function attemptHeaders(steps: readonly StepRecord[]): Record<string, string> {
-  return steps.length > 0 ? { [ATTEMPTS_HEADER]: attemptsHeader(steps) } : {}
+/** Returns the header `x-signalbox-attempts` (`formatAttempts`); none without steps. */
+export function createAttemptHeaders(steps: readonly StepRecord[]): Record<string, string> {
+  return steps.length > 0 ? { [ATTEMPTS_HEADER]: formatAttempts(steps) } : {}
 }
 
-/** The header that lists the attempts (`attemptsHeader`). */
+/** The header that lists the attempts (`formatAttempts`). */
 export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
 
 /** The header that names the target of the response, in a form that clients can request (`getCallableName`). */
 export const TARGET_HEADER = 'x-signalbox-target'
 
 /** Returns the name of a target in `x-signalbox-target` and `x-signalbox-attempts`. */
-export const targetHeader = (target: Pick<AttemptRecord, 'provider' | 'model'>): string =>
+export const formatTarget = (target: Pick<AttemptRecord, 'provider' | 'model'>): string =>
   toHeaderSafe(getTargetName(target))
 
 /** In characters: clients reject responses with too many bytes of headers. Attempts matter more than skipped targets. */
@@ -162,7 +165,7 @@ const MAX_LIST = { attempts: 2_000, skips: 1_500 }
  * without one. `;connection=` has the start of the connection id if several share the name. Anything beyond 2 kB is counted at the end:
  * `left-out=<number>`.
  */
-export function attemptsHeader(steps: readonly StepRecord[]): string {
+export function formatAttempts(steps: readonly StepRecord[]): string {
   let list = ''
   let via: string | undefined
   let leftOut = 0
@@ -180,8 +183,8 @@ export function attemptsHeader(steps: readonly StepRecord[]): string {
 function formatStep(step: StepRecord, steps: readonly StepRecord[], viaBefore: string | undefined): string {
   const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${toHeaderSafe(step.via)}`
   if ('entry' in step) return `${toHeaderSafe(step.entry)}=skipped:${toHeaderSafe(step.skipped)}${via}`
-  const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
-  return `${targetHeader(step)}=${result(step)}${connection}${via}`
+  const connection = hasSameTarget(step, steps) ? `;connection=${shortenConnectionId(step)}` : ''
+  return `${formatTarget(step)}=${result(step)}${connection}${via}`
 }
 
 function result(step: AttemptRecord | Skip): string {
@@ -190,7 +193,7 @@ function result(step: AttemptRecord | Skip): string {
 }
 
 /** Returns whether the steps include other connections with the same provider and model. */
-export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly StepRecord[]): boolean =>
+export const hasSameTarget = (step: AttemptRecord | Skip, steps: readonly StepRecord[]): boolean =>
   steps.length > 1 && hasTwin(step, steps)
 
 const hasTwin = (step: AttemptRecord | Skip, steps: readonly StepRecord[]) =>
@@ -200,4 +203,4 @@ const hasTwin = (step: AttemptRecord | Skip, steps: readonly StepRecord[]) =>
   })
 
 /** Returns the start of the connection's id. */
-export const shortId = ({ connectionId }: Pick<Skip, 'connectionId'>): string => connectionId.slice(0, 8)
+export const shortenConnectionId = ({ connectionId }: Pick<Skip, 'connectionId'>): string => connectionId.slice(0, 8)

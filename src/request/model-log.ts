@@ -5,16 +5,16 @@ import { addSpendings, type Spending } from '../pricing/cost.ts'
 import { getEndUser } from '../protocols/formats/end-user.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import type { Catalog } from '../types.ts'
-import { AttemptLog, type BegunCodec } from './attempt-log.ts'
+import { AttemptLog, type StartedCodec } from './attempt-log.ts'
 import type { StreamEnd } from './codec/relay.ts'
 import {
   type AttemptRecord,
-  type LeftOutEntry,
+  createSkipRecord,
+  type ExcludedEntry,
   type RequestRecord,
   type Skip,
   type StepRecord,
   type Stop,
-  skipRecord,
 } from './hook-records.ts'
 import type { Target } from './outcome.ts'
 import { type LogContext, type RequestEnding, RequestLog } from './request-log.ts'
@@ -31,12 +31,12 @@ export interface ModelLogContext extends LogContext {
 }
 
 /** The attempt in flight. */
-interface AttemptInFlight extends BegunCodec {
+interface AttemptInFlight extends StartedCodec {
   route: Route
 }
 
 /** The response that the client gets. */
-interface ServedAnswer {
+interface ServedResponse {
   target: RouteTarget
   /** Returns what translation dropped; for a stream, so far. */
   warnings(): readonly string[]
@@ -56,7 +56,7 @@ export class ModelLog extends RequestLog {
   #user: string | undefined = undefined
   #isStream = false
   #stop: Stop | undefined = undefined
-  #answer: ServedAnswer | undefined = undefined
+  #answer: ServedResponse | undefined = undefined
 
   constructor(exchange: Exchange, endpoint: Endpoint, context: ModelLogContext) {
     super(exchange, endpoint, context)
@@ -106,7 +106,7 @@ export class ModelLog extends RequestLog {
   }
 
   /** Records that the request has been read. Its body isn't kept, because it may be large and would live as long as the stream. */
-  read({ model, stream, body }: { model: string; stream: boolean; body: JsonObject }): void {
+  recordRead({ model, stream, body }: { model: string; stream: boolean; body: JsonObject }): void {
     const user = getEndUser(this.route.format, body)
     this.#model = redactOwnKeys(model)
     this.#user = user && redactOwnKeys(user)
@@ -114,20 +114,20 @@ export class ModelLog extends RequestLog {
   }
 
   /** Records the route table, which has the models and names that the gateway knows. */
-  routed(table: RouteTable): void {
+  setTable(table: RouteTable): void {
     this.#table = table
     this.events.emit('read', this)
   }
 
   /** Starts the log of the next attempt, for which a target was chosen. */
-  attempt(target: Target, { isHedge }: { isHedge: boolean }): AttemptLog {
+  startAttempt(target: Target, { isHedge }: { isHedge: boolean }): AttemptLog {
     const attempt = new AttemptLog(target, { log: this, isHedge })
     this.#attempts.push(attempt)
     return attempt
   }
 
   /** Records that an attempt's provider is about to be called, and numbers the attempt, starting at 1. */
-  attemptBegins(attempt: AttemptLog, { isPassThrough, warnings }: BegunCodec): void {
+  recordAttempt(attempt: AttemptLog, { isPassThrough, warnings }: StartedCodec): void {
     const { route } = attempt
     const isHeldBack = route.on?.includes('schema') // so the client needs keep-alives
     this.inFlight = { route, isPassThrough: isPassThrough && !isHeldBack, warnings }
@@ -137,46 +137,46 @@ export class ModelLog extends RequestLog {
   }
 
   /** Records the outcome of an attempt; for a stream, its first content. */
-  attemptResponds(attempt: AttemptLog, record: AttemptRecord): void {
+  recordResponse(attempt: AttemptLog, record: AttemptRecord): void {
     this.#steps[attempt.place] = record
     this.events.emit('responded', attempt, this)
   }
 
   /** Records that an attempt is over. `record`: absent if it had no outcome. */
-  attemptSettles(attempt: AttemptLog, record: AttemptRecord | undefined): void {
+  recordSettled(attempt: AttemptLog, record: AttemptRecord | undefined): void {
     if (attempt.number === 0) return // its provider wasn't called
     if (record) this.#steps[attempt.place] = record
     this.events.emit('settled', attempt, this)
   }
 
   /** Records that a target is skipped because of an earlier failure of that class, because a step rejects it, or because its connection is draining. */
-  skipped(route: Route, why: Skip['skipped']): void {
-    this.#skip(skipRecord(route, why))
+  recordSkip(route: Route, why: Skip['skipped']): void {
+    this.#skip(createSkipRecord(route, why))
   }
 
   /** Records that a combo entry is excluded, by the part of its condition that doesn't match, such as `when.tools`. */
-  leftOut(entry: string, skipped: string, via: string): void {
+  recordExclusion(entry: string, skipped: string, via: string): void {
     this.#skip({ entry, skipped, via })
   }
 
-  #skip(step: Skip | LeftOutEntry): void {
+  #skip(step: Skip | ExcludedEntry): void {
     this.#steps.push(step)
     this.events.emit('skipped', step, this)
   }
 
   /** Records why no further target is tried, although there is one. */
-  stopped(why: Stop): void {
+  recordStop(why: Stop): void {
     this.#stop = why
   }
 
   /** Records that the client gets the response of a target. */
-  answerGiven(answer: ServedAnswer): void {
+  recordReply(answer: ServedResponse): void {
     this.inFlight = undefined
     this.#answer = answer
   }
 
   /** Records that the stream of the response has ended, and its total usage is known. `status`: the reply's status. */
-  streamEnded(
+  recordStreamEnd(
     stream: ByteStream,
     { error, gatewayError, isCancelled }: Pick<StreamEnd, 'error' | 'gatewayError' | 'isCancelled'>,
     status: number,
@@ -194,7 +194,7 @@ export class ModelLog extends RequestLog {
   protected override makeRecord(ending: RequestEnding & { durationMs: number }): RequestRecord {
     const record = super.makeRecord(ending)
     const attempts: AttemptRecord[] = []
-    const skipped: Array<Skip | LeftOutEntry> = []
+    const skipped: Array<Skip | ExcludedEntry> = []
     for (const step of this.#steps) {
       if (!step) continue
       if ('outcome' in step) attempts.push(step)

@@ -16,7 +16,7 @@ export interface Target {
 }
 
 /** The outcome of an attempt. */
-export type Outcome = Answered | Failed | RefusedTarget
+export type Outcome = Answered | Failed | RejectedTarget
 
 /**
  * An attempt with a response for the client. Nothing that lives as long as the stream may hold it, because its codec has the request's body, which
@@ -48,7 +48,7 @@ export interface Failed {
 }
 
 /** An attempt that a step or the target's format rejected before its provider was called. */
-export interface RefusedTarget {
+export interface RejectedTarget {
   kind: 'refused'
   route: Route
   error: GatewayError

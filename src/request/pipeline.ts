@@ -37,7 +37,7 @@ export interface Pipeline {
   add(steps: PipelineSteps): void
   /** Returns everything that requests share, for a dry run. */
   getContext(): PipelineContext
-  choosing(): Promise<GroupChooser>
+  loadGroupRouting(): Promise<GroupChooser>
   /** Resolves to the current route table. Rejects with `STORAGE_FAILED`. */
   routes(): Promise<RouteTable>
   health: Health
@@ -67,13 +67,13 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
 
 type Shared =
   | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'onError')
-  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'ownTerms')
+  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'readTerms')
 
 /** Creates the pipeline. Code that only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { store, sharedStorage, upstream, basePath, ownLimits, events, ...others } = dependencies
   const { catalog, clock, random, limits, bodyTime, inFlight, onError } = others
-  const { isStrict, fetchesMedia, includesStreamUsage, ownTerms } = others
+  const { isStrict, fetchesMedia, includesStreamUsage, readTerms } = others
   const aroundCall: CallStep[] = []
   const aroundAttempt: AttemptStep[] = []
   const targetStats = createTargetStats()
@@ -88,7 +88,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   )
 
   let loadedChoosing: GroupRouting | undefined
-  const choosing = once(async () => {
+  const loadGroupRouting = once(async () => {
     const { createGroupRouting } = await import('./choose/group-routing.ts')
     loadedChoosing = createGroupRouting({ sharedStorage, targetStats, random, clock, onError })
     return loadedChoosing
@@ -99,18 +99,18 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   let context: PipelineContext = {
     ...{ catalog, clock, random, limits, bodyTime, inFlight, onError },
-    ...{ isStrict, fetchesMedia, includesStreamUsage, ownTerms, aroundCall, aroundAttempt },
+    ...{ isStrict, fetchesMedia, includesStreamUsage, readTerms, aroundCall, aroundAttempt },
     fetch: upstream(),
     routes: createModelRouter({ store, catalog, basePath }),
     settings: store.settings.read,
-    underRules: createRuleApplier(health),
+    withRules: createRuleApplier(health),
     getApiKey,
     sourcedCredentials: (connection) => findSource(connection) && sourced(),
     knownKeys: createKnownKeys({ connections: () => store.connections.all(), getApiKey, clock }),
     cloudCall: async (ask, target) => (await clouds())(ask, target),
     retryBudget: createRetryBudget(clock),
     hedgeBudget: createHedgeBudget(),
-    choosing,
+    loadGroupRouting,
     translation,
     usageRequests,
     estimates: new LateEstimates(),
@@ -154,7 +154,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       if (steps.aroundAttempt) aroundAttempt.push(steps.aroundAttempt)
     },
     getContext: () => context,
-    choosing,
+    loadGroupRouting,
     routes: context.routes,
     health,
     close: async () => loadedChoosing?.close(),

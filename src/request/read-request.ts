@@ -7,7 +7,7 @@ import { readTimedBody } from '../lib/timed-body.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import { getFormat } from '../protocols/formats/formats.ts'
 import { type ModelCall, parseModelCall, type RouteFields, readRouteFields } from './codec/model-call.ts'
-import type { OwnTermsSource, PipelineContext } from './context.ts'
+import type { PipelineContext, RequestTermsSource } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { ServedRequest } from './steps.ts'
 
@@ -20,11 +20,11 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const { bodyLimit = 'maxBodyBytes' } = endpoint
   const isForm = endpoint.bodyType === 'form' && isMultipart(exchange.header('content-type'))
   const sizeInBase64 = isForm ? undefined : endpoint.getBase64Size
-  const most = context.limits[bodyLimit]
-  const maxBytes = sizeInBase64 ? Math.ceil(most / 3) * 4 + BESIDE_FILES : most
+  const maxBodyBytes = context.limits[bodyLimit]
+  const maxBytes = sizeInBase64 ? Math.ceil(maxBodyBytes / 3) * 4 + MAX_FIELD_BYTES : maxBodyBytes
   const createTooLargeError = (headers: Readonly<Record<string, string>> = {}) =>
     gatewayError('PAYLOAD_TOO_LARGE', {
-      message: `${sizeInBase64 ? "The request's files are" : 'The request body is'} larger than ${most} bytes. Send less, or ask the operator of this gateway to raise limits.${bodyLimit}.`,
+      message: `${sizeInBase64 ? "The request's files are" : 'The request body is'} larger than ${maxBodyBytes} bytes. Send less, or ask the operator of this gateway to raise limits.${bodyLimit}.`,
       headers,
     })
   let bytes: Uint8Array
@@ -34,28 +34,28 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     if (bodyLimit === 'maxBodyBytes' || !isGatewayError(thrown, 'PAYLOAD_TOO_LARGE')) throw thrown
     throw createTooLargeError(thrown.headers)
   }
-  const beside = readRouteFields(endpoint, pathModel, (name) => exchange.header(name))
+  const routeFields = readRouteFields(endpoint, pathModel, (name) => exchange.header(name))
   const read =
     endpoint.bodyType === 'json'
-      ? parseModelCall(bytes, endpoint, beside)
-      : await readers[endpoint.bodyType](bytes, endpoint, { beside, contentType: exchange.header('content-type') })
+      ? parseModelCall(bytes, endpoint, routeFields)
+      : await readers[endpoint.bodyType](bytes, endpoint, { routeFields, contentType: exchange.header('content-type') })
   const files = read.form?.filter((part) => 'bytes' in part)
-  if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > most + 2) throw createTooLargeError() // base64 is padded
+  if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > maxBodyBytes + 2) throw createTooLargeError() // base64 is padded
   if ('providerOptions' in read.body) checkQuotaEntity(read.body, caller.account?.id)
-  log.read(read)
+  log.recordRead(read)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
   const reading = context.routes()
   const table = getSettledValue(reading) ?? (await client.scope.race(reading))
   const readingSettings = context.settings()
   const settings = getSettledValue(readingSettings) ?? (await client.scope.race(readingSettings))
-  log.routed(table)
+  log.setTable(table)
   const isMedia = endpoint.format === 'gemini' && MEDIA.test(read.text)
   const call = isMedia ? await (await loadMedia()).redirectMediaCall(read, exchange.query, table) : read
   const format = getFormat(endpoint.format)
   const source = { call, exchange, context, table, settings, log }
-  const own = hasOwnTerms(source) ? await client.scope.race(context.ownTerms(source)) : undefined
-  if (own?.timeout) client.endAfter(own.timeout.ms, own.timeout.name)
+  const own = hasOwnTerms(source) ? await client.scope.race(context.readTerms(source)) : undefined
+  if (own?.timeout) client.limitWait(own.timeout.ms, own.timeout.name)
   const list = own?.list
   for (const name of [call.model, ...(list?.entries ?? []).map((entry) => entry.name)])
     if (containsOwnKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL }) // providers must not see it
@@ -63,7 +63,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     exchange: own?.exchange ?? exchange,
     call,
     format,
-    context: context.underRules(context, settings, list ?? table.findRuledCombo(call.model)),
+    context: context.withRules(context, settings, list ?? table.findRuledCombo(call.model)),
     unruled: context,
     settings,
     table,
@@ -72,7 +72,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     client,
     scope: client.scope,
     owner: caller.owner,
-    ...(format.describesAttempts && { describe: (await loadAnswerFacts()).describeAnswers(log, table) }),
+    ...(format.describesAttempts && { describe: (await loadResponseFacts()).createResponseDescriber(log, table) }),
   }
 }
 
@@ -80,7 +80,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
 export const hasOwnTerms = ({
   call: { endpoint, body },
   exchange,
-}: Pick<OwnTermsSource, 'call' | 'exchange'>): boolean =>
+}: Pick<RequestTermsSource, 'call' | 'exchange'>): boolean =>
   exchange.header('x-signalbox-models') !== undefined ||
   (endpoint.format === 'ai-sdk' && isObject(body.providerOptions) && 'signalbox' in body.providerOptions)
 
@@ -92,7 +92,7 @@ const MEDIA = /"response_?modalities"/i
 const loadMedia = once(() => import('./media-redirect.ts'))
 
 /** In bytes: the maximum size of a body apart from base64 files. */
-const BESIDE_FILES = 1024 * 1024
+const MAX_FIELD_BYTES = 1024 * 1024
 
 /** Reads bodies that aren't JSON, by the `bodyType` of their endpoints. Each function throws `INVALID_REQUEST` for a body that it can't read. */
 const readers: Readonly<
@@ -101,21 +101,21 @@ const readers: Readonly<
     (bytes: Uint8Array, endpoint: Endpoint, from: BodySource) => Promise<ModelCall>
   >
 > = {
-  form: async (bytes, endpoint, { beside: { model: pathModel }, contentType }) =>
+  form: async (bytes, endpoint, { routeFields: { model: pathModel }, contentType }) =>
     (await loadForms()).parseFormCall(bytes, endpoint, { pathModel, contentType }),
-  sound: async (bytes, endpoint, { beside }) => (await loadForms()).parseAudioCall(bytes, endpoint, beside),
+  sound: async (bytes, endpoint, { routeFields }) => (await loadForms()).parseAudioCall(bytes, endpoint, routeFields),
 }
 
 /** Loaded lazily, since few requests are forms. */
 const loadForms = once(() => import('./codec/form-call.ts'))
 
 interface BodySource {
-  beside: RouteFields
+  routeFields: RouteFields
   contentType: string | undefined
 }
 
 /** Loaded lazily, since few formats describe how a response was produced. */
-const loadAnswerFacts = once(() => import('./answer-facts.ts'))
+const loadResponseFacts = once(() => import('./answer-facts.ts'))
 
 /**
  * Throws `UNSUPPORTED_MEDIA_TYPE` if the headers declare a compressed or non-UTF-8 body, or, with an `Origin` header, anything but JSON: a page of

@@ -19,7 +19,7 @@ export class Client {
   /** Contains the work that runs as long as the client waits: an attempt, a stream, a download. */
   readonly scope = new Scope()
   /** Why the client stopped waiting. */
-  gone: GatewayError | undefined = undefined
+  goneReason: GatewayError | undefined = undefined
   /** When its timeout ends; epoch ms. */
   timeoutAt = Number.POSITIVE_INFINITY
   /** The caller, once known, even if its key is rejected. */
@@ -47,16 +47,16 @@ export class Client {
     this.#clock = clock
     this.#startedAt = clock.now()
     this.#timeoutMs = readRequestedTimeout(exchange)
-    if (this.#timeoutMs) this.endAfter(this.#timeoutMs, TIMEOUT_HEADER)
+    if (this.#timeoutMs) this.limitWait(this.#timeoutMs, TIMEOUT_HEADER)
   }
 
   /** Whether it has its own timeout. */
-  get isTimed(): boolean {
+  get hasTimeout(): boolean {
     return this.#cancelTimeout !== undefined
   }
 
   /** Sets the timeout to `ms` from the start of the request, unless it is already shorter. `name`: the part of the request that sets it. */
-  endAfter(ms: number, name: string): void {
+  limitWait(ms: number, name: string): void {
     const at = this.#startedAt + ms
     if (at >= this.timeoutAt) return
     this.#cancelTimeout?.()
@@ -90,8 +90,8 @@ export class Client {
 
   /** Records that the client has stopped waiting, and ends its scope. */
   cancel(reason: unknown): void {
-    this.gone ??= toGatewayError(reason)
-    this.scope.end(this.gone)
+    this.goneReason ??= toGatewayError(reason)
+    this.scope.end(this.goneReason)
   }
 
   /** Ends the remaining work, which isn't needed because the request is over. */

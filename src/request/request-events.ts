@@ -1,7 +1,7 @@
 import type { Exchange } from '../lib/exchange.ts'
 import { type Background, isThenable } from '../lib/promises.ts'
 import type { AttemptLog } from './attempt-log.ts'
-import type { LeftOutEntry, Skip } from './hook-records.ts'
+import type { ExcludedEntry, Skip } from './hook-records.ts'
 import type { RequestLog } from './request-log.ts'
 
 /**
@@ -18,7 +18,7 @@ export interface RequestListener {
   /** Called when an attempt has its outcome: the response has arrived, its stream has its first content, or the attempt failed. */
   responded?(attempt: AttemptLog, request: RequestLog): unknown
   /** Called when a target or an entry of a combo is skipped. */
-  skipped?(skip: Skip | LeftOutEntry, request: RequestLog): unknown
+  skipped?(skip: Skip | ExcludedEntry, request: RequestLog): unknown
   /** Called when an attempt is over, and its usage is known: after the last byte of its response, or after its failure. */
   settled?(attempt: AttemptLog, request: RequestLog): unknown
   /** Called when a request is over: after its last byte, or after its error. */

@@ -20,7 +20,7 @@ export function readFacts(
     owner,
     tools: () => isNonEmpty(body.tools) || isNonEmpty(body.functions),
     images() {
-      images ??= getMessages(body).some((message) => holdsImage(message, MAX_DEPTH))
+      images ??= getMessages(body).some((message) => containsImage(message, MAX_DEPTH))
       return images
     },
     metadata: () => (isObject(body.metadata) ? body.metadata : {}),
@@ -46,13 +46,13 @@ const MAX_DEPTH = 8
 
 const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image', 'image-url']) // the last one is AI SDK 6's
 
-function holdsImage(value: unknown, depth: number): boolean {
+function containsImage(value: unknown, depth: number): boolean {
   if (depth === 0) return false
-  if (Array.isArray(value)) return value.some((one) => holdsImage(one, depth - 1))
+  if (Array.isArray(value)) return value.some((one) => containsImage(one, depth - 1))
   if (!isObject(value)) return false
   const { type, mimeType, mime_type, mediaType } = value
   if (IMAGE_TYPES.has(type) || [mimeType, mime_type, mediaType].some(isImageType)) return true
-  return Object.values(value).some((one) => typeof one === 'object' && holdsImage(one, depth - 1))
+  return Object.values(value).some((one) => typeof one === 'object' && containsImage(one, depth - 1))
 }
 
 const isImageType = (value: unknown) => typeof value === 'string' && /^image(?:\/|$)/.test(value)

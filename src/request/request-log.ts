@@ -169,7 +169,7 @@ export class RequestLog {
   reply(reply: Reply): Reply {
     const { body, status } = reply
     if (!isByteStream(body)) {
-      this.end(this.endOfWhole(status))
+      this.end(this.createEnding(status))
       return reply
     }
     const followed = this.follow(body, status)
@@ -206,7 +206,7 @@ export class RequestLog {
   }
 
   /** How a provider's stream broke off, if one did. A step that passes it on may not have noticed. */
-  get cut(): RequestEnding | undefined {
+  get brokenStream(): RequestEnding | undefined {
     const last = [...this.#reports.values()].at(-1)
     return last?.end === 'cut' ? last : undefined
   }
@@ -218,12 +218,12 @@ export class RequestLog {
   }
 
   /** Creates the end of a request whose reply isn't a stream. */
-  endOfWhole(status: number): RequestEnding {
+  createEnding(status: number): RequestEnding {
     return { status, end: this.target || status < 400 ? 'complete' : 'failed' }
   }
 
   /** Creates the end of a request whose client gets a gateway error. */
-  endOfError(thrown: unknown): RequestEnding {
+  createErrorEnding(thrown: unknown): RequestEnding {
     const { code, status, message } = toGatewayError(thrown)
     const isRefusal = this.attempts.length === 0 && code !== 'INTERNAL'
     const end = code === 'CLIENT_CLOSED_REQUEST' ? 'aborted' : isRefusal ? 'refused' : 'failed'

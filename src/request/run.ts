@@ -6,8 +6,8 @@ import { Targets } from './choose/targets.ts'
 import type { PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
 import { readRequest } from './read-request.ts'
-import { answerReply } from './reply/answer-reply.ts'
-import { keepAlive } from './reply/keep-alive.ts'
+import { createAnswerReply } from './reply/answer-reply.ts'
+import { replyWithKeepAlive } from './reply/keep-alive.ts'
 import type { ServedRequest } from './steps.ts'
 
 /** Runs one model request, from its body to its reply. Rejects with the error that the client gets in its own format. */
@@ -16,38 +16,42 @@ export async function run(served: ServedRequest, context: PipelineContext): Prom
   const steps = [...served.log.aroundCall, ...context.aroundCall]
   const answering =
     steps.length === 0
-      ? answer(request)
-      : loadSteps().then(({ answerWithin }) => answerWithin(steps, { served, request, answer }))
-  return request.call.stream ? keepAlive(answering, request) : answering
+      ? tryTargets(request)
+      : loadSteps().then(({ serveWithSteps }) => serveWithSteps(steps, { served, request, answer: tryTargets }))
+  return request.call.stream ? replyWithKeepAlive(answering, request) : answering
 }
 
 /** Loaded lazily, since few requests fail or are hedged. */
-const loadRest = once(() => import('./rare-calls.ts'))
+const loadRareCalls = once(() => import('./rare-calls.ts'))
 
 /** Loaded lazily, since few gateways have steps around calls. */
 const loadSteps = once(() => import('./feature-requests.ts'))
 
 /** Tries one target after another until one responds, the client is at fault, or the attempts are used up. */
-async function answer(request: ModelRequest): Promise<Reply> {
+async function tryTargets(request: ModelRequest): Promise<Reply> {
   const targets = new Targets(request)
   try {
-    for (let attempt = await nextAttempt(request, targets); attempt; attempt = await nextAttempt(request, targets)) {
+    for (
+      let attempt = await createNextAttempt(request, targets);
+      attempt;
+      attempt = await createNextAttempt(request, targets)
+    ) {
       const hedge = createHedge(request, attempt.route, {
-        next: () => nextAttempt(request, targets, { isHedge: true }),
+        next: () => createNextAttempt(request, targets, { isHedge: true }),
         note: (outcome) => targets.recordOutcome(outcome),
       })
-      const outcome = hedge ? await (await loadRest()).runHedged(attempt, hedge) : await attempt.run()
+      const outcome = hedge ? await (await loadRareCalls()).runHedged(attempt, hedge) : await attempt.run()
       if (outcome.kind !== 'answered') {
         targets.recordOutcome(outcome)
         continue
       }
       await targets.recordAnswer(outcome.route)
-      return await answerReply(outcome, request)
+      return await createAnswerReply(outcome, request)
     }
-    const { failureReply } = await loadRest()
-    return await failureReply(request, targets)
+    const { createFailureReply } = await loadRareCalls()
+    return await createFailureReply(request, targets)
   } catch (error) {
-    const { addAttempts } = await loadRest()
+    const { addAttempts } = await loadRareCalls()
     throw addAttempts(error, request)
   } finally {
     targets.close()
@@ -55,11 +59,11 @@ async function answer(request: ModelRequest): Promise<Reply> {
 }
 
 /** Returns the attempt at the next target, ready to be made; `undefined` if there is none. */
-async function nextAttempt(
+async function createNextAttempt(
   request: ModelRequest,
   targets: Targets,
   { isHedge } = { isHedge: false },
 ): Promise<Attempt | undefined> {
   const target = await targets.next({ isHedge })
-  return target && new Attempt(request, target, { isHedge, onBegun: () => targets.recordStart() })
+  return target && new Attempt(request, target, { isHedge, onStart: () => targets.recordStart() })
 }

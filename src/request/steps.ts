@@ -45,7 +45,7 @@ export interface CallChange {
 }
 
 /** An attempt as seen by the steps around it. */
-export interface SteppedAttempt {
+export interface AttemptControls {
   readonly request: ModelRequest
   readonly target: RouteTarget
   /** Limits the target's response to this many tokens. Call it before `next`; `x-signalbox-warning` names the limit, unless the request's is lower. */
@@ -53,8 +53,8 @@ export interface SteppedAttempt {
   /** Skips this target with an error message. Call it before `next`. */
   reject(message: string, options?: { status?: number }): never
   /** Rejects the whole request, not just this target: no other target is tried, and the client gets the error. Call it before `next`. */
-  refuseRequest(error: GatewayError): never
-  /** Like `refuseRequest`, with a new error that has this message. */
+  failRequest(error: GatewayError): never
+  /** Like `failRequest`, with a new error that has this message. */
   rejectRequest(message: string, options?: { status?: number }): never
   /**
    * Calls `listener` with the record as soon as the attempt settles, before the gateway tries another target or replies. If the attempt has
@@ -109,10 +109,10 @@ export type RefusalPreview = (
  * streams included, or when it fails. It never rejects. To skip the target, throw a `GatewayError` instead of calling `next`. The outer steps
  * then get a record with the outcome `refused`. If no other target is called, the client gets the error.
  */
-export type AttemptStep = (attempt: SteppedAttempt, next: () => Promise<AttemptRecord>) => Promise<unknown>
+export type AttemptStep = (attempt: AttemptControls, next: () => Promise<AttemptRecord>) => Promise<unknown>
 
 /** Runs steps around a handler, the first outermost. */
-export const withSteps = <R>(
+export const runSteps = <R>(
   steps: ReadonlyArray<(request: R, next: () => Promise<Reply>) => Promise<Reply>>,
   serve: (request: R) => Promise<Reply>,
 ): ((request: R) => Promise<Reply>) =>
@@ -127,7 +127,7 @@ export const withSteps = <R>(
  */
 export function runAttemptSteps(
   steps: readonly AttemptStep[],
-  attempt: SteppedAttempt,
+  attempt: AttemptControls,
   { settled, onError }: { settled(): Promise<AttemptRecord>; onError(error: unknown): void },
 ): Promise<void> {
   return new Promise((pass, refuse) => {

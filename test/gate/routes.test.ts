@@ -1,5 +1,5 @@
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
-import { modelRoutes } from '../../src/request/door/model-routes.ts'
+import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import { askOf, modelsFor } from './support/asks.ts'
 import { openGate, refusal } from './support/world.ts'
@@ -7,7 +7,7 @@ import { openGate, refusal } from './support/world.ts'
 const test = suite('limits on every model route')
 
 /** The endpoints that the routes of the table lead to. */
-const served = modelRoutes(async () => ({ status: 200, headers: {} })).map(({ path }) => ({
+const served = createModelRoutes(async () => ({ status: 200, headers: {} })).map(({ path }) => ({
   path,
   endpoints: endpoints.filter((endpoint) =>
     path.endsWith(':id+') ? endpoint.path.startsWith(path.slice(0, -':id+'.length)) : endpoint.path === path,

@@ -3,7 +3,7 @@ import { takesBody } from '../../src/admin/operation-table.ts'
 import { gatewayError } from '../../src/errors.ts'
 import { managementRoutes } from '../../src/management/management-api.ts'
 import { servedOperations } from '../../src/management/operations.ts'
-import { managementErrorReply } from '../../src/request/door/error-reply.ts'
+import { createManagementErrorReply } from '../../src/request/door/error-reply.ts'
 import { anyText } from '../support/any-text.ts'
 import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -122,7 +122,7 @@ const encodePart = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu,
 
 test('hides the details of an internal error from the client, and passes it to onError', () => {
   const errors: unknown[] = []
-  const readBody = (error: unknown) => managementErrorReply(error, (told) => errors.push(told)).body
+  const readBody = (error: unknown) => createManagementErrorReply(error, (told) => errors.push(told)).body
   const broken = new TypeError('secret')
   const named = gatewayError('STORAGE_FAILED', { message: 'keys/secret cannot be read', cause: broken })
   assert.is(readBody(broken), '{"error":"Internal server error"}')

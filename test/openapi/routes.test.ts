@@ -5,7 +5,7 @@ import { liveRoute } from '../../src/features/live/live.ts'
 import { liveUsageRoute } from '../../src/features/live/usage-live.ts'
 import { managementRoutes } from '../../src/management/management-api.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
-import { modelRoutes } from '../../src/request/door/model-routes.ts'
+import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import type { HttpRoute } from '../../src/request/door/router.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -21,7 +21,7 @@ const never = (): never => {
 const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
   ...accountRoutes({} as Parameters<typeof accountRoutes>[0]),
   ...createListingRoutes({} as Parameters<typeof createListingRoutes>[0]), // only its paths are read
-  ...modelRoutes(never),
+  ...createModelRoutes(never),
   ...managementRoutes(openDoor().gateway.api),
   liveRoute({} as Parameters<typeof liveRoute>[0]), // only its path is read
   liveUsageRoute(undefined),

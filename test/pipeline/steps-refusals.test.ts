@@ -21,7 +21,7 @@ test('a step around an attempt can reject the whole request, so that no other ta
       aroundAttempt: [
         async (attempt) => {
           attempts++
-          attempt.refuseRequest(gatewayError('RATE_LIMIT_EXCEEDED', { message: 'Later.' }))
+          attempt.failRequest(gatewayError('RATE_LIMIT_EXCEEDED', { message: 'Later.' }))
         },
       ],
     })
@@ -41,7 +41,7 @@ test('rejecting the whole request takes precedence over rejecting a single targe
     aroundAttempt: [
       async (attempt) => {
         if (attempt.target.provider.endsWith('one')) throw gatewayError('BUDGET_EXCEEDED', { message: 'Too dear.' })
-        attempt.refuseRequest(gatewayError('RATE_LIMIT_EXCEEDED', { message: 'Later.' }))
+        attempt.failRequest(gatewayError('RATE_LIMIT_EXCEEDED', { message: 'Later.' }))
       },
     ],
   })

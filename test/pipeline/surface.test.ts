@@ -1,7 +1,7 @@
 import { accountRoutes } from '../../src/features/limits/account-routes.ts'
 import { createListingRoutes } from '../../src/features/listing/listing-routes.ts'
 import { managementRoutes } from '../../src/management/management-api.ts'
-import { modelRoutes } from '../../src/request/door/model-routes.ts'
+import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import type { HttpRoute } from '../../src/request/door/router.ts'
 import { spellings } from '../support/spellings.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -28,7 +28,7 @@ const never = (): never => {
 const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
   ...accountRoutes({} as Parameters<typeof accountRoutes>[0]),
   ...createListingRoutes({} as Parameters<typeof createListingRoutes>[0]),
-  ...modelRoutes(never),
+  ...createModelRoutes(never),
   ...managementRoutes(emptyManagement()),
 ]
 

@@ -6,7 +6,7 @@ import { decodeJsonText, isObject, type JsonObject, parseJsonObject } from '../.
 import { createClientScope } from '../../lib/scope.ts'
 import { type BodyLimits, readTimedBody } from '../../lib/timed-body.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
-import { jsonReply } from '../../request/door/reply.ts'
+import { createJsonReply } from '../../request/door/reply.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
 import { noInput, parseInput } from '../input.ts'
 import { findFunction, type InputSchema, type NamedOperation, takesBody, takesQuery } from '../operation-table.ts'
@@ -164,14 +164,14 @@ function unlessClientLeaves<T>(exchange: Exchange, work: Promise<T>): Promise<T>
 const PIECE = 500
 
 /**
- * Like `jsonReply`, but if a long list is the only field of the body, writes it in pieces as fast as the client reads. Writing 100,000 keys in one go
+ * Like `createJsonReply`, but if a long list is the only field of the body, writes it in pieces as fast as the client reads. Writing 100,000 keys in one go
  * would block all other requests.
  */
 export function listReply(status: number, body: object): Reply {
   const [[name, list] = [], ...others] = Object.entries(body)
   if (name === undefined || others.length > 0 || !Array.isArray(list) || list.length <= PIECE)
-    return jsonReply(status, body)
-  return { ...jsonReply(status, {}), body: pieces(name, list) }
+    return createJsonReply(status, body)
+  return { ...createJsonReply(status, {}), body: pieces(name, list) }
 }
 
 function pieces(name: string, list: readonly unknown[]): ByteStream {

@@ -3,7 +3,7 @@ import type { Exchange, Reply } from '../../lib/exchange.ts'
 import { isObject } from '../../lib/json.ts'
 import { getRevision } from '../../lib/revision.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
-import { jsonReply } from '../../request/door/reply.ts'
+import { createJsonReply } from '../../request/door/reply.ts'
 import type { ComboOperations } from '../combos.ts'
 import type { ConnectionOperations } from '../connections.ts'
 import type { GroupOperations } from '../groups.ts'
@@ -76,7 +76,7 @@ export async function runUnlessChanged(
       return change()
     }
     const { key: _, ...shown } = { key: undefined, ...record }
-    return jsonReply(409, { error: record ? CHANGED : GONE, ...(record && { current: shown }) })
+    return createJsonReply(409, { error: record ? CHANGED : GONE, ...(record && { current: shown }) })
   })
 }
 

@@ -84,12 +84,12 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
     const unsent = { header, copyHeaders() {}, query: '' } // nothing is sent
     const log = { nameRules: listNameRules(access, subject) }
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
-    const requestTerms = hasOwnTerms(source) ? await gateway.ownTerms(source) : undefined
+    const requestTerms = hasOwnTerms(source) ? await gateway.readTerms(source) : undefined
     const { exchange = unsent, list: ownList } = requestTerms ?? {}
     const facts = readFacts(read, { owner, header: (name) => exchange.header(name) })
     const isAllowed = (target: RouteTarget, ...names: string[]) =>
       !access || names.some((name) => access.allowsTarget(name, target))
-    const ownContext = gateway.underRules(gateway, settings, ownList ?? table.findRuledCombo(model))
+    const ownContext = gateway.withRules(gateway, settings, ownList ?? table.findRuledCombo(model))
     const routable = {
       ...{ id: '', call, caller, exchange, table, settings, context: ownContext, unruled: gateway },
       ...(ownList && { list: ownList }),
@@ -100,10 +100,10 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
     })
     if (chooseModels) decision = { route: routed ? { models: [...routed.names] } : (decision.route ?? {}) }
     const list = routed?.group ?? ownList
-    const context = routed ? gateway.underRules(gateway, settings, list) : ownContext
+    const context = routed ? gateway.withRules(gateway, settings, list) : ownContext
     const resolver = {
       table,
-      select: (await context.choosing()).previewSelection(facts, context.health),
+      select: (await context.loadGroupRouting()).previewSelection(facts, context.health),
       onExcluded: ({ name, when }: GroupEntry, { group }: Pick<GroupChoice, 'group'>) => {
         const condition = when && findUnmetCondition(facts, when)
         if (condition !== undefined) leftOut.push({ combo: group.name, model: name, unmet: condition })

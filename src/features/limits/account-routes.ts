@@ -1,6 +1,6 @@
 import type { FeatureRoute } from '../../feature.ts'
 import type { Caller } from '../../request/caller.ts'
-import { jsonReply } from '../../request/door/reply.ts'
+import { createJsonReply } from '../../request/door/reply.ts'
 import type { UnrecordedRequest } from '../../request/feature-requests.ts'
 
 /** Functions that read a caller's account, each in the format of one path. */
@@ -24,5 +24,5 @@ export const accountRoutes = (load: () => Promise<AccountReaders>): FeatureRoute
     method: 'GET',
     path,
     isRecorded: false,
-    run: async ({ caller }: UnrecordedRequest) => jsonReply(200, await (await load())[reader](caller)),
+    run: async ({ caller }: UnrecordedRequest) => createJsonReply(200, await (await load())[reader](caller)),
   }))

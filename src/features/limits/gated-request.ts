@@ -3,7 +3,7 @@ import { isByteStream, type Reply } from '../../lib/exchange.ts'
 import { getWorstCase } from '../../pricing/worst-case.ts'
 import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
-import type { SteppedAttempt } from '../../request/steps.ts'
+import type { AttemptControls } from '../../request/steps.ts'
 import type { LimitState, LimitUnit } from '../../types/limits.ts'
 import type { Clock } from '../../types.ts'
 import type { Amounts, Ledger, LimitedScope, LimitRefusal, Reservation, WantedAmounts } from './ledger/ledger.ts'
@@ -69,9 +69,9 @@ export class GatedRequest {
   }
 
   /** Runs as the step around each attempt of the request. */
-  async aroundAttempt(attempt: SteppedAttempt, next: () => Promise<AttemptRecord>): Promise<void> {
+  async aroundAttempt(attempt: AttemptControls, next: () => Promise<AttemptRecord>): Promise<void> {
     if (this.hasUsageLimits) await this.#reserveAttempt(attempt)
-    else if (!this.#requestReservation) await this.#reserveRequest().catch((error) => attempt.refuseRequest(error))
+    else if (!this.#requestReservation) await this.#reserveRequest().catch((error) => attempt.failRequest(error))
     this.#allowedAttempts += 1
     attempt.onSettled(({ outcome }) => {
       if (outcome === 'refused') this.#allowedAttempts -= 1
@@ -95,7 +95,7 @@ export class GatedRequest {
   }
 
   /** Reserves the attempt's worst case, and caps the target's output accordingly. */
-  async #reserveAttempt(attempt: SteppedAttempt): Promise<void> {
+  async #reserveAttempt(attempt: AttemptControls): Promise<void> {
     const isFirst = !this.#requestReservation
     const worstCase = getWorstCase(attempt.request, attempt.target)
     const { rules } = this.#options
@@ -103,12 +103,12 @@ export class GatedRequest {
     const wanted = estimateWantedAmounts(attempt, worstCase, { isPriced, rules })
     if (isPriced) attempt.beforeCall(({ surchargeField }) => requireKnownPrice(attempt.target, surchargeField(), rules))
     if (isFirst) Object.assign(wanted.fixed, REQUEST_AMOUNTS)
-    const reservation = await this.#reserve(wanted).catch((error) => attempt.refuseRequest(error))
+    const reservation = await this.#reserve(wanted).catch((error) => attempt.failRequest(error))
     if (!reservation) return
     if (reservation.kind === 'refused') {
       const { unit } = reservation.limit
       const error = this.#createRefusalError(reservation, getNeed(unit, wanted))
-      if (unit === 'requests' || unit === 'parallel') attempt.refuseRequest(error)
+      if (unit === 'requests' || unit === 'parallel') attempt.failRequest(error)
       throw error
     }
     if (isFirst) this.#setRequestReservation(reservation, REQUEST_UNITS)

@@ -56,8 +56,8 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
     reading: Promise<StoredSettings>,
     next: () => Promise<Reply>,
   ): Promise<Reply> {
-    const { isTimed, scope } = request.log.client
-    const settings = getSettledValue(reading) ?? (await (isTimed ? scope.race(reading) : reading))
+    const { hasTimeout, scope } = request.log.client
+    const settings = getSettledValue(reading) ?? (await (hasTimeout ? scope.race(reading) : reading))
     if (!hasLimits(request.caller, settings)) return next()
     openGate ??= await scope.race(gate())
     return openGate.around(request, settings, next)

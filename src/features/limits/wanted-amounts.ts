@@ -1,7 +1,7 @@
 import type { WorstCase } from '../../pricing/worst-case.ts'
 import { getTargetName } from '../../protocols/providers/target.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
-import type { SteppedAttempt } from '../../request/steps.ts'
+import type { AttemptControls } from '../../request/steps.ts'
 import type { LimitUnit } from '../../types/limits.ts'
 import type { Amounts, LimitedScope, WantedAmounts } from './ledger/ledger.ts'
 import { createUnknownPriceError } from './limit-errors.ts'
@@ -11,8 +11,8 @@ export type LimitRules = Pick<StoredSettings, 'whenPriceUnknown' | 'onStorageUna
 
 /** A request and its target. */
 interface LimitedAttempt {
-  request: { call: Pick<SteppedAttempt['request']['call'], 'endpoint'> }
-  target: SteppedAttempt['target']
+  request: { call: Pick<AttemptControls['request']['call'], 'endpoint'> }
+  target: AttemptControls['target']
 }
 
 /** Estimates the worst case of an attempt in the limited units. Throws `REQUEST_TOO_EXPENSIVE` if a required price is unknown. */
@@ -34,7 +34,7 @@ export function estimateWantedAmounts(
 
 /** Throws `REQUEST_TOO_EXPENSIVE` if a field of the request makes the price unknown. */
 export function requireKnownPrice(
-  target: SteppedAttempt['target'],
+  target: AttemptControls['target'],
   surchargeField: string | undefined,
   { whenPriceUnknown }: LimitRules,
 ): void {

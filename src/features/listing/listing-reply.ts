@@ -1,8 +1,8 @@
 import type { Exchange, Reply, UpstreamFetch } from '../../lib/exchange.ts'
 import { startCall } from '../../lib/fetch-call.ts'
 import { createClientScope } from '../../lib/scope.ts'
-import { callerFormat } from '../../request/door/caller-format.ts'
-import { jsonReply } from '../../request/door/reply.ts'
+import { getCallerFormat } from '../../request/door/caller-format.ts'
+import { createJsonReply } from '../../request/door/reply.ts'
 import type { UnrecordedRequest } from '../../request/feature-requests.ts'
 import type { ListingPath, ListingRoutesOptions } from './listing-routes.ts'
 
@@ -13,7 +13,7 @@ export async function replyWithList(
   { listing: load, getReader, upstream, headers }: ListingRoutesOptions & { headers: Record<string, string> },
 ): Promise<Reply> {
   const [listing, reader] = await Promise.all([load(), getReader(caller)])
-  const form = listing.forms[callerFormat(path, exchange).name]
+  const form = listing.forms[getCallerFormat(path, exchange).name]
   const options = reader && { reader }
   const content = await runForClient(exchange, upstream(exchange), async (fetch) => {
     if (!kinds) {
@@ -24,7 +24,7 @@ export async function replyWithList(
     const lists = kinds.map(async (kind) => ({ kind, entries: await listing.list([kind], fetch, options) }))
     return form.byKind?.(await Promise.all(lists), version) ?? {}
   })
-  return jsonReply(200, content, headers)
+  return createJsonReply(200, content, headers)
 }
 
 /** Runs `work` with a `fetch` that aborts its calls when the client disconnects. */

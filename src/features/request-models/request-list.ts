@@ -3,7 +3,7 @@ import { CALL_OPTIONS, parseCallOptions, parseRequestModels } from '../../admin/
 import { gatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { omitUndefined } from '../../protocols/formats/canonical/canonical-values.ts'
-import type { OwnTerms, OwnTermsSource, PipelineContext } from '../../request/context.ts'
+import type { PipelineContext, RequestTerms, RequestTermsSource } from '../../request/context.ts'
 import type { Group } from '../../request/routing/group.ts'
 import { requireOneModel } from '../../request/routing/model-kinds.ts'
 import { completeName, toGroup } from '../../request/routing/route-table.ts'
@@ -17,7 +17,7 @@ const HEADER = 'x-signalbox-models'
  * may use both. Throws `INVALID_REQUEST` for a malformed field, `FORBIDDEN` if the settings don't allow lists, and `MODEL_NOT_ALLOWED` if the key may
  * not use one of the models.
  */
-export function ownTerms(source: OwnTermsSource): OwnTerms {
+export function readTerms(source: RequestTermsSource): RequestTerms {
   const { call, exchange, settings } = source
   const { kind } = call.endpoint.operation
   const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = readCallOptions(call)
@@ -25,7 +25,7 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
   const headers = new Map<string, string>()
   if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default, and doesn't override the header
   if (session !== undefined) headers.set('x-signalbox-session', session)
-  const own: OwnTerms = {
+  const own: RequestTerms = {
     exchange: {
       query: exchange.query,
       header: (name) => headers.get(name) ?? exchange.header(name),
@@ -53,12 +53,15 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
     timeouts: getMinTimes(listed?.timeouts, terms.timeouts),
   })
   const ruled = given ? undefined : source.table.findRuledCombo(call.model)
-  const { limits } = source.context.underRules(source.context, settings, ruled)
+  const { limits } = source.context.withRules(source.context, settings, ruled)
   return { ...own, list: createListGroup(list, { ...source, name, limits }) }
 }
 
 /** Reads the gateway options from a call's body. Returns none if the call's format has no field for them. */
-export function readCallOptions({ endpoint, body: { providerOptions } }: OwnTermsSource['call']): SignalboxCallOptions {
+export function readCallOptions({
+  endpoint,
+  body: { providerOptions },
+}: RequestTermsSource['call']): SignalboxCallOptions {
   const given = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
   return given === undefined || given === null ? {} : parseCallOptions(given)
 }
@@ -95,7 +98,7 @@ function getMinTimes(one: RequestModels['timeouts'], other: RequestModels['timeo
   })
 }
 
-interface GroupTerms extends Pick<OwnTermsSource, 'call' | 'table' | 'log'> {
+interface GroupTerms extends Pick<RequestTermsSource, 'call' | 'table' | 'log'> {
   name: string
   /** The limits that would apply without the list. */
   limits: PipelineContext['limits']

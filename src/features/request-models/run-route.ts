@@ -115,7 +115,7 @@ function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedMod
   refuseForOthers(operation.kind, 'Its result is not valid: "', { models: chosen.models })
   const { params } = readCallOptions(call)
   const models = params ? chosen.models.map((entry) => addEntryParams(params, entry)) : chosen.models
-  const { limits } = list ? request.context : unruled.underRules(unruled, settings, undefined)
+  const { limits } = list ? request.context : unruled.withRules(unruled, settings, undefined)
   const terms = { call, table, name: 'route', limits, log: { nameRules: [] } }
   const group = createListGroup({ ...chosen, models }, terms)
   return { names, group, getName: (route) => getRequestedName(route, { call, list: group }) }

@@ -5,10 +5,10 @@ import type { AttemptRecord } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import { createRejection } from '../route-request.ts'
 import type { RouteTarget } from '../routing/group.ts'
-import type { EncodedCall, OutputAllowance, SteppedAttempt } from '../steps.ts'
+import type { AttemptControls, EncodedCall, OutputAllowance } from '../steps.ts'
 
 /** An attempt as seen by the steps around it, and the terms that they set for it. */
-export class AttemptTerms implements SteppedAttempt {
+export class AttemptTerms implements AttemptControls {
   readonly request: ModelRequest
   readonly target: RouteTarget
   /** The maximum number of output tokens. */
@@ -30,7 +30,7 @@ export class AttemptTerms implements SteppedAttempt {
     this.outputLimit = Math.min(this.outputLimit ?? Number.POSITIVE_INFINITY, tokens)
   }
 
-  refuseRequest(error: GatewayError): never {
+  failRequest(error: GatewayError): never {
     this.refusesRequest = true
     throw error
   }
@@ -40,7 +40,7 @@ export class AttemptTerms implements SteppedAttempt {
   }
 
   rejectRequest(message: string, { status = 403 }: { status?: number } = {}): never {
-    return this.refuseRequest(createRejection(message, status))
+    return this.failRequest(createRejection(message, status))
   }
 
   onSettled(listener: (record: AttemptRecord) => void): void {

@@ -12,7 +12,7 @@ import { encode, encodeLimited } from '../codec/encode.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 import { getSecrets, redactFailure } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Answered, Failed, Outcome, RefusedTarget, Target } from '../outcome.ts'
+import type { Answered, Failed, Outcome, RejectedTarget, Target } from '../outcome.ts'
 import type { Route } from '../routing/group.ts'
 import { type AttemptStep, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
@@ -29,22 +29,22 @@ export class Attempt {
   readonly #scope = new Scope()
   readonly #request: ModelRequest
   readonly #log: AttemptLog
-  readonly #onBegun: () => void
+  readonly #onStart: () => void
   #terms: AttemptTerms | undefined = undefined
   #call: ProviderCall | undefined = undefined
   /** The credentials from functions, if the target's connection uses one. */
-  #sourced: SourcedCredentials | undefined = undefined
+  #credentialFunctions: SourcedCredentials | undefined = undefined
   #apiKey: string | undefined = undefined
   #hasRenewed = false
   #onCalled: () => void = () => {}
-  #hasBegun = false // its credential is available, and its provider is called next
+  #hasStarted = false // its credential is available, and its provider is called next
 
   /** `onBegun`: called when neither a step nor the target's format has rejected the request. */
-  constructor(request: ModelRequest, target: Target, { isHedge, onBegun }: { isHedge: boolean; onBegun(): void }) {
+  constructor(request: ModelRequest, target: Target, { isHedge, onStart }: { isHedge: boolean; onStart(): void }) {
     this.route = target.route
     this.#request = request
-    this.#onBegun = onBegun
-    this.#log = request.log.attempt(target, { isHedge })
+    this.#onStart = onStart
+    this.#log = request.log.startAttempt(target, { isHedge })
   }
 
   /** Makes the attempt. Resolves to an outcome even if it fails. Rejects only if the client stops waiting or another attempt was faster. */
@@ -69,7 +69,7 @@ export class Attempt {
 
   /** Ends the attempt because another one was faster. */
   supersede(): void {
-    if (this.#hasBegun) this.#log.superseded()
+    if (this.#hasStarted) this.#log.recordLoss()
     this.#scope.end(SUPERSEDED)
   }
 
@@ -80,7 +80,7 @@ export class Attempt {
     const terms = new AttemptTerms(request, this.route.target, this.#log)
     this.#terms = terms
     try {
-      await client.scope.race(runAttemptSteps(steps, terms, { settled: () => this.#log.settled(), onError }))
+      await client.scope.race(runAttemptSteps(steps, terms, { settled: () => this.#log.waitUntilSettled(), onError }))
     } catch (thrown) {
       if (client.scope.hasEnded) throw thrown
       if (!isGatewayError(thrown)) onError(thrown)
@@ -90,34 +90,34 @@ export class Attempt {
   }
 
   /** Ends the attempt without calling the provider. */
-  #refuse(error: GatewayError, scope: RefusedTarget['scope']): RefusedTarget {
-    this.#log.refused(error, scope)
+  #refuse(error: GatewayError, scope: RejectedTarget['scope']): RejectedTarget {
+    this.#log.recordRejection(error, scope)
     return { kind: 'refused', route: this.route, error, scope }
   }
 
   async #make(): Promise<Outcome> {
     const { client } = this.#request
     const leave = (reason: unknown) => {
-      if (client.gone && this.#hasBegun) this.#log.cancelled(client.gone) // immediately, because the request's record ends now and must include it
+      if (client.goneReason && this.#hasStarted) this.#log.recordCancel(client.goneReason) // immediately, because the request's record ends now and must include it
       this.#scope.end(reason)
     }
     client.scope.add(leave)
     try {
       const codec = await this.#encode()
       if ('scope' in codec) return codec
-      this.#onBegun()
-      this.#log.begun(codec)
+      this.#onStart()
+      this.#log.recordStart(codec)
       const prepared = await this.#prepare(codec.request)
-      this.#unlessEnded()
-      this.#hasBegun = true
-      const outcome = 'kind' in prepared ? this.#failedOutcome(prepared) : await this.#runCalls(prepared, codec)
-      this.#unlessEnded()
-      if (outcome.kind === 'answered') this.#log.answered(outcome.response.kind, outcome.response.head.status)
+      this.#raceWithEnd()
+      this.#hasStarted = true
+      const outcome = 'kind' in prepared ? this.#createFailedOutcome(prepared) : await this.#runCalls(prepared, codec)
+      this.#raceWithEnd()
+      if (outcome.kind === 'answered') this.#log.recordAnswer(outcome.response.kind, outcome.response.head.status)
       else
-        this.#log.failed(outcome.failure, {
+        this.#log.recordFailure(outcome.failure, {
           sentStatus: outcome.head?.status,
           isEmpty: outcome.empty !== undefined,
-          isOwnCredential: this.#sourced?.isOfCaller(this.#use) === true,
+          isOwnCredential: this.#credentialFunctions?.isOfCaller(this.#use) === true,
         })
       return outcome
     } catch (thrown) {
@@ -129,7 +129,7 @@ export class Attempt {
   }
 
   /** Writes the request for the target. Skips a target whose format doesn't support the request, or that a step rejects at this point. */
-  async #encode(): Promise<Codec | RefusedTarget> {
+  async #encode(): Promise<Codec | RejectedTarget> {
     const request = this.#request
     const { target } = this.route
     const { outputLimit, checkCall } = this.#terms ?? {}
@@ -137,12 +137,12 @@ export class Attempt {
     try {
       codec = await (outputLimit === undefined ? encode(request, target) : encodeLimited(request, target, outputLimit))
     } catch (thrown) {
-      this.#unlessEnded()
+      this.#raceWithEnd()
       const isUnsuitable = isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')
       if (isUnsuitable) return this.#refuse(thrown, 'format')
       throw thrown
     }
-    this.#unlessEnded()
+    this.#raceWithEnd()
     try {
       checkCall?.({ surchargeField: () => findSurchargeField(codec, request.call.body) })
       return codec
@@ -151,7 +151,7 @@ export class Attempt {
     }
   }
 
-  #unlessEnded(): void {
+  #raceWithEnd(): void {
     if (this.#scope.hasEnded) throw this.#scope.reason
   }
 
@@ -164,44 +164,44 @@ export class Attempt {
         const response = codec.otherParts
           ? await this.#receiveDivided(call, codec, codec.otherParts)
           : await this.#receive(call, codec)
-        const renewed = this.#sourced && (await this.#renewCall(this.#sourced, response, codec))
+        const renewed = this.#credentialFunctions && (await this.#renewCall(this.#credentialFunctions, response, codec))
         if (renewed) {
           call = renewed
           continue
         }
-        const received = this.route.on && codec.isForClient ? await this.#judged(response, codec) : response
+        const received = this.route.on && codec.isForClient ? await this.#judge(response, codec) : response
         if (received.kind !== 'stream') {
           const usage = getUsage(received)
-          if (usage && !isBlank(usage)) this.#log.used(usage)
+          if (usage && !isBlank(usage)) this.#log.recordUsage(usage)
           else await this.#estimate(received, codec)
         }
         const following = received.kind === 'stream' ? undefined : codec.followUp?.(received)
         const next = following && (await this.#scope.race(following))
         if (!next) {
           if (received.kind === 'failure' && !codec.isForClient) delete received.empty
-          const reader = this.#isUnexpected(received, codec) ? await this.#unexpectedCodec(codec) : codec
+          const reader = this.#isUnexpected(received, codec) ? await this.#adaptCodec(codec) : codec
           if (received.kind === 'failure') return await this.#readFailure(received, reader, call)
-          return this.#answeredOutcome(received, reader, call)
+          return this.#createAnsweredOutcome(received, reader, call)
         }
-        if (this.#terms?.checkFollowUp) await this.#followUpChecked(this.#terms.checkFollowUp)
+        if (this.#terms?.checkFollowUp) await this.#checkFollowUp(this.#terms.checkFollowUp)
         codec = next
         const prepared = await this.#prepare(codec.request)
-        if ('kind' in prepared) return this.#failedOutcome(prepared)
+        if ('kind' in prepared) return this.#createFailedOutcome(prepared)
         call = prepared
       }
     } catch (thrown) {
-      return this.#failedOutcome(failedResponse(thrown))
+      return this.#createFailedOutcome(createFailedResponse(thrown))
     }
   }
 
   /** Applies the response conditions of the combos on the path. */
-  async #judged(received: ReceivedResponse | FailedResponse, codec: Codec) {
+  async #judge(received: ReceivedResponse | FailedResponse, codec: Codec) {
     const { judgeResponse: judged } = await import('./judge.ts')
     return judged(received, { request: this.#request, route: this.route, codec, log: this.#log })
   }
 
   /** Ends the request if the check of a further call rejects. */
-  async #followUpChecked(check: NonNullable<AttemptTerms['checkFollowUp']>): Promise<void> {
+  async #checkFollowUp(check: NonNullable<AttemptTerms['checkFollowUp']>): Promise<void> {
     try {
       await this.#scope.race(check(this.#log.spending))
     } catch (thrown) {
@@ -214,11 +214,11 @@ export class Attempt {
   async #estimate(received: WholeResponse | FailedResponse, { answers }: Codec): Promise<void> {
     const usage = getUsage(received)
     const answer = received.kind === 'whole' ? received : received.empty
-    if (!answers.contentFields || answer?.kind !== 'whole') return this.#log.used(usage)
+    if (!answers.contentFields || answer?.kind !== 'whole') return this.#log.recordUsage(usage)
     const { estimateOutput: outputOf } = await this.#request.context.estimates.load()
     const output = outputOf(answer, answers)
-    if (usage && output === 0) this.#log.used(usage)
-    else this.#log.estimated(undefined, output)
+    if (usage && output === 0) this.#log.recordUsage(usage)
+    else this.#log.recordEstimate(undefined, output)
   }
 
   get #use(): CredentialUse {
@@ -248,24 +248,29 @@ export class Attempt {
     let apiKey: string | undefined
     try {
       const loading = context.sourcedCredentials(target.connection)
-      this.#sourced = loading && (await loading)
-      const opening = this.#sourced ? this.#sourced.get(this.#use) : context.getApiKey(target.connection)
+      this.#credentialFunctions = loading && (await loading)
+      const opening = this.#credentialFunctions
+        ? this.#credentialFunctions.get(this.#use)
+        : context.getApiKey(target.connection)
       apiKey = getSettledValue(opening) ?? (await this.#scope.race(opening))
       this.#apiKey = apiKey
     } catch (thrown) {
       if (!this.#scope.hasEnded) context.onError(thrown)
-      return { kind: 'failure', failure: this.#sourced?.createFailure(this.#use, 'failed') ?? unreadableCredential }
-    }
-    if (this.#sourced && apiKey === undefined)
       return {
         kind: 'failure',
-        failure: this.#sourced.createFailure(this.#use, 'returned nothing for this request'),
+        failure: this.#credentialFunctions?.createFailure(this.#use, 'failed') ?? unreadableCredential,
+      }
+    }
+    if (this.#credentialFunctions && apiKey === undefined)
+      return {
+        kind: 'failure',
+        failure: this.#credentialFunctions.createFailure(this.#use, 'returned nothing for this request'),
       }
     try {
       if (!cloud) return createUpstreamCall(target, apiKey, request)
       return await this.#scope.race(context.cloudCall(request, { cloud, target, apiKey, fetch: context.fetch }))
     } catch (thrown) {
-      return failedResponse(thrown)
+      return createFailedResponse(thrown)
     }
   }
 
@@ -282,7 +287,9 @@ export class Attempt {
       async (part, scope) => {
         const prepared = part === codec ? first : await this.#prepare(part.request)
         if ('kind' in prepared) return prepared
-        return scope.hasEnded ? failedResponse(scope.reason) : this.#receive(prepared, { ...codec, ...part }, scope)
+        return scope.hasEnded
+          ? createFailedResponse(scope.reason)
+          : this.#receive(prepared, { ...codec, ...part }, scope)
       },
       codec,
     )
@@ -303,7 +310,7 @@ export class Attempt {
     const opening = call.open(prepared, fetch)
     if (codec.answers.contentFields) {
       const { endpoint, body } = modelCall
-      this.#log.called(
+      this.#log.recordCall(
         () => context.estimates.loaded?.estimateInput(modelCall, this.route.target) ?? 0,
         () => endpoint.bound?.units?.(body),
       )
@@ -311,7 +318,7 @@ export class Attempt {
     if (!context.estimates.loaded) context.estimates.load().catch(context.onError)
     this.#onCalled()
     const { format, operation, answers } = codec
-    const onEvents = (progress: Pick<StreamState, 'usage'>) => this.#log.follows(progress)
+    const onEvents = (progress: Pick<StreamState, 'usage'>) => this.#log.followProgress(progress)
     const received = await receive(opening, call, { format, operation, answers, clock, limits, stream, onEvents })
     if (received.kind !== 'whole' || !codec.complete) return received
     return codec.complete(received, { call: prepared, scope, limits })
@@ -323,11 +330,14 @@ export class Attempt {
     const secrets = [
       ...getSecrets(call),
       ...(await this.#scope.race(knownKeys.list())),
-      ...(this.#sourced?.listQuotable(this.#apiKey) ?? []),
+      ...(this.#credentialFunctions?.listQuotable(this.#apiKey) ?? []),
     ]
     const failed = codec.readFailure(redactFailure(received, { provider: this.route.target.provider, secrets }))
     const { empty } = failed
-    return this.#failedOutcome(failed, empty && this.#answeredOutcome(empty, codec, call, { isRead: false }))
+    return this.#createFailedOutcome(
+      failed,
+      empty && this.#createAnsweredOutcome(empty, codec, call, { isRead: false }),
+    )
   }
 
   /** Returns whether the response is whole although the client requested a stream, or has events although it didn't. */
@@ -339,7 +349,7 @@ export class Attempt {
   }
 
   /** Returns the codec for such a response. */
-  async #unexpectedCodec(codec: Codec): Promise<Codec> {
+  async #adaptCodec(codec: Codec): Promise<Codec> {
     const request = this.#request
     const { target } = this.route
     const translation = await request.context.translation()
@@ -348,7 +358,7 @@ export class Attempt {
       : translation.adaptToEvents(request, target, codec)
   }
 
-  #answeredOutcome(
+  #createAnsweredOutcome(
     response: ReceivedResponse,
     codec: Codec,
     call: UpstreamCall,
@@ -360,13 +370,13 @@ export class Attempt {
     return { kind: 'answered', route: this.route, codec, response, bytes, secrets, allowance, log: this.#log }
   }
 
-  #failedOutcome({ failure, head }: FailedResponse, empty?: Answered): Failed {
+  #createFailedOutcome({ failure, head }: FailedResponse, empty?: Answered): Failed {
     return { kind: 'failed', route: this.route, failure, ...(head && { head }), ...(empty && { empty }) }
   }
 }
 
 /** Converts an error to the failure of a response. */
-const failedResponse = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: toFailure(thrown) })
+const createFailedResponse = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: toFailure(thrown) })
 
 /** Returns the usage of a response that has arrived completely, even if it is empty. */
 function getUsage(received: WholeResponse | FailedResponse): TokenUsage | undefined {

@@ -1,7 +1,7 @@
 import type { Operation } from '../../protocols/formats/model-operations.ts'
 import type { Clock } from '../../types.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Failed, RefusedTarget } from '../outcome.ts'
+import type { Failed, RejectedTarget } from '../outcome.ts'
 import type { HedgeBudget } from '../routing/budget.ts'
 import type { Route } from '../routing/group.ts'
 import type { Attempt } from './attempt.ts'
@@ -22,7 +22,7 @@ export interface Hedge extends HedgeTerms {
 interface HedgeTerms {
   /** Returns an attempt at another target, ready to be made; `undefined` if there is none. */
   next(): Promise<Attempt | undefined>
-  note(outcome: Failed | RefusedTarget): void
+  note(outcome: Failed | RejectedTarget): void
 }
 
 /**
@@ -41,7 +41,7 @@ export function createHedge(
     const delayMs = targetStats.getP95(route.target, call.stream)
     if (delayMs === undefined) return undefined
     const onError = (error: unknown) => {
-      if (!client.gone) context.onError(error)
+      if (!client.goneReason) context.onError(error)
     }
     return { ...terms, delayMs, clock, budget, endsAt: call.endpoint.operation.endsAt, onError }
   }

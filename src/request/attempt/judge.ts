@@ -23,7 +23,7 @@ interface JudgeTerms {
   request: ModelRequest
   route: Route
   codec: Codec
-  log: Pick<AttemptLog, 'follows' | 'estimated'>
+  log: Pick<AttemptLog, 'followProgress' | 'recordEstimate'>
 }
 
 type JudgedResponse = ReceivedResponse | FailedResponse
@@ -100,10 +100,10 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditi
   const { maxResponseBytes } = request.context.limits
   const { framing = sseFraming } = codec.format
   const state = codec.answers.watchStream()
-  log.follows(state)
+  log.followProgress(state)
   const { observe, failure } = createObserver(state, {
     answers: codec.answers,
-    onEvents: (progress) => log.follows(progress),
+    onEvents: (progress) => log.followProgress(progress),
   })
   const events: SseEvent[] = []
   const parser = framing((event) => {
@@ -139,7 +139,7 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditi
   const { contentFields } = codec.answers
   if (contentFields && (!usage || hasPreliminaryUsage || isBlank(usage))) {
     const { estimateStreamOutput } = await request.context.estimates.load()
-    log.estimated(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))
+    log.recordEstimate(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))
   }
   return { kind: 'failure', failure: broken, empty: held }
 }

@@ -67,7 +67,7 @@ function createNoAnswerFailure(json: JsonObject, { describeMissing }: AnswerRead
 }
 
 /** The reason why a stream isn't a usable response. */
-export interface NotCommitted extends EmbeddedError {
+export interface UncommittedStream extends EmbeddedError {
   kind?: undefined
   /** The whole body, if it ended without any event. */
   unread?: Uint8Array[]
@@ -78,14 +78,14 @@ export async function receiveStream(
   head: UpstreamResponse,
   expected: ResponseTerms,
   call: ProviderCall,
-): Promise<ReceivedResponse | FailedResponse | NotCommitted> {
+): Promise<ReceivedResponse | FailedResponse | UncommittedStream> {
   const start = await commitStream(head.body, expected)
   if ('state' in start && start.state.started) {
     call.setTotalTimeout(Number.POSITIVE_INFINITY)
     return { kind: 'stream', head, body: head.body, start }
   }
   call.cancel(start)
-  return 'state' in start ? emptyStream(head, start) : start
+  return 'state' in start ? createEmptyStreamFailure(head, start) : start
 }
 
 /**
@@ -95,7 +95,7 @@ export async function receiveStream(
 async function commitStream(
   body: ByteStream,
   { format, answers, onEvents }: ResponseTerms,
-): Promise<StreamStart | NotCommitted> {
+): Promise<StreamStart | UncommittedStream> {
   const state = answers.watchStream()
   onEvents(state)
   const { observe, failure } = createObserver(state, { answers, onEvents })
@@ -150,7 +150,7 @@ export function createObserver(
 }
 
 /** Returns the failure of a stream that ended without content. Keeps the stream if the model ended its turn normally. */
-function emptyStream(head: UpstreamResponse, start: StreamStart): FailedResponse {
+function createEmptyStreamFailure(head: UpstreamResponse, start: StreamStart): FailedResponse {
   const failed: FailedResponse = { kind: 'failure', failure: emptyResponseFailure }
   if (!endsTurn(decodeUtf8Lenient(concatBytes(start.head)))) return failed
   return { ...failed, empty: { kind: 'stream', head, body: NO_BYTES, start } }

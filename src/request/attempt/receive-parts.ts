@@ -4,7 +4,7 @@ import type { TokenUsage } from '../../protocols/formats/format.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 
 /** The maximum number of concurrent calls per request. */
-const AT_ONCE = 4
+const MAX_CONCURRENT = 4
 
 /**
  * Receives the responses to the parts of a divided request, a few at a time. Resolves to the first one, with the usage of all and with all of them
@@ -38,7 +38,7 @@ export async function runConcurrently<Part>(
   }
 
   try {
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, parts.length) }, work))
+    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, parts.length) }, work))
   } finally {
     around.remove(end)
   }

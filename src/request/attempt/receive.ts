@@ -44,7 +44,7 @@ export async function receive(
       if (!mayBeStream(head)) return await (await loadUnexpected()).receiveMislabelled(head, expected, call)
       return await receiveEvents(head, expected, call)
     }
-    if (isEventStream(head)) return await (await loadUnexpected()).receiveUnasked(head, expected)
+    if (isEventStream(head)) return await (await loadUnexpected()).receiveUnrequestedStream(head, expected)
     return await receiveObject(
       bytesField === undefined ? head : new ResponseWithBody(head, checkLength(head)),
       expected,
@@ -64,7 +64,7 @@ async function receiveObject(
   expected: ResponseTerms,
 ): Promise<ReceivedResponse | FailedResponse> {
   const bytes = await readBytes(head, expected)
-  return readResponse(bytes, head, expected) ?? (await loadUnexpected()).receiveNoObject(bytes, head, expected)
+  return readResponse(bytes, head, expected) ?? (await loadUnexpected()).receiveNonObject(bytes, head, expected)
 }
 
 /** Reads a response that should be a stream, up to its first content. */

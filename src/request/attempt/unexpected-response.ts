@@ -10,14 +10,17 @@ import { createContentFailure, createTooLargeError, emptyResponseFailure, type F
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
 import { readEmbeddedError } from './read-failure.ts'
-import { createObserver, type NotCommitted, readBytes, readResponse, receiveStream } from './read-response.ts'
+import { createObserver, readBytes, readResponse, receiveStream, type UncommittedStream } from './read-response.ts'
 import type { ResponseTerms } from './receive.ts'
 
 type ReceivedOutcome = ReceivedResponse | FailedResponse
 
 /** Reads a response to a request without `stream` whose content type is that of a stream. Rejects as its body does, and if it is too large. */
-export async function receiveUnasked(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
-  const { isEvents, body } = await peek(head.body)
+export async function receiveUnrequestedStream(
+  head: UpstreamResponse,
+  expected: ResponseTerms,
+): Promise<ReceivedOutcome> {
+  const { isEvents, body } = await peekBody(head.body)
   const answer = new ResponseWithBody(head, body)
   return isEvents && expected.answers.assemblesEvents ? gatherBody(answer, expected) : receiveObject(answer, expected)
 }
@@ -30,7 +33,7 @@ export async function receiveMislabelled(
 ): Promise<ReceivedOutcome> {
   const { format, limits } = expected
   call.setTotalTimeout(limits.totalTimeoutMs)
-  const { isEvents, body } = await peek(head.body, format)
+  const { isEvents, body } = await peekBody(head.body, format)
   const answer = new ResponseWithBody(head, body)
   if (!isEvents) return receiveObject(answer, expected)
   call.setTotalTimeout(limits.headersTimeoutMs)
@@ -39,25 +42,25 @@ export async function receiveMislabelled(
 
 /** Reads a response that contained no events: an answer with a wrong content type, or a failure. */
 export async function receiveUncommitted(
-  { unread, ...error }: NotCommitted,
+  { unread, ...error }: UncommittedStream,
   head: UpstreamResponse,
   expected: ResponseTerms,
   call: ProviderCall,
 ): Promise<ReceivedOutcome> {
-  const found = unread && withoutEvents(unread, expected)
+  const found = unread && recognizeChunks(unread, expected)
   if (!found) return readEmbeddedError(error, head, expected)
   const answer = new ResponseWithBody(head, found.body)
   return found.isEvents ? receiveEvents(answer, expected, call) : receiveObject(answer, expected)
 }
 
 /** Reads a body that is not a JSON object: an object in an array, events, or a failure. */
-export async function receiveNoObject(
+export async function receiveNonObject(
   bytes: Uint8Array,
   head: UpstreamResponse,
   expected: ResponseTerms,
 ): Promise<ReceivedOutcome> {
   const text = decodeUtf8Lenient(bytes)
-  const found = withoutObject(bytes, tryParseJson(text), expected)
+  const found = recognizeBody(bytes, tryParseJson(text), expected)
   if (!found) return { kind: 'failure', failure: createNoJsonFailure(text) }
   const answer = new ResponseWithBody(head, found.body)
   return found.isEvents ? gatherBody(answer, expected) : receiveObject(answer, expected)
@@ -66,7 +69,7 @@ export async function receiveNoObject(
 /** Reads a response that should be a JSON object. Rejects as its body does, and if it is too large. */
 async function receiveObject(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
   const bytes = await readBytes(head, expected)
-  return readResponse(bytes, head, expected) ?? receiveNoObject(bytes, head, expected)
+  return readResponse(bytes, head, expected) ?? receiveNonObject(bytes, head, expected)
 }
 
 /** Reads a response that should be a stream, up to its first content. Rejects if reading the body fails. */
@@ -95,7 +98,7 @@ interface RecognizedBody {
  * Reads the start of a body whose content type isn't that of a stream, since some servers send events anyway. With `format`, an array of chunks
  * also counts as a stream if the format has such arrays.
  */
-async function peek(body: ByteStream, format?: UpstreamFormat): Promise<RecognizedBody> {
+async function peekBody(body: ByteStream, format?: UpstreamFormat): Promise<RecognizedBody> {
   const seen: Uint8Array[] = []
   let size = 0
   let first: number | undefined
@@ -106,20 +109,20 @@ async function peek(body: ByteStream, format?: UpstreamFormat): Promise<Recogniz
     size += chunk.length
     first = findFirstByte(chunk)
   }
-  return asEvents(createStream(seen, body), first, format) ?? { isEvents: false, body: createStream(seen, body) }
+  return recognizeEvents(createStream(seen, body), first, format) ?? { isEvents: false, body: createStream(seen, body) }
 }
 
 /** Recognizes the body of a stream without events by how it starts; `undefined` if it is neither an object nor an array. */
-function withoutEvents(chunks: readonly Uint8Array[], { format }: ResponseTerms): RecognizedBody | undefined {
-  const bytes = withoutComments(concatBytes(chunks))
+function recognizeChunks(chunks: readonly Uint8Array[], { format }: ResponseTerms): RecognizedBody | undefined {
+  const bytes = removeComments(concatBytes(chunks))
   const first = findFirstByte(bytes)
   if (first === OBJECT_START) return { isEvents: false, body: createStream([bytes]) }
   if (first !== ARRAY_START) return undefined
-  return asEvents(createStream([bytes]), first, format) ?? { isEvents: false, body: createStream([bytes]) }
+  return recognizeEvents(createStream([bytes]), first, format) ?? { isEvents: false, body: createStream([bytes]) }
 }
 
 /** Recognizes a body that isn't a JSON object: an array with a single object, or a stream. `json`: the body's value, if it is JSON. */
-function withoutObject(bytes: Uint8Array, json: unknown, expected: ResponseTerms): RecognizedBody | undefined {
+function recognizeBody(bytes: Uint8Array, json: unknown, expected: ResponseTerms): RecognizedBody | undefined {
   const { format, answers, stream } = expected
   if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {
     const text = decodeUtf8Lenient(bytes)
@@ -127,19 +130,23 @@ function withoutObject(bytes: Uint8Array, json: unknown, expected: ResponseTerms
     return { isEvents: false, body: createStream([encodeUtf8(element)]) }
   }
   if (stream || !answers.assemblesEvents) return undefined
-  const bare = withoutComments(bytes)
+  const bare = removeComments(bytes)
   if (bare !== bytes && findFirstByte(bare) === OBJECT_START) return { isEvents: false, body: createStream([bare]) }
-  return asEvents(createStream([bytes]), findFirstByte(bytes), format)
+  return recognizeEvents(createStream([bytes]), findFirstByte(bytes), format)
 }
 
 /** Removes leading comments, which servers send to keep the connection open. */
-function withoutComments(bytes: Uint8Array): Uint8Array {
+function removeComments(bytes: Uint8Array): Uint8Array {
   if (findFirstByte(bytes) !== COMMENT_START) return bytes
   return encodeUtf8(decodeUtf8Lenient(bytes).replace(/^(?:\s*:[^\r\n]*)+/, ''))
 }
 
 /** Returns the body as events if its first byte shows that it is a stream. */
-function asEvents(body: ByteStream, first: number | undefined, format?: UpstreamFormat): RecognizedBody | undefined {
+function recognizeEvents(
+  body: ByteStream,
+  first: number | undefined,
+  format?: UpstreamFormat,
+): RecognizedBody | undefined {
   if (first === undefined) return undefined
   if (EVENT_STARTS.has(first)) return { isEvents: true, body }
   return format?.streamsArrays && first === ARRAY_START

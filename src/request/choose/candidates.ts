@@ -56,27 +56,27 @@ export function shouldSkip(route: Route, progress: Progress): boolean {
   const ruleViolation = findRuleViolation(request, route)
   if (ruleViolation) {
     progress.ruleViolation ??= ruleViolation
-    log.skipped(route, 'refused')
+    log.recordSkip(route, 'refused')
     return true
   }
   if (includesTarget(tried, target)) {
     const failed = failures.find((one) => isSame(one.route.target, target))
-    if (failed) log.skipped(route, failed.failure.class)
+    if (failed) log.recordSkip(route, failed.failure.class)
     return true
   }
   if (target.connection.draining && !progress.isPinned(route)) {
     progress.draining.push(route)
-    log.skipped(route, 'draining')
+    log.recordSkip(route, 'draining')
     return true
   }
   const cooldown = context.health.getCooldown(target)
   if (cooldown) {
     addCooling({ ...cooldown, route }, cooling)
-    log.skipped(route, cooldown.class)
+    log.recordSkip(route, cooldown.class)
     return true
   }
   if (failures.length === 0 || !isTooSmall(target, progress)) return false
-  log.skipped(route, 'context-overflow')
+  log.recordSkip(route, 'context-overflow')
   return true
 }
 
@@ -113,7 +113,7 @@ export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures 
 export function recordFailure(failed: Failed, { failures }: Progress): void {
   const at = failures.findIndex((one) => isSame(one.route.target, failed.route.target))
   const [earlier] = at >= 0 ? failures.splice(at, 1) : []
-  earlier?.empty?.log.emptyAnswerDropped(earlier.failure)
+  earlier?.empty?.log.recordEmptyDropped(earlier.failure)
   failures.push(failed)
 }
 

@@ -17,7 +17,7 @@ interface RuledContext {
 const MAX_CONTEXTS = 1_000
 
 /** Creates a function that applies rules. If there are none, it returns the gateway's own context. */
-export function createRuleApplier(health: Health): PipelineContext['underRules'] {
+export function createRuleApplier(health: Health): PipelineContext['withRules'] {
   const known = new Map<string, RuledContext>()
 
   return (gateway, settings, combo) => {

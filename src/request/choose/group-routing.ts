@@ -36,8 +36,8 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
         table,
         select: selection.select,
         onExcluded: ({ name, when }, where) =>
-          log.leftOut(name, `when.${when && findUnmetCondition(facts, when)}`, formatVia(where)),
-        onUnresolved: ({ name }, where) => log.leftOut(name, 'unreachable', formatVia(where)),
+          log.recordExclusion(name, `when.${when && findUnmetCondition(facts, when)}`, formatVia(where)),
+        onUnresolved: ({ name }, where) => log.recordExclusion(name, 'unreachable', formatVia(where)),
       })
       return { routes, selection }
     },

@@ -55,9 +55,9 @@ export async function findTargetToRetry(
 async function takeTurn(route: Route, { context, client }: ModelRequest): Promise<Target | CooldownState> {
   const waiting = new Promise<unknown>((leave) => client.scope.add(leave))
   const turn = await context.health.takeTurn(route.target, waiting)
-  if (client.gone) {
+  if (client.goneReason) {
     if ('drop' in turn) turn.drop()
-    throw client.gone
+    throw client.goneReason
   }
   return 'drop' in turn ? { route, permit: turn } : turn
 }

@@ -3,7 +3,7 @@ import { getSettledValue } from '../../lib/promises.ts'
 import { isAmbiguous } from '../codec/call-failure.ts'
 import type { Stop } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Failed, RefusedTarget, Target } from '../outcome.ts'
+import type { Failed, RejectedTarget, Target } from '../outcome.ts'
 import type { GroupSelection } from '../routing/chooser.ts'
 import type { Route } from '../routing/group.ts'
 import {
@@ -100,7 +100,7 @@ export class Targets {
       const resolution = list ?? resolveForEndpoint(call.endpoint, call.model, table)
       if (!resolution) throw await (await loadNameErrors()).createUnknownModelError(call.model, table, call.endpoint)
       if ('strategy' in resolution) {
-        const loading = context.choosing()
+        const loading = context.loadGroupRouting()
         this.#found = (getSettledValue(loading) ?? (await loading)).getGroupRoutes(resolution, request)
       } else this.#found = { routes: resolution.values(), selection: undefined }
     }
@@ -141,7 +141,7 @@ export class Targets {
   recordStart(): void {
     if (this.#choice !== 'turn') return
     for (const spare of this.#reservedRoutes.splice(0))
-      this.#request.log.skipped(spare, this.failures.at(-1)?.failure.class ?? 'credentials')
+      this.#request.log.recordSkip(spare, this.failures.at(-1)?.failure.class ?? 'credentials')
   }
 
   /** Counts the attempt at the target; `undefined` if the retry budget is used up, so that it must not be made. */
@@ -160,7 +160,7 @@ export class Targets {
   }
 
   /** Records an attempt without a response. */
-  recordOutcome(outcome: Failed | RefusedTarget): void {
+  recordOutcome(outcome: Failed | RejectedTarget): void {
     const { route } = outcome
     if (outcome.kind === 'refused') {
       this.#attempts -= 1
@@ -200,7 +200,7 @@ export class Targets {
   /** Ends the request. An empty response that the client didn't get counts against its target. */
   close(): void {
     this.#found?.selection?.releaseLoad()
-    for (const { empty, failure } of this.failures) empty?.log.emptyAnswerDropped(failure)
+    for (const { empty, failure } of this.failures) empty?.log.recordEmptyDropped(failure)
   }
 
   verdict(): NoTarget {

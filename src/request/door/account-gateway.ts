@@ -63,9 +63,12 @@ export function createIdentity(
 ): NonNullable<KeyAreaOptions['identity']> {
   const load = once(async () => {
     const [door, opened] = await Promise.all([import('./identify-caller.ts'), accounts()])
-    const { createIdentifyCaller, toPrivate } = door
+    const { createIdentifyCaller, makePrivate } = door
     const terms = { allowedOrigins, keyStore, timeoutMs: limits.identifyTimeoutMs, clock: keyStore.clock }
-    return { identify: createIdentifyCaller({ identify, publicOrigin, ...terms, accounts: opened }), toPrivate }
+    return {
+      identify: createIdentifyCaller({ identify, publicOrigin, ...terms, accounts: opened }),
+      toPrivate: makePrivate,
+    }
   })
   return {
     identify: async (...request) => (await load()).identify(...request),

@@ -3,8 +3,8 @@ import { withoutTrailing } from '../../lib/urls.ts'
 import type { Asker } from '../identity.ts'
 import { type AllowedOrigin, toAllowedOrigins } from './allowed-origins.ts'
 import { type Area, findArea, getPathBelow, serveArea, withoutBody } from './area.ts'
-import { aiSdkHint, pageHint } from './path-hints.ts'
-import { jsonReply } from './reply.ts'
+import { getAiSdkHint, getPageHint } from './path-hints.ts'
+import { createJsonReply } from './reply.ts'
 
 /**
  * The gateway over HTTP: returns a reply, or `undefined` for a path that isn't the gateway's. `asker` identifies the caller instead of the
@@ -47,7 +47,7 @@ export function normalizeBasePath(basePath: string | undefined): string {
  * Creates the reply of `fetch` for a path that isn't the gateway's: a description at the root, which tools probe, otherwise a 404 that names the
  * right paths.
  */
-export function elsewhereReply(
+export function createElsewhereReply(
   { method, path }: Exchange,
   { basePath, areas }: { basePath: string; areas: readonly Area[] },
 ): Reply {
@@ -56,14 +56,14 @@ export function elsewhereReply(
   if (isRoot && method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
   const reply =
     isRoot && (method === 'GET' || method === 'HEAD')
-      ? jsonReply(200, { name: 'signalbox', baseUrl: root, models: `${root}/models` })
-      : jsonReply(404, {
+      ? createJsonReply(200, { name: 'signalbox', baseUrl: root, models: `${root}/models` })
+      : createJsonReply(404, {
           error: `Nothing is served at ${path}. ${hintElsewhere(getPathBelow(basePath, path) ?? path, { basePath, areas })}`,
         })
   return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
 }
 
 const hintElsewhere = (path: string, at: { basePath: string; areas: readonly Area[] }) =>
-  aiSdkHint(path, at.basePath) ??
-  pageHint(path, at) ??
+  getAiSdkHint(path, at.basePath) ??
+  getPageHint(path, at) ??
   `Check the base URL: model clients use ${at.basePath}/v1, and the management API is at ${at.basePath}/api.`

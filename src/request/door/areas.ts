@@ -4,12 +4,12 @@ import type { Area } from './area.ts'
 import type { HealthResponder } from './health-check.ts'
 
 /** Paths of model endpoints below prefixes that otherwise belong to your app, such as `/v2/embed`. */
-const ELSEWHERE: ReadonlySet<string> = new Set(
+const OTHER_PATHS: ReadonlySet<string> = new Set(
   endpoints.map(({ path }) => path).filter((path) => !/^\/v1(?:beta)?\//.test(path)),
 )
 
 const isEndpointElsewhere = (path: string): boolean =>
-  ELSEWHERE.has(path) || (getFormat('ai-sdk').clientDetection.paths?.test(path) ?? false)
+  OTHER_PATHS.has(path) || (getFormat('ai-sdk').clientDetection.paths?.test(path) ?? false)
 
 /**
  * Creates the areas of model clients: everything below `/v1` and `/v1beta`, even paths without a route. Below other prefixes, they contain only

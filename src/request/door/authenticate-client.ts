@@ -39,17 +39,21 @@ export async function authenticateClient(
   client: Client | undefined,
 ): Promise<Caller> {
   const lookup = exchange.actsAs ? findActingKey(exchange.actsAs, store) : findKey(exchange, store)
-  const { key, isRequired, credentials, addToken } = await (client?.isTimed ? client.scope.race(lookup) : lookup)
+  const { key, isRequired, credentials, addToken } = await (client?.hasTimeout ? client.scope.race(lookup) : lookup)
   const caller = key ? getKeyCaller(key) : ANONYMOUS
   if (client) client.caller = caller
   const isMissing = isRequired && !addToken
-  const refusal = key ? getKeyRejection(key, store.clock.now()) : isMissing ? unknownKey(credentials) : undefined
+  const refusal = key
+    ? getKeyRejection(key, store.clock.now())
+    : isMissing
+      ? createUnknownKeyError(credentials)
+      : undefined
   if (refusal) throw refusal
   const adding = addToken ? addToken(caller) : key && findAccount(key, exchange, store)
-  if (!adding) return checkNamed(exchange, caller)
-  const complete = await (client?.isTimed ? client.scope.race(adding) : adding)
+  if (!adding) return checkNamedAccount(exchange, caller)
+  const complete = await (client?.hasTimeout ? client.scope.race(adding) : adding)
   if (client) client.caller = complete
-  return checkNamed(exchange, complete)
+  return checkNamedAccount(exchange, complete)
 }
 
 /**
@@ -63,7 +67,7 @@ export function findAccount(key: ClientKey, exchange: Exchange, store: KeyStore)
 }
 
 /** Returns the caller, unless the request names another account, for which it throws `ACCOUNT_NOT_ALLOWED`. */
-export function checkNamed(exchange: Exchange, caller: Caller): Caller {
+export function checkNamedAccount(exchange: Exchange, caller: Caller): Caller {
   const named = exchange.header(ACCOUNT_HEADER)
   if (named !== undefined && named !== caller.account?.id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
   return caller
@@ -122,7 +126,7 @@ const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key']
  * Creates the error of a request without a known client key if one is required: `KEY_MISSING` if it has no credential, otherwise `KEY_UNKNOWN`.
  * `foreign`: the message if no credential looks like a key.
  */
-export function unknownKey(credentials: readonly string[], foreign = FOREIGN): GatewayError {
+export function createUnknownKeyError(credentials: readonly string[], foreign = FOREIGN): GatewayError {
   const headers = { 'www-authenticate': 'Bearer' }
   if (credentials.length === 0) return gatewayError('KEY_MISSING', { headers })
   const looksLikeKey = credentials.some((credential) => /^sbx_(?!admin_)/.test(credential))

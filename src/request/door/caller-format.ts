@@ -9,7 +9,7 @@ import type { ClientFormat } from '../../types.ts'
  * Returns the format of errors and lists for a caller under `/v1` or `/v1beta`: the endpoint's format, or else the path's. For paths that all
  * vendors share, it is the one that the headers indicate, otherwise OpenAI's (src/rules.md, Model lists of OpenAI clients).
  */
-export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
+export function getCallerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
   const endpoint = endpoints.find((known) => known.path === path)
   if (endpoint) return getFormat(endpoint.format)
   const owner = candidates.find(({ clientDetection }) => clientDetection.paths?.test(path))
@@ -26,7 +26,7 @@ export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): 
 /** Lists the formats of all clients that may call a path, the default first. */
 export function listCallerFormats(path: string): ClientFormat[] {
   const signs = [[], ...formats.map(({ clientDetection }) => clientDetection.headers)]
-  return signs.map((sent) => callerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
+  return signs.map((sent) => getCallerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
 }
 
 /** Returns whether this is the path of the model list, which any browser page may read. */

@@ -6,7 +6,7 @@ import type { RequestLog } from '../request-log.ts'
 const COST_HEADER = 'x-signalbox-cost'
 
 /** Adds the cost of a request to its reply. */
-export function withCost(reply: Reply, { steps }: RequestLog): Reply {
+export function addCostHeader(reply: Reply, { steps }: RequestLog): Reply {
   if (reply.status !== 200 || isByteStream(reply.body)) return reply
   let cost: number | undefined
   for (const step of steps) {

@@ -4,7 +4,7 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
 
 /** Copies the error message of the reply to the other fields in which the endpoint's clients look for it. */
-export function withErrorMembers(reply: Reply, endpoint: Pick<Endpoint, 'messageFields'> | object | undefined): Reply {
+export function copyErrorMessage(reply: Reply, endpoint: Pick<Endpoint, 'messageFields'> | object | undefined): Reply {
   const names = endpoint && 'messageFields' in endpoint ? endpoint.messageFields : undefined
   const { status, body } = reply
   if (!names || status < 400 || body === undefined || isByteStream(body)) return reply

@@ -1,15 +1,15 @@
 import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../../errors.ts'
 import type { Exchange, Reply } from '../../lib/exchange.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
-import { callerFormat, isModelList } from './caller-format.ts'
-import { jsonReply } from './reply.ts'
+import { getCallerFormat, isModelList } from './caller-format.ts'
+import { createJsonReply } from './reply.ts'
 
 /**
  * Creates the reply to an error under `/v1`, in the caller's format. A header keeps SDKs from retrying 408, 409, 429, and 5xx on their own. The
  * header is omitted if the gateway shuts down, has too many requests or new accounts, can't identify the caller, or enforces a limit, because
  * another instance may respond, or this one may later.
  */
-export async function modelsErrorReply(
+export async function createModelsErrorReply(
   thrown: unknown,
   request: { path: string; exchange: Exchange },
   onError: (error: unknown) => void,
@@ -18,12 +18,12 @@ export async function modelsErrorReply(
   const error = toGatewayError(thrown)
   const { status, code, message, data } = toClientError(error, onError)
   const param = typeof data.param === 'string' ? data.param : undefined
-  const { errors: format } = callerFormat(path, exchange)
+  const { errors: format } = getCallerFormat(path, exchange)
   const named = endpoints.find((endpoint) => endpoint.path === path)?.headers
   const model = named && exchange.header(named.model)
   const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
   const retryAfter = error.headers['retry-after']
-  return jsonReply(status, format.body({ status, code, message, param, model, retryAfter }), {
+  return createJsonReply(status, format.body({ status, code, message, param, model, retryAfter }), {
     ...cors,
     ...(!INVITES_RETRY.has(code) && NO_RETRY),
     ...error.headers,
@@ -57,12 +57,12 @@ function toClientError(error: GatewayError, onError: (error: unknown) => void): 
 }
 
 /** Creates the reply to an error under `/api`: `{ error: string }`. Passes an internal error to `onError`, and replaces it with "Internal server error". */
-export function managementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
+export function createManagementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
   const error = toGatewayError(thrown)
   const isInternal = error.code === 'INTERNAL'
   const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // the message, if there is one, was written for the client
   if (error.status === 500 || error.code === 'STORAGE_UNAVAILABLE')
     onError(isInternal && error.cause !== undefined ? error.cause : error)
   const message = error.status === 500 && !isForClient ? gatewayError(error.code).message : error.message
-  return jsonReply(error.status, { error: message }, error.headers)
+  return createJsonReply(error.status, { error: message }, error.headers)
 }

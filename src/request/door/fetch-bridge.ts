@@ -5,7 +5,7 @@ import { createFetchBody } from '../../lib/fetch-call.ts'
 import { isObject } from '../../lib/json.ts'
 import { createClientScope } from '../../lib/scope.ts'
 import type { App } from './app.ts'
-import { managementErrorReply } from './error-reply.ts'
+import { createManagementErrorReply } from './error-reply.ts'
 
 /** The handlers of Fetch requests. A failure becomes a response. */
 interface FetchHandlers {
@@ -35,13 +35,13 @@ export interface FetchHandlersOptions extends BodyOptions {
 
 interface BodyOptions {
   /** Whether the platform keeps reading a request body that was cancelled or never read. Then the body of a rejected request is held. */
-  holdsRefused: boolean
+  holdsRejected: boolean
 }
 
 /** Creates the Fetch handlers of `app`. */
 export function createFetchHandlers(
   app: App,
-  { isOwnPath, elsewhere, begin, holdsRefused, linger, onError }: FetchHandlersOptions,
+  { isOwnPath, elsewhere, begin, holdsRejected, linger, onError }: FetchHandlersOptions,
 ): FetchHandlers {
   async function handleRequest(
     request: Request,
@@ -49,12 +49,12 @@ export function createFetchHandlers(
     { otherwise, caller }: { otherwise: (exchange: Exchange) => Reply | undefined; caller?: AbortSignal | undefined },
   ): Promise<Response | undefined> {
     try {
-      const exchange = new FetchExchange(request, { platform, holdsRefused })
+      const exchange = new FetchExchange(request, { platform, holdsRejected })
       if (begin) await begin()
       const reply = (await app(exchange)) ?? otherwise(exchange)
       return reply && toResponse(reply, linger, caller)
     } catch (error) {
-      return toResponse(managementErrorReply(error, onError)) // the path of the request is unknown
+      return toResponse(createManagementErrorReply(error, onError)) // the path of the request is unknown
     }
   }
 
@@ -106,9 +106,9 @@ class FetchExchange implements Exchange {
   readonly #request: Request
   readonly #platform: readonly unknown[]
   readonly #href: string
-  readonly #holdsRefused: boolean
+  readonly #holdsRejected: boolean
 
-  constructor(request: Request, { platform, holdsRefused }: BodyOptions & { platform: readonly unknown[] }) {
+  constructor(request: Request, { platform, holdsRejected }: BodyOptions & { platform: readonly unknown[] }) {
     const context = platform.find(isContext)
     const { href, pathname, search } = parseUrl(request)
     this.method = request.method
@@ -117,7 +117,7 @@ class FetchExchange implements Exchange {
     this.#request = request
     this.#platform = platform
     this.#href = href
-    this.#holdsRefused = holdsRefused
+    this.#holdsRejected = holdsRejected
     if (context?.waitUntil) this.waitUntil = context.waitUntil.bind(context)
     if (context?.upstream) this.upstream = context.upstream
   }
@@ -135,7 +135,7 @@ class FetchExchange implements Exchange {
   }
 
   body(maxBytes: number): Promise<Uint8Array> {
-    return readBody(this.#request, maxBytes, this.#holdsRefused)
+    return readBody(this.#request, maxBytes, this.#holdsRejected)
   }
 
   onAbort(listener: () => void): () => void {
@@ -172,9 +172,9 @@ function onAbort(request: Request, listener: () => void): () => void {
 }
 
 /** Reads the body of a Fetch request; see `Exchange.body`. */
-function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Promise<Uint8Array> {
+function readBody(request: Request, maxBytes: number, holdsRejected: boolean): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length')) > maxBytes) {
-    if (holdsRefused && !request.bodyUsed) request.body?.getReader()
+    if (holdsRejected && !request.bodyUsed) request.body?.getReader()
     return Promise.reject(createTooLargeError(maxBytes))
   }
   if (request.bodyUsed) return Promise.reject(gatewayError('BODY_ALREADY_READ', { message: USED }))
@@ -186,15 +186,15 @@ function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Pr
   }
   const whole = body.whole()
   if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), broken) // reading it as a whole can't be cancelled
-  return readUnlessClientLeaves(
-    readAll(holdsRefused ? keepOpen(body) : body, maxBytes, createTooLargeError),
+  return readWhileConnected(
+    readAll(holdsRejected ? keepOpen(body) : body, maxBytes, createTooLargeError),
     request,
     body,
   ).catch(broken)
 }
 
 /** Rejects when the client disconnects, even if the platform doesn't end the read of the body. */
-function readUnlessClientLeaves(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
+function readWhileConnected(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
   const { scope, close } = createClientScope({ onAbort: (listener) => onAbort(request, listener) })
   scope.add(() => body.cancel(request.signal.reason))
   return scope.race(reading).finally(close)

@@ -10,7 +10,7 @@ export function isForeign(exchange: Exchange, publicOrigin?: string): boolean {
   const origin = exchange.header('origin')
   if (origin === undefined) return false
   if (publicOrigin !== undefined) return origin !== publicOrigin
-  return hostOfUrl(origin) !== hostOfUrl(`${origin.startsWith('https:') ? 'https' : 'http'}://${getHost(exchange)}`)
+  return getUrlHost(origin) !== getUrlHost(`${origin.startsWith('https:') ? 'https' : 'http'}://${getHost(exchange)}`)
 }
 
 /** Returns the host and port in `Host`; in process, where that header is missing, those in the URL. */
@@ -21,7 +21,7 @@ export const getHost = (exchange: Exchange): string =>
  * Returns the host and port, without the default port. For a string that isn't a URL, such as the origin `null`, returns a new symbol, which equals
  * nothing else.
  */
-function hostOfUrl(url: string): string | symbol {
+function getUrlHost(url: string): string | symbol {
   try {
     return new URL(url).host
   } catch {

@@ -4,7 +4,7 @@ import type { Exchange, Reply } from '../../lib/exchange.ts'
 import { VERSION } from '../../lib/version.ts'
 import type { SettingsStore } from '../../records/stored-settings.ts'
 import type { Clock } from '../../types.ts'
-import { createEmptyReply, jsonReply } from './reply.ts'
+import { createEmptyReply, createJsonReply } from './reply.ts'
 
 /** Responds to a request for `/health`. Never rejects. */
 export type HealthResponder = (exchange: Exchange) => Promise<Reply>
@@ -59,7 +59,7 @@ export function createHealthCheck({ settings, clock, isClosed, onError }: Health
   return async ({ method }) => {
     if (method === 'OPTIONS') return createEmptyReply(204, ALLOW)
     if (method !== 'GET' && method !== 'HEAD')
-      return jsonReply(405, { error: `${method} is not allowed here. Allowed: GET, HEAD.` }, ALLOW)
+      return createJsonReply(405, { error: `${method} is not allowed here. Allowed: GET, HEAD.` }, ALLOW)
     if (isClosed()) return createReply('closing')
     const status = (await isReadable()) ? 'ok' : 'store unreadable'
     return createReply(isClosed() ? 'closing' : status)
@@ -69,4 +69,4 @@ export function createHealthCheck({ settings, clock, isClosed, onError }: Health
 const ALLOW = { allow: 'GET, HEAD, OPTIONS' }
 
 const createReply = (status: 'ok' | 'closing' | 'store unreadable') =>
-  jsonReply(status === 'ok' ? 200 : 503, { status, version: VERSION })
+  createJsonReply(status === 'ok' ? 200 : 503, { status, version: VERSION })

@@ -13,14 +13,14 @@ import type { RequestLog, ServedRoute } from '../request-log.ts'
 import { type AllowedOrigin, toAllowedOrigins } from './allowed-origins.ts'
 import type { AreaRequest } from './area.ts'
 import {
-  checkNamed,
+  checkNamedAccount,
+  createUnknownKeyError,
   findAccount,
   findKey,
   type KeyStore,
   listPresentedCredentials,
-  unknownKey,
 } from './authenticate-client.ts'
-import { callerFormat } from './caller-format.ts'
+import { getCallerFormat } from './caller-format.ts'
 import { isForeign } from './foreign-page.ts'
 import { IdentityCache } from './identity-cache.ts'
 
@@ -44,13 +44,13 @@ export interface IdentifyCallerOptions {
 }
 
 /** The log and the route of a request, if it is recorded. */
-export interface RecordedAs {
+export interface RequestRecording {
   log: RequestLog | undefined
   route: ServedRoute | undefined
 }
 
 /** Finds the caller of a request. Rejects with the error that the client gets. */
-export type IdentifyCaller = (request: AreaRequest, recorded: RecordedAs) => Promise<Caller>
+export type IdentifyCaller = (request: AreaRequest, recorded: RequestRecording) => Promise<Caller>
 
 /** An identity, and how to cache it for the next request. */
 interface ResolvedIdentity {
@@ -68,7 +68,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   const cached = typeof identify === 'object' ? identify : undefined
   const resolve = typeof identify === 'object' ? identify.resolve : identify
   const cache = cached && new IdentityCache(clock, cached.ttlMs)
-  if (cache) accounts.onChange((ref) => cache.noteChange(ref))
+  if (cache) accounts.onChange((ref) => cache.recordChange(ref))
 
   async function ask({ exchange, asker }: AreaRequest, wait: Wait, readsCookies: boolean): Promise<ResolvedIdentity> {
     const { about } = wait
@@ -85,7 +85,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     const identified = readIdentifyResult(await settle(() => resolve(request, about), wait))
     if (digest === undefined || !identified || !('identity' in identified)) return { identified }
     const { identity } = identified
-    return { identified, keep: ({ ref }) => cache?.keep(digest, { identity, ref, askedAt }) }
+    return { identified, keep: ({ ref }) => cache?.keep(digest, { identity, ref, requestedAt: askedAt }) }
   }
 
   /** Throws `CROSS_SITE` for a change requested by a page of another site, unless its origin is allowed. Returns whether cookies count. */
@@ -105,7 +105,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   async function findKeyCaller({ exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope): Promise<Caller> {
     const { key, credentials, addToken } = await scope.race(findKey(exchange, keyStore))
     if (!key && !addToken)
-      throw credentials.length === 0 ? createSignInError() : unknownKey(credentials, SIGN_IN_OR_KEY)
+      throw credentials.length === 0 ? createSignInError() : createUnknownKeyError(credentials, SIGN_IN_OR_KEY)
     const caller = key ? getKeyCaller(key) : ANONYMOUS
     if (log) log.client.caller = caller
     const rejection = key && getKeyRejection(key, clock.now())
@@ -136,7 +136,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
       const about = new RequestContext({
         endpoint: route?.path,
         kind: route?.operation.kind,
-        format: route?.format ?? callerFormat(path, exchange).name,
+        format: route?.format ?? getCallerFormat(path, exchange).name,
         requestId: log?.id,
         platform: readsCookies ? exchange.platform : withoutHeaders(exchange.platform),
       })
@@ -147,7 +147,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
       if (account) keep?.(account)
       const caller = account ? await addKey(account, request, log, scope) : await findKeyCaller(request, log, scope)
       if (log) log.client.caller = caller
-      return checkNamed(exchange, caller)
+      return checkNamedAccount(exchange, caller)
     } finally {
       close()
     }
@@ -155,7 +155,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
 }
 
 /** Marks a reply that depends on the caller: no cache may share it, and a page of another site may read it only if its origin is allowed (area.ts). */
-export function toPrivate(reply: Reply): Reply {
+export function makePrivate(reply: Reply): Reply {
   const { 'access-control-allow-origin': _, 'cache-control': cacheControl, ...headers } = reply.headers
   const isExact = cacheControl?.includes('no-transform') // a proxy must not compress a stream, which would delay it
   return {

@@ -3,11 +3,11 @@ import { evictOldest } from '../../lib/maps.ts'
 import type { Clock } from '../../types.ts'
 import type { Identity } from '../identity.ts'
 
-interface KeptIdentity {
+interface CachedIdentity {
   identity: Identity
   ref: string
   /** The number of changes at the time your app was called. */
-  askedAt: number
+  requestedAt: number
   /** Epoch ms. */
   until: number
 }
@@ -16,7 +16,7 @@ interface KeptIdentity {
 export class IdentityCache {
   readonly #clock: Pick<Clock, 'now'>
   readonly #ttlMs: number
-  readonly #entries = new Map<string, KeptIdentity>()
+  readonly #entries = new Map<string, CachedIdentity>()
   readonly #changes = new Map<string, number>()
   #changeCount = 0
   /** The number of changes at the time all entries were dropped. */
@@ -46,14 +46,14 @@ export class IdentityCache {
     return undefined
   }
 
-  keep(digest: string, entry: Omit<KeptIdentity, 'until'>): void {
+  keep(digest: string, entry: Omit<CachedIdentity, 'until'>): void {
     if (!this.#isCurrent(entry)) return
     if (!this.#entries.delete(digest)) evictOldest(this.#entries, MAX_ENTRIES)
     this.#entries.set(digest, { ...entry, until: this.#clock.now() + this.#ttlMs })
   }
 
   /** Records that the account with this ref has changed. */
-  noteChange(ref: string): void {
+  recordChange(ref: string): void {
     this.#changeCount++
     if (this.#changes.size >= MAX_ENTRIES) {
       this.#changes.clear()
@@ -63,8 +63,8 @@ export class IdentityCache {
     this.#changes.set(ref, this.#changeCount)
   }
 
-  #isCurrent({ ref, askedAt }: Pick<KeptIdentity, 'ref' | 'askedAt'>): boolean {
-    return askedAt >= (this.#changes.get(ref) ?? this.#clearedAt)
+  #isCurrent({ ref, requestedAt }: Pick<CachedIdentity, 'ref' | 'requestedAt'>): boolean {
+    return requestedAt >= (this.#changes.get(ref) ?? this.#clearedAt)
   }
 }
 

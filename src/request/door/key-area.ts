@@ -4,11 +4,11 @@ import { ANONYMOUS, type Caller } from '../caller.ts'
 import type { Client } from '../request-client.ts'
 import type { RequestLog, ServedRoute } from '../request-log.ts'
 import { RouteRequest, type RouteRequestParts } from '../route-request.ts'
-import { type RequestStep, withSteps } from '../steps.ts'
+import { type RequestStep, runSteps } from '../steps.ts'
 import { type Area, type AreaRequest, withoutBody } from './area.ts'
-import { withCost } from './cost-header.ts'
-import { withErrorMembers } from './error-members.ts'
-import { modelsErrorReply } from './error-reply.ts'
+import { addCostHeader } from './cost-header.ts'
+import { copyErrorMessage } from './error-members.ts'
+import { createModelsErrorReply } from './error-reply.ts'
 import type { IdentifyCaller } from './identify-caller.ts'
 import { withModelsFolder } from './model-routes.ts'
 import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
@@ -47,7 +47,7 @@ export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOpti
     const isNeeded = asker !== undefined || (identity?.isDefault && actsAs === undefined)
     return isNeeded && method !== 'OPTIONS' ? identity?.identify : undefined
   }
-  const passSteps = withSteps<RecordedRequest>(aroundRequest, ({ found, exchange, caller, log }) =>
+  const passSteps = runSteps<RecordedRequest>(aroundRequest, ({ found, exchange, caller, log }) =>
     found.run({ exchange, caller, log }),
   )
 
@@ -70,13 +70,13 @@ export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOpti
         const early = await afterCaller?.(exchange, caller)
         if (early) return early
       }
-      if (!log || !route) return withErrorMembers(await found.run({ exchange, caller, log }), route)
-      const reply = withCost(await passSteps(new RecordedRequest({ exchange, caller, log, route }, found)), log)
-      return withRequestId(withErrorMembers(log.reply(omitHeadBody(exchange, reply)), route), log)
+      if (!log || !route) return copyErrorMessage(await found.run({ exchange, caller, log }), route)
+      const reply = addCostHeader(await passSteps(new RecordedRequest({ exchange, caller, log, route }, found)), log)
+      return withRequestId(copyErrorMessage(log.reply(omitHeadBody(exchange, reply)), route), log)
     } catch (error) {
-      log?.end(log.endOfError(error))
-      const reply = await modelsErrorReply(error, request, onError)
-      return withRequestId(withErrorMembers(reply, route), log)
+      log?.end(log.createErrorEnding(error))
+      const reply = await createModelsErrorReply(error, request, onError)
+      return withRequestId(copyErrorMessage(reply, route), log)
     }
   }
 

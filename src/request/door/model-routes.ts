@@ -11,7 +11,7 @@ type Serve = (request: ServedRequest) => Promise<Reply>
 const MODEL = '{model}'
 
 /** Creates the routes of the endpoints for model requests. */
-export function modelRoutes(serve: Serve): HttpRoute[] {
+export function createModelRoutes(serve: Serve): HttpRoute[] {
   const named = endpoints.filter(({ path }) => path.includes(MODEL))
   const plain = endpoints.filter((endpoint) => !named.includes(endpoint))
   const folders = new Set(named.map(({ path }) => path.slice(0, path.indexOf(MODEL))))

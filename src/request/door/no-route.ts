@@ -1,7 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import type { Exchange, Reply } from '../../lib/exchange.ts'
 import { didYouMean, findNearest } from '../../lib/spelling.ts'
-import { aiSdkHint, pageHint } from './path-hints.ts'
+import { getAiSdkHint, getPageHint } from './path-hints.ts'
 import type { HttpMethod } from './router.ts'
 
 /** The paths and methods that are served. */
@@ -18,7 +18,7 @@ interface ServedPaths {
  */
 export function replyWithoutRoute(path: string, exchange: Exchange, { methods, paths }: ServedPaths): Reply {
   const { method } = exchange
-  refuseWebSocket(path, exchange)
+  rejectWebSocket(path, exchange)
   if (!methods) {
     const hint = findHint(path, paths)
     throw gatewayError('NOT_FOUND', { message: `${method} ${path} does not exist here.${hint ? ` ${hint}` : ''}` })
@@ -33,7 +33,7 @@ export function replyWithoutRoute(path: string, exchange: Exchange, { methods, p
 }
 
 /** Rejects a WebSocket at paths where OpenAI serves one. Codex tries a WebSocket first, and falls back to HTTP immediately only after a 426. */
-function refuseWebSocket(path: string, exchange: Exchange) {
+function rejectWebSocket(path: string, exchange: Exchange) {
   const advice = SOCKETS.get(path)
   if (!advice || exchange.method !== 'GET' || !/\bwebsocket\b/i.test(exchange.header('upgrade') ?? '')) return
   throw gatewayError('WEBSOCKETS_NOT_SERVED', {
@@ -58,7 +58,7 @@ function findHint(path: string, served: Iterable<string>): string | undefined {
   if (doubled) return `Remove ${doubled} from this client's base URL.`
   if (/\/images\/variations$/.test(wanted))
     return 'OpenAI retired image variations. Send the image with a prompt to POST /v1/images/edits.'
-  const elsewhere = aiSdkHint(wanted) ?? pageHint(wanted)
+  const elsewhere = getAiSdkHint(wanted) ?? getPageHint(wanted)
   if (elsewhere) return elsewhere
   const paths = [...served]
   const [nearest] = paths.filter((one) => wanted.endsWith(one.replace('/v1/', '/'))).sort(compareLengths)

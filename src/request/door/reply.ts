@@ -4,7 +4,7 @@ import type { Reply } from '../../lib/exchange.ts'
 export const UNCACHED = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 /** Creates a JSON reply, which is neither cached nor sniffed. */
-export function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
+export function createJsonReply(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
   return {
     status,
     headers: {

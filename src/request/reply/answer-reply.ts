@@ -7,7 +7,7 @@ import { createWarningHeader } from '../codec/losses.ts'
 import type { ReceivedResponse, StreamedResponse } from '../codec/response.ts'
 import { createKeyFinder, type KnownKeys, type QuotedKeyFinder } from '../codec/secrets.ts'
 import { STREAM_HEADERS } from '../codec/stream-headers.ts'
-import { ATTEMPTS_HEADER, attemptsHeader, TARGET_HEADER, targetHeader } from '../hook-records.ts'
+import { ATTEMPTS_HEADER, formatAttempts, formatTarget, TARGET_HEADER } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Answered } from '../outcome.ts'
 import { getCallableName } from '../routing/route-table.ts'
@@ -15,7 +15,7 @@ import { createReplyHeaders, findRequestId, pickRequestId, toContentType } from 
 import type { limitToAllowance } from './allowance.ts'
 
 /** Creates the reply for a response. Drops headers that quote a credential. */
-export async function answerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
+export async function createAnswerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
   const { response, bytes, codec, route, secrets, log: attempt } = answered
   const { log, client, call, format } = request
   const { target } = route
@@ -33,18 +33,18 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
     ? pickRequestId(headers, format.requestIdHeader)
     : findRequestId(response.head, format.requestIdHeader)
   if (requestId !== undefined && !isQuote(requestId)) headers[format.requestIdHeader] = requestId
-  headers[TARGET_HEADER] = targetHeader({ provider: getCallableName(target, request.table), model: target.model })
-  if (log.steps.length > 0) headers[ATTEMPTS_HEADER] = attemptsHeader(log.steps)
+  headers[TARGET_HEADER] = formatTarget({ provider: getCallableName(target, request.table), model: target.model })
+  if (log.steps.length > 0) headers[ATTEMPTS_HEADER] = formatAttempts(log.steps)
   if (warnings.length > 0) Object.assign(headers, createWarningHeader(warnings))
   const status = !isPassThrough || WITHOUT_BODY.has(response.head.status) ? 200 : response.head.status
   client.stopTimeout()
-  log.answerGiven({ target, warnings: codec.warnings })
+  log.recordReply({ target, warnings: codec.warnings })
   if (response.kind === 'stream') {
     const within = answered.allowance && (await loadAllowance()).limitToAllowance
     const estimates = await request.context.estimates.load()
-    return streamReply(answered, request, { status, headers, response, within, estimates })
+    return createStreamReply(answered, request, { status, headers, response, within, estimates })
   }
-  attempt.answerEnded()
+  attempt.recordAnswerEnd()
   return { status, headers, body: bytes ?? response.bytes }
 }
 
@@ -56,7 +56,7 @@ async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): 
   try {
     for (const [, value] of response.head.headers())
       if (value.length >= MIN_QUOTABLE_LENGTH && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
-    return findNoKey
+    return findNothing
   } catch (thrown) {
     if (response.kind === 'stream') response.body.cancel(thrown)
     throw thrown
@@ -64,7 +64,7 @@ async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): 
 }
 
 const MEDIA_TYPE = /^(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?$/i
-const findNoKey: QuotedKeyFinder = () => false
+const findNothing: QuotedKeyFinder = () => false
 
 interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
   response: StreamedResponse
@@ -76,7 +76,7 @@ interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
 const loadAllowance = once(() => import('./allowance.ts'))
 
 /** Creates the reply for a streamed response. */
-function streamReply(
+function createStreamReply(
   { codec, route, secrets, allowance, log: attempt }: Answered,
   { log, client, context, call, format }: ModelRequest,
   { status, headers, response, within, estimates }: StreamedReply,
@@ -90,11 +90,11 @@ function streamReply(
     header: (name) => response.head.header(name),
     onEnd(end) {
       isOver = true
-      attempt.streamEnded(end)
-      log.streamEnded(body, end, status)
+      attempt.recordStreamEnd(end)
+      log.recordStreamEnd(body, end, status)
     },
   })
-  attempt.called(estimates.createInputEstimate(call, route.target))
+  attempt.recordCall(estimates.createInputEstimate(call, route.target))
   const contentFields = codec.replyType ? undefined : getClientContentFields(format, call.endpoint.operation)
   const body = allowance && within && contentFields ? within(relayed, allowance, contentFields.streamed) : relayed
   log.expectReport(body)

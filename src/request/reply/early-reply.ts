@@ -10,7 +10,7 @@ import { getTargetName } from '../../protocols/providers/target.ts'
 import { createWarningHeader } from '../codec/losses.ts'
 import { wantsArray } from '../codec/model-call.ts'
 import { KEEP_ALIVE_MS, STREAM_HEADERS } from '../codec/stream-headers.ts'
-import { ATTEMPTS_HEADER, attemptHeaders } from '../hook-records.ts'
+import { ATTEMPTS_HEADER, createAttemptHeaders } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import { toContentType } from '../upstream/upstream-headers.ts'
 
@@ -18,7 +18,7 @@ import { toContentType } from '../upstream/upstream-headers.ts'
  * Creates the reply for a stream that starts before there is a response. A later failure becomes an error event. It isn't known yet which target
  * will respond, so the headers name the previous attempts, the target being tried, and what is dropped for it.
  */
-export function earlyReply(
+export function createEarlyReply(
   answering: Promise<Reply>,
   request: ModelRequest,
   { route, warnings }: NonNullable<ModelRequest['log']['inFlight']>,
@@ -26,19 +26,19 @@ export function earlyReply(
   const { format, call, client, context, log } = request
   const isArray = wantsArray(request)
   const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)
-  const before = attemptHeaders(log.steps)[ATTEMPTS_HEADER]
+  const before = createAttemptHeaders(log.steps)[ATTEMPTS_HEADER]
   const pending = `pending=${toHeaderSafe(getTargetName(route.target))}`
   const followed = answering.then((reply) => {
     if (!isByteStream(reply.body)) {
-      log.reportEnd(body, log.endOfWhole(reply.status))
+      log.reportEnd(body, log.createEnding(reply.status))
       return reply
     }
     const rest = log.follow(reply.body, reply.status)
     log.continueWith(body, rest)
     return { ...reply, body: rest }
   })
-  followed.catch((thrown) => log.reportEnd(body, log.endOfError(thrown))) // immediately, even while nothing is read
-  let isBegun = false
+  followed.catch((thrown) => log.reportEnd(body, log.createErrorEnding(thrown))) // immediately, even while nothing is read
+  let hasStarted = false
   let answer: ByteStream | undefined
 
   function createErrorEvent(facts: ErrorFacts): ByteStream {
@@ -65,8 +65,8 @@ export function earlyReply(
 
   const body: ByteStream = {
     async next() {
-      const isSilent = !answer && (!isBegun || !(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock)))
-      isBegun = true
+      const isSilent = !answer && (!hasStarted || !(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock)))
+      hasStarted = true
       if (isSilent) return sign
       answer ??= await open()
       return answer.next()

@@ -19,7 +19,7 @@ interface ErrorContext {
  * Converts a provider's error body to the client's format, unless its clients can read it unchanged. Also sets the status, which Google's bodies
  * repeat as a number.
  */
-export async function errorInFormat(
+export async function convertErrorBody(
   { body = new Uint8Array(0), status }: Failure,
   head: UpstreamResponse,
   { format, now, remark }: ErrorContext,

@@ -2,22 +2,22 @@ import { type GatewayError, isGatewayError } from '../../errors.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import type { Targets } from '../choose/targets.ts'
 import { createDrainingError } from '../codec/call-failure.ts'
-import { ATTEMPTS_HEADER, attemptHeaders } from '../hook-records.ts'
+import { ATTEMPTS_HEADER, createAttemptHeaders } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Answered } from '../outcome.ts'
-import { answerReply } from './answer-reply.ts'
-import { finalReply, withAttempts } from './final-reply.ts'
-import { retryWaitMs } from './retry-wait.ts'
+import { createAnswerReply } from './answer-reply.ts'
+import { addAttemptsHeader, createFinalReply } from './final-reply.ts'
+import { getRetryWaitMs } from './retry-wait.ts'
 
 /**
  * Creates the reply if no target has succeeded: an empty response if all targets returned empty ones, the provider's error, or the gateway's own
  * response, such as a token estimate. Rejects with the gateway's own error if no provider has sent one.
  */
-export async function failureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
+export async function createFailureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
   const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is a response, too
   if (refused || !stop) await targets.recordAnswer(refused) // entries that weren't tried are closer to their turn
-  if (stop) request.log.stopped(stop)
+  if (stop) request.log.recordStop(stop)
   return (await createEmptyAnswerReply(request, targets)) ?? errorReply(request, targets)
 }
 
@@ -33,11 +33,11 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
   }
   if (failures.length === 0 && verdict.refusal) throw verdict.refusal
   if (failures.length === 0 && verdict.draining.length > 0) throw createDrainingError(call.model)
-  return finalReply({
+  return createFinalReply({
     failed: failures,
     steps: log.steps,
     stop: verdict.stop,
-    retryWaitMs: retryWaitMs(failures, verdict, context),
+    retryWaitMs: getRetryWaitMs(failures, verdict, context),
     table: request.table,
     endpoint: call.endpoint,
     format,
@@ -54,7 +54,7 @@ const createOwnReply = (
   { steps }: ModelRequest['log'],
 ): Reply => ({
   status: 200,
-  headers: { 'content-type': 'application/json', 'x-signalbox-warning': warning, ...attemptHeaders(steps) },
+  headers: { 'content-type': 'application/json', 'x-signalbox-warning': warning, ...createAttemptHeaders(steps) },
   body: JSON.stringify(answer),
 })
 
@@ -70,8 +70,8 @@ async function createEmptyAnswerReply(request: ModelRequest, targets: Targets): 
   if (!last || !(unwanted || called.every(({ empty }) => empty))) return undefined
   const answer = await convertToClientFormat(last, request)
   if (!answer) return undefined
-  for (const { empty, failure } of called) empty?.log.emptyAnswerUsed(failure)
-  const { headers, ...reply } = await answerReply(answer, request)
+  for (const { empty, failure } of called) empty?.log.recordEmptyUsed(failure)
+  const { headers, ...reply } = await createAnswerReply(answer, request)
   const { stop } = targets.verdict()
   if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
   return { ...reply, headers }
@@ -96,5 +96,5 @@ async function convertToClientFormat(answer: Answered, request: ModelRequest): P
 /** Returns the error that the client gets if there is no reply, with the attempts that were made. */
 export function addAttempts(error: unknown, { log, client }: ModelRequest): unknown {
   const isBare = log.steps.length === 0 || !isGatewayError(error) || error.status === 499 || error.status === 500
-  return isBare ? error : withAttempts(error, log.steps, error === client.gone)
+  return isBare ? error : addAttemptsHeader(error, log.steps, error === client.goneReason)
 }

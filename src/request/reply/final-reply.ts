@@ -6,13 +6,13 @@ import type { Failure } from '../codec/call-failure.ts'
 import {
   ATTEMPTS_HEADER,
   type AttemptRecord,
-  attemptHeaders,
-  isOneOfMany,
+  createAttemptHeaders,
+  formatTarget,
+  hasSameTarget,
   type StepRecord,
   type Stop,
-  shortId,
+  shortenConnectionId,
   TARGET_HEADER,
-  targetHeader,
 } from '../hook-records.ts'
 import type { Failed } from '../outcome.ts'
 import { type FailureClass, failureRules } from '../routing/failure-class.ts'
@@ -20,10 +20,10 @@ import type { Route } from '../routing/group.ts'
 import { describeOtherKind, getTargetKind } from '../routing/model-kinds.ts'
 import { getCallableName, type RouteTable } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId } from '../upstream/upstream-headers.ts'
-import { endSentence, errorInFormat, joinRemark } from './error-in-format.ts'
+import { convertErrorBody, endSentence, joinRemark } from './error-in-format.ts'
 
 /** The course of a request without a response. */
-export interface Course {
+export interface FailedRequest {
   failed: readonly Failed[]
   steps: readonly StepRecord[]
   stop: Stop | undefined
@@ -43,22 +43,22 @@ export interface Course {
  * the client's format. Otherwise, or if the provider sent no error body, rejects with an error that reports each attempt. If a prompt was too long,
  * that message comes first, because clients use it to shorten the prompt; the other failures follow it.
  */
-export async function finalReply(course: Course): Promise<Reply> {
-  const { failed, format, now, table } = course
+export async function createFinalReply(request: FailedRequest): Promise<Reply> {
+  const { failed, format, now, table } = request
   const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isClientFault(failure))
-  const headers = createHeaders(course, decisive)
-  const remark = [describeCourse(course, decisive), await describeKind(course, decisive)].filter(Boolean).join(' ')
-  if (!decisive?.head || !decisive.failure.body) throw createExhaustedError(course, { decisive, headers, remark })
+  const headers = createHeaders(request, decisive)
+  const remark = [describeAttempts(request, decisive), await describeKind(request, decisive)].filter(Boolean).join(' ')
+  if (!decisive?.head || !decisive.failure.body) throw createExhaustedError(request, { decisive, headers, remark })
   const { failure, head, route } = decisive
   const own = failure.headers ?? createReplyHeaders(head, 'application/json')
   if (!isClientFault(failure)) for (const name of WAITS) delete own[name]
-  const { status, body } = await errorInFormat(failure, head, { format, now, remark })
+  const { status, body } = await convertErrorBody(failure, head, { format, now, remark })
   return {
     status,
     headers: {
       'content-type': 'application/json',
       ...own,
-      [TARGET_HEADER]: targetHeader({ provider: getCallableName(route.target, table), model: route.target.model }),
+      [TARGET_HEADER]: formatTarget({ provider: getCallableName(route.target, table), model: route.target.model }),
       ...headers,
       ...NO_RETRY,
     },
@@ -67,10 +67,20 @@ export async function finalReply(course: Course): Promise<Reply> {
 }
 
 /** Adds the attempts header to the error. If the client's timeout has expired, the message also describes each attempt. */
-export function withAttempts(error: GatewayError, steps: readonly StepRecord[], isOutOfTime: boolean): GatewayError {
+export function addAttemptsHeader(
+  error: GatewayError,
+  steps: readonly StepRecord[],
+  isOutOfTime: boolean,
+): GatewayError {
   const { code, status, data, cause } = error
   const message = isOutOfTime ? [error.message, ...listMessages(steps)].join(' ') : error.message
-  return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })
+  return gatewayError(code, {
+    status,
+    data,
+    cause,
+    message,
+    headers: { ...createAttemptHeaders(steps), ...error.headers },
+  })
 }
 
 /** Returns whether only the client can fix the cause. */
@@ -83,8 +93,8 @@ const NO_RETRY = { 'x-should-retry': 'false' }
 const WAITS = ['retry-after', 'retry-after-ms']
 
 /** Creates the gateway's own headers: the attempts, when to retry, and the provider's request id if one failure decides. */
-function createHeaders({ steps, stop, retryWaitMs, format }: Course, decisive: Failed | undefined) {
-  const headers = attemptHeaders(steps)
+function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, decisive: Failed | undefined) {
+  const headers = createAttemptHeaders(steps)
   if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
   if (retryWaitMs !== undefined) headers['retry-after'] = String(toWholeSeconds(retryWaitMs))
   const requestId = decisive?.head && findRequestId(decisive.head, format.requestIdHeader)
@@ -95,7 +105,7 @@ function createHeaders({ steps, stop, retryWaitMs, format }: Course, decisive: F
 const toWholeSeconds = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
 
 /** Describes what the gateway adds to an error: how other targets failed for a reason other than the prompt's length, and why there were no more attempts. */
-function describeCourse({ failed, steps, stop }: Course, decisive: Failed | undefined): string {
+function describeAttempts({ failed, steps, stop }: FailedRequest, decisive: Failed | undefined): string {
   const isOverflow = decisive?.failure.class === 'context-overflow'
   const isMixed = isOverflow && failed.some(({ failure }) => failure.class !== 'context-overflow')
   const others = isMixed ? ['All other targets failed.', ...listMessages(steps, decisive.route)] : []
@@ -103,7 +113,7 @@ function describeCourse({ failed, steps, stop }: Course, decisive: Failed | unde
 }
 
 /** Describes the model's kind if it isn't the endpoint's, which may be why the provider rejected the request. */
-async function describeKind({ failed, table, endpoint }: Course, decisive: Failed | undefined): Promise<string> {
+async function describeKind({ failed, table, endpoint }: FailedRequest, decisive: Failed | undefined): Promise<string> {
   const about = decisive ?? failed[0]
   if (!about || !OF_MODEL.has(about.failure.class)) return ''
   const { target } = about.route
@@ -118,7 +128,7 @@ const STOPS: Record<Stop, string> = {
 }
 
 function createExhaustedError(
-  { failed, steps }: Course,
+  { failed, steps }: FailedRequest,
   { decisive, headers, remark }: { decisive: Failed | undefined; headers: Record<string, string>; remark: string },
 ): GatewayError {
   const failures = (decisive ? [decisive] : failed).map(({ failure }) => failure)
@@ -137,7 +147,7 @@ const listMessages = (steps: readonly StepRecord[], except?: Route): string[] =>
     const { provider, model, outcome } = step
     const message = outcome === 'cancelled' ? 'No response yet.' : step.message?.slice(0, 300)
     if (message === undefined) return []
-    const connection = isOneOfMany(step, steps) ? ` (connection ${shortId(step)})` : ''
+    const connection = hasSameTarget(step, steps) ? ` (connection ${shortenConnectionId(step)})` : ''
     return [`${provider}/${model}${connection}: ${endSentence(message)}`]
   })
 

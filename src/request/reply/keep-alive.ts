@@ -8,13 +8,13 @@ import type { ModelRequest } from '../model-request.ts'
  * at least every 15 s, because proxies and clients close silent connections. Responses of providers with the client's own format are passed on
  * unchanged, including their status.
  */
-export async function keepAlive(answering: Promise<Reply>, request: ModelRequest): Promise<Reply> {
+export async function replyWithKeepAlive(answering: Promise<Reply>, request: ModelRequest): Promise<Reply> {
   const { log, context } = request
   while (!(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) {
     const { inFlight } = log
     if (!inFlight || inFlight.isPassThrough) continue
-    const { earlyReply } = await import('./early-reply.ts')
-    return earlyReply(answering, request, inFlight)
+    const { createEarlyReply } = await import('./early-reply.ts')
+    return createEarlyReply(answering, request, inFlight)
   }
   return await answering
 }

@@ -9,7 +9,7 @@ import type { Route } from '../routing/group.ts'
  * again, or until a skipped or untried target recovers. Otherwise, waits until a failed one recovers. `undefined` if only the client can help, or if
  * waiting doesn't.
  */
-export function retryWaitMs(
+export function getRetryWaitMs(
   failed: readonly Failed[],
   { stop, untriedRoute, cooling }: NoTarget,
   context: PipelineContext,

@@ -8,8 +8,8 @@ import { createHealthArea, createModelAreas } from '../../../request/door/areas.
 import { authenticateClient, type KeyStore } from '../../../request/door/authenticate-client.ts'
 import type { HealthResponder } from '../../../request/door/health-check.ts'
 import { type KeyAreaOptions, serveWithKeys } from '../../../request/door/key-area.ts'
-import { modelRoutes } from '../../../request/door/model-routes.ts'
-import { jsonReply } from '../../../request/door/reply.ts'
+import { createModelRoutes } from '../../../request/door/model-routes.ts'
+import { createJsonReply } from '../../../request/door/reply.ts'
 import type { Clock } from '../../../types.ts'
 import { accountRoutes } from '../../limits/account-routes.ts'
 import { createListingRoutes } from '../../listing/listing-routes.ts'
@@ -31,8 +31,8 @@ export function replyElsewhere({ method, path }: Exchange): Reply {
   if (path === '/' && method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
   const reply =
     path === '/' && (method === 'GET' || method === 'HEAD')
-      ? jsonReply(200, { name: 'signalbox-cloud', baseUrl: '/v1', models: '/v1/models' })
-      : jsonReply(404, {
+      ? createJsonReply(200, { name: 'signalbox-cloud', baseUrl: '/v1', models: '/v1/models' })
+      : createJsonReply(404, {
           error: `Nothing is served at ${path}. This is a cloud proxy: model clients use /v1, gateways use /cloud, and keys and connections are managed on the gateway.`,
         })
   return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
@@ -108,7 +108,10 @@ export function createFront(deps: {
 
   const keyStore: KeyStore = { clock, settings: { read: async () => KEY_REQUIRED }, keyLookup: { find } }
   const serveTenant = serveWithKeys(
-    [...otherRoutes.map(({ method, path }) => ({ method, path, run: rejectUnserved })), ...modelRoutes(rejectUnserved)],
+    [
+      ...otherRoutes.map(({ method, path }) => ({ method, path, run: rejectUnserved })),
+      ...createModelRoutes(rejectUnserved),
+    ],
     {
       authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
       async afterCaller(exchange, { key }) {

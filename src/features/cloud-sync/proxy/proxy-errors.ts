@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError, toGatewayError } from '../../../errors.ts'
 import type { Reply } from '../../../lib/exchange.ts'
-import { jsonReply } from '../../../request/door/reply.ts'
+import { createJsonReply } from '../../../request/door/reply.ts'
 import type { CloudCode } from '../protocol.ts'
 
 const ERRORS: Readonly<Record<CloudCode, readonly [status: number, text: string]>> = {
@@ -27,7 +27,7 @@ export function toErrorReply(thrown: unknown, onError: (error: unknown) => void)
   const error = toGatewayError(thrown)
   if (error.status === 500) onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
   const { message } = error.status === 500 && error.code !== 'BODY_ALREADY_READ' ? gatewayError(error.code) : error
-  return jsonReply(error.status, { error: message, code: getCode(error) }, error.headers)
+  return createJsonReply(error.status, { error: message, code: getCode(error) }, error.headers)
 }
 
 function getCode(error: GatewayError): string {

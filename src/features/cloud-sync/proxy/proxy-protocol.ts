@@ -1,7 +1,7 @@
 import { gatewayError } from '../../../errors.ts'
 import type { Exchange, Reply } from '../../../lib/exchange.ts'
 import { type BodyTime, readTimedBody } from '../../../lib/timed-body.ts'
-import { jsonReply } from '../../../request/door/reply.ts'
+import { createJsonReply } from '../../../request/door/reply.ts'
 import { decryptBody, encryptBody } from '../cryptography.ts'
 import {
   getRequestContext,
@@ -136,7 +136,7 @@ export function createProtocol(deps: {
     if (openRoute) {
       if (exchange.query !== '')
         throw createProxyError('INVALID_MESSAGE', `Requests must not have a query string. Send it to ${path}.`)
-      return jsonReply(200, await openRoute.run(exchange))
+      return createJsonReply(200, await openRoute.run(exchange))
     }
     const hasBody = method !== 'GET' && method !== 'HEAD'
     const request = await sessions.authorize(exchange, async () =>
@@ -146,7 +146,7 @@ export function createProtocol(deps: {
     const { route, id } = findSignedRoute(routes.signed, method, path)
     const { key, session, counter } = request
     const answer = JSON.stringify(await route.run(request, id))
-    return jsonReply(200, { sealed: await encryptBody(key, getResponseContext(session, counter), answer) })
+    return createJsonReply(200, { sealed: await encryptBody(key, getResponseContext(session, counter), answer) })
   }
 
   return (exchange) => serve(exchange).catch((error: unknown) => toErrorReply(error, onError))

@@ -167,7 +167,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     isOwnPath: isProxyPath,
     elsewhere: replyElsewhere,
     begin: waitForBatch,
-    holdsRefused: holdsRejectedBodies,
+    holdsRejected: holdsRejectedBodies,
     linger: lingerBeforeClose,
     onError,
   })
