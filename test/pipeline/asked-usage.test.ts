@@ -214,7 +214,7 @@ test('stream usage is hidden if it arrives without a blank line at the very end'
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('stream usage is requested from each target, in its own way', async () => {
+test("stream usage is requested from each target in the target's format", async () => {
   const { up, world } = await open(
     ({ provider }) => {
       if (provider === 'one') return json({ error: { message: 'Down' } }, 500)

@@ -75,7 +75,7 @@ for (const stream of [false, true]) {
     assert.equal([world.told.usages.length, world.told.usages[0]?.provider], [1, 'two'])
   })
 
-  test(`the client gets the last empty response of several keys: ${what}`, async () => {
+  test(`the client gets the last empty response if all of a provider's keys get one: ${what}`, async () => {
     let calls = 0
     const connections = [{ provider: 'one' }, { provider: 'one', apiKey: 'another-key' }]
     const { ask, seen } = await open({ one: () => blank(String(++calls), stream) }, { connections })

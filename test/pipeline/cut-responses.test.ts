@@ -52,7 +52,7 @@ test('the failure is a complete response according to the schema', async () => {
   assert.equal(problems('ResponseResource', told.at(-1)?.response), [])
 })
 
-test('a failure that the provider reports in its own way is completed with the same sequence numbers', async () => {
+test('a failure event from the provider is completed and keeps the sequence numbers', async () => {
   const error = { type: 'error', sequence_number: 4, code: 'server_error', message: 'boom', param: null }
   const { told } = await cut([...numbered.slice(0, 4), ...getEvents('openai-responses', [error])])
   const [failed] = told.slice(-1)

@@ -26,7 +26,7 @@ const noCredit: Refusal[] = [
 ]
 
 for (const [who, status, body] of noCredit)
-  test(`${status} from ${who}: the account is out of credit`, () => {
+  test(`a ${status} from ${who} means that the account is out of credit`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /out of credit\. Top it up/)
@@ -39,13 +39,13 @@ const barred: Refusal[] = [
 ]
 
 for (const [who, status, body] of barred)
-  test(`${status} from ${who}: the account is blocked`, () => {
+  test(`a ${status} from ${who} means that the account is blocked`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /Check both at the provider/)
   })
 
-test('400 from Google: the key has expired', () => {
+test('a 400 from Google means that the key has expired', () => {
   const body = google(400, 'INVALID_ARGUMENT', 'API key expired. Please renew the API key.')
   assert.match(told(400, body).message, /Give the connection a new one/)
 })
@@ -117,7 +117,7 @@ const tooDear: Refusal[] = [
 ]
 
 for (const [who, status, body] of tooDear)
-  test(`${status} from ${who}: this request is too expensive`, () => {
+  test(`a ${status} from ${who} means that this request is too expensive`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'over-budget')
     assert.ok(failure.isQuoted)
@@ -147,7 +147,7 @@ const nothingLeft: Refusal[] = [
 ]
 
 for (const [who, status, body] of nothingLeft)
-  test(`${status} from ${who}: the account has no credit left`, () =>
+  test(`a ${status} from ${who} means that the account has no credit left`, () =>
     assert.is(told(status, body).class, 'credentials'))
 
 test("a 400 that quotes words about credit from the request stays the client's error", () =>

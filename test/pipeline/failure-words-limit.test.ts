@@ -64,7 +64,7 @@ const oneModel: Refusal[] = [
   ],
 ]
 for (const [who, status, body] of oneModel)
-  test(`the limit concerns one model: ${who}`, () => assert.is(told(status, body).level, 'model'))
+  test(`a rate limit from ${who} concerns one model`, () => assert.is(told(status, body).level, 'model'))
 
 for (const [who, status, body] of [
   ['OpenAI', 429, openai('Request too large for default in organization org-1', { code: 'rate_limit_exceeded' })],
@@ -72,7 +72,7 @@ for (const [who, status, body] of [
   ['Mistral', 429, { message: 'Requests rate limit exceeded' }],
   ['nobody', 429, ''],
 ] satisfies Refusal[])
-  test(`the limit concerns the account: ${who}`, () => assert.is(told(status, body).level, undefined))
+  test(`a rate limit from ${who} concerns the account`, () => assert.is(told(status, body).level, undefined))
 
 test('a 413 with a rate limit code counts as an account limit, which another target may not have', () => {
   const words =

@@ -187,7 +187,7 @@ const denied: Refusal[] = [
 ]
 
 for (const [who, status, body] of [...noModel, ...denied])
-  test(`${status} from ${who}: the model does not exist or is not accessible`, () =>
+  test(`a ${status} from ${who} means that the model does not exist or is not accessible`, () =>
     assert.is(told(status, body).class, 'model-not-found'))
 
 const ofAddress: Refusal[] = [
@@ -202,7 +202,7 @@ const ofAddress: Refusal[] = [
 ]
 
 for (const [who, status, body] of ofAddress)
-  test(`${status} from ${who}: the URL does not exist`, () => {
+  test(`a ${status} from ${who} means that the URL does not exist`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'content')
     assert.match(failure.message, /status 404: the URL does not exist\. Check the base URL/)

@@ -49,7 +49,7 @@ async function open(status: number, path = '/v1/chat/completions') {
   return { api: gateway.api, ask, asked }
 }
 
-test("the error of a provider that rejects a model in chat is followed by the model's kind", async () => {
+test("if a provider rejects a model in chat, the model's kind is added to the error", async () => {
   for (const status of [400, 403, 404])
     for (const path of ['/v1/chat/completions', '/v1/messages']) {
       const { ask } = await open(status, path)

@@ -121,7 +121,7 @@ test("a warning for a Gemini client contains Gemini's name for the field", async
   assert.equal([response.status, warnings(response)], [200, 'dropped:generationConfig.topK'])
 })
 
-test('a nested field is recognized by its own name', async () => {
+test('a rejected nested field is recognized by its last name', async () => {
   const message = `Invalid JSON payload received. Unknown name "topK" at 'generation_config': Cannot find field.`
   const up = fakeUpstream(({ body }) =>
     'topK' in JSON.parse(body).generationConfig

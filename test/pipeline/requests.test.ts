@@ -55,7 +55,7 @@ test('a request without a body gets an error that says so', async () => {
   assert.match(await response.text(), /empty/)
 })
 
-test("64 levels are accepted, and brackets in strings don't count", async () => {
+test("JSON with 64 levels is accepted, and brackets in strings don't count", async () => {
   const { up, world } = await open()
   assert.is((await world.post('/v1/chat/completions', nested(64))).status, 200)
   const text = '['.repeat(1_000)

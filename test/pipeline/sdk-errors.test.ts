@@ -117,7 +117,7 @@ for (const [name, { create }] of Object.entries(clients)) {
       assert.is(heard, 'It is 21 °C in Paris')
     })
 
-    test(`a provider that fails mid-stream and then ends normally causes an error in the SDK (${name}, ${format} provider)`, async () => {
+    test(`a stream that fails and then ends normally causes an error in the SDK (${name}, ${format} provider)`, async () => {
       const { events } = saidBy(format).answer
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(

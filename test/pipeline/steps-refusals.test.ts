@@ -14,7 +14,7 @@ const preparing =
     return next()
   }
 
-test('a step around an attempt can reject the whole request, so that no other target is tried or listed', async () => {
+test('a step around an attempt can reject the entire request, so that no other target is tried or listed', async () => {
   for (const path of ['/v1/chat/completions', '/v1/messages']) {
     let attempts = 0
     const { post, up, requests } = await openWith({
@@ -36,7 +36,7 @@ test('a step around an attempt can reject the whole request, so that no other ta
   }
 })
 
-test('rejecting the whole request takes precedence over rejecting a single target', async () => {
+test('rejecting the entire request takes precedence over rejecting a single target', async () => {
   const { chat } = await openWith({
     aroundAttempt: [
       async (attempt) => {
