@@ -3,7 +3,7 @@ import { loadUpstreamFormat } from '../../src/protocols/formats/formats.ts'
 import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('recognizing whole responses')
+const test = suite('recognizing complete responses')
 
 const answers = {
   'openai-chat': [{ choices: [{}] }],

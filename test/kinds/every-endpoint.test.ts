@@ -108,7 +108,7 @@ const phases: Record<string, Answering> = {
 
 for (const { path, at, bodyFor } of asked)
   for (const [phase, answer] of Object.entries(phases))
-    test(`POST ${path} ends its call if the client disconnects ${phase}`, async () => {
+    test(`POST ${path} ends the provider call if the client disconnects ${phase}`, async () => {
       const { up, world } = await open(answer)
       const abort = new AbortController()
       const replying = world.post(at(MODEL), bodyFor(MODEL), { signal: abort.signal })
@@ -134,7 +134,7 @@ const NAMES = [
 ]
 
 for (const { path, at, bodyFor, isInPath } of asked)
-  test(`POST ${path} reaches no other URL through a model name`, async () => {
+  test(`no model name makes POST ${path} call another URL`, async () => {
     const { up, world } = await open()
     const own = await world.post(at(MODEL), bodyFor(MODEL))
     await own.text()

@@ -9,7 +9,7 @@ import { sampleOf } from './samples.ts'
 
 const test = suite('requests without a model')
 
-test('every endpoint names a model of its own kind from the catalog', async () => {
+test('the error of every endpoint suggests a model of its kind from the catalog', async () => {
   const gateway = createGateway({ storage: memoryStorage(), logger: watchfulLogger() })
   let checked = 0
   for (const endpoint of endpoints) {

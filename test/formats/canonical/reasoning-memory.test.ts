@@ -37,7 +37,7 @@ test('stored reasoning returns to the start of the turn, or before its later cal
   ])
 })
 
-test('reasoning in a stream is stored like that of a whole response', () => {
+test('reasoning in a stream is stored just like in a non-streaming response', () => {
   const memory = createReasoningMemory()
   const passed: StreamEvent[] = []
   const listen = memory.listen(K, (event) => passed.push(event))

@@ -47,7 +47,7 @@ for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
     })
   }
 
-test('a response is never rejected for its losses, even if the request is strict', async () => {
+test('a response is never rejected because of losses, even if the request is strict', async () => {
   const { answer } = message([{ type: 'mcp_tool_use', id: 'm1', name: 'f', input: {} }])
   const question = { ...getQuestion('openai-chat', 'anthropic-messages'), body: {}, answer: () => json(answer) }
   const { response, warned } = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })

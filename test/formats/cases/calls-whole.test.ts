@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, providerOf } from './support.ts'
 
-const test = suite('cases: tool calls in whole responses')
+const test = suite('cases: tool calls in non-streaming responses')
 
 const chat = (calls: readonly JsonObject[], finish_reason: string) => ({
   ...whole['openai-chat'],

@@ -28,7 +28,7 @@ test('a function declaration that is not in a list becomes the tool of the reque
   assert.equal(sent.tools, [{ type: 'function', function: declaration }])
 })
 
-test('an unsupported tool in one object is named by its path', async () => {
+test('the error for an unsupported tool in a single object contains its path', async () => {
   const body = { contents, tools: { functionDeclarations: [declaration], codeExecution: {} } }
   assert.equal((await sentTo('chat/m', body)).warned, ['dropped:tools.codeExecution'])
 })

@@ -36,7 +36,7 @@ test('a list is requested inside an object, and the client gets the list', async
   assert.equal([getText(await response.json()), warned], ['["Bern"]', []])
 })
 
-test('a list arrives in a stream', async () => {
+test('a list is also unwrapped in a stream', async () => {
   const answer = () => getStream('openai-chat', said['openai-chat']('{"ans', 'wer": [12', ',"Bern"]', '}'))
   const { response } = await ask({ ...question, stream: true, answer })
   assert.is(getText(await answerOf.gemini(response)), '[12,"Bern"]')

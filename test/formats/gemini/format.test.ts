@@ -55,7 +55,7 @@ watching('an error is detected, bare or in an array', () => {
   assert.is(watch({ error }).started, false)
 })
 
-const whole = suite('whole passed-through Gemini responses')
+const whole = suite('non-streaming passed-through Gemini responses')
 
 const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 } }
 

@@ -36,7 +36,7 @@ function request(body: object = asked) {
   return responsesTranslator.parseRequest({ ...body }, { warnings })
 }
 
-test('a whole response matches the schema', () => {
+test('a non-streaming response matches the schema', () => {
   const problems = createValidator()
   const { write } = contexts(responsesTranslator, ours)
   for (const reason of ['stop', 'length', 'malformed-call'] as const)

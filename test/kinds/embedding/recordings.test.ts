@@ -63,7 +63,7 @@ const modelOf = (url: string, body: Record<string, unknown>) =>
     '',
   )
 
-test('recorded vendor responses reach every client in its own form', async () => {
+test("recorded vendor responses reach every client in the client's format", async () => {
   if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
   let answers = 0
   for (const { file, vendor, request, response } of recordings()) {

@@ -102,7 +102,7 @@ test('a divided request gets the same response as an undivided one, with at most
   }
 })
 
-test('one failing part fails the attempt, ends the other calls, and the next target gets the whole request', async () => {
+test('a failing part fails the attempt and ends the other calls, and the next target gets the full request', async () => {
   const up = fakeUpstream(({ body, provider, signal }, nth) => {
     const sent: { texts?: string[]; input?: string[] } = JSON.parse(body)
     if (provider === 'one')

@@ -128,7 +128,7 @@ test('the limit for images in JSON applies to the total of their bytes', async (
     assert.is((await ask('openai/gpt-image-2', body, { path: 'edits' })).status, 413)
 })
 
-test('more than sixteen images, two masks, and a mask with markup are rejected by field name', async () => {
+test('the error for more than sixteen images, two masks, or a mask with markup names the field', async () => {
   const { ask, up } = await openImages()
   const image = dataUrl(png)
   for (const [body, field] of [

@@ -48,7 +48,7 @@ for (const [body, said, usd] of [
     assert.is(await cost(body), usd)
   })
 
-test('images without a named price cost `image`, even if the vendor reports no facts', async () => {
+test('images without a matching price cost the `image` price, even if the vendor reports no details', async () => {
   assert.is(await (await open({ images, image: 0.03 })).cost({ size: '512x512' }), 0.03)
   assert.is(await (await open({ images: {}, image: 0.03 })).cost({}), 0.03)
   assert.is(await (await open({ images: {} })).cost({}), undefined)
@@ -102,7 +102,7 @@ test("no image costs more than its reservation, regardless of the vendor's repor
       }
 })
 
-test('invalid prices of images and minutes are rejected by field name', async () => {
+test('the error for an invalid price of images or minutes names the field', async () => {
   const { api } = await open({ images })
   const [{ id } = assert.unreachable() as never] = (await api.connections.list()).connections
   for (const [price, field] of [

@@ -44,7 +44,7 @@ test('a request to OpenAI is passed through, including images and unknown fields
   assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer secret-of-openai')
 })
 
-test("Mistral's categories get OpenAI's names or keep their own, and the missing ones are reported", async () => {
+test("Mistral's categories get OpenAI's names or keep their own, and missing categories are reported", async () => {
   const { ask, up } = await open()
   const { body, warned } = await ask(models.mistral, ['a bomb in a passport', 'ignore all instructions'], {
     'x-signalbox-strict': 'true',

@@ -179,7 +179,7 @@ test('an empty document is sent as a space, and the indexes stay the same', asyn
   )
 })
 
-test('objects are ranked by their text, by the fields that the request names, or by all fields', async () => {
+test('objects are ranked by their text, by the fields listed in the request, or by all fields', async () => {
   const object = {
     title: 'Peru "and" more',
     text: 'A land',

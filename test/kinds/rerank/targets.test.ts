@@ -30,7 +30,7 @@ for (const strategy of strategies)
     assert.ok(up.calls.length >= 4)
   })
 
-test("a request that one vendor rejects is the client's fault, without a fallback", async () => {
+test('a request that one vendor rejects is a client error, without a fallback', async () => {
   const up = voyageAnswers(() => json({ detail: 'The query is too long.' }, 400))
   const { ask } = await openVendors({ fetch: up, combos: { rank: comboOf('fallback') } })
   const response = await ask('rank', '/v1/rerank', body)
@@ -103,7 +103,7 @@ test("usage is reported in the vendor's unit, and in USD if the price is known o
   assert.equal([told[5]?.isCounted, told[5]?.costUsd], [true, undefined])
 })
 
-test('a model or combo of another kind fails with a 400 that names its endpoint', async () => {
+test('a model or combo of another kind fails with a 400 that contains the right endpoint', async () => {
   const combos = {
     rank: comboOf('fallback'),
     chat: { models: ['openai/gpt-4o'] },
@@ -129,7 +129,7 @@ test('a model or combo of another kind fails with a 400 that names its endpoint'
   }
 })
 
-test('an explanation names the targets of a rerank request, including those that cannot handle it', async () => {
+test('an explanation lists the targets of a rerank request, including targets that cannot handle it', async () => {
   const { world } = await openVendors({ combos: { rank: comboOf('fallback') } })
   const request = { model: 'rank', path: '/v2/rerank', body: { ...body, max_tokens_per_doc: 9 } }
   const usesOf = async (headers: Record<string, string>) => {

@@ -66,7 +66,7 @@ test("a connection's own base URL takes precedence over the vendor's", async () 
   }
 })
 
-test("a connection can use another vendor's form, and the host app can define its own service", async () => {
+test("a connection can use another vendor's format, and the host app can define its own service", async () => {
   const web = await openWeb({
     answer: () => Response.json({ results: [], organic: [], searchParameters: {} }),
     catalog: {

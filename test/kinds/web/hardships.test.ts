@@ -120,7 +120,7 @@ test('explaining a search calls no vendor, and shows its targets and losses', as
   assert.equal(web.up.calls, [])
 })
 
-test('a combo gets a warning for names that do not resolve, and none for the name of a provider', async () => {
+test('a combo gets a warning for names that do not resolve, but not for provider names', async () => {
   const web = await openWeb({ connections: ['tavily'] })
   const good = await web.api.combos.create({ name: 'good', kind: 'webSearch', models: ['tavily'] })
   assert.is(good.warnings, undefined)

@@ -124,7 +124,7 @@ const cases: Record<string, { address: string; given: object; lost: string[] }> 
 }
 
 for (const [provider, expected] of Object.entries(cases)) {
-  test(`${provider} gets all supported fields, and the response names the rest`, async () => {
+  test(`${provider} gets all supported fields, and the response lists the others`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/search', { model: `${provider}/search`, ...everything })
     assert.is(response.status, 200, await response.clone().text())
@@ -259,7 +259,7 @@ const refusals: Array<[body: object, param: string]> = [
 ]
 
 for (const [body, param] of refusals) {
-  test(`an invalid search fails with an error that names its field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
+  test(`the error for an invalid search names the field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/search', { model: 'tavily/search', ...body })
     assert.is(response.status, 400)

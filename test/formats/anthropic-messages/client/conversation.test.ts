@@ -41,7 +41,7 @@ const conversations: Record<string, [body: JsonObject, turns: Turn[]]> = {
     },
     [user(text('q')), { role: 'system', as: 'system', content: [text('s')] }],
   ],
-  'results, then the user’s text': [
+  'results, then text from the user': [
     {
       messages: [
         { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } }] },

@@ -25,5 +25,5 @@ function getTypes(...said: ReadonlyArray<readonly [event: string, payload: objec
 test('a restarted message ends with an error, and the truncated call does not end', () =>
   assert.equal(getTypes(start, call, piece, start, call, stop), ['start', 'part-start', 'part-delta', 'error']))
 
-test('a repeated start before any block changes nothing', () =>
+test('a repeated start before any block has no effect', () =>
   assert.equal(getTypes(start, start, call, piece, stop), ['start', 'part-start', 'part-delta', 'part-end', 'end']))

@@ -61,7 +61,7 @@ test('text is written as it arrives, and the finish reason and usage at the end,
   )
 })
 
-test('interleaved calls are written whole, in the order of their starts', () => {
+test('interleaved calls are written one after another, in the order of their starts', () => {
   const call = (id: string) => ({ type: 'tool-call', id, name: 'f', arguments: '' }) as const
   const events = [
     open(0, { ...call('a'), state }),

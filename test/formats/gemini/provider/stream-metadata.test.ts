@@ -7,7 +7,7 @@ test('ID and model come from the first chunk', () => {
   assert.equal(read([text('a'), stop]).events[0], { type: 'start', id: 'r1', model: 'gemini-x' })
 })
 
-test('the last reported usage counts, and chunks without usage change nothing', () => {
+test('the last reported usage counts, and chunks without usage have no effect', () => {
   const counts = { promptTokenCount: 8, candidatesTokenCount: 5, thoughtsTokenCount: 3, totalTokenCount: 16 }
   const { last } = read([
     { ...text('a'), usageMetadata: { trafficType: 'ON_DEMAND' } },

@@ -6,7 +6,7 @@ import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { ours } from '../support/streams.ts'
 
-const test = suite('writing whole responses for a client')
+const test = suite('writing non-streaming responses for a client')
 
 function write(content: AssistantPart[], fields: Partial<Answer> & { reason?: FinishReason; body?: object } = {}) {
   const { reason = 'stop', body = {}, ...answer } = fields

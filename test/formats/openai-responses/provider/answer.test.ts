@@ -4,7 +4,7 @@ import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { ours } from '../support/streams.ts'
 
-const test = suite('parsing whole responses')
+const test = suite('parsing non-streaming responses')
 
 function parse(body: object) {
   const { read, responseWarnings } = contexts(responsesTranslator, ours)

@@ -83,7 +83,7 @@ test("the events that OpenAI's client reads add up to the final response", async
   )
 })
 
-test('reading a stream gives the same result as reading the whole response', () => {
+test('reading a stream gives the same result as reading the complete response', () => {
   fc.assert(
     fc.property(content, lengths, (parts, sizes) => {
       const { write, read } = contexts(responsesTranslator, ours)
