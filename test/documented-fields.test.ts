@@ -58,7 +58,7 @@ test('the dashboard has a form field for each field that can be changed, unless 
   assert.equal(missing, withoutForm, `Add each to its form in ${PAGES}, or to \`withoutForm\` in this test.`)
 })
 
-test('the documentation names each field that can be changed', () => {
+test('the documentation mentions each field that can be changed', () => {
   const text = readPages()
     .filter(({ path }) => path.startsWith('src/'))
     .map((page) => page.text)

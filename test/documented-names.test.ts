@@ -61,7 +61,7 @@ test('src/OPTIONS.md has one row for each option, limit, and hook, and no other 
   assert.equal(missing(rows, [...options, ...limits, ...accounts, ...others]), [])
 })
 
-test('src/protocols/providers/README.md names the prefixes of each catalog provider', () => {
+test('src/protocols/providers/README.md lists the prefixes of each catalog provider', () => {
   const named = [...read('src/protocols/providers/README.md').matchAll(/^\| (`[^|]+`) +\|/gm)].map(
     ([, cell = '']) => cell,
   )
@@ -70,7 +70,7 @@ test('src/protocols/providers/README.md names the prefixes of each catalog provi
   assert.equal(missing(all, prefixes), [])
 })
 
-test('examples/README.md names the paths of the gateway outside /v1, /v1beta, and /api', () => {
+test("examples/README.md lists the gateway's paths outside /v1, /v1beta, and /api", () => {
   const page = read('examples/README.md')
   const outside = endpoints.map(({ path }) => path).filter((path) => !/^\/(?:v1|v1beta|api|v[34]\/ai)\//.test(path))
   assert.ok(outside.length > 0)
@@ -111,7 +111,7 @@ function callsOf(rows: object): string[] {
   })
 }
 
-test('src/cli/README.md names each command', () => {
+test('src/cli/README.md mentions each command', () => {
   const page = read('src/cli/README.md')
   assert.equal(
     Object.keys(listCommands()).filter((name) => !new RegExp(`\`(?:npx signalbox )?${name}\\b`).test(page)),

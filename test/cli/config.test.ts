@@ -234,7 +234,7 @@ test('keeps escaped variables, and accepts an empty file', async ({ folder }) =>
   assert.equal(empty.connections, [])
 })
 
-test('reports a missing config file, or a directory in its place', async ({ folder }) => {
+test('reports a config file that is missing, or is a directory', async ({ folder }) => {
   assert.match(
     await findProblem(readConfigFile(join(folder, 'none.yaml'), env)),
     /Cannot read the config file .*none\.yaml: no such file\./,

@@ -81,7 +81,7 @@ test('a new connection to Ollama lists its models, and they respond', async (con
   await run(url, ['delete', 'Ollama'])
 })
 
-test('a connection without a key queries its server again if its URL changes, unless its models are set', async (context) => {
+test('a connection without a key queries the server again if the URL changes, unless the models are set', async (context) => {
   const { url, baseUrl } = context
   const lab = ['openai-compatible-lab', '--prefix', 'lab', '--base-url']
   await run(url, ['create', ...lab, baseUrl, '--model', 'mine'])

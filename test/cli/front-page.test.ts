@@ -39,7 +39,9 @@ test('returns the same text to browsers as a page without scripts', async ({ bas
   assert.is(shown.replace(/&lt;/g, '<').replace(/&amp;/g, '&'), text)
 })
 
-test('returns JSON to tools that ask for it, no body for HEAD, and a 404 for other paths', async ({ baseUrl }) => {
+test('returns JSON to tools that accept only JSON, no body for HEAD, and a 404 for other paths', async ({
+  baseUrl,
+}) => {
   const json = await fetch(`${baseUrl}/`, { headers: { accept: 'application/json' } })
   assert.equal(await json.json(), { name: 'signalbox', baseUrl: '/v1', models: '/v1/models' })
   const head = await fetch(`${baseUrl}/`, { method: 'HEAD' })

@@ -94,7 +94,7 @@ test('renames 9router combos and keys that share a name', async ({ folder }) => 
   assert.match(said, /apiKeys\[1\] -> Another key is already named "laptop", so this one is named laptop-2/)
 })
 
-test('adds the names that clients use to the list of omitted LiteLLM models', async ({ folder }) => {
+test('lists omitted LiteLLM models with the names that clients use', async ({ folder }) => {
   const of = (name: string, model: string, more = {}) => ({ model_name: name, litellm_params: { model, ...more } })
   const config = {
     model_list: [

@@ -16,7 +16,9 @@ const LITELLM_ENV = {
   GROQ_API_KEY: 'groq-key-1234567',
 }
 
-test('converts a LiteLLM configuration to a file that starts and routes the same way', async ({ folder }) => {
+test('converts a LiteLLM configuration to a file with which the gateway starts and routes the same way', async ({
+  folder,
+}) => {
   const path = await written(folder, '.yaml', LITELLM)
   const { said, file, warnings, chat, failing, api } = await started(folder, ['litellm', path], LITELLM_ENV)
   assert.equal(warnings, [])

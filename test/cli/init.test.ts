@@ -73,7 +73,7 @@ test('writes config file examples that are valid when uncommented', async ({ fol
   assert.equal([keys.length, connections.length, combos.length, aliases.length], [2, 2, 1, 1], whole)
 })
 
-test('keeps existing files, and says so', async ({ folder }) => {
+test('keeps existing files and reports them', async ({ folder }) => {
   await init(folder)
   const before = [await read(folder, 'signalbox.yaml'), await read(folder, '.env')]
   const { code, out, err } = await init(folder)

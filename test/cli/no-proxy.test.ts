@@ -45,7 +45,7 @@ test('supports names, wildcards, networks, ranges, and ports like curl, Go, Pyth
   }
 })
 
-test('names the invalid entry in the error', () => {
+test('rejects an invalid entry with an error that contains it', () => {
   for (const entry of [
     '10.0.0.0/33',
     '10.0.0.0/',

@@ -159,7 +159,7 @@ test("bypasses the proxy for prompts and a command's admin token if NO_PROXY has
   }
 })
 
-test('names an invalid NO_PROXY entry at startup and in commands', async () => {
+test('reports an invalid NO_PROXY entry at startup and in commands', async () => {
   const env = { NODE_USE_ENV_PROXY: '1', NO_PROXY: 'localhost,10.0.0.0/33' }
   for (const args of [
     ['--data', await temporaryFolder()],

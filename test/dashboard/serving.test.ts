@@ -77,7 +77,7 @@ test('the page supports only GET and HEAD', async () => {
   assert.is(posted.headers.get('allow'), 'GET, HEAD')
 })
 
-test('the page loads without a token, but only on local hostnames if management is unauthenticated', async () => {
+test('the page loads without a token, and only on local hostnames if management is unauthenticated', async () => {
   assert.is((await gatewayWith().fetch(`${ORIGIN}/admin/`)).status, 200)
   const open = gatewayWith({ management: { dangerouslyAllowUnauthenticated: true } })
   const asBrowser = (url: string) =>

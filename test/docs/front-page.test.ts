@@ -104,7 +104,7 @@ test('the front page warns right below the example about not requiring a key', (
   assert.ok(sentence > end && sentence - end < 200)
 })
 
-test('the front page names each dependency that is installed with the package', () => {
+test('the front page lists each dependency that is installed with the package', () => {
   const names = Object.keys(manifest.dependencies)
   assert.is(names.length, 8, 'the front page says eight')
   assert.match(page, 'eight dependencies')

@@ -113,7 +113,7 @@ function readTexts(text: string, isStream: boolean): string {
 }
 
 for (const name of Object.keys(clients)) {
-  test(`a feature can mask a word in whole responses (${name})`, async () => {
+  test(`a feature can mask a word in a non-streaming response (${name})`, async () => {
     const ask = await open([masking], { answer: chatAnswer('Open SESAME now, SESAME') })
     const text = await ask(name, false)
     assert.not.match(text, WORD)

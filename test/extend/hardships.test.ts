@@ -41,7 +41,7 @@ test("a step can discard one call's stream and reply with the stream of another 
   assert.equal([up.calls.length, records.length, records[0]?.end, records[0]?.status], [2, 1, 'complete', 200])
 })
 
-test('request and attempt listeners that throw are reported, and change nothing', async () => {
+test("request and attempt listeners that throw are reported, and don't affect the request", async () => {
   const { chat, records, errors, gateway, addKey } = await openExtended([
     {
       name: 'throwing',

@@ -139,7 +139,7 @@ test("when the client disconnects while a step waits, the request ends immediate
   assert.is(stream.cancelled, 1)
 })
 
-test('keys are checked before the steps of features, and a listener that throws changes nothing', async () => {
+test('keys are checked before the steps of features, and a listener that throws has no effect', async () => {
   const errors: unknown[] = []
   const failing: Feature = {
     name: 'failing',

@@ -25,7 +25,7 @@ test('decrypts data that WebCrypto encrypted', async () => {
   for (const text of TEXTS) assert.is(await node.decrypt(PLACE, await web.encrypt(PLACE, text)), text)
 })
 
-test('rejects what WebCrypto rejects: another context, a changed byte, and truncated or empty data', async () => {
+test('rejects the same data as WebCrypto: another context, a changed byte, and truncated or empty data', async () => {
   const { web, node } = await vaults()
   const sealed = await web.encrypt(PLACE, 'the value of a key')
   const [iv = '', cipher = ''] = sealed.split('.')

@@ -52,7 +52,7 @@ test('each version of a secret has a name', () => {
   }
 })
 
-test('a storage that fails while the keyring is created causes a named error', async () => {
+test('a storage that fails while the keyring is created causes an error with a code', async () => {
   const full = async () => {
     throw new Error('disk full')
   }
@@ -60,7 +60,7 @@ test('a storage that fails while the keyring is created causes a named error', a
   assert.is(await codeOf(makeKey({ ...memoryStorage(), ownSecret: full })), 'STORAGE_FAILED')
 })
 
-test('a damaged keyring record causes a named error', async () => {
+test('a damaged keyring record causes an error with a code', async () => {
   for (const record of ['', '{}', '{"schema":1,"wrappedBy":"","salt":"","keys":"@"}', '{"schema":1,"keys":"AAAA"}']) {
     const storage = withoutSecret()
     await storage.set('vault', record)

@@ -62,7 +62,7 @@ test("each side's usage counts once on both sides, even if it is reported repeat
   ])
 })
 
-test('a repeated or outdated message changes nothing, even in another process', async () => {
+test('a repeated or outdated message has no effect, even in another process', async () => {
   const { home, cloud, scope } = openSides()
   await cloud.spend(scope, 10)
   const early = await cloud.said()

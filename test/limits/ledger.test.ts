@@ -5,7 +5,7 @@ import { codeOf, gateway, group, key, open, reserved, sums, whyOf } from './supp
 
 const test = suite('limit counters')
 
-test('shows what is used, reserved, and remaining, and when the window ends', async () => {
+test('shows the used, reserved, and remaining amounts, and when the window ends', async () => {
   const { one, other } = open()
   const scope = key({ requests: { day: 10 }, tokens: { hour: 1_000 }, usd: { month: 0.07 }, parallel: 2 })
   const first = reserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 300, usd: 0.01 } }))
@@ -72,7 +72,7 @@ test('distinguishes used-up limits, requests that are too large, and capacity he
   assert.is((await ask(0)).kind, 'reserved')
 })
 
-test('with several limits, a rejection names requests first, then parallel, then the longest-lasting limit', async () => {
+test('with several limits, a rejection reports requests first, then parallel, then the longest-lasting limit', async () => {
   const { one } = open()
   const limits = { requests: { minute: 1, day: 1 }, tokens: { total: 1 }, parallel: 1 }
   reserved(await one.reserve([key(limits)], { fixed: { requests: 1, parallel: 1 } })).settle({ requests: 1 }, [

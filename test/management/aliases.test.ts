@@ -50,7 +50,7 @@ test("sets an alias that doesn't resolve yet, with a warning", async () => {
   assert.is(await listWarnings('openai/gpt-5'), undefined)
 })
 
-test('accepts any name for an alias, and deletes it by its path, encoded or not', async () => {
+test('accepts any name for an alias, and deletes the alias by its path, encoded or not', async () => {
   const { expect } = openDoor()
   for (const alias of ['a/b', 'gpt 5', 'ä', '__proto__', '100%', '?', 'a#b', '...']) {
     await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' })

@@ -51,7 +51,7 @@ test('a change to a key, group, combo, connection, provider, or the settings onl
   }
 })
 
-test('compares aliases and custom models, which have no GET route, with their list entries', async () => {
+test('compares the revision with the list entry for aliases and custom models, which have no GET route', async () => {
   const { api, send } = await open()
   await api.aliases.set({ alias: 'quick', model: 'openai/a' })
   const tag = getRevision({ alias: 'quick', model: 'openai/a' })

@@ -17,7 +17,7 @@ const fields = {
   metadata: { team: 'ml' },
 }
 
-test('sets permissions and limits with a key, returns them as sent, replaces them as a whole, and removes them with null', async () => {
+test("sets a key's permissions and limits, returns them as sent, replaces them as a whole, and removes them with null", async () => {
   const { expect, gateway } = openDoor()
   await gateway.api.connections.create({ provider: 'openai' })
   await gateway.api.aliases.set({ alias: 'fast', model: 'openai/gpt-5-mini' })

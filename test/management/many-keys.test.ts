@@ -97,7 +97,7 @@ test('lists a key whose write reported an error but succeeded', async () => {
   assert.equal(await listNames(keys), ['good', 'lost', 'next'])
 })
 
-test('pausing, renaming, and deleting a key reads no others if the storage reports changes', async () => {
+test('pausing, renaming, and deleting a key reads no other keys if the storage reports changes', async () => {
   await inFolder(async (path) => {
     const { storage, counts } = counting(fileStorage({ path, logger: false }))
     const other = fileStorage({ path, logger: false })

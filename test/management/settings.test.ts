@@ -94,7 +94,7 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ cloudEnabled: false }, byAction],
 ]
 for (const [body, error] of refusals) {
-  test(`rejects a whole patch and changes nothing: ${JSON.stringify(body).slice(0, 60)}`, async () => {
+  test(`rejects the entire patch ${JSON.stringify(body).slice(0, 60)}, and changes nothing`, async () => {
     const { refuses, expect } = openDoor()
     await refuses(400, error, ['PATCH', '/api/settings', body])
     assert.equal(await expect(200, 'GET', '/api/settings'), defaults)

@@ -34,7 +34,7 @@ const endedAttempt = { provider: 'one', connectionId: 'c', model: 'm', startedAt
 
 const down = () => json({ error: { message: 'down' } }, 503)
 
-test('the API module works unchanged', () => {
+test('the OpenTelemetry API package can be passed without changes', () => {
   assert.is(typeof otel(api).request, 'function')
 })
 

@@ -54,7 +54,7 @@ async function pagesOf(
 
 for (const [store, open] of Object.entries(stores))
   for (const isFolded of [true, false])
-    test(`pages sort all requests by duration and cost, not only the loaded ones (${store}, ${isFolded ? 'folded' : 'not folded'})`, async () => {
+    test(`pages sort all requests by duration and cost, not only the loaded ones (${store} storage, ${isFolded ? 'folded' : 'not folded'})`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'sorted-'))
       const clock = fakeClock(NOW)
       const usage = openInstance(open(clock, folder), clock)

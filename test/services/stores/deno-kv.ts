@@ -101,7 +101,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
       }
   })
 
-  test('leaves the database open, and reports one that was closed', async () => {
+  test('leaves the database open, and reports a closed database', async () => {
     const kv = await Deno.openKv(':memory:')
     const storage = denoKvStorage(kv)
     await storage.set('key', 'value')

@@ -96,7 +96,7 @@ test("the request for a service account's token has a timeout", async () => {
   assert.is((await thrown).code, 'UPSTREAM_TIMEOUT')
 })
 
-test('a string that is not a private key is reported', async () => {
+test("a private key that can't be parsed is reported", async () => {
   const { up, token } = open()
   const PEM = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'
   const error = await token({ ...account, privateKey: PEM }).catch((thrown) => thrown)
