@@ -64,7 +64,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    * Calls providers and fetches media. Default: the runtime's `fetch`; on Node, a client built on undici. Redirects from providers are
    * never followed.
    */
-  fetch?: UpstreamFetch | typeof fetch
+  fetch?: UpstreamFetch
   /** The clock; default: system time. Inject one for tests. */
   clock?: Clock
   /** The path the gateway is mounted at, such as `/ai`; default: the root. */

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifest } from '../dist/built.ts'
+import { CONFIG_CONSUMER } from './config-mistakes.ts'
 import { type Check, consumer, npmInstall, readVersion, runProgram } from './installed.ts'
 
 /* The types of the installed package, read by each TypeScript with all declarations checked (`skipLibCheck: false`). */
@@ -31,13 +32,14 @@ const settings = (module: string, moduleResolution: string, types: string[]) =>
       exactOptionalPropertyTypes: true,
       types,
     },
-    include: ['consumer.ts'],
+    include: ['*.ts'],
   })
 
 function withTypeScript(version: string): Check {
   return async (installed) => {
     const place = await consumer(installed, {
       'consumer.ts': CONSUMER,
+      'config.ts': CONFIG_CONSUMER,
       'nodenext.json': settings('nodenext', 'nodenext', ['node']),
       'bundler.json': settings('esnext', 'bundler', ['node']),
     })
