@@ -47,7 +47,7 @@ const LIMITS = { largestValueBytes: 65_000, longestKeyBytes: 960 }
 const RETRY_MS = 4_000
 /** How much later than `clock` Deno KV removes expired entries by its own clock, so that `clock` decides what has expired. */
 const EXPIRY_MARGIN_MS = 60_000
-/** How long the names of changed keys are kept, and how far the clocks of two writers may differ before a watcher reports all keys. */
+/** How long to keep the names of changed keys, and how far the clocks of two writers may differ before a watcher reports all keys. */
 const LOG_MS = 300_000
 const SKEW_MS = 10_000
 const PAUSE_MS = 100

@@ -126,7 +126,7 @@ const LONGEST_NAME = 512
 const LARGEST_VALUE = 25 * 1024 * 1024
 /** The shortest expiry that KV accepts, in seconds. For shorter ones, the metadata shows whether a value has expired. */
 const SHORTEST_TTL_S = 60
-/** How many values are read concurrently. */
+/** How many values to read concurrently. */
 const MAX_CONCURRENT_READS = 6
 
 /** Whether a name comes after another. KV lists names in byte order, which matches the code-unit order of the keys. */

@@ -37,7 +37,7 @@ export interface PostgresStorageOptions {
    * as behind a pooler in transaction mode: then only polling finds other processes' changes.
    */
   listen?: Pick<PostgresPool, 'connect'> | false
-  /** How often the table is polled for changes, in ms; default 1,000, or 750 with `listen: false`. */
+  /** How often to poll the table for changes, in ms; default 1,000, or 750 with `listen: false`. */
   pollMs?: number
   /** Receives a warning if the pool receives no notifications; default: the console. `false` drops the warning. */
   logger?: Logger | false

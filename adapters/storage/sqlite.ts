@@ -20,7 +20,7 @@ export interface SqliteStorageOptions {
   table?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
-  /** How often a database in the same process is polled for other processes' changes, in ms; default 50. */
+  /** How often to poll a database in the same process for other processes' changes, in ms; default 50. */
   pollMs?: number
   /**
    * `false` leaves your `journal_mode`, `synchronous`, and `busy_timeout` for a database in the same process unchanged. By default, those that still

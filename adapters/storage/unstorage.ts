@@ -117,7 +117,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   }
 }
 
-/** How many values are read concurrently. */
+/** How many values to read concurrently. */
 const MAX_CONCURRENT_READS = 20
 /** How many times to read a value that another process may be writing. */
 const MAX_READS = 5

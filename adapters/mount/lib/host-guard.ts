@@ -1,7 +1,7 @@
 const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/
 
 /**
- * Returns a function that returns whether a server on `hostname` accepts a `Host` header. On a loopback address, it only accepts IP addresses,
+ * Creates a function that checks whether a server on `hostname` accepts a `Host` header. On a loopback address, it only accepts IP addresses,
  * `localhost`, and `allowedHosts`: a web page can make its own host name resolve to 127.0.0.1 (DNS rebinding), but its requests then contain that
  * name. On other addresses, it accepts every host unless `allowedHosts` is given. Throws a TypeError if `allowedHosts` isn't a list of strings.
  */

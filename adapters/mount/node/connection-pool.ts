@@ -28,7 +28,7 @@ function createThrottle(socket: Socket): Throttle {
   }
 }
 
-/** How long an idle connection is kept. */
+/** How long to keep an idle connection. */
 const KEEP_ALIVE_MS = 60_000
 
 /** One connection to an origin, used by one call at a time. */

@@ -36,7 +36,7 @@ export class NoProxyError extends Error {
 
 /**
  * Parses `NO_PROXY` as curl, Go, Python, and Node do: names with their subdomains, `*` for any characters, addresses, networks, ranges, and ports.
- * The returned function returns whether a URL bypasses the proxy; URLs of this machine always do. Names aren't resolved. Throws a `NoProxyError`.
+ * The returned function checks whether a URL bypasses the proxy; URLs of this machine always do. Names aren't resolved. Throws a `NoProxyError`.
  */
 export function readNoProxy(noProxy: string): (url: URL) => boolean {
   const rules = `localhost,127.0.0.0/8,::1,${noProxy}`

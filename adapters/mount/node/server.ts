@@ -16,7 +16,7 @@ export interface GatewayServerOptions extends NodeHandlerOptions {
   allowedHosts?: readonly string[] | undefined
   /** The advice in the response to a client whose `Host` is rejected. */
   hostAdvice?: string
-  /** Called first with each request; returns true if it has responded. */
+  /** Called first with each request. Returns true if this function sent the response. */
   before(req: IncomingMessage, res: ServerResponse): boolean
 }
 

@@ -19,7 +19,7 @@ export interface Checkpoints {
 const LARGEST_LOG_BYTES = 8 * 1024 * 1024
 /** The shortest time between two checkpoints: a checkpoint can't move pages that a reader in another process still needs. */
 const PAUSE_MS = 500
-/** How long an idle thread is kept, in ms. */
+/** How long to keep an idle thread, in ms. */
 const IDLE_MS = 10_000
 
 /** `busy_timeout` makes the checkpoint wait for the writers of other connections, whose commits take microseconds. */

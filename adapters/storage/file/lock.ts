@@ -131,7 +131,7 @@ async function remove(path: string): Promise<void> {
 }
 
 /**
- * Creates a function that returns whether a folder hasn't changed for `staleMs`. It only uses this process's clock, because clocks of other machines
+ * Creates a function that checks whether a folder hasn't changed for `staleMs`. It only uses this process's clock, because clocks of other machines
  * may differ.
  */
 function createStaleness(staleMs: number): (path: string) => Promise<boolean> {

@@ -124,7 +124,7 @@ export class Tables implements LocalTable {
     return this.#statements.sweep.all(now).length === ROWS_PER_SWEEP
   }
 
-  /** Returns the mark of the secret that belongs to the store, if it has one. */
+  /** Returns the mark of the store's secret, if the store has one. */
   getSecretMark(): string | undefined {
     return this.#readMeta()?.secret_mark ?? undefined
   }

@@ -4,7 +4,7 @@ import { type LocalDatabase, type LocalStatement, runOnce } from './local-databa
 import type { LocalTable } from './local-table.ts'
 import { createLockedError, isBusy, LONGEST_PAUSE_MS, retryWhileBusy } from './sqlite-errors.ts'
 
-/** The work of a write. It changes at most one row, as its last step, and runs again if its transaction fails. */
+/** The work of a write operation. It changes at most one row, as its last step, and runs again if its transaction fails. */
 export type RowWork<T> = (rows: Rows, stamp: Stamp) => T
 
 /** The dependencies of a `LocalEngine`. */

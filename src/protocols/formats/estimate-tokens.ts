@@ -25,5 +25,7 @@ const BASE64 = /^[\w+/=-]+$/
 /** The average for English prose. Code and other languages have fewer. */
 const CHARACTERS_PER_TOKEN = 4
 
-/** How many characters an image, audio, or file counts as. Equals 1,600 tokens, the most that large vendors charge for an image of any size. */
+/**
+ * The number of characters that an image, audio, or file counts as. Equals 1,600 tokens, the most that large vendors charge for an image of any size.
+ */
 const MEDIA = 1_600 * CHARACTERS_PER_TOKEN

@@ -79,7 +79,7 @@ export interface UpstreamFormat {
   readonly defaultHeaders: Readonly<Record<string, string>>
   /** Splits its streams into events. Default: server-sent events. */
   readonly framing?: StreamFraming
-  /** Set if its providers send streams as a JSON array unless a request asks for events. */
+  /** Set if providers of the format send streams as a JSON array unless a request asks for events. */
   readonly streamsArrays?: true
   /** Readers for its providers' responses, by operation. An operation without a reader isn't supported. */
   readonly answers: Readonly<Partial<Record<OperationName, AnswerReader>>>
@@ -117,7 +117,7 @@ export interface AnswerReader {
   watchStream(): StreamState
   /** Returns whether these bytes are a whole event of a response. May accept other events too. */
   isOwnEvent(event: Uint8Array): boolean
-  /** Whether to assemble the response from events if a provider streams although the request didn't ask for a stream. */
+  /** Whether to assemble the response from events if a provider streams without being asked to. */
   readonly assemblesEvents: boolean
   /** The fields with the content of a response, including tool calls. Absent if there is no content. */
   readonly contentFields?: ContentFields
@@ -234,9 +234,9 @@ export interface Format {
   readonly keepAlive: string
   /** Creates a filter for passed-through streams, which removes events that make clients throw. Absent if there are none. */
   createKeeper?(): (events: Uint8Array) => Uint8Array
-  /** Set if its responses describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
+  /** Set if responses in the format describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
   readonly describesAttempts?: true
-  /** The fields with the content of its responses. Formats with providers have them in `answers`. */
+  /** The fields with the content of responses. Formats with providers have them in `answers`. */
   readonly contentFields?: ContentFields
   loadTranslator(): Promise<ClientTranslator>
 }
@@ -259,14 +259,14 @@ export const getClientContentFields = (
 export interface Endpoint {
   /** Relative to the base path. Contains `{model}` if the format has the model's name in the path. */
   path: string
-  /** The format of its requests, responses, and errors. */
+  /** The format of requests, responses, and errors. */
   format: ClientFormat
   operation: Operation
   /** The body fields that may name the model. The first one present counts. Default: `model`. */
   modelNames?: readonly string[]
   /** The model for requests that only name the provider, such as `tavily` for `tavily/search`. */
   service?: string
-  /** The text of its OpenAPI description, if it differs from its format's. */
+  /** The text of the OpenAPI description, if it differs from the format's. */
   docs?: { summary: string; vendor: string; reference: string }
   /** How `request/read-request.ts` reads its body: as JSON, as a form with files (or JSON instead), or as JSON with an audio file in base64. */
   bodyType: 'json' | 'form' | 'sound'
@@ -278,11 +278,11 @@ export interface Endpoint {
   streams: 'requested' | 'always' | 'never'
   /** The body field and value that request a stream. Default: `stream: true`. */
   streamBy?: { member: string; value: string }
-  /** The content types of its whole responses. Default: JSON. */
+  /** The content types of whole responses. Default: JSON. */
   answerTypes?: readonly string[]
   /** The headers that name the model and request a stream with "true", if they replace body fields. */
   headers?: { readonly model: string; readonly stream?: string; readonly version?: string }
-  /** The version of its API, if the path or a header contains it. */
+  /** The API version, if the path or a header contains it. */
   version?: string
   /** Returns the path below a provider's base URL, with its query. */
   upstreamPath(model: string): string
@@ -304,7 +304,7 @@ export interface Endpoint {
   usageRequest?: UsageRequest
   /** Reads and sets the output limit of a request. Absent if there is no output. */
   outputLimit?: OutputLimit
-  /** The maximum usage of its requests. Absent: one response to the content of the body. */
+  /** The maximum usage of a request. Absent: one response to the content of the body. */
   bound?: RequestBound
 }
 
@@ -314,13 +314,13 @@ export interface RequestBound {
   answers?(body: JsonObject): number
   /** Set if responses have no output tokens, such as vectors and numbers. */
   readonly hasNoOutput?: true
-  /** Set if it is billed by tokens or by units, whichever the model has a price for. Default: by both. */
+  /** Set if requests are billed by tokens or by units, depending on which the model has a price for. Default: by both. */
   readonly isBilledOnce?: true
   /** Returns the maximum input tokens. `estimate`: the estimate for the body, which is the default. */
   inputTokens?(body: JsonObject, estimate: () => number, files?: readonly FormFile[]): number
   /** Returns the maximum output tokens if its requests have no limit for them. Default: the model's maximum. */
   outputTokens?(body: JsonObject, files?: readonly FormFile[]): number
-  /** Returns the maximum units other than tokens that it is billed for. Default: none. `files`: the files of a form. */
+  /** Returns the maximum billable units other than tokens. Default: none. `files`: the files of a form. */
   units?(body: JsonObject, files?: readonly FormFile[]): NonNullable<TokenUsage['units']>
 }
 

@@ -23,7 +23,7 @@ export interface Operation {
   endsAt(failure: EndingFailure): boolean
   /** Set if vendors differ so much that another target is tried after any rejection, unless the content was rejected. */
   readonly tryOthers?: true
-  /** Set if it is billed once a provider has started, so another target is only tried after failures that cost nothing. */
+  /** Set if requests are billed once a provider has started, so another target is only tried after failures that cost nothing. */
   readonly isPaidOnAcceptance?: true
   /** Limits that replace the gateway's defaults. Those in the options or in a rule take precedence. */
   readonly limits?: OperationLimits

@@ -17,7 +17,7 @@ export interface UpstreamTranslator {
   readonly supportedOptions: ReadonlySet<OptionName>
   /** The format's names of the canonical fields, for warnings and for provider errors. */
   readonly fieldNames?: Readonly<Record<string, string>>
-  /** Set if its providers hide the model's reasoning unless a request asks for it. */
+  /** Set if providers of the format hide the model's reasoning unless a request asks for it. */
   readonly hidesReasoning?: boolean
   /** Writes a request that `prepareRequest` prepared for the same target. */
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest

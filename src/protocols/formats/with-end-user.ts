@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ClientFormat } from '../../types.ts'
 import { readUserOption, USERS } from './end-user.ts'
 
-/** Returns the body with `user` as its end user, replacing any that it names. Gemini has no field for one. */
+/** Returns the body with `user` as its end user, replacing the client's value. Gemini has no field for an end user. */
 export function withEndUser(format: ClientFormat, body: JsonObject, user: string): JsonObject {
   switch (format) {
     case 'openai-chat':

@@ -110,7 +110,7 @@ export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
   readonly passThrough?: readonly PassThrough<Req>[]
   /** Writes a request. Reports unsupported fields (`warnings.noteDropped`) or rejects them. */
   writeRequest(request: Req, context: VendorContext): VendorRequest
-  /** Reads a response. If the body isn't a valid one, returns a description of what is missing, such as "an embedding for each input". */
+  /** Reads a response. If the body isn't valid, returns a description of what is missing, such as "an embedding for each input". */
   readResponse(json: JsonObject, request: Req): Res | string
   /** The field in which to wrap a response that is an array. */
   readonly arrayField?: string
@@ -163,7 +163,7 @@ export interface CompletionTools {
   download(url: string): Promise<{ bytes: Uint8Array; mediaType: string } | undefined>
 }
 
-/** How requests are passed through to a vendor that uses the client's form. */
+/** How to pass requests through to a vendor that uses the client's form. */
 export interface PassThrough<Req> {
   /** The name of the client's form. */
   readonly client: string

@@ -14,7 +14,7 @@ export function resolveReference(root: JsonObject, ref: string): JsonObject | un
 
 interface FlatSchema {
   schema: JsonObject
-  /** Set if it accepts more than the original, because mutually exclusive alternatives have become properties of one object. */
+  /** Set if the schema accepts more than the original, because mutually exclusive alternatives have become properties of one object. */
   isBroader: boolean
 }
 

@@ -13,7 +13,7 @@ export interface StartEvent {
 
 /**
  * Starts a part. Keys count up from 0 in start order. Several parts may be open at the same time. Text, reasoning, refusals, and the arguments of a
- * call start empty and continue in deltas. Any other part is complete at its start.
+ * call start empty and continue in deltas. All other parts are complete when they start.
  */
 export interface PartStartEvent {
   type: 'part-start'

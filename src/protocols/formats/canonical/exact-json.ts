@@ -72,5 +72,5 @@ export function rejectDeepAnswer(): never {
   })
 }
 
-/** Returns the JSON of a response or an event. Throws `UPSTREAM_INVALID` if it is nested so deep that it can't be written again. */
+/** Returns the JSON of a response or an event. Throws `UPSTREAM_INVALID` if the JSON is nested too deep to be written again. */
 export const checkDepth = (text: string): string => (isTooDeepToSerialize(text) ? rejectDeepAnswer() : text)

@@ -30,7 +30,7 @@ export const isUnknownModelField = (error: ProviderError): boolean => error.para
 const isNotFound = ({ text, codes }: ProviderError) => (text === '' && codes.length === 0) || NO_PATH.test(text)
 
 const NO_PATH =
-  /^\s*<|^(?:404:? )?(?:(?:page|resource|route|path|url) )?not found\.?\s*$|^Invalid URL \((?:GET|POST) |^no Route matched with those values/i // then OpenAI, Kong
+  /^\s*<|^(?:404:? )?(?:(?:page|resource|route|path|url) )?not found\.?\s*$|^Invalid URL \((?:GET|POST) |^no Route matched with those values/i // the last two: OpenAI, Kong
 
 /** Returns whether the provider or its model doesn't support compaction. */
 export const isCompactionRejected = ({ text }: ProviderError): boolean =>

@@ -4,7 +4,7 @@ import { findNestedErrors, type NestedError } from './nested-errors.ts'
 
 /** A provider's error: its message and code for the client, and the parts that decide its kind. */
 export interface ProviderError {
-  /** Absent if the body has none, such as an HTML page or an unknown object. */
+  /** Absent if the body has no message, such as an HTML page or an unknown object. */
   message?: string
   /** The first code in the body. Some vendors put it into `type` or `status`. */
   code?: string

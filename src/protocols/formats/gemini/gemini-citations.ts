@@ -7,7 +7,7 @@ import type { WireChunk, WireGrounding, WireSource, WireSupport } from './gemini
 export interface CitedText {
   key: number
   text: string
-  /** The index of the candidate's part in which it starts. */
+  /** The index of the candidate's part in which the text starts. */
   partIndex: number
 }
 

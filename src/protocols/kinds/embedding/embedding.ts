@@ -181,7 +181,7 @@ export function requireFloats({ types = [], encoding }: EmbeddingRequest, warnin
   if (encoding === 'raw') warnings.reject('encoding', 'the target returns floats and does not support packed numbers')
 }
 
-/** Returns the usage for a reported number of tokens. Returns none if it is 0 or not a number, because every vector takes tokens. */
+/** Converts a reported number of tokens to usage. Returns none if the number is 0 or invalid, because every vector takes tokens. */
 export const toUsage = (tokens: unknown): { usage?: TokenUsage } =>
   readTokenCount(tokens) > 0 ? { usage: { inputTokens: readTokenCount(tokens), outputTokens: 0 } } : {}
 

@@ -7,7 +7,7 @@ import { encodeUtf8 } from '../../../lib/bytes.ts'
 /** An audio file from a client or for a vendor. */
 export interface Recording {
   bytes: Uint8Array
-  /** Its media type, which may be empty or have parameters. */
+  /** The media type, which may be empty or have parameters. */
   type: string
   fileName: string
 }

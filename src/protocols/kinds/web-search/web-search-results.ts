@@ -41,7 +41,7 @@ export interface ResultFields {
   image?: readonly string[]
 }
 
-/** Reads a vendor's results, skipping those without a URL. `now` is in epoch ms, and resolves dates such as `3 days ago`. */
+/** Reads a vendor's results, skipping results without a URL. `now` (epoch ms) resolves dates such as `3 days ago`. */
 export function readResults(list: readonly unknown[], names: ResultFields, now: number): SearchResult[] {
   return list.filter(isObject).flatMap((item) => {
     const getFirstText = (all: readonly string[] = []) => all.map((name) => getText(item[name])).find(Boolean)

@@ -54,7 +54,7 @@ export function parseState(part: Fields): OpaqueState | undefined {
   return { ...createUnsealedState('openai-responses', 'encrypted', encrypted), ...(id !== undefined && { id }) }
 }
 
-/** Creates state from an unknown account, which one of the AI SDK's providers sent unsealed. */
+/** Creates state of an unknown account from data that one of the AI SDK's own providers sent unsealed. */
 const createUnsealedState = (
   format: OpaqueState['origin']['format'],
   kind: OpaqueState['kind'],

@@ -116,7 +116,7 @@ function readParts(content: Fields, warnings: Warnings): Fields[] {
   return parts.map((entry, index) => readElementFields(entry, `${content.path('parts')}[${index}]`, warnings))
 }
 
-/** Adds a part, and joins the small pieces of a streamed text. A signature is on the last piece of the text that it signs. */
+/** Adds a part and joins the small pieces of streamed text. A signature is on the last piece of the text it signs. */
 function joinText(content: AssistantPart[], part: AssistantPart) {
   const last = content.at(-1)
   if (!last || !isTextual(last) || !isTextual(part) || last.type !== part.type || last.state) content.push(part)
@@ -206,7 +206,9 @@ function rejectPart({ at, value }: Fields, warnings: Warnings): never {
 interface CallRegistry {
   /** Returns the ID of a call: its own, or one derived from its position in the conversation. */
   addCall(id: string | undefined, name: string): string
-  /** Returns the ID and name of the call that a result belongs to. Finds it by its ID, or else takes the first call of that name without a result. */
+  /**
+   * Returns the ID and name of the call that a result belongs to. Finds the call by ID, or else takes the first call of that name without a result.
+   */
   addResult(id: string | undefined, name: string | undefined): { id: string; name: string | undefined }
 }
 

@@ -31,7 +31,7 @@ interface BufferedCall extends BufferedPart {
 
 interface CandidateState {
   index: number
-  /** The first call that isn't written yet, and the last one that has started. */
+  /** The first call that isn't written yet, and the last call that has started. */
   firstCall: BufferedCall | undefined
   lastCall: BufferedCall | undefined
   parts: number

@@ -113,7 +113,7 @@ export function createMessageReader(
   }
 }
 
-/** How many of the last characters are kept, to check that a complete text continues the pieces. */
+/** How many of the last characters to keep, to check that a complete text continues the pieces. */
 const TAIL = 256
 
 /** The number of pieces after which they are trimmed to the last characters. Each trim copies them, so it doesn't happen for every piece. */
