@@ -75,7 +75,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
   let stopFeed: (() => void) | undefined
   let isClosed = false
   /** The latest write that a read or a watcher has seen. */
-  let seen: Mark | undefined
+  let position: WritePosition | undefined
 
   /** Runs an operation of the store; `close` waits for it. */
   async function run<T>(work: () => Promise<T>): Promise<T> {
@@ -93,16 +93,16 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     }
   }
 
-  async function readLastWrite(): Promise<Mark> {
+  async function readLastWrite(): Promise<WritePosition> {
     const { value, versionstamp } = await kv.get(counterKey)
     return { count: readCount(value), version: versionstamp ?? '' }
   }
 
   /** Called before a read, so that watchers added later report the changes since that read. */
-  async function mark(): Promise<void> {
-    if (stopFeed && seen) return
+  async function updatePosition(): Promise<void> {
+    if (stopFeed && position) return
     const now = await readLastWrite()
-    if (!stopFeed || !seen) seen = now
+    if (!stopFeed || !position) position = now
   }
 
   /**
@@ -159,18 +159,18 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
 
   /** Reports every write since the last one that was seen. Each write has increased the write count and stored the name of its key. */
   async function reportWrites(): Promise<void> {
-    const from = seen
+    const from = position
     const now = await readLastWrite()
-    seen ??= now
+    position ??= now
     if (!from || now.version <= from.version) return
     let names = await listChangedSince(from, now, Date.now() - pollMs - SKEW_MS)
     if (names.length < now.count - from.count) names = await listChangedSince(from, now, 0)
     if (names.length < now.count - from.count) for (const listener of gapListeners) listener()
-    seen = now
+    position = now
     for (const name of new Set(names)) watchers.notify(name)
   }
 
-  async function listChangedSince(from: Mark, to: Mark, startMs: number): Promise<string[]> {
+  async function listChangedSince(from: WritePosition, to: WritePosition, startMs: number): Promise<string[]> {
     const names: string[] = []
     const range = { start: [prefix, 'log', startMs], end: [prefix, 'log', Number.POSITIVE_INFINITY] }
     for await (const { value, versionstamp } of kv.list(range, { batchSize: 500 }))
@@ -220,7 +220,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
 
     get: (key) =>
       run(async () => {
-        await mark()
+        await updatePosition()
         const row = toRow(await kv.get(entryKey(key)))
         return row && { value: row.value, version: row.version }
       }),
@@ -243,7 +243,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
 
     list: (start, { after, limit = Number.POSITIVE_INFINITY } = {}) =>
       run(async () => {
-        await mark()
+        await updatePosition()
         const found: Array<Stored & { key: string }> = []
         const from = after !== undefined && after >= start ? `${after}\0` : start // the smallest string after `after`
         if (!from.startsWith(start) || limit < 1) return found
@@ -300,7 +300,7 @@ interface NewRow {
 type KvRow = NewRow & Stored
 
 /** A write: the number of writes up to it, and its version, which increases with each write. */
-interface Mark {
+interface WritePosition {
   count: number
   version: string
 }

@@ -46,10 +46,10 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   async function runInTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', 'The storage was closed.')
     const result = lastOperations.has(name) ? Promise.resolve(lastOperations.get(name)).then(work) : work()
-    const turn: Promise<unknown> = result
+    const operation: Promise<unknown> = result
       .catch(() => {})
-      .finally(() => lastOperations.get(name) === turn && lastOperations.delete(name))
-    lastOperations.set(name, turn)
+      .finally(() => lastOperations.get(name) === operation && lastOperations.delete(name))
+    lastOperations.set(name, operation)
     return result
   }
 
@@ -101,9 +101,9 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       wanted.sort() // by code unit
       const listed: Array<Stored & { key: string }> = []
       for (let at = 0; at < wanted.length && listed.length < limit; at += MAX_CONCURRENT_READS) {
-        const some = wanted.slice(at, at + MAX_CONCURRENT_READS)
+        const batch = wanted.slice(at, at + MAX_CONCURRENT_READS)
         const rows = await Promise.all(
-          some.map(async (key) => ({ key, stored: await runInTurn(key, () => read(key)) })),
+          batch.map(async (key) => ({ key, stored: await runInTurn(key, () => read(key)) })),
         )
         for (const { key, stored } of rows) if (stored && listed.length < limit) listed.push({ key, ...stored })
       }

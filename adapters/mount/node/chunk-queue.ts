@@ -8,8 +8,8 @@ const HIGH_WATER = 4 * 1024
 
 /** The source of the chunks. */
 export interface ChunkSource {
-  hold(): void
-  release(): void
+  pause(): void
+  resume(): void
   cancel(reason: unknown): void
 }
 
@@ -28,7 +28,7 @@ export class ChunkQueue implements ByteStream {
   readonly #source: ChunkSource
   #chunks: Uint8Array[] = []
   #size = 0
-  #isHeld = false
+  #isPaused = false
   #isOver = false
   #error: Error | undefined
   #waiter: Waiter | undefined
@@ -41,9 +41,9 @@ export class ChunkQueue implements ByteStream {
     if (chunk.length === 0) return // undici sends an empty chunk when it resumes
     this.#chunks.push(chunk)
     this.#size += chunk.length
-    if (this.#size >= HIGH_WATER && !this.#isHeld) {
-      this.#isHeld = true
-      this.#source.hold()
+    if (this.#size >= HIGH_WATER && !this.#isPaused) {
+      this.#isPaused = true
+      this.#source.pause()
     }
     if (this.#chunks.length === 1 && this.#waiter) void resolved.then(this.#settle) // after the whole socket read has been parsed
   }
@@ -91,9 +91,9 @@ export class ChunkQueue implements ByteStream {
     const bytes = first && this.#chunks.length === 1 ? first : concatChunks(this.#chunks, this.#size)
     this.#chunks = []
     this.#size = 0
-    if (this.#isHeld) {
-      this.#isHeld = false
-      if (!this.#isOver) this.#source.release() // after the end, the connection may already serve another call
+    if (this.#isPaused) {
+      this.#isPaused = false
+      if (!this.#isOver) this.#source.resume() // after the end, the connection may already serve another call
     }
     return bytes
   }

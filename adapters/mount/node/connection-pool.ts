@@ -4,8 +4,8 @@ import type { UndiciParts } from './undici.ts'
 
 /** Pauses the reader of a socket. */
 interface Throttle {
-  hold(): void
-  release(): void
+  pause(): void
+  resume(): void
 }
 
 /**
@@ -17,10 +17,10 @@ function createThrottle(socket: Socket): Throttle {
   let isHeld = false
   socket.read = (size) => (isHeld ? null : read.call(socket, size))
   return {
-    hold() {
+    pause() {
       isHeld = true
     },
-    release() {
+    resume() {
       if (!isHeld) return
       isHeld = false
       socket.emit('readable')
@@ -110,11 +110,11 @@ function createConnection(
     },
     free() {
       isBusy = false
-      throttle?.release()
+      throttle?.resume()
       if (!isGone) events.onFree()
     },
-    hold: () => throttle?.hold(),
-    release: () => throttle?.release(),
+    pause: () => throttle?.pause(),
+    resume: () => throttle?.resume(),
   }
 }
 

@@ -120,13 +120,13 @@ export class InFlightCall implements Dispatcher.DispatchHandler, PendingResponse
     this.#fail(reason instanceof Error ? reason : new DOMException('The call was cancelled.', 'AbortError'))
   }
 
-  hold(): void {
-    if (this.#connection) this.#connection.hold()
+  pause(): void {
+    if (this.#connection) this.#connection.pause()
     else this.#controller?.pause()
   }
 
-  release(): void {
-    if (this.#connection) this.#connection.release()
+  resume(): void {
+    if (this.#connection) this.#connection.resume()
     else this.#controller?.resume()
   }
 

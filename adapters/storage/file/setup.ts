@@ -30,8 +30,8 @@ interface Contents {
 
 /** Whether the folder holds a database that is ready to use. Otherwise, `setUp` has to create one. */
 export async function isSetUp(folder: Folder): Promise<boolean> {
-  const [legacy, isThere] = [await readLegacyFile(folder.store), await fileExists(folder.database)]
-  return legacy.kind === 'moved' && isThere
+  const [legacy, hasDatabase] = [await readLegacyFile(folder.store), await fileExists(folder.database)]
+  return legacy.kind === 'moved' && hasDatabase
 }
 
 /**
@@ -99,9 +99,9 @@ async function build(path: string, { secretMark, rows }: Contents): Promise<void
     while (waiting.length > 0) {
       database.exec('BEGIN')
       tables.begin()
-      const some = waiting.splice(0, ROWS_PER_BATCH)
-      for (const [key, row] of some) tables.put(key, row, false)
-      tables.finish(some.map(([key]) => key))
+      const batch = waiting.splice(0, ROWS_PER_BATCH)
+      for (const [key, row] of batch) tables.put(key, row, false)
+      tables.finish(batch.map(([key]) => key))
       database.exec('COMMIT')
       await setImmediate()
     }

@@ -19,7 +19,7 @@ export interface Feed {
 /** How often to check for changes without a notification, in ms, because a writer that was killed sends none. */
 const POLL_MS = 2_000
 /** The number of log entries to keep. */
-const KEPT = 10_000
+const MAX_LOG_ENTRIES = 10_000
 
 /**
  * Reads the change log as soon as another context of the site announces a change over a `BroadcastChannel`, when a frozen page resumes, and every
@@ -88,7 +88,7 @@ export function createFeed(name: string, database: Database): Feed {
   }
 
   /** Handles the end of a freeze. A frozen page received no messages, and must not serve stale data when it resumes. */
-  function onWake(): void {
+  function onResume(): void {
     reportGap()
     checkLog()
   }
@@ -100,7 +100,7 @@ export function createFeed(name: string, database: Database): Feed {
       const watcher = { onChange, ...(onGap && { onGap }) }
       watchers.add(watcher)
       openChannel()
-      if (isPage) for (const type of WAKING) addEventListener(type, onWake, true)
+      if (isPage) for (const type of RESUME_EVENTS) addEventListener(type, onResume, true)
       checkLog()
       return () => {
         watchers.delete(watcher)
@@ -116,7 +116,7 @@ export function createFeed(name: string, database: Database): Feed {
       const request = changes.add({ key, writer } satisfies FeedChange)
       request.onsuccess = () => {
         const number = Number(request.result)
-        if (number % 100 === 0) changes.delete(IDBKeyRange.upperBound(number - KEPT))
+        if (number % 100 === 0) changes.delete(IDBKeyRange.upperBound(number - MAX_LOG_ENTRIES))
       }
     },
 
@@ -129,7 +129,7 @@ export function createFeed(name: string, database: Database): Feed {
 
   function stopPolling(): void {
     clearTimeout(timer)
-    if (isPage) for (const type of WAKING) removeEventListener(type, onWake, true)
+    if (isPage) for (const type of RESUME_EVENTS) removeEventListener(type, onResume, true)
   }
 }
 
@@ -139,7 +139,7 @@ interface FeedChange {
 }
 
 /** The events of a page that was frozen, or kept for the back button. */
-const WAKING = ['resume', 'pageshow']
+const RESUME_EVENTS = ['resume', 'pageshow']
 
 async function readLastNumber(changes: IDBObjectStore): Promise<number> {
   const cursor = await promisifyRequest<IDBCursor | null>(changes.openKeyCursor(null, 'prev'))

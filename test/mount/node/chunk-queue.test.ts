@@ -6,8 +6,8 @@ const test = suite('the body queue')
 function queue() {
   const seen: string[] = []
   const body = new ChunkQueue({
-    hold: () => seen.push('hold'),
-    release: () => seen.push('release'),
+    pause: () => seen.push('pause'),
+    resume: () => seen.push('resume'),
     cancel: (reason) => seen.push(`cancel ${reason}`),
   })
   return { body, seen, push: (text: string) => body.push(Buffer.from(text)) }
@@ -76,9 +76,9 @@ test('the body queue pauses its source once when too much is waiting, and resume
   assert.equal(seen, [])
   push(KIB_20)
   push(KIB_20)
-  assert.equal(seen, ['hold'])
+  assert.equal(seen, ['pause'])
   await body.next()
-  assert.equal(seen, ['hold', 'release'])
+  assert.equal(seen, ['pause', 'resume'])
 })
 
 test("the body queue doesn't touch a source that has ended, because its connection may serve another call", async () => {
@@ -86,7 +86,7 @@ test("the body queue doesn't touch a source that has ended, because its connecti
   push(KIB_20)
   body.end()
   await body.next()
-  assert.equal(seen, ['hold'])
+  assert.equal(seen, ['pause'])
 })
 
 test('the body queue drops what has arrived when it is cancelled', async () => {
