@@ -233,7 +233,7 @@ export interface Format {
   /** Keeps a silent stream open. Clients ignore it. */
   readonly keepAlive: string
   /** Creates a filter for passed-through streams, which removes events that make clients throw. Absent if there are none. */
-  createKeeper?(): (events: Uint8Array) => Uint8Array
+  createEventFilter?(): (events: Uint8Array) => Uint8Array
   /** Set if responses in the format describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
   readonly describesAttempts?: true
   /** The fields with the content of responses. Formats with providers have them in `answers`. */

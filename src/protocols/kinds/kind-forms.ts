@@ -151,7 +151,7 @@ export interface JobPoll {
   /** The body of a `POST`. If absent, the poll is a `GET`. */
   body?: JsonObject
   /** Fields of the first response to add to the result. */
-  kept?: JsonObject
+  extraFields?: JsonObject
 }
 
 /** Functions that complete a provider's response. */

@@ -56,16 +56,16 @@ export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
 ): ReadablePart<Res> {
   const isPart = Object.keys(list).length > 0
   const body = { ...context.body, ...list }
-  const added = { ...list, ...getAddedFields?.(request, { ...context, body }) }
-  const without = [...(getExcludedFields?.(request, context) ?? []), ...Object.keys(added)].filter((name) =>
-    Object.hasOwn(body, name),
+  const addedFields = { ...list, ...getAddedFields?.(request, { ...context, body }) }
+  const excludedFields = [...(getExcludedFields?.(request, context) ?? []), ...Object.keys(addedFields)].filter(
+    (name) => Object.hasOwn(body, name),
   )
-  const isSame = without.length === 0 && Object.keys(added).length === 0
+  const isSame = excludedFields.length === 0 && Object.keys(addedFields).length === 0
   const { answers, ...rest } = createPartReader(request, reading)
   const form = context.form && (rewriteForm?.(context.form, request) ?? context.form)
   const content = form
-    ? encodeForm(adaptForm(form, { without, added, model: getFormModel(context.target) }))
-    : { body: isSame ? text : withMembers(text, { without, added }) }
+    ? encodeForm(adaptForm(form, { excludedFields, addedFields, model: getFormModel(context.target) }))
+    : { body: isSame ? text : withMembers(text, { without: excludedFields, added: addedFields }) }
   return {
     request: { path: path(context.target), ...content },
     answers: skim && !isPart ? { ...answers, skim: (answer) => skim(answer, request) } : answers,
@@ -79,10 +79,10 @@ export const getFormModel = ({ cloud, connection, model }: ProviderTarget): stri
 
 function adaptForm(
   form: readonly FormPart[],
-  { without, added, model }: { without: readonly string[]; added: JsonObject; model: string },
+  { excludedFields, addedFields, model }: { excludedFields: readonly string[]; addedFields: JsonObject; model: string },
 ): FormPart[] {
-  const kept = form.filter(({ name }) => name !== 'model' && !without.includes(name.split('[', 1)[0] ?? name))
-  const fields = Object.entries(added).map(([name, value]) => ({ name, value: String(value) }))
+  const kept = form.filter(({ name }) => name !== 'model' && !excludedFields.includes(name.split('[', 1)[0] ?? name))
+  const fields = Object.entries(addedFields).map(([name, value]) => ({ name, value: String(value) }))
   return [{ name: 'model', value: model }, ...fields, ...kept]
 }
 
@@ -169,7 +169,7 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
     ...((job || completeResponse) && {
       async completeResponse(json, tools) {
         const poll = job?.findJob(json, tools.requestUrl)
-        const done = job && poll ? { ...(await tools.awaitJob(poll, job)), ...poll.kept } : json
+        const done = job && poll ? { ...(await tools.awaitJob(poll, job)), ...poll.extraFields } : json
         const response = tryRead(done)
         if (typeof response === 'string')
           throw gatewayError('UPSTREAM_INVALID', { message: `The provider finished its job without ${response}.` })

@@ -62,7 +62,7 @@ export const countMinimumTokens = ({ started, isSilent = false }: StreamState): 
 type PassThroughTerms = StreamTerms & { format: Format; answers: AnswerReader }
 
 /**
- * Passes a stream through in whole events. The bytes stay the same, except where clients of the format would throw (`Format.createKeeper`). If a
+ * Passes a stream through in whole events. The bytes stay the same, except where clients of the format would throw (`Format.createEventFilter`). If a
  * stream breaks off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
  * quotes a secret, or reports an error in a form that clients wouldn't recognize. Keeps a few KiB of the tail for accounting.
  */
@@ -110,7 +110,7 @@ class PassThroughStream implements RelayedStream {
     this.#tail = new StreamTail(state, this.#sample)
     this.#limit = createByteLimit(terms.maxStreamBytes)
     this.#quotesSecret = createFinder(terms.secrets)
-    this.#keep = terms.keep ?? terms.format.createKeeper?.()
+    this.#keep = terms.keep ?? terms.format.createEventFilter?.()
   }
 
   async next(): Promise<Uint8Array | undefined> {

@@ -14,7 +14,7 @@ import {
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 import { messageErrors } from './anthropic-errors.ts'
-import { createMessageKeeper } from './anthropic-one-message.ts'
+import { createMessageFilter } from './anthropic-one-message.ts'
 import { createMessageStreamState, KEEP_ALIVE, parseMessageUsage } from './anthropic-stream-state.ts'
 
 const answers: AnswerReader = {
@@ -46,6 +46,6 @@ export const anthropicMessages: SharedFormat = {
   errors: messageErrors,
   keepAlive: KEEP_ALIVE,
   answers: { generate: answers, 'count-tokens': toCountReader(answers) },
-  createKeeper: createMessageKeeper,
+  createEventFilter: createMessageFilter,
   loadTranslator: async () => (await loadTranslators()).messagesTranslator,
 }

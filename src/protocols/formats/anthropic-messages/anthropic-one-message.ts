@@ -9,7 +9,7 @@ import { createMessageStarts } from './anthropic-stream-state.ts'
  * Reduces a stream to one message: drops a repeated `message_start`, which makes Anthropic's clients throw, and everything after the end of the
  * message. A message that restarts ends there with an error event. All other events stay unchanged, byte for byte.
  */
-export function createMessageKeeper(): (events: Uint8Array) => Uint8Array {
+export function createMessageFilter(): (events: Uint8Array) => Uint8Array {
   const isRelevant = createFinder(['message_', 'content_block_start"'])
   const trackStart = createMessageStarts()
   let hasStopped = false

@@ -77,7 +77,7 @@ const INPUT = ['input_tokens', ...CACHED]
 const sumInput = (usage: JsonObject): number => INPUT.reduce((sum, name) => sum + readTokenCount(usage[name]), 0)
 
 /** Returns whether the usage of a stream event counts anything. */
-export function countsAnything(usage: unknown): boolean {
+export function hasCounts(usage: unknown): boolean {
   const counts = parseMessageUsage(usage)
   return counts !== undefined && !isBlank(counts)
 }
@@ -165,7 +165,7 @@ export function createMessageStreamState(): StreamState {
     if (!isObject(usage)) return
     mergeCounts(counts, usage)
     state.usage = parseMessageUsage(counts)
-    if (countsAnything(usage)) state.hasPreliminaryUsage = false
+    if (hasCounts(usage)) state.hasPreliminaryUsage = false
   }
 
   return state

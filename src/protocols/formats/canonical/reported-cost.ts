@@ -126,9 +126,9 @@ const NANOS_PER_USD = 1_000_000_000
 const MAX_USD = 1_000_000
 
 /** Reads an amount from a number or a string such as `$0.01`. Returns `undefined` if it is negative, too high (`max` or more), or not an amount. */
-function readAmount(value: unknown, most = MAX_USD): number | undefined {
+function readAmount(value: unknown, max = MAX_USD): number | undefined {
   const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value.trim().replace(/^\$/, '')) : value
-  return typeof number === 'number' && number >= 0 && number < most ? number : undefined
+  return typeof number === 'number' && number >= 0 && number < max ? number : undefined
 }
 
 const DECIMAL = /^\s*\$?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i

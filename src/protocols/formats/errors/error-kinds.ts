@@ -13,7 +13,6 @@ import {
   isModelFailure,
   isOutOfCredit,
   isOverBudget,
-  isPage,
   isPromptRejected,
   isQuotaExhausted,
   isServiceQuotaExceeded,
@@ -21,6 +20,7 @@ import {
   isUnknownModel,
   isUnknownModelField,
   isUnknownPath,
+  isWebPage,
 } from './error-words.ts'
 import { type ProviderError, readProviderError } from './read-error.ts'
 import { parseWait, readWaitMs } from './retry-after.ts'
@@ -150,7 +150,7 @@ function classifyClientError(status: number, error: ProviderError): ProviderErro
   if (isServerStatus) return classifyStatus(status)
   if (status === 404 && (isUnknownModel(error) || isUnknownModelField(error))) return 'unknown-model'
   if (isUnknownModel(error)) return 'invalid-model'
-  if ((status === 405 && isMethodRejected(error)) || (status === 400 && isPage(error))) return 'wrong-address'
+  if ((status === 405 && isMethodRejected(error)) || (status === 400 && isWebPage(error))) return 'wrong-address'
   if (status === 404 && isUnknownPath(error)) return 'wrong-address'
   return (status === 400 && kindByType.get(error.type ?? '')) || classifyStatus(status)
 }

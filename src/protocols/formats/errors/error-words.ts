@@ -54,18 +54,20 @@ const REJECTED_CODE =
 
 /** Returns whether the codes or the text of a 403 are about the key, its permissions, or its account. */
 export const isKeyRejected = (error: ProviderError): boolean =>
-  error.codes.some((code) => KEY_CODE.test(code)) || (!isPromptRejected(error) && KEY.test(error.text))
+  error.codes.some((code) => KEY_REJECTED_CODE.test(code)) ||
+  (!isPromptRejected(error) && KEY_REJECTED.test(error.text))
 
-const KEY_CODE =
+const KEY_REJECTED_CODE =
   /auth|permission|access|\bkey|_key|account|billing|credit|insufficient|organi[sz]ation|project|region|country|credential|signature|ExpiredToken|UnrecognizedClient|suspend|subscription|workspace|tenant/i
 
-const KEY =
+const KEY_REJECTED =
   /\bkeys?\b|credential|unauthori[sz]|authori[sz]|authenticat|permission|\baccess\b|account|organi[sz]ation|\bproject\b|\bteam\b|workspace|billing|\bcredits?\b|balance|quota|subscription|\bplan\b|countr(?:y|ies)|region|territory|security token|access token|suspended|deactivated|\bIP\b/i
 
 /** Returns whether the text of a 403 is about the content of the prompt. */
-export const isPromptRejected = ({ text }: ProviderError): boolean => PROMPT.test(text) && !ABOUT_ACCOUNT.test(text)
+export const isPromptRejected = ({ text }: ProviderError): boolean =>
+  PROMPT_REJECTED.test(text) && !ABOUT_ACCOUNT.test(text)
 
-const PROMPT =
+const PROMPT_REJECTED =
   /\b(?:input|prompt|content|message|messages|request|text|image|conversation)\b[^.]{0,80}\b(?:flagged|violat(?:es|ed|ing|ion)|moderation|polic(?:y|ies)|guidelines|unsafe|harmful|inappropriate|prohibited|sensitive|safety)\b|\b(?:flagged|prohibited|inappropriate|harmful|unsafe|sensitive)\b[^.]{0,80}\b(?:input|prompt|content|message|request|text|image)\b|\bsafety system\b|\busage (?:polic(?:y|ies)|guidelines)\b/i
 
 /** Messages about an account that violated a policy, or whose own policy forbids the request. */
@@ -106,7 +108,7 @@ export const isMethodRejected = ({ text, codes }: ProviderError): boolean =>
   codes.length === 0 || text === '' || /\bmethods?\b|not allowed to (?:GET|POST)/i.test(text)
 
 /** Returns whether the body is a web page, which proxies send instead of an API error. */
-export const isPage = ({ text, codes }: ProviderError): boolean => codes.length === 0 && /^\s*</.test(text)
+export const isWebPage = ({ text, codes }: ProviderError): boolean => codes.length === 0 && /^\s*</.test(text)
 
 /** Returns whether a rate or quota of the account is exceeded. Bedrock returns a 400. */
 export const isServiceQuotaExceeded = ({ codes }: ProviderError): boolean =>

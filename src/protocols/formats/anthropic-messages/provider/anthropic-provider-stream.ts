@@ -18,7 +18,7 @@ import type { ReadContext, StreamReader } from '../../translator.ts'
 import { parseCitation } from '../anthropic-citations.ts'
 import { parseStreamError } from '../anthropic-errors.ts'
 import { isShown, parseServerResult, parseStop, type RunningCalls } from '../anthropic-fields.ts'
-import { countsAnything, createMessageStarts, mergeCounts, parseMessageUsage } from '../anthropic-stream-state.ts'
+import { createMessageStarts, hasCounts, mergeCounts, parseMessageUsage } from '../anthropic-stream-state.ts'
 
 /**
  * Reads named events from `message_start` to `message_stop`. Some vendors send blocks without a start, or send the start twice. A message that restarts
@@ -107,7 +107,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   function reportUsage(usage: unknown) {
     mergeCounts(counts, usage)
-    const totalUsage = countsAnything(usage) ? parseMessageUsage(counts) : undefined
+    const totalUsage = hasCounts(usage) ? parseMessageUsage(counts) : undefined
     if (totalUsage) emit({ type: 'usage', usage: totalUsage })
   }
 

@@ -31,7 +31,8 @@ export function prepareOutput(
     warnings.noteChanged('turns', 'added')
     return { ...same, turns: addInstruction(turns) }
   }
-  if (output.type === 'json-schema' && tools.length > 0 && mustCall(toolChoice)) return { ...same, output: undefined }
+  if (output.type === 'json-schema' && tools.length > 0 && requiresCall(toolChoice))
+    return { ...same, output: undefined }
   warnings.noteChanged('output', 'replaced')
   if (output.type === 'json') return { ...same, output: undefined, turns: addInstruction(turns) }
   const { name = OUTPUT_TOOL, description = 'Give the answer by calling this.', schema } = output
@@ -49,7 +50,7 @@ function resolveStrict(output: OutputFormat & { type: 'json-schema' }, { strictO
 }
 
 /** Returns whether the model must call a tool. If so, there is no text to request a format for. */
-const mustCall = (choice: ToolChoice | undefined): boolean =>
+const requiresCall = (choice: ToolChoice | undefined): boolean =>
   choice?.type === 'required' || choice?.type === 'tool' || (choice?.type === 'allowed' && choice.mode === 'required')
 
 const mentionsJson = (turns: readonly Turn[]) =>

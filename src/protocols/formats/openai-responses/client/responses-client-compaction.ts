@@ -10,7 +10,7 @@ import {
   type ItemWriter,
   stringifyItem,
   stringifyItemFields,
-  unsupported,
+  unsupportedMethods,
 } from './responses-client-stream-items.ts'
 
 /** Writes the response to a request for a compaction: the last messages that the client wrote, and the compaction. */
@@ -50,7 +50,7 @@ export function createCompactionWriter(part: CompactionPart, { context, events, 
     item: { type: 'compaction', id, encrypted_content: '' },
   })
   return {
-    ...unsupported,
+    ...unsupportedMethods,
     add(piece) {
       pieces.push(piece)
       events.writeJson('response.compaction.compacting', fields)

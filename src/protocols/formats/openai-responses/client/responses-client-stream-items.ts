@@ -62,7 +62,7 @@ export interface EventWriter {
 }
 
 /** No-op methods for items that don't support additional parts, citations, or state. */
-export const unsupported = {
+export const unsupportedMethods = {
   open: () => false,
   cite() {},
   setState() {},
@@ -160,7 +160,7 @@ export function createMessageWriter(
 
   open(first)
   return {
-    ...unsupported,
+    ...unsupportedMethods,
     open(part) {
       if (getPhase(part) !== phase) return false
       open(part)
@@ -205,7 +205,7 @@ function createClientCallWriter(part: ToolCallPart, position: ItemPosition): Ite
   }
 
   return {
-    ...unsupported,
+    ...unsupportedMethods,
     add: (piece) => void pieces.push(piece),
     end: write,
     getItem(status) {
@@ -238,7 +238,7 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
   }
 
   return {
-    ...unsupported,
+    ...unsupportedMethods,
     add,
     end() {
       if (isFunction && !buffer.hasStarted) add('{}')
@@ -270,7 +270,7 @@ export function createReasoningWriter(part: ReasoningPart, { context, events, in
   const writeSummary = (text: string) => `${itemFields},"part":${JSON.stringify({ type: 'summary_text', text })}`
 
   return {
-    ...unsupported,
+    ...unsupportedMethods,
     add(piece) {
       begin()
       if (!buffer.hasStarted) events.writeJson('response.reasoning_summary_part.added', writeSummary(''))

@@ -50,7 +50,7 @@ export const bfl: ImageVendor = {
   job: {
     domain: 'bfl.ai',
     findJob: ({ polling_url: url, result, cost }) =>
-      typeof url === 'string' && !isObject(result) ? { url, kept: { cost } } : undefined,
+      typeof url === 'string' && !isObject(result) ? { url, extraFields: { cost } } : undefined,
     readState: readJobState,
   },
 }
