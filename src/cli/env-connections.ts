@@ -51,7 +51,7 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
       const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
       const given = env[variable ?? '']?.trim()
       const apiKey = given === undefined ? undefined : withoutQuotes(given).trim()
-      let leftOut = variable && apiKey ? findReasonAgainst(provider, apiKey, { env, all }) : 'it is not set'
+      let leftOut = variable && apiKey ? findSkipReason(provider, apiKey, { env, all }) : 'it is not set'
       if (variable && leftOut === undefined) {
         const name = nameFor(data.catalog, provider, variable)
         const isRenamed = own !== undefined && !isNamedHere(own, data.catalog)
@@ -70,7 +70,7 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
   })
 }
 
-function findReasonAgainst(
+function findSkipReason(
   provider: string,
   apiKey: string,
   { env, all }: { env: Variables; all: readonly ShownConnection[] },

@@ -86,6 +86,8 @@ async function listSlices({ engine, table }: OpenedTable, range: KeyRange, limit
 
 /** Lets other work run. */
 function pause(): Promise<void> {
-  const immediate: unknown = Reflect.get(globalThis, 'setImmediate')
-  return new Promise((resolve) => void (typeof immediate === 'function' ? immediate(resolve) : setTimeout(resolve, 0)))
+  const setImmediate: unknown = Reflect.get(globalThis, 'setImmediate')
+  return new Promise(
+    (resolve) => void (typeof setImmediate === 'function' ? setImmediate(resolve) : setTimeout(resolve, 0)),
+  )
 }

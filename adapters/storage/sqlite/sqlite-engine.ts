@@ -56,10 +56,10 @@ const RELAXED = '~'
 /** Whether a relaxed write made this version. */
 export const isRelaxedVersion = (version: string): boolean => version.startsWith(RELAXED)
 
-const immediate: unknown = Reflect.get(globalThis, 'setImmediate')
+const setImmediate: unknown = Reflect.get(globalThis, 'setImmediate')
 /** Runs `work` after pending input is handled: Node, Bun, and Deno have `setImmediate`. */
 const defer: (work: () => void) => void =
-  typeof immediate === 'function' ? (work) => void immediate(work) : queueMicrotask
+  typeof setImmediate === 'function' ? (work) => void setImmediate(work) : queueMicrotask
 
 /** Reads and writes the rows of one local database. Writes that arrive in the same turn of the event loop share a transaction. */
 export class LocalEngine {

@@ -9,7 +9,7 @@ import { resolveForEndpoint } from '../../request/choose/resolution.ts'
 import { createUnknownModelError } from '../../request/choose/unknown-model.ts'
 import { createDrainingError } from '../../request/codec/call-failure.ts'
 import type { CodecRequest } from '../../request/codec/codec.ts'
-import { encode } from '../../request/codec/encode.ts'
+import { encodeRequest } from '../../request/codec/encode.ts'
 import { parseModelCall } from '../../request/codec/model-call.ts'
 import type { PipelineContext } from '../../request/context.ts'
 import { redirectMediaCall } from '../../request/media-redirect.ts'
@@ -297,7 +297,7 @@ async function findRejection(request: UnsentRequest, route: Route): Promise<Rout
 async function findFormatError(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
   if (!CONTENT_FIELDS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
   try {
-    await encode(request, target)
+    await encodeRequest(request, target)
     return undefined
   } catch (thrown) {
     if (isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')) return thrown

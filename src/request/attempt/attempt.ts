@@ -6,9 +6,9 @@ import { findSurchargeField } from '../../pricing/surcharge-fields.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
 import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import type { AttemptLog } from '../attempt-log.ts'
-import { toFailure, unreadableCredential } from '../codec/call-failure.ts'
+import { toFailure, unreadableCredentialFailure } from '../codec/call-failure.ts'
 import type { Codec, CodecPart } from '../codec/codec.ts'
-import { encode, encodeLimited } from '../codec/encode.ts'
+import { encodeRequest, encodeWithLimit } from '../codec/encode.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 import { getSecrets, redactFailure } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
@@ -135,7 +135,9 @@ export class Attempt {
     const { outputLimit, checkCall } = this.#terms ?? {}
     let codec: Codec
     try {
-      codec = await (outputLimit === undefined ? encode(request, target) : encodeLimited(request, target, outputLimit))
+      codec = await (outputLimit === undefined
+        ? encodeRequest(request, target)
+        : encodeWithLimit(request, target, outputLimit))
     } catch (thrown) {
       this.#raceWithEnd()
       const isUnsuitable = isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')
@@ -258,7 +260,7 @@ export class Attempt {
       if (!this.#scope.hasEnded) context.onError(thrown)
       return {
         kind: 'failure',
-        failure: this.#credentialFunctions?.createFailure(this.#use, 'failed') ?? unreadableCredential,
+        failure: this.#credentialFunctions?.createFailure(this.#use, 'failed') ?? unreadableCredentialFailure,
       }
     }
     if (this.#credentialFunctions && apiKey === undefined)

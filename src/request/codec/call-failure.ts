@@ -84,7 +84,7 @@ const classesByCode: ReadonlyMap<string, FailureClass> = new Map<ErrorCode, Fail
 ])
 
 /** The failure of a connection whose credential is damaged, or was encrypted with another secret. */
-export const unreadableCredential: Failure = {
+export const unreadableCredentialFailure: Failure = {
   class: 'credentials',
   lacksCredential: true,
   status: 500,

@@ -19,7 +19,7 @@ import { relayStream } from './relay.ts'
  * Returns the codec of a request for a target: pass-through if the target supports the client's format, otherwise a translation. Rejects with
  * `INVALID_REQUEST` or `FORMAT_MISMATCH` if the target's format does not support the request.
  */
-export async function encode(request: CodecRequest, routeTarget: RouteTarget): Promise<Codec> {
+export async function encodeRequest(request: CodecRequest, routeTarget: RouteTarget): Promise<Codec> {
   const { call, context, format } = request
   const { endpoint } = call
   const reading = request.table.customModels()
@@ -49,14 +49,14 @@ export async function encode(request: CodecRequest, routeTarget: RouteTarget): P
 }
 
 /**
- * Like `encode`, with a maximum number of output tokens, unless the request sets a lower one. A warning names the limit, such as
+ * Like `encodeRequest`, with a maximum number of output tokens, unless the request sets a lower one. A warning names the limit, such as
  * `clamped:max_tokens=2048`. It isn't a translation loss, so strict requests are limited as well.
  */
-export async function encodeLimited(request: CodecRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
+export async function encodeWithLimit(request: CodecRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
   const { outputLimit: place } = request.call.endpoint
   const own = target.params?.maxTokens ?? place?.get(request.call.body) ?? Number.POSITIVE_INFINITY
-  if (!place || own <= outputLimit) return encode(request, target)
-  const codec = await encode({ ...request, outputLimit }, target)
+  if (!place || own <= outputLimit) return encodeRequest(request, target)
+  const codec = await encodeRequest({ ...request, outputLimit }, target)
   const { warnings } = codec
   return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}=${outputLimit}`] }
 }
@@ -72,7 +72,7 @@ const useClientFormat = (format: ClientFormat, target: RouteTarget): RouteTarget
 
 function needsTranslation({ call, format, context, owner }: CodecRequest, target: RouteTarget): boolean {
   const { operation, getReferences } = call.endpoint
-  if (target.format !== format.name || SEALED.test(call.text)) return true
+  if (target.format !== format.name || ENCRYPTED_STATE.test(call.text)) return true
   if (operation.missing?.isTranslated && context.missingEndpoints.isMissing(target, operation)) return true
   // The provider doesn't know items that this gateway wrote.
   return getReferences?.(call).some((id) => context.items.has(owner, id)) ?? false
@@ -81,7 +81,7 @@ function needsTranslation({ call, format, context, owner }: CodecRequest, target
 /**
  * The prefix of encrypted state in earlier responses of the gateway, plain and in base64 (formats/canonical/state.ts). Only translation decrypts it.
  */
-const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
+const ENCRYPTED_STATE = /signalbox-1:|c2lnbmFsYm94LTE6/
 
 /** Returns whether the conversation must be compacted before the response. The text rules this out for most requests without parsing. */
 const requestsCompaction = ({ endpoint: { getCompactionMode }, text, body }: ModelCall): boolean =>
@@ -110,7 +110,7 @@ function passThrough(request: CodecRequest, target: RouteTarget, format: SharedF
     answers,
     request: {
       path: endpoint.upstreamPath(target.model),
-      query: BETA.test(exchange.query) ? '?beta=true' : '',
+      query: BETA_QUERY.test(exchange.query) ? '?beta=true' : '',
       headers: copyRequestHeaders(exchange, format.defaultHeaders),
       body:
         endpoint.replaceModel?.(call.text, target.model) ??
@@ -143,7 +143,7 @@ function removeStreamOptions(body: string, { stream, body: given, endpoint: { st
 }
 
 /** The only query parameter of clients that providers support. */
-const BETA = /[?&]beta=true(&|$)/
+const BETA_QUERY = /[?&]beta=true(&|$)/
 
 /** If custom models can't be read, the request continues without the model's kind. */
 const NO_MODELS: readonly CustomModel[] = []

@@ -39,8 +39,8 @@ export function parseFormCall(
  * Parses JSON whose field `audio` is base64. The call has the audio as a file instead, so that it is decoded and held in memory only once. Invalid
  * base64 is left for the client's format to reject. Throws as `parseModelCall` does.
  */
-export function parseAudioCall(bytes: Uint8Array, endpoint: Endpoint, beside: RouteFields): ModelCall {
-  const call = parseModelCall(bytes, endpoint, beside)
+export function parseAudioCall(bytes: Uint8Array, endpoint: Endpoint, routeFields: RouteFields): ModelCall {
+  const call = parseModelCall(bytes, endpoint, routeFields)
   const { audio, ...others } = call.body
   try {
     if (typeof audio !== 'string' || audio === '') return call

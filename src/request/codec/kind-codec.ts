@@ -42,7 +42,7 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
     kindCall.fetchedImages = await (await import('./fetch-images.ts')).fetchImages(addresses, request)
   const prepared = forms.prepare(kindCall, target)
   const { isPassThrough, listLosses, writeResponse, stream, getContentType } = prepared
-  const address = getAddress(prepared, target, context.catalog)
+  const address = getBaseUrl(prepared, target, context.catalog)
   const own = getSharedFormat(format.name)
   const headers = isPassThrough
     ? copyRequestHeaders(request.exchange, own?.defaultHeaders ?? {})
@@ -90,7 +90,7 @@ const removeHeaders: Codec['readFailure'] = (failed: FailedResponse) => ({
 type FormAddress = Pick<UpstreamRequest, 'baseUrl' | 'keyHeader'>
 
 /** Returns the base URL for the call: the connection's own, the catalog's for this kind, the vendor's, or the one for chat. */
-function getAddress(
+function getBaseUrl(
   { urlOverrides: { baseUrl, adaptBaseUrl, keyHeader, configField } }: PreparedCall,
   target: RouteTarget,
   catalog: Catalog,

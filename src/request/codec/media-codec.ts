@@ -57,7 +57,7 @@ export async function fetchMedia(
     if (problem) return refuse(part, url, problem)
     urls.set(part, url)
   }
-  if (!scope) return replaceSources(turns, new Map(parts.map((part) => [part, STAND_INS[part.type]])))
+  if (!scope) return replaceSources(turns, new Map(parts.map((part) => [part, PLACEHOLDERS[part.type]])))
 
   const downloads = getDownloads(call)
   const terms = { fetch: context.fetch, clock: context.clock, scope, allowance: downloads.allowance }
@@ -132,7 +132,7 @@ const KINDS: Readonly<Record<AddressedKind, string>> = {
 }
 
 /** Placeholders for a request that is only explained. */
-const STAND_INS: Readonly<Record<AddressedKind, MediaSource>> = {
+const PLACEHOLDERS: Readonly<Record<AddressedKind, MediaSource>> = {
   image: { type: 'base64', mediaType: 'image/png', data: '' },
   file: { type: 'base64', mediaType: 'application/pdf', data: '' },
   audio: { type: 'base64', mediaType: 'audio/mpeg', data: '' },
@@ -146,7 +146,7 @@ const STAND_INS: Readonly<Record<AddressedKind, MediaSource>> = {
 function toSource(bytes: Uint8Array, declared: string, { type: kind, source }: UrlPart): MediaSource | undefined {
   if (kind === 'file' && declared.startsWith('text/')) return toTextSource(bytes, declared)
   const data = toBase64(bytes)
-  const likelyType = UNSAID.test(declared)
+  const likelyType = UNDECLARED.test(declared)
     ? (source.mediaType?.toLowerCase() ?? guessMediaType(source.url) ?? '')
     : declared
   const mediaType = createBase64Source('', data).mediaType || (canSniff(likelyType) ? '' : likelyType)
@@ -161,7 +161,7 @@ function toTextSource(bytes: Uint8Array, mediaType: string): MediaSource | undef
   }
 }
 
-const UNSAID = /^(?:|(?:application|binary)\/octet-stream)$/
+const UNDECLARED = /^(?:|(?:application|binary)\/octet-stream)$/
 
 /** Excludes `svg+xml`, which can contain scripts, and which no model accepts. */
 const TYPES: Readonly<Record<UrlPart['type'], RegExp>> = {

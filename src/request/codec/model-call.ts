@@ -40,8 +40,8 @@ export const readRouteFields = (
     : { model: pathModel }
 
 /** Parses the body of a model request. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
-export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, beside: RouteFields = {}): ModelCall {
-  const { model: pathModel, stream } = beside
+export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, routeFields: RouteFields = {}): ModelCall {
+  const { model: pathModel, stream } = routeFields
   const text = decodeJsonText(bytes)
   const { modelNames = MODEL } = endpoint
   const { spans, depth } = scanTopLevel(text, pathModel === undefined ? MODEL : NONE)

@@ -8,33 +8,33 @@ import type { RouteTarget } from '../routing/group.ts'
 import type { FailedResponse } from './response.ts'
 
 /** An option, or the request for the usage of a stream. */
-export type RefusableOption = OptionName | 'streamUsage'
+export type DroppableOption = OptionName | 'streamUsage'
 
 /**
  * Remembers the options that targets have rejected as unknown fields, so that translated requests omit them. Each instance learns on its own, and
  * tries an option again after a day.
  */
-export interface RefusedOptions {
+export interface RejectedOptions {
   /** Removes the rejected options from the target's traits. */
-  withoutRefused(target: RouteTarget, traits: Traits): Traits
+  removeRejected(target: RouteTarget, traits: Traits): Traits
   /** Remembers and returns the options that the failure rejects. `sent`: the options that were sent, by their paths in the target's request. */
   note(
     target: RouteTarget,
     failed: FailedResponse,
-    sent: ReadonlyMap<string, RefusableOption>,
-  ): readonly RefusableOption[]
+    sent: ReadonlyMap<string, DroppableOption>,
+  ): readonly DroppableOption[]
   /** Forgets rejected options, because the target rejected the request without them, too. */
-  forget(target: RouteTarget, names: readonly RefusableOption[]): void
+  forget(target: RouteTarget, names: readonly DroppableOption[]): void
 }
 
 const MAX_TARGETS = 1_000
 const KEPT_MS = 24 * 60 * 60_000
 
-export function createRefusedOptions(clock: Clock): RefusedOptions {
-  const targets = createExpiringMap<Set<RefusableOption>>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
+export function createRejectedOptions(clock: Clock): RejectedOptions {
+  const targets = createExpiringMap<Set<DroppableOption>>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
 
   return {
-    withoutRefused(target, traits) {
+    removeRejected(target, traits) {
       const names = targets.get(getTargetKey(target))
       if (!names) return traits
       const lacked = [...names].filter((name) => name !== 'streamUsage')
@@ -45,7 +45,7 @@ export function createRefusedOptions(clock: Clock): RefusedOptions {
       }
     },
     note(target, failed, sent) {
-      const refused = findRefusedFields(failed, [...sent.keys()]).flatMap((field) => sent.get(field) ?? [])
+      const refused = findUnknownFields(failed, [...sent.keys()]).flatMap((field) => sent.get(field) ?? [])
       if (refused.length === 0) return refused
       const key = getTargetKey(target)
       targets.set(key, new Set([...(targets.get(key) ?? []), ...refused]))
@@ -64,7 +64,7 @@ const getTargetKey = ({ connection, model, format }: RouteTarget) => JSON.string
 export const isBadRequest = ({ head }: FailedResponse): boolean => head?.status === 400 || head?.status === 422
 
 /** Returns the fields that a provider's error rejects as unknown, but not those with rejected values. */
-export function findRefusedFields(failed: FailedResponse, fields: readonly string[]): string[] {
+export function findUnknownFields(failed: FailedResponse, fields: readonly string[]): string[] {
   if (!isBadRequest(failed)) return []
   const { failure } = failed
   const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message // a body that is not JSON is quoted in the message

@@ -80,30 +80,30 @@ export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDepe
 }
 
 /** How many of a key's last characters the search uses. The ends of keys are random; their starts aren't. */
-const END = MIN_QUOTABLE_LENGTH
+const KEY_END_LENGTH = MIN_QUOTABLE_LENGTH
 
 /** The step size of a search. An end has this many groups of three characters, so every search hits one of them. */
-const STEP = END - 2
+const STEP = KEY_END_LENGTH - 2
 
 /** The size of the table of groups of three characters; a power of 2. */
-const MARKS = 1 << 16
+const TABLE_SIZE = 1 << 16
 
 /** Creates a search for any of many keys that looks at only every sixth position of a text. */
 export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
   if (keys.length === 0) return () => false
-  const marks = new Uint8Array(MARKS)
+  const marks = new Uint8Array(TABLE_SIZE)
   const byEnd = new Map<string, string[]>()
   for (const key of keys) {
-    const end = key.slice(-END)
+    const end = key.slice(-KEY_END_LENGTH)
     byEnd.set(end, [...(byEnd.get(end) ?? []), key])
-    for (let at = 3; at <= END; at++) marks[findHashBefore(end, at)] = 1
+    for (let at = 3; at <= KEY_END_LENGTH; at++) marks[findHashBefore(end, at)] = 1
   }
 
   const endsWithKey = (text: string, end: number) =>
-    end <= text.length && byEnd.get(text.slice(end - END, end))?.some((key) => text.endsWith(key, end))
+    end <= text.length && byEnd.get(text.slice(end - KEY_END_LENGTH, end))?.some((key) => text.endsWith(key, end))
 
   return (text) => {
-    for (let at = END; at <= text.length; at += STEP) {
+    for (let at = KEY_END_LENGTH; at <= text.length; at += STEP) {
       if (marks[findHashBefore(text, at)] !== 1) continue
       for (let end = at; end < at + STEP; end++) if (endsWithKey(text, end)) return true
     }
@@ -113,7 +113,7 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
 
 /** Hashes the three characters before a position. */
 const findHashBefore = (text: string, at: number): number =>
-  ((text.charCodeAt(at - 1) << 9) ^ (text.charCodeAt(at - 2) << 5) ^ text.charCodeAt(at - 3)) & (MARKS - 1)
+  ((text.charCodeAt(at - 1) << 9) ^ (text.charCodeAt(at - 2) << 5) ^ text.charCodeAt(at - 3)) & (TABLE_SIZE - 1)
 
 /**
  * Removes credentials that the provider may have quoted from the message, the body, and the headers of a failure: known ones, and strings that look
@@ -127,11 +127,11 @@ export function redactFailure<F extends { failure: Failure; head?: UpstreamRespo
   const { body, ...rest } = failure
   const message = failure.isQuoted ? failure.message : nameProvider(failure.message, provider)
   const clean = { ...rest, message: maskSecrets(message, secrets) }
-  const kept = body && cleanBody(body, secrets)
+  const kept = body && redactBody(body, secrets)
   return {
     ...failed,
     failure: kept ? { ...clean, body: kept } : clean,
-    ...(head && { head: withoutQuotes(head, secrets) }),
+    ...(head && { head: redactQuotes(head, secrets) }),
   }
 }
 
@@ -156,7 +156,7 @@ const containsSecret = (text: string, secrets: readonly string[]) =>
  * Returns the body without quoted credentials; unchanged if there are none. JSON can escape a credential, as with `\/`, so bodies with escapes are
  * parsed and serialized again.
  */
-function cleanBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
+function redactBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
   const text = decodeUtf8Lenient(body)
   const plain = text.includes('\\') ? JSON.stringify(tryParseShallow(text) ?? null) : text
   const clean = maskSecrets(plain, secrets)
@@ -164,7 +164,7 @@ function cleanBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | u
   return tryParseJson(clean) === undefined ? undefined : encodeUtf8(clean)
 }
 
-const withoutQuotes = (head: UpstreamResponse, secrets: readonly string[]): UpstreamResponse => ({
+const redactQuotes = (head: UpstreamResponse, secrets: readonly string[]): UpstreamResponse => ({
   status: head.status,
   body: head.body,
   header: (name) => head.header(name),

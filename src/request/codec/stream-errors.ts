@@ -104,7 +104,7 @@ export async function screenEvents(
   for (const bytes of rest.length > 0 ? [...given, rest] : given) {
     const found = parseEvent(bytes, format, answers)
     const isAnswer = !found.error && (found.event !== undefined || found.isBare) && answers.isOwnEvent(bytes)
-    const clean = isAnswer ? bytes : withoutQuotes(bytes, found.event, secrets)
+    const clean = isAnswer ? bytes : redactQuotes(bytes, found.event, secrets)
     all.push(clean)
     isOver ||= found.ended && !found.error
     if (!error) isEnded = isOver
@@ -171,7 +171,7 @@ function parseEvent(bytes: Uint8Array, { errors }: Format, answers: AnswerReader
  * Returns the event, unchanged unless it quotes a credential. JSON can escape a credential, as with `\/`, so data with escapes is parsed and
  * serialized again, or dropped if it isn't JSON.
  */
-function withoutQuotes(bytes: Uint8Array, event: SseEvent | undefined, secrets: readonly string[]): Uint8Array {
+function redactQuotes(bytes: Uint8Array, event: SseEvent | undefined, secrets: readonly string[]): Uint8Array {
   const text = decodeUtf8Lenient(bytes)
   const clean = maskSecrets(text, secrets)
   if (clean.includes('\\')) {

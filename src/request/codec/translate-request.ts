@@ -24,7 +24,7 @@ import type { CodecRequest } from './codec.ts'
 import { isStrict } from './losses.ts'
 import type { ModelCall } from './model-call.ts'
 import { wantsArray } from './model-call.ts'
-import type { RefusedOptions } from './refused-options.ts'
+import type { RejectedOptions } from './refused-options.ts'
 
 /** Everything needed to translate a client's request to a target's format. */
 export interface TranslationSetup {
@@ -52,7 +52,7 @@ export interface TranslatedRequest extends PreparedRequest {
 export interface TranslationMemory {
   /** For clients that do not send back the reasoning that came with tool calls. */
   reasoning: ReasoningMemory
-  refusedOptions: RefusedOptions
+  refusedOptions: RejectedOptions
   /** The summaries of in-flight requests, so that a conversation is summarized once, even if several targets are tried. */
   summaries: WeakMap<ModelCall, string>
 }
@@ -83,7 +83,7 @@ export async function prepareForTarget(
   const limited =
     outputLimit === undefined ? parsed : { ...parsed, options: { ...parsed.options, maxOutputTokens: outputLimit } }
   const asked = target.params ? (await loadEntryParams()).applyEntryParams(limited, request, target) : limited
-  const traits = memory.refusedOptions.withoutRefused(target, getTraits(upstream.traits, target, context.catalog))
+  const traits = memory.refusedOptions.removeRejected(target, getTraits(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }
   const targetContext = { model: target.model, traits, origin, warnings }
   const rememberedReasoning = memory.reasoning.recall(owner, asked.turns, origin)

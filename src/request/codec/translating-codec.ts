@@ -23,7 +23,7 @@ import type { Codec, CodecRequest, Translation } from './codec.ts'
 import { needsCompaction, translateAnswerRequest } from './compaction-codec.ts'
 import { wantsArray } from './model-call.ts'
 import { limitOutput } from './output-limit.ts'
-import { createRefusedOptions, isBadRequest, type RefusableOption } from './refused-options.ts'
+import { createRejectedOptions, type DroppableOption, isBadRequest } from './refused-options.ts'
 import { relayTranslatedStream } from './relay-translated.ts'
 import type { FailedResponse, WholeResponse } from './response.ts'
 import { adaptToEvents, adaptToWhole } from './stream-adapters.ts'
@@ -42,14 +42,14 @@ import { getOutputFormat, isFiltered, readAnswer } from './translated-answer.ts'
 export function createTranslation(clock: Clock): Translation {
   const memory: TranslationMemory = {
     reasoning: createReasoningMemory(),
-    refusedOptions: createRefusedOptions(clock),
+    refusedOptions: createRejectedOptions(clock),
     summaries: new WeakMap(),
   }
   return {
     async createCodec(request, target) {
-      const codecFor = getEntry<CodecFactory | undefined>(codecFactories, request.call.endpoint.operation.name)
-      if (!codecFor) throw createUntranslatableError(request, target)
-      return codecFor(request, target, { memory })
+      const getCodec = getEntry<CodecFactory | undefined>(codecFactories, request.call.endpoint.operation.name)
+      if (!getCodec) throw createUntranslatableError(request, target)
+      return getCodec(request, target, { memory })
     },
     needsCompaction: needsCompaction,
     getOutputFormat: getOutputFormat,
@@ -67,7 +67,7 @@ export function createTranslation(clock: Clock): Translation {
 interface CodecOptions {
   memory: TranslationMemory
   /** The options that the target has just rejected. */
-  leftOut?: readonly RefusableOption[]
+  leftOut?: readonly DroppableOption[]
   /** How many times the attempt has dropped rejected options. */
   corrections?: number
 }
@@ -233,14 +233,20 @@ const createRequest = (
 })
 
 /** Returns the options of a request that may be dropped, by their paths in the provider's request. */
-function listSentOptions({ request, upstream }: TranslatedRequest): Map<string, RefusableOption> {
-  const names = (Object.keys(request.options) as OptionName[]).filter((name) => !NEEDED.has(name)) // the options have no other keys
-  const sent = names.map((name): [string, RefusableOption] => [upstream.fieldNames?.[name] ?? name, name])
+function listSentOptions({ request, upstream }: TranslatedRequest): Map<string, DroppableOption> {
+  const names = (Object.keys(request.options) as OptionName[]).filter((name) => !REQUIRED_OPTIONS.has(name)) // the options have no other keys
+  const sent = names.map((name): [string, DroppableOption] => [upstream.fieldNames?.[name] ?? name, name])
   return new Map(request.stream ? [...sent, ['stream_options', 'streamUsage']] : sent)
 }
 
 /** Options that can't be dropped, because the response would be a different one, or longer than the client has room for. */
-const NEEDED: ReadonlySet<OptionName> = new Set(['candidates', 'maxOutputTokens', 'modalities', 'moderation', 'speech'])
+const REQUIRED_OPTIONS: ReadonlySet<OptionName> = new Set([
+  'candidates',
+  'maxOutputTokens',
+  'modalities',
+  'moderation',
+  'speech',
+])
 
 /** Converts the provider's error to the client's format. Returns the failure unchanged if the provider sent no body. */
 function translateFailure(

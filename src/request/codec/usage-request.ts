@@ -33,8 +33,8 @@ export function createUsageRequests(clock: Clock): UsageRequests {
         request: { ...codec.request, body: usageRequest.add(body, call.body) },
         async followUp(received) {
           if (received.kind !== 'failure' || !isRefusal(received)) return undefined
-          const { findRefusedFields } = await loadRefusedOptions()
-          if (findRefusedFields(received, FIELDS).length === 0) return undefined
+          const { findUnknownFields } = await loadRefusedOptions()
+          if (findUnknownFields(received, FIELDS).length === 0) return undefined
           refusing.set(key, true)
           return codec
         },

@@ -59,14 +59,14 @@ export interface HedgeBudget extends Budget {
   giveBack(): void
 }
 
-const HEDGES_SAVED = 10
+const MAX_SAVED_HEDGES = 10
 
 /** Creates the budget for hedges: 5% of the requests. At most ten are saved up. */
 export function createHedgeBudget(): HedgeBudget {
   let left = 0 // in twentieths of a call, so that nothing is rounded
 
   function add(shares: number) {
-    left = Math.min(HEDGES_SAVED * 20, left + shares)
+    left = Math.min(MAX_SAVED_HEDGES * 20, left + shares)
   }
 
   return {

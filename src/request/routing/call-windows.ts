@@ -7,7 +7,7 @@ export interface CallCounts {
   calls: number
   failures: number
   /** Failures since the last successful call. */
-  inARow: number
+  consecutiveFailures: number
 }
 
 /** A target at one level; `combo`: the combo that judges the target only by its own requests. */
@@ -39,7 +39,7 @@ export interface CallWindows {
 /** Clients choose model names, so the number is limited. */
 const MAX_WINDOWS = 5_000
 
-const NO_CALLS: CallCounts = { calls: 0, failures: 0, inARow: 0 }
+const NO_CALLS: CallCounts = { calls: 0, failures: 0, consecutiveFailures: 0 }
 
 /** The keys of a target's levels, for calls without a combo: building and hashing them takes 2 µs per request. */
 const getKeys = memoizeByObject(
@@ -89,7 +89,7 @@ class CallWindow {
   readonly windowMs: number
   readonly #counts: number[] = new Array(2 * STEPS).fill(0) // for each step its calls, then its failures
   #step = 0
-  #inARow = 0
+  #consecutiveFailures = 0
 
   constructor(subject: CallSubject, windowMs: number) {
     this.subject = subject
@@ -101,7 +101,7 @@ class CallWindow {
     const at = 2 * (this.#step % STEPS)
     if (!isRecount) this.#counts[at] = Number(this.#counts[at]) + 1
     if (failed) this.#counts[at + 1] = Number(this.#counts[at + 1]) + 1
-    this.#inARow = failed ? this.#inARow + 1 : 0
+    this.#consecutiveFailures = failed ? this.#consecutiveFailures + 1 : 0
   }
 
   getCounts(now: number): CallCounts {
@@ -112,7 +112,7 @@ class CallWindow {
       if (at % 2 === 0) calls += count
       else failures += count
     }
-    return { calls, failures, inARow: Math.min(this.#inARow, failures) }
+    return { calls, failures, consecutiveFailures: Math.min(this.#consecutiveFailures, failures) }
   }
 
   /** Clears the steps that have begun since the last call. Setting the clock back changes nothing. */
@@ -127,12 +127,12 @@ class CallWindow {
 }
 
 /** This many consecutive failures start a cooldown, even after successes earlier in the window. */
-const RUN = 10
+const MAX_CONSECUTIVE_FAILURES = 10
 
 /** Returns whether the failure rate starts a cooldown. */
 export const isFailing = (counts: CallCounts, { failureShare, minCalls }: HealthTerms): boolean =>
   counts.calls >= minCalls && (counts.failures / counts.calls >= failureShare || isDown(counts, { minCalls }))
 
 /** Returns whether enough consecutive calls have failed that the subject seems to be down. */
-export const isDown = ({ inARow }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
-  inARow >= Math.max(RUN, minCalls)
+export const isDown = ({ consecutiveFailures }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
+  consecutiveFailures >= Math.max(MAX_CONSECUTIVE_FAILURES, minCalls)

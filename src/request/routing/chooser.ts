@@ -12,7 +12,7 @@ import type { RoundRobin } from './round-robin.ts'
 import type { RequestFacts } from './routing-facts.ts'
 import { findUnmetCondition } from './routing-facts.ts'
 import type { GroupReach, Select } from './select.ts'
-import type { AnsweredSessions, SessionAffinity } from './session-affinity.ts'
+import type { ServedSessions, SessionAffinity } from './session-affinity.ts'
 import { getStrategy } from './strategies.ts'
 import type { TargetHealth } from './target-health.ts'
 import type { Measures, RunningCall } from './target-stats.ts'
@@ -43,7 +43,7 @@ export interface GroupSelection {
 export interface ChooserDependencies {
   roundRobin: RoundRobin
   affinity: SessionAffinity
-  answeredSessions: AnsweredSessions
+  servedSessions: ServedSessions
   measures: Measures
   /** A random number in [0, 1). */
   random: () => number
@@ -52,7 +52,7 @@ export interface ChooserDependencies {
 export function createChooser({
   roundRobin,
   affinity,
-  answeredSessions,
+  servedSessions,
   measures,
   random,
 }: ChooserDependencies): Chooser {
@@ -155,7 +155,7 @@ export function createChooser({
           const session = getSession(group, facts)
           if (session === '') continue
           const owned = { owner: facts.owner, session }
-          if (route) answeredSessions.note(group, owned, route.target.connection.id)
+          if (route) servedSessions.note(group, owned, route.target.connection.id)
           if (isMoved) await affinity.moveSession(group, owned, entry)
         }
         for (const { group, turn } of turns.values()) await roundRobin.settle(group, undefined, turn)
@@ -166,7 +166,7 @@ export function createChooser({
           const session = getSession(group, facts)
           if (session === '') continue
           const owned = { owner: facts.owner, session }
-          if (order.inputs.pin === entry.name || answeredSessions.isAnsweredBy(group, owned, target.connection.id))
+          if (order.inputs.pin === entry.name || servedSessions.isServedBy(group, owned, target.connection.id))
             return true
         }
         return false

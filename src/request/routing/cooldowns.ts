@@ -56,7 +56,7 @@ const PROVIDER_CONNECTIONS = 2
 const REFUSED_CLIENTS = 3
 const ANY_MODEL = ''
 /** The longest wait that a provider may request. */
-const MAX_ASKED_MS = 60 * 60 * 1_000
+const MAX_REQUESTED_MS = 60 * 60 * 1_000
 /** The longest message that is kept, in characters. */
 const MAX_MESSAGE = 300
 /**
@@ -122,12 +122,13 @@ export function createCooldowns(
   /** `isEnough`: whether the failure starts a cooldown if none is active. */
   function count(record: HealthRecord, failure: FailedCall, { backOff: times, isEnough }: CountOptions) {
     const now = clock.now()
-    const requestedMs = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_ASKED_MS)
+    const requestedMs =
+      failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_REQUESTED_MS)
     if (record.failures === 0) record.since = now
     record.failures += 1
     const { retryAt } = record
-    const isUnderWay = retryAt !== undefined && (retryAt > now || record.probing || isNewer(record, failure.began))
-    if (isUnderWay) {
+    const isActive = retryAt !== undefined && (retryAt > now || record.probing || isNewer(record, failure.began))
+    if (isActive) {
       if (requestedMs !== undefined) extendCooldown(record, requestedMs, failure)
       return
     }
@@ -147,7 +148,7 @@ export function createCooldowns(
     const until = now + Math.ceil(ms)
     if (record.retryAt !== undefined && until <= Math.max(now, record.retryAt)) return
     record.retryAt = until
-    record.isAsked = failure.retryAfterMs !== undefined
+    record.isRequestedWait = failure.retryAfterMs !== undefined
     record.isCertain = isConclusive(failure) || failureRules[failure.class].cooldown?.starts === 'at-once'
     record.cooledIn = nextOrder()
     record.reason = failure.class

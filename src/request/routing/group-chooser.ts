@@ -1,7 +1,7 @@
 import type { Clock, Storage } from '../../types.ts'
 import { type Chooser, type ChooserDependencies, createChooser } from './chooser.ts'
 import { createRoundRobin, type RoundRobin } from './round-robin.ts'
-import { createAnsweredSessions, createSessionAffinity } from './session-affinity.ts'
+import { createServedSessions, createSessionAffinity } from './session-affinity.ts'
 import { createSharedMeasures } from './shared-measures.ts'
 import { createLocalState, createStoredState } from './shared-state.ts'
 import type { TargetStats } from './target-stats.ts'
@@ -39,7 +39,7 @@ export function createGroupChooser({
   const chooser = createChooser({
     roundRobin,
     affinity,
-    answeredSessions: createAnsweredSessions(clock),
+    servedSessions: createServedSessions(clock),
     measures,
     random,
   })

@@ -75,7 +75,7 @@ export interface HealthRecord {
   /** Absent while failures are only counted. */
   retryAt?: number
   /** Whether the provider requested the wait until `retryAt`. */
-  isAsked?: boolean
+  isRequestedWait?: boolean
   /** Whether every other call would certainly fail as well. `false` or absent: the failures of several requests have added up. */
   isCertain?: boolean
   /** The time at which the cooldown began or was extended, as a number in the order of all calls and cooldowns. */

@@ -37,8 +37,8 @@ function findMissingProvider(model: string, { catalog, connections, byName }: Ro
   if (name === '' || byName.has(name)) return undefined
   const known = [...Object.keys(catalog).map((provider) => ({ provider })), ...connections]
   return known.find((one) => {
-    const { output, catalog: filed, id } = getProviderNames(catalog, one)
-    return name === id || name === output || name === filed
+    const { output, catalog: catalogAlias, id } = getProviderNames(catalog, one)
+    return name === id || name === output || name === catalogAlias
   })?.provider
 }
 

@@ -14,7 +14,7 @@ export function findTwoModels(models: readonly string[], names: NamedModels): re
   let first: string | undefined
   for (const name of walkModels(models, names, new Set())) {
     first ??= name
-    if (bareId(name) !== bareId(first)) return [first, name]
+    if (removePrefixes(name) !== removePrefixes(first)) return [first, name]
   }
   return undefined
 }
@@ -55,7 +55,7 @@ function* takeFirst(names: Generator<string>): Generator<string> {
 }
 
 /** Removes prefixes: `openai/text-embedding-3-small`, `or/openai/text-embedding-3-small`, and `text-embedding-3-small` are one model. */
-const bareId = (name: string): string =>
+const removePrefixes = (name: string): string =>
   name
     .slice(name.lastIndexOf('/') + 1)
     .toLowerCase()

@@ -30,7 +30,7 @@ interface WaitingRequest {
  * The maximum number of retries when other instances write a turn at the same time. After that, a turn may be taken twice, which is better than
  * waiting longer.
  */
-const MAX_RACES = 50
+const MAX_RETRIES = 50
 
 /** If the storage takes longer than this to return a turn, in ms, the instance takes the turn on its own. */
 const MAX_WAIT_MS = 2_400
@@ -47,17 +47,17 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
 
   /** Takes the turns of all waiting requests in one write, so that a slow storage does not limit throughput. */
   async function serve(label: string, queue: WaitingRequest[]) {
-    let races = 0
+    let retries = 0
     while (queue.length > 0) {
       const { last, ifVersion } = await readLast(label)
       const served = [...queue]
       const turns: GroupTurn[] = []
       for (const { group, isUsable } of served) turns.push(getNextTurn(turns.at(-1) ?? last, group, isUsable))
       const version = await state.write(getKey(label), serializeTurn(turns.at(-1)), { ifVersion })
-      if (version === false && races++ < MAX_RACES) continue
+      if (version === false && retries++ < MAX_RETRIES) continue
       const newest = turns.at(-1)
       if (newest) latest.set(label, newest)
-      races = 0
+      retries = 0
       queue.splice(0, served.length)
       for (const [at, turn] of turns.entries())
         served[at]?.resolve(

@@ -273,8 +273,8 @@ function findCallableName(
 ): string {
   let best = provider
   let fewest = Number.POSITIVE_INFINITY
-  const { output, catalog: filed, id } = getProviderNames(catalog, connection)
-  for (const name of [id, output, filed]) {
+  const { output, catalog: catalogAlias, id } = getProviderNames(catalog, connection)
+  for (const name of [id, output, catalogAlias]) {
     const found = resolveModel(`${name}/${model}`) ?? []
     const targets = 'strategy' in found ? found.entries.map((entry) => entry.target) : found.map(({ target }) => target)
     const reachesTarget = targets.some((one) => one?.connection.id === connection.id && one.model === model)

@@ -28,8 +28,8 @@ export const createSessionAffinity = (state: SharedState): SessionAffinity => ({
 })
 
 /** The connections that last served each session on this instance, because a draining connection keeps its sessions. */
-export interface AnsweredSessions {
-  isAnsweredBy(group: Group, session: OwnedSession, connectionId: string): boolean
+export interface ServedSessions {
+  isServedBy(group: Group, session: OwnedSession, connectionId: string): boolean
   note(group: Group, session: OwnedSession, connectionId: string): void
 }
 
@@ -37,10 +37,10 @@ export interface AnsweredSessions {
 const MAX_SESSIONS = 10_000
 
 /** Remembers sessions in memory, for an hour each. */
-export function createAnsweredSessions(clock: Clock): AnsweredSessions {
+export function createServedSessions(clock: Clock): ServedSessions {
   const sessions = new Map<string, { connectionId: string; until: number }>()
   return {
-    isAnsweredBy(group, session, connectionId) {
+    isServedBy(group, session, connectionId) {
       const known = sessions.get(getKey(group, session))
       return known?.connectionId === connectionId && known.until > clock.now()
     },
@@ -59,6 +59,6 @@ export function createAnsweredSessions(clock: Clock): AnsweredSessions {
 const getKey = ({ label, edition = '' }: Group, { owner, session }: OwnedSession) =>
   `pins/${encodeURIComponent(label)}/${edition}/${toHash(session)}${owner && `-${toHash(owner)}`}`
 
-const toHash = (text: string) => `${hashText(text).toString(36)}-${hashText(text, OTHER_FACTOR).toString(36)}`
+const toHash = (text: string) => `${hashText(text).toString(36)}-${hashText(text, SECOND_FACTOR).toString(36)}`
 
-const OTHER_FACTOR = 0x5bd1e995
+const SECOND_FACTOR = 0x5bd1e995

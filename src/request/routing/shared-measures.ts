@@ -12,12 +12,12 @@ const TTL_MS = 60 * 60 * 1_000
 /** The maximum age of other instances' measurements, and the shortest time between two publications, in ms. */
 const PAUSE_MS = 100
 /** How often an instance publishes while it has load, in ms. */
-const BEAT_MS = 20_000
+const HEARTBEAT_MS = 20_000
 /** If an instance has not published for this long, in ms, it counts as killed, and its load no longer counts. */
-const LOAD_MS = 60_000
+const MAX_LOAD_AGE_MS = 60_000
 /** An average is published again if it has changed by this fraction, or after `SPEED_MS`. */
-const CHANGE = 0.1
-const SPEED_MS = 10 * 60 * 1_000
+const MIN_CHANGE = 0.1
+const MAX_AVERAGE_AGE_MS = 10 * 60 * 1_000
 /** The maximum number of published targets; the oldest are dropped first. */
 const MAX_TARGETS = 1_000
 
@@ -75,7 +75,7 @@ export function createSharedMeasures(
       await state.write(ownKey, JSON.stringify(published), { ttlMs: TTL_MS })
       return Object.values(targets).some(({ load }) => load > 0)
     },
-    { clock, pauseMs: PAUSE_MS, heartbeatMs: BEAT_MS },
+    { clock, pauseMs: PAUSE_MS, heartbeatMs: HEARTBEAT_MS },
   )
 
   function isUnpublished(key: string, what: MeasureName): boolean {
@@ -83,7 +83,7 @@ export function createSharedMeasures(
     if (!target || what === 'load' || !published) return target !== undefined
     const { streams, answers } = measure(target)
     const before = published.targets[key]
-    const isOld = clock.now() - published.at > SPEED_MS
+    const isOld = clock.now() - published.at > MAX_AVERAGE_AGE_MS
     return isOld || hasChanged(before?.streams, streams) || hasChanged(before?.answers, answers)
   }
 
@@ -115,7 +115,8 @@ export function createSharedMeasures(
     getLoad(target) {
       const key = share(target, 'load')
       let load = stats.getLoad(target)
-      for (const { at, targets } of othersPublished) if (clock.now() - at < LOAD_MS) load += targets[key]?.load ?? 0
+      for (const { at, targets } of othersPublished)
+        if (clock.now() - at < MAX_LOAD_AGE_MS) load += targets[key]?.load ?? 0
       return load
     },
     async close() {
@@ -126,7 +127,7 @@ export function createSharedMeasures(
 }
 
 const hasChanged = (before: number | undefined, now: number | undefined) =>
-  now !== undefined && (before === undefined || Math.abs(now - before) > CHANGE * before)
+  now !== undefined && (before === undefined || Math.abs(now - before) > MIN_CHANGE * before)
 
 function getMean(values: ReadonlyArray<number | undefined>): number | undefined {
   const known = values.filter((value) => value !== undefined)

@@ -115,11 +115,11 @@ function draw(entries: readonly GroupEntry[], random: number): number {
 }
 
 /** The fraction of requests that try another entry first, since it may have become faster. */
-const EXPLORED = 0.05
+const EXPLORATION_RATE = 0.05
 
 function orderByLatency(entries: readonly GroupEntry[], { getLatency, random }: StrategyInputs): readonly GroupEntry[] {
   const ordered = sortByFigure(entries, (entry) => getLatency(entry) ?? -1)
-  if (ordered.length < 2 || random() >= EXPLORED) return ordered
+  if (ordered.length < 2 || random() >= EXPLORATION_RATE) return ordered
   const [other] = ordered.splice(1 + Math.floor(random() * (ordered.length - 1)), 1)
   return other ? [other, ...ordered] : ordered
 }

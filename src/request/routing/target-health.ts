@@ -138,10 +138,10 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
       if (records.isEmpty()) return undefined
       const now = clock.now()
       let worst: CooldownState | undefined
-      for (const { level, retryAt: dueAt, probing, reason, isAsked } of records.findRecords(target, combo)) {
+      for (const { level, retryAt: dueAt, probing, reason, isRequestedWait } of records.findRecords(target, combo)) {
         if (dueAt === undefined || (dueAt <= now && !probing)) continue
         const retryAt = probing ? Number.POSITIVE_INFINITY : dueAt
-        const isMandatory = isAsked === true || failureRules[reason].isLasting === true
+        const isMandatory = isRequestedWait === true || failureRules[reason].isLasting === true
         const cooldown = { level, class: reason, retryAt, dueAt, isMandatory }
         if (!worst || isWorse(cooldown, worst)) worst = cooldown
       }

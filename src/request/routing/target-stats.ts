@@ -39,7 +39,7 @@ interface TargetRecord {
 }
 
 /** The weight of the newest response in the average. */
-const NEWEST = 0.2
+const NEWEST_WEIGHT = 0.2
 const SAMPLES = 100
 const MIN_SAMPLES = 20
 /** Clients choose model names, so the number is limited; the oldest are dropped first. */
@@ -120,7 +120,7 @@ export const getStatsKey = memoizeByObject(({ connection, model }: RouteTarget) 
 const measure = (): Measure => ({ average: undefined, samples: [], count: 0 })
 
 function add(measure: Measure, ms: number): void {
-  measure.average = measure.average === undefined ? ms : measure.average + NEWEST * (ms - measure.average)
+  measure.average = measure.average === undefined ? ms : measure.average + NEWEST_WEIGHT * (ms - measure.average)
   measure.samples[measure.count % SAMPLES] = ms
   measure.count += 1
 }

@@ -35,7 +35,7 @@ export function readMessage(body: unknown): Pick<ProviderError, 'message' | 'cod
 }
 
 function readBody(body: unknown): ProviderError {
-  const error = readOutermost(body)
+  const error = readOuterError(body)
   const { message = '', text, codes } = error
   if (isAboutRequest({ text: removeQuotes(message), codes: [], quotas: [] })) return error // its own message is clear
   const nested = findNestedErrors(body)
@@ -72,7 +72,7 @@ function joinReason(message: string, reason: string): string {
 }
 
 /** Reads the error without the errors that it quotes in other fields. */
-function readOutermost(body: unknown): ProviderError {
+function readOuterError(body: unknown): ProviderError {
   const envelope = Array.isArray(body) ? body[0] : body
   if (!isObject(envelope)) {
     const text = typeof body === 'string' ? removeQuotes(body) : ''

@@ -11,14 +11,14 @@ export function addBlockMark(text: string): string {
   const body = parseOpaque(text)
   if (!isObject(body) || !isObject(body.cache_control) || !Array.isArray(body.messages)) return text
   const marks = [...listMarks(body.tools), ...listMarks(body.system), ...body.messages.flatMap(listMessageMarks)]
-  if (marks.length >= MOST) return text
+  if (marks.length >= MAX_MARKS) return text
   const isLong = body.cache_control.ttl === '1h' && marks.every(({ ttl }) => ttl === '1h') // a longer lifetime must not follow a shorter one
   const messages = markLastBlock(body.messages, isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' })
   return messages ? withMember(text, 'messages', () => JSON.stringify(messages)) : text
 }
 
 /** The maximum number of marks in a request. */
-const MOST = 4
+const MAX_MARKS = 4
 
 const listMarks = (blocks: unknown): JsonObject[] =>
   listObjects(blocks).flatMap((block) => [

@@ -46,7 +46,7 @@ const MAX_ACCOUNTS = 1_000
 const MARGIN_S = 60
 
 /** Always this URL, not the one in a key file: anyone who receives the assertion can use it. */
-const ADDRESS = 'https://oauth2.googleapis.com/token'
+const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 
 /** Exchanges a signed assertion for a token (RFC 7523). */
 async function exchangeAssertion(account: ServiceAccount, { fetch, clock }: { fetch: UpstreamFetch; clock: Clock }) {
@@ -56,7 +56,7 @@ async function exchangeAssertion(account: ServiceAccount, { fetch, clock }: { fe
   })
   const call: UpstreamCall = {
     method: 'POST',
-    url: ADDRESS,
+    url: TOKEN_URL,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: body.toString(),
   }
@@ -85,7 +85,7 @@ async function signAssertion({ email, privateKey, keyId }: ServiceAccount, now: 
   const jwt = new SignJWT({ scope: SCOPE })
     .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
     .setIssuer(email)
-    .setAudience(ADDRESS)
+    .setAudience(TOKEN_URL)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + 3_600)
   try {

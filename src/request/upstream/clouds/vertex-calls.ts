@@ -71,7 +71,7 @@ const removeScopes = (text: string): string =>
 /** Converts a Gemini request for Vertex: with the publisher in the path, and without fields that only the Gemini API accepts. */
 function toVertexGemini({ path, headers, body = '' }: UpstreamRequest): Omit<UpstreamRequest, 'query'> {
   const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
-  const json = STRANGE.test(text) ? tryParseJson(text) : undefined
+  const json = REMOVABLE_FIELDS.test(text) ? tryParseJson(text) : undefined
   return {
     path: `/publishers/google${path}`,
     headers,
@@ -80,7 +80,7 @@ function toVertexGemini({ path, headers, body = '' }: UpstreamRequest): Omit<Ups
 }
 
 /** Fields that may have to be removed; most requests have none of them and stay unchanged. */
-const STRANGE = /"(?:id|store|generateContentRequest|generate_content_request)"\s*:/
+const REMOVABLE_FIELDS = /"(?:id|store|generateContentRequest|generate_content_request)"\s*:/
 
 /** Adapts the body: Vertex has no storage, counts only bare contents, and matches calls to results by name and order. */
 function adaptGemini(json: JsonObject): JsonObject {
