@@ -1,7 +1,7 @@
 import { type ComboOperations, comboInputs } from './combos.ts'
-import { changeInPlace, type OperationEntries, putRecord, recordRoutes } from './operation-table.ts'
+import { changeInPlace, createRecordRoutes, type OperationEntries, putRecord } from './operation-table.ts'
 
-const routes = recordRoutes('/api/combos', 'combo')
+const routes = createRecordRoutes('/api/combos', 'combo')
 
 export const comboTable = {
   list: {

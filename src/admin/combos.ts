@@ -11,10 +11,10 @@ import { comboFields } from '../types/records/combo-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { Clock, Combo } from '../types.ts'
 import { findParamsIndex } from './combo-entry.ts'
-import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findCycle, formatCycle, getModelName, type Names } from './models.ts'
 import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
-import { inputSchema, listInnerFields } from './schemas.ts'
+import { createInputSchema, listInnerFields } from './schemas.ts'
 import { listComboWarnings, type Warned, withWarnings } from './warnings.ts'
 
 /**
@@ -49,9 +49,9 @@ export interface ComboChange extends InputOf<typeof comboFields, 'update'> {}
 export interface ComboPut extends InputOf<typeof comboFields, 'put'> {}
 
 export const comboInputs = {
-  create: inputSchema(comboFields, 'create'),
-  update: inputSchema(comboFields, 'update', { ignores: ['warnings'] }),
-  put: inputSchema(comboFields, 'put'),
+  create: createInputSchema(comboFields, 'create'),
+  update: createInputSchema(comboFields, 'update', { ignores: ['warnings'] }),
+  put: createInputSchema(comboFields, 'put'),
 }
 
 const innerFields = listInnerFields(comboFields)
@@ -66,7 +66,7 @@ interface ComboDependencies {
   /** Returns the current resolution of model names. */
   routes(): Promise<RouteTable>
   /** Shared with the aliases, because both affect how names resolve. */
-  inTurn: Mutex
+  runInOrder: Mutex
 }
 
 export function createComboOperations({
@@ -74,7 +74,7 @@ export function createComboOperations({
   clock,
   rotation,
   routes,
-  inTurn,
+  runInOrder,
 }: ComboDependencies): ComboOperations<unknown> {
   const records = createComboRecords(store.combos)
 
@@ -99,7 +99,7 @@ export function createComboOperations({
       requireChat(combo)
       const names = { combos: [...others, combo], aliases }
       requireNoCycle(combo, names)
-      requireNoMixing(combo, names)
+      requireCompatibleVectors(combo, names)
     })
     await rotation.reset(getComboLabel(name)) // an instance that missed a deletion may have kept its position
     return showCombo(combo)
@@ -114,7 +114,7 @@ export function createComboOperations({
         requireChat(changed)
         const combos = all.map((other) => (other.id === id ? changed : other))
         if (given.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
-        requireNoMixing(changed, { combos, aliases })
+        requireCompatibleVectors(changed, { combos, aliases })
         return changed
       },
     })
@@ -131,21 +131,21 @@ export function createComboOperations({
     async create(input) {
       const combo = parseInput(comboInputs.create, input, innerFields)
       requireName(combo.name)
-      return addWarnings(await inTurn(() => add(crypto.randomUUID(), combo)))
+      return addWarnings(await runInOrder(() => add(crypto.randomUUID(), combo)))
     },
 
     async update(id, input) {
       const { name, id: sentId = id, ...given } = parseInput(comboInputs.update, input, innerFields)
       if (name) requireName(name)
-      if (sentId !== id) throw invalidInput('"id" cannot be changed; omit it')
-      return addWarnings(await inTurn(() => change(id, { ...given, ...(name && { name }) })))
+      if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
+      return addWarnings(await runInOrder(() => change(id, { ...given, ...(name && { name }) })))
     },
 
     async put(input) {
       const { id, ...given } = parsePut(comboInputs.put, input, innerFields)
       const { name } = given
       requireName(name)
-      const combo = await inTurn(() =>
+      const combo = await runInOrder(() =>
         retryOnConflict<Combo>(async () => {
           await store.combos.entries({ fresh: true })
           const found = (await store.combos.all()).find((combo) =>
@@ -166,7 +166,7 @@ export function createComboOperations({
     },
 
     delete: (id) =>
-      inTurn(async () => {
+      runInOrder(async () => {
         const { name } = requirePresent(await records.remove(id), 'Combo')
         await rotation.reset(getComboLabel(name))
         return { success: true }
@@ -175,9 +175,9 @@ export function createComboOperations({
 }
 
 function requireName(name: string): void {
-  if (name === '') throw invalidInput('"name" is required and must not be blank')
+  if (name === '') throw createInputError('"name" is required and must not be blank')
   if (!/^[a-zA-Z0-9_.-]+$/.test(name)) throw gatewayError('NAME_INVALID')
-  if (name.length > MAX_NAME) throw invalidInput(`"name" must not be longer than ${MAX_NAME} characters`)
+  if (name.length > MAX_NAME) throw createInputError(`"name" must not be longer than ${MAX_NAME} characters`)
 }
 
 function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[]): void {
@@ -186,7 +186,7 @@ function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[
 
 function requireChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): void {
   const at = kind === 'llm' ? -1 : findParamsIndex(models)
-  if (at >= 0) throw invalidInput(`"models[${at}].params" is only for chat combos ("kind": "llm"); omit it`)
+  if (at >= 0) throw createInputError(`"models[${at}].params" is only for chat combos ("kind": "llm"); omit it`)
 }
 
 function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names: Names): void {
@@ -194,11 +194,13 @@ function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names:
   if (!cycle) return
   const at = models.findIndex((entry) => getModelName(entry) === cycle[1])
   const path = formatCycle(cycle)
-  throw invalidInput(`"models[${at}]" must not lead back to the combo itself (${path}). Remove it or use another model`)
+  throw createInputError(
+    `"models[${at}]" must not lead back to the combo itself (${path}). Remove it or use another model`,
+  )
 }
 
 /** Rejects a change that would make this combo, or one that contains it, mix the vectors of two models. */
-function requireNoMixing(changed: Combo, { combos, aliases }: Names): void {
+function requireCompatibleVectors(changed: Combo, { combos, aliases }: Names): void {
   const byName = new Map(combos.map((combo) => [combo.name, combo]))
   const meanings = new Map(aliases.map(({ alias, model }) => [alias, model]))
   const names: NamedModels = {
@@ -215,7 +217,7 @@ function requireNoMixing(changed: Combo, { combos, aliases }: Names): void {
     const two = findTwoModels(entries, names)
     if (!two) continue
     const whose = id === changed.id ? '' : ` in the combo "${name}", which includes this one`
-    throw invalidInput(`"models" must all be the same embedding model${whose}: ${describeMixedVectors(two)}`)
+    throw createInputError(`"models" must all be the same embedding model${whose}: ${describeMixedVectors(two)}`)
   }
 }
 

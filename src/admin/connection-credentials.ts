@@ -3,7 +3,7 @@ import type { ConnectionRecord } from '../records/record-collections.ts'
 import { decryptApiKey } from '../records/store.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { ParsedConnection } from './connection-input.ts'
-import { invalidInput } from './input.ts'
+import { createInputError } from './input.ts'
 
 /** Reads and encrypts the credentials of connections, each for the URL it is sent to. */
 export class ConnectionCredentials {
@@ -42,7 +42,7 @@ export class ConnectionCredentials {
       return apiKey
     const moved = (['baseUrl', 'resource'] as const).find((field) => getHost(next, field) !== getHost(was, field))
     if (moved)
-      throw invalidInput(
+      throw createInputError(
         `"providerSpecificData.${moved}" changes where the connection's key is sent, so send "apiKey" again as well, or null for none`,
       )
     const stored = await this.read(was)
@@ -57,7 +57,7 @@ export class ConnectionCredentials {
     if (fields.providerSpecificData !== undefined || (await this.read(found)) !== undefined) return
     const field = destinationFields.find((name) => found.providerSpecificData?.[name] !== undefined && !(name in top))
     if (field)
-      throw invalidInput(
+      throw createInputError(
         `"apiKey" would be sent to the stored "${field}", which was not confirmed with a key that can be decrypted. Send "providerSpecificData" as well, or null for the provider's default URL`,
       )
   }

@@ -4,9 +4,9 @@ import { findEndpointPath } from '../lib/urls.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { ProviderSpecificData } from '../types.ts'
-import { type ClosedSchema, closedObject, invalidInput, parseInput } from './input.ts'
+import { type ClosedSchema, closedObject, createInputError, parseInput } from './input.ts'
 import { isSameJson } from './record-operations.ts'
-import { createSchema, inputSchema, listInnerFields } from './schemas.ts'
+import { createInputSchema, createSchema, listInnerFields } from './schemas.ts'
 
 /** The names of the fields that belong inside a field of a connection, by that field's name. */
 const innerFields = listInnerFields(connectionFields)
@@ -23,13 +23,13 @@ const topEntries = topLevelMembers.map((name) => [
 const topLevel = closedObject(Object.fromEntries(topEntries)) as ClosedSchema<TopLevel> // both have the same members
 
 /** The input of `POST /api/connections`; `null` counts as omitted. */
-export const newConnection = inputSchema(connectionFields, 'create')
+export const newConnection = createInputSchema(connectionFields, 'create')
 
 /** The input of `PUT /api/connections/{id}`; `null` removes a field. Fields that the gateway sets are ignored. */
-export const connectionChange = inputSchema(connectionFields, 'update', { ignores: ['health', 'warnings'] })
+export const connectionChange = createInputSchema(connectionFields, 'update', { ignores: ['health', 'warnings'] })
 
 /** The input of `connections.put`: a change, and the id that the app has chosen. */
-export const connectionPut = inputSchema(connectionFields, 'put')
+export const connectionPut = createInputSchema(connectionFields, 'put')
 
 /** The input schemas, including the top-level fields, which `parseConnection` parses separately. */
 export const connectionInputs = {
@@ -74,7 +74,7 @@ export function changeData(
   for (const [name, value] of members) {
     const other = given?.[name as keyof ProviderSpecificData] // both have this field
     if (other !== undefined && !isSameJson(other, value))
-      throw invalidInput(`"${name}" and "providerSpecificData.${name}" conflict; send only one of them`)
+      throw createInputError(`"${name}" and "providerSpecificData.${name}" conflict; send only one of them`)
     if (value === null) delete next[name]
     else next[name] = value
   }
@@ -88,7 +88,7 @@ function checkData(data: ProviderSpecificData): ProviderSpecificData {
   const path = findEndpointPath(baseUrl)
   if (path === undefined) return data
   const base = baseUrl.slice(0, -path.length)
-  throw invalidInput(
+  throw createInputError(
     `"providerSpecificData.baseUrl" must not include "${path}", which the gateway appends. Use "${base}"`,
   )
 }

@@ -5,7 +5,7 @@ import { getDefinition, type NamedConnection } from '../protocols/providers/prov
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import { cloudRules, cloudSettings } from '../request/upstream/clouds/cloud-rules.ts'
 import type { Catalog, CatalogModel, ProviderSpecificData } from '../types.ts'
-import { invalidInput } from './input.ts'
+import { createInputError } from './input.ts'
 
 /** Throws `INVALID_REQUEST`, with the most similar name, unless the provider is in the catalog, is of a compatible kind, or has a base URL. */
 export function requireProvider(catalog: Catalog, provider: string, data: ProviderSpecificData | undefined): void {
@@ -14,7 +14,7 @@ export function requireProvider(catalog: Catalog, provider: string, data: Provid
   const hint =
     didYouMean(kind ? [kind] : findSimilarProviders(catalog, provider)) ??
     'GET /api/providers lists the known providers.'
-  throw invalidInput(
+  throw createInputError(
     `Unknown provider "${provider}". ${hint} For any other provider, send its base URL as "providerSpecificData.baseUrl".`,
   )
 }
@@ -52,7 +52,9 @@ export function resolveProvider(catalog: Catalog, name: string): string {
   if (getDefinition(catalog, name)) return name
   const owners = Object.keys(catalog).filter((id) => getBuiltInNames(catalog, id).includes(name))
   if (owners.length > 1)
-    throw invalidInput(`"provider" must not be "${name}", an alias of ${owners.map((id) => `"${id}"`).join(' and ')}`)
+    throw createInputError(
+      `"provider" must not be "${name}", an alias of ${owners.map((id) => `"${id}"`).join(' and ')}`,
+    )
   return owners[0] ?? name
 }
 
@@ -64,11 +66,11 @@ function findSimilarProviders(catalog: Catalog, provider: string): string[] {
   }
   for (const id of Object.keys(catalog)) ids.set(id, id)
   const near = findNearest(provider, ids.keys()).map((known) => ids.get(known) ?? known)
-  return [...new Set([...findMakers(catalog, provider), ...near])]
+  return [...new Set([...findFamilyProviders(catalog, provider), ...near])]
 }
 
 /** Finds the first provider with models of a family, such as `claude`. Routers have names like `anthropic/claude-…`, which don't count. */
-function findMakers(catalog: Catalog, family: string): string[] {
+function findFamilyProviders(catalog: Catalog, family: string): string[] {
   const wanted = family.toLowerCase()
   const isOne = ({ id }: CatalogModel) => /^[a-z]+(?=-[^/]*$)/i.exec(id)?.[0].toLowerCase() === wanted
   return Object.keys(catalog)
@@ -77,7 +79,7 @@ function findMakers(catalog: Catalog, family: string): string[] {
 }
 
 /** Throws `INVALID_REQUEST` if the prefixes of this connection and the others conflict (`findPrefixConflict`). */
-export function requireOwnPrefix(...args: Parameters<typeof findPrefixConflict>): void {
+export function requireUniquePrefix(...args: Parameters<typeof findPrefixConflict>): void {
   const conflict = findPrefixConflict(...args)
   if (!conflict) return
   const { prefix, owner, isOwners } = conflict
@@ -85,7 +87,7 @@ export function requireOwnPrefix(...args: Parameters<typeof findPrefixConflict>)
     typeof owner === 'string'
       ? `the built-in provider "${owner}"`
       : `the connection "${owner.name}" to "${owner.provider}" (id ${owner.id})`
-  throw invalidInput(
+  throw createInputError(
     isOwners
       ? `"provider" must not be "${args[1].provider}": its name "${prefix}" is the prefix of ${who}, which would receive its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`
       : `"providerSpecificData.prefix" must not be "${prefix}". That is a name of ${who}, and this connection would also receive its requests. Choose another prefix, or set "providerSpecificData.sharesPrefix" to true to share it`,
@@ -103,13 +105,13 @@ export function checkCloud(catalog: Catalog, provider: string, { data = {}, apiK
   const cloud = getDefinition(catalog, provider)?.cloud
   const rules = cloud && cloudRules[cloud]
   const strange = cloudSettings.find((name) => data[name] !== undefined && !rules?.settings.includes(name))
-  if (strange) throw invalidInput(`"providerSpecificData.${strange}" has no effect for "${provider}"; omit it`)
+  if (strange) throw createInputError(`"providerSpecificData.${strange}" has no effect for "${provider}"; omit it`)
   const isJson = apiKey?.startsWith('{')
   if (isJson && tryParseJson(apiKey ?? '') === undefined)
-    throw invalidInput('"apiKey" looks like JSON but is not valid JSON')
+    throw createInputError('"apiKey" looks like JSON but is not valid JSON')
   if (isJson && !rules?.takesJson)
-    throw invalidInput(`"apiKey" must be the bare key; "${provider}" does not accept JSON`)
+    throw createInputError(`"apiKey" must be the bare key; "${provider}" does not accept JSON`)
   const problem =
     rules?.settingsProblem(data, apiKey) ?? (apiKey === undefined ? undefined : rules?.credentialProblem(apiKey))
-  if (problem) throw invalidInput(problem)
+  if (problem) throw createInputError(problem)
 }

@@ -9,7 +9,7 @@ import type { ConnectionRecord } from '../records/record-collections.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { Integer } from '../types/plain-types.ts'
 import type { Catalog, Clock, Kind } from '../types.ts'
-import { closedObject, fields, invalidInput, parseInput } from './input.ts'
+import { closedObject, createInputError, fields, parseInput } from './input.ts'
 import { findRecord } from './record-operations.ts'
 
 /** Options of a connection test. */
@@ -68,9 +68,9 @@ export function createConnectionTest({
     const names = getProviderNames(catalog, record)
     const model = given === undefined ? chooseModel(record, catalog) : stripName(given, names)
     if (model === undefined)
-      throw invalidInput('"model" is required because the connection lists no models; set it to a model ID')
+      throw createInputError('"model" is required because the connection lists no models; set it to a model ID')
     const request = requests[getKind(record, model, catalog)]
-    if (!request) throw invalidInput(`"model" must be a chat, embedding, or reranking model; "${model}" is not`)
+    if (!request) throw createInputError(`"model" must be a chat, embedding, or reranking model; "${model}" is not`)
     const startedAt = clock.now()
     const reply = await serve(
       new InternalExchange({

@@ -6,9 +6,9 @@ import type { WritableStore } from '../records/writable-store.ts'
 import type { Catalog, Clock, ProviderSpecificData } from '../types.ts'
 import type { ConnectionCredentials } from './connection-credentials.ts'
 import { type ConnectionInput, changeData, type ParsedConnection } from './connection-input.ts'
-import { checkCloud, requireOwnPrefix, requireProvider, resolveProvider } from './connection-provider.ts'
+import { checkCloud, requireProvider, requireUniquePrefix, resolveProvider } from './connection-provider.ts'
 import { addDiscovered, type Discovery, discoverModels } from './discover-models.ts'
-import { invalidInput } from './input.ts'
+import { createInputError } from './input.ts'
 import {
   createEdit,
   getTimestamp,
@@ -116,7 +116,7 @@ export class ConnectionWriter {
       fields.provider !== undefined &&
       ![fields.provider, resolveProvider(catalog, fields.provider)].includes(provider)
     )
-      throw invalidInput('"provider" cannot be changed; create a new connection instead')
+      throw createInputError('"provider" cannot be changed; create a new connection instead')
     const data = changeData(found.providerSpecificData, fields.providerSpecificData, top)
     if (data !== undefined) requireProvider(catalog, provider, data ?? undefined)
     if (data !== undefined || typeof fields.apiKey === 'string') {
@@ -145,7 +145,7 @@ export class ConnectionWriter {
   async #checkPrefix(connection: NamedConnection & { id: string }): Promise<void> {
     const all = (await this.#deps.store.connections.entries({ fresh: true })).map(({ record }) => record)
     const others = all.filter(({ id }) => id !== connection.id)
-    requireOwnPrefix(this.#deps.catalog, connection, others)
+    requireUniquePrefix(this.#deps.catalog, connection, others)
   }
 
   /** Checks the prefix of a connection and writes the connection. No other process can take the prefix in between. */

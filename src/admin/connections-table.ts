@@ -1,9 +1,9 @@
 import { connectionInputs } from './connection-input.ts'
 import { connectionTestInput } from './connection-test.ts'
 import type { ConnectionOperations } from './connections.ts'
-import { changeInPlace, type OperationEntries, omittedStay, recordRoutes } from './operation-table.ts'
+import { changeInPlace, createRecordRoutes, type OperationEntries, omittedStay } from './operation-table.ts'
 
-const routes = recordRoutes('/api/connections', 'connection')
+const routes = createRecordRoutes('/api/connections', 'connection')
 
 export const connectionTable = {
   list: {

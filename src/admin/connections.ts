@@ -19,7 +19,7 @@ import { warnOfMisspelledKind } from './connection-provider.ts'
 import type { ConnectionTest, TestedConnection } from './connection-test.ts'
 import { type ConnectionDependencies, ConnectionWriter, type WrittenConnection } from './connection-writer.ts'
 import { warnIfNotQueried } from './discover-models.ts'
-import { invalidInput, type OrUnset, refuseUndefined } from './input.ts'
+import { createInputError, type OrUnset, rejectUndefined } from './input.ts'
 import { listConnectionPriceWarnings } from './price-warnings.ts'
 import { findRecord, pickShownFields, requirePresent } from './record-operations.ts'
 import { type Warned, withWarnings } from './warnings.ts'
@@ -148,12 +148,12 @@ export function createConnectionOperations({
     async update(id, input) {
       const { fields, top } = parseConnection(connectionChange, input)
       const { id: sentId = id, ...members } = fields
-      if (sentId !== id) throw invalidInput('"id" cannot be changed; omit it')
+      if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
       return change((await find(id)).record, { fields: members, top })
     },
 
     async put(input) {
-      refuseUndefined(input)
+      rejectUndefined(input)
       const { fields, top } = parseConnection(connectionPut, input)
       const { id, ...members } = fields
       return retryOnConflict(async () => {

@@ -85,9 +85,9 @@ export async function warnIfNotQueried(
     getDefinition(catalog, provider),
   )
   if (!shown) return undefined
-  const { output, catalog: filed, id } = getProviderNames(catalog, connection)
+  const { output, catalog: catalogName, id } = getProviderNames(catalog, connection)
   const customs = await customModels.all().catch(() => []) // the change has already been made
-  if (customs.some(({ providerAlias }) => [output, filed, id].includes(providerAlias))) return undefined
+  if (customs.some(({ providerAlias }) => [output, catalogName, id].includes(providerAlias))) return undefined
   const what =
     shown === 'nothing'
       ? "GET /v1/models lists none of this connection's models because its server was never queried"

@@ -1,7 +1,7 @@
 import { type GroupOperations, groupInputs } from './groups.ts'
-import { changeInPlace, type OperationEntries, putRecord, recordRoutes } from './operation-table.ts'
+import { changeInPlace, createRecordRoutes, type OperationEntries, putRecord } from './operation-table.ts'
 
-const routes = recordRoutes('/api/groups', 'group')
+const routes = createRecordRoutes('/api/groups', 'group')
 
 export const groupTable = {
   list: {

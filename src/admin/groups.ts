@@ -11,10 +11,10 @@ import {
   type KeyGroup,
   type NewGroup,
 } from '../types/records/group-fields.ts'
-import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts'
 import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
 import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
-import { inputSchema } from './schemas.ts'
+import { createInputSchema } from './schemas.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
 /**
@@ -44,9 +44,9 @@ export interface ShownGroup extends KeyGroup {
 }
 
 export const groupInputs = {
-  create: inputSchema(groupFields, 'create'),
-  update: inputSchema(groupFields, 'update', { ignores: ['warnings', 'error'] }),
-  put: inputSchema(groupFields, 'put'),
+  create: createInputSchema(groupFields, 'create'),
+  update: createInputSchema(groupFields, 'update', { ignores: ['warnings', 'error'] }),
+  put: createInputSchema(groupFields, 'put'),
 }
 
 /** The lock for deleting groups and for adding keys to them, so that no key gets a deleted group. */
@@ -63,7 +63,7 @@ export function createGroupOperations(
 ): GroupOperations<unknown> {
   const { store, clock, forgetLimits, hasAccounts } = deps
   const { groups } = store
-  const inTurn = createMutex() // concurrent calls for one name create one group
+  const runInOrder = createMutex() // concurrent calls for one name create one group
 
   /** Returns the group as the API shows it. Doesn't throw for a group that was changed elsewhere, so that the others can be listed. */
   async function showGroup(record: GroupRecord): Promise<ShownGroup> {
@@ -88,7 +88,8 @@ export function createGroupOperations(
 
   async function change(id: string, given: Omit<GroupChange, 'id'>): Promise<GroupRecord> {
     const changed = await groups.update(id, async (current) => {
-      if (given.isActive === undefined && !(await store.isSignedGroup(id, current))) throw invalidInput(UNSIGNED_GROUP)
+      if (given.isActive === undefined && !(await store.isSignedGroup(id, current)))
+        throw createInputError(UNSIGNED_GROUP)
       return withChange(current, given)
     })
     return requirePresent(changed, 'Group')
@@ -110,8 +111,9 @@ export function createGroupOperations(
 
     async update(id, input) {
       const { id: sentId = id, ...given } = parseInput(groupInputs.update, input)
-      if (sentId !== id) throw invalidInput('"id" cannot be changed; omit it')
-      if (Object.keys(given).length === 0) throw invalidInput('Send "isActive", "name", or another field to change.')
+      if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
+      if (Object.keys(given).length === 0)
+        throw createInputError('Send "isActive", "name", or another field to change.')
       await find(id)
       return showWithWarnings(await change(id, given))
     },
@@ -119,7 +121,7 @@ export function createGroupOperations(
     async put(input) {
       const { id, ...given } = parsePut(groupInputs.put, input)
       const isMeant = (record: GroupRecord) => (id === undefined ? record.name === given.name : record.id === id)
-      const record = await inTurn(() =>
+      const record = await runInOrder(() =>
         retryOnConflict<GroupRecord>(async () => {
           const entries = await groups.entries({ fresh: true })
           const found = entries.find((entry) => isMeant(entry.record))?.record
@@ -136,9 +138,9 @@ export function createGroupOperations(
         await find(id)
         const keys = await store.keys.entries({ fresh: true })
         const count = keys.filter(({ record }) => record.group === id).length
-        if (count > 0) throw invalidInput(hasKeys(count))
+        if (count > 0) throw createInputError(hasKeys(count))
         const isPlan = keys.some(({ record }) => record.actsFor?.plan === id)
-        if (isPlan || (await hasAccounts(id))) throw invalidInput(IS_PLAN)
+        if (isPlan || (await hasAccounts(id))) throw createInputError(IS_PLAN)
         ready()
         requirePresent(await groups.remove(id), 'Group')
         await forgetLimits({ scope: 'group', id })

@@ -50,14 +50,14 @@ export function parseInput<T>(
   inner: Readonly<Record<string, readonly string[]>> = {},
 ): T {
   const names = fieldsToSend(schema.entries)
-  if (!isObject(input)) throw invalidInput(`Send an object with ${list(names)}.`)
+  if (!isObject(input)) throw createInputError(`Send an object with ${list(names)}.`)
   for (const field of Object.keys(input)) {
     if (Object.hasOwn(schema.entries, field)) continue
-    throw invalidInput(unknownField(field, suggestInnerField(field, names, inner) ?? suggestFields(field, names)))
+    throw createInputError(unknownField(field, suggestInnerField(field, names, inner) ?? suggestFields(field, names)))
   }
   const result = v.safeParse(schema, dropUndefined(input, 1), { abortEarly: true })
   if (result.success) return dropIgnored(result.output, schema.entries)
-  throw invalidInput(describeIssue(result.issues[0]))
+  throw createInputError(describeIssue(result.issues[0]))
 }
 
 function dropIgnored<T>(output: T, entries: Entries): T {
@@ -76,19 +76,19 @@ export function parsePut<T>(
   input: unknown,
   inner?: Readonly<Record<string, readonly string[]>>,
 ): T {
-  refuseUndefined(input)
+  rejectUndefined(input)
   return parseInput(schema, input, inner)
 }
 
 /** Throws `INVALID_REQUEST` if a field of an input, or of an object in it, is `undefined`. */
-export function refuseUndefined(input: unknown, path = ''): void {
+export function rejectUndefined(input: unknown, path = ''): void {
   if (!isObject(input)) return
   for (const [name, value] of Object.entries(input)) {
     if (value === undefined)
-      throw invalidInput(
+      throw createInputError(
         `"${path}${name}" must not be undefined. Check that the variable it comes from is set, or omit it to keep the stored value`,
       )
-    if (path === '') refuseUndefined(value, `${name}.`)
+    if (path === '') rejectUndefined(value, `${name}.`)
   }
 }
 
@@ -99,7 +99,7 @@ export type OrUnset<Input> = {
     : Input[Member]
 }
 
-export const invalidInput = (message: string): GatewayError => gatewayError('INVALID_REQUEST', { message })
+export const createInputError = (message: string): GatewayError => gatewayError('INVALID_REQUEST', { message })
 
 /** Returns the fields that are neither ignored nor always rejected. */
 const fieldsToSend = (entries: Entries): string[] =>
@@ -240,7 +240,7 @@ export function describeText(issue: v.StringIssue): string {
 const MAX_LENGTH = 2_048
 
 /** Returns the problem with a base URL, as a predicate; `undefined` if the URL is valid. */
-export function addressProblem(text: string): string | undefined {
+export function findBaseUrlProblem(text: string): string | undefined {
   const url = parse(text)
   if (!url || !/^https?:\/\//i.test(text)) return 'must be a URL that starts with http:// or https://'
   if (text.length > MAX_LENGTH) return `must not be longer than ${MAX_LENGTH} characters`

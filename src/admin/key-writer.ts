@@ -6,7 +6,7 @@ import type { KeyRecord } from '../records/record-collections.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { KeyChange, KeyPut } from '../types/records/key-fields.ts'
 import type { Clock } from '../types.ts'
-import { invalidInput } from './input.ts'
+import { createInputError } from './input.ts'
 import { createEdit, findRecord, getTimestamp, isSameJson, requirePresent, withChange } from './record-operations.ts'
 
 /** A key and its digest. */
@@ -90,7 +90,7 @@ export class KeyWriter {
   update(digest: string, change: KeyChange): Promise<KeyRecord | undefined> {
     return this.#store.keys.update(digest, async (current) => {
       if (change.isActive === undefined && !(await this.#store.isSignedKey(digest, current)))
-        throw invalidInput(UNSIGNED_KEY)
+        throw createInputError(UNSIGNED_KEY)
       return checkOwner(applyChange(current, change))
     })
   }
@@ -99,7 +99,7 @@ export class KeyWriter {
   async change({ digest, record }: FoundKey, key: string | undefined, given: Partial<KeyPut>): Promise<string> {
     const { keys, isSignedKey, keyring } = this.#store
     const isSigned = await isSignedKey(digest, record)
-    if (!isSigned && given.isActive === undefined) throw invalidInput(UNSIGNED_KEY)
+    if (!isSigned && given.isActive === undefined) throw createInputError(UNSIGNED_KEY)
     const next = checkOwner(withChange(record, given))
     const other = key === undefined ? digest : await (await keyring()).digest(key)
     if (key !== undefined && other !== digest) {
@@ -118,7 +118,7 @@ export class KeyWriter {
     return runExclusive('keys', async (ready) => {
       const { digest: from } = await this.find(id)
       const before = requirePresent(await keys.get(from), 'Key')
-      if (!(await isSignedKey(from, before))) throw invalidInput(UNSIGNED_KEY)
+      if (!(await isSignedKey(from, before))) throw createInputError(UNSIGNED_KEY)
       ready()
       const order = (await keys.entries()).find((entry) => entry.id === from)?.order
       const to = await this.insert(mintClientKey(), before, order)
@@ -182,8 +182,8 @@ export function checkOwner<
   T extends { group?: string | null | undefined; account?: string | undefined; actsFor?: object | null | undefined },
 >(key: T): T {
   if (key.account === undefined) return key
-  if (typeof key.group === 'string') throw invalidInput(GROUP_OR_ACCOUNT)
-  if (key.actsFor) throw invalidInput(ONE_ACCOUNT)
+  if (typeof key.group === 'string') throw createInputError(GROUP_OR_ACCOUNT)
+  if (key.actsFor) throw createInputError(ONE_ACCOUNT)
   return key
 }
 
@@ -191,4 +191,4 @@ const GROUP_OR_ACCOUNT = 'A key cannot have both a "group" and an "account". The
 const ONE_ACCOUNT = 'A key with an "account" cannot have "actsFor", since it only acts for that account'
 /** The error for a key whose record was changed elsewhere. */
 export const UNSIGNED_KEY = `This record was not written by a gateway with this secret, so the key is rejected. ${CONFIRM_KEY}`
-const createTakenError = () => invalidInput('"key" must not be the value of another key')
+const createTakenError = () => createInputError('"key" must not be the value of another key')

@@ -1,9 +1,15 @@
 import { type KeyOperations, keyInputs } from './keys.ts'
-import { changeInPlace, listParameters, type OperationEntries, putRecord, recordRoutes } from './operation-table.ts'
+import {
+  changeInPlace,
+  createRecordRoutes,
+  listParameters,
+  type OperationEntries,
+  putRecord,
+} from './operation-table.ts'
 
 const values = '`none`: each key has a `hint` instead of its value.'
 
-const routes = recordRoutes('/api/keys', 'key')
+const routes = createRecordRoutes('/api/keys', 'key')
 
 export const keyTable = {
   list: {

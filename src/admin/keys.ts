@@ -9,7 +9,7 @@ import type { WritableStore } from '../records/writable-store.ts'
 import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/records/key-fields.ts'
 import type { ApiKey } from '../types.ts'
 import { GROUPS_LOCK } from './groups.ts'
-import { closedObject, invalidInput, type OrUnset, parseInput, parsePut, wholeNumber } from './input.ts'
+import { closedObject, createInputError, type OrUnset, parseInput, parsePut, wholeNumber } from './input.ts'
 import {
   findPage,
   type HintedKey,
@@ -22,7 +22,7 @@ import {
 import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
 import { checkOwner, type FoundKey, KeyWriter, UNSIGNED_KEY } from './key-writer.ts'
 import { getTimestamp, pickShownFields, requirePresent } from './record-operations.ts'
-import { inputSchema } from './schemas.ts'
+import { createInputSchema } from './schemas.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
 /**
@@ -76,7 +76,7 @@ export interface ShownKey extends ApiKey {
 export interface CreatedKey extends Omit<ApiKey, 'isActive'>, Warned {}
 
 /** Returns the result for a new key. */
-export function createdKey({ key, isActive, error, ...rest }: ShownKey): CreatedKey {
+export function toCreatedKey({ key, isActive, error, ...rest }: ShownKey): CreatedKey {
   return { key, ...rest }
 }
 
@@ -85,9 +85,9 @@ const MAX_GRACE_MS = 30 * 24 * 60 * 60 * 1_000
 
 export const keyInputs = {
   ...keyViews,
-  create: inputSchema(keyFields, 'create'),
-  update: inputSchema(keyFields, 'update'),
-  put: inputSchema(keyFields, 'put'),
+  create: createInputSchema(keyFields, 'create'),
+  update: createInputSchema(keyFields, 'update'),
+  put: createInputSchema(keyFields, 'put'),
   rotate: closedObject({ graceMs: v.exactOptional(wholeNumber(0, MAX_GRACE_MS)) }),
 }
 
@@ -105,7 +105,7 @@ export function createKeyOperations(
 ): KeyOperations<unknown> {
   const { store, clock, turnEnd, forgetLimits, resolveAccount, findAccountRef } = deps
   const writer = new KeyWriter(store, clock)
-  const inTurn = createMutex() // concurrent calls for one name create one key
+  const runInOrder = createMutex() // concurrent calls for one name create one key
 
   /** Returns the key as the API shows it. Doesn't throw if it can't be decrypted or was changed elsewhere, so that the others can be listed. */
   async function showKey({ digest, record }: FoundKey): Promise<ShownKey> {
@@ -127,7 +127,7 @@ export function createKeyOperations(
     if (typeof group !== 'string') return work()
     return store.runExclusive(GROUPS_LOCK, async (ready) => {
       if (!(await store.groups.get(group)))
-        throw invalidInput(`"group" must be the ID of a group; no group has the ID "${group}"`)
+        throw createInputError(`"group" must be the ID of a group; no group has the ID "${group}"`)
       ready()
       return work()
     })
@@ -179,12 +179,12 @@ export function createKeyOperations(
       const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: getTimestamp(clock), ...more }
       const digest = await inGroup(more.group, () => writer.insert(key, record))
       if (digest === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
-      return withWarnings(createdKey({ ...record, key }), await listKeyWarnings(record, deps))
+      return withWarnings(toCreatedKey({ ...record, key }), await listKeyWarnings(record, deps))
     },
 
     async update(id, input) {
       const change = parseInput(keyInputs.update, input)
-      if (Object.keys(change).length === 0) throw invalidInput('Send "isActive" or "name".')
+      if (Object.keys(change).length === 0) throw createInputError('Send "isActive" or "name".')
       const { digest } = await writer.find(id)
       const record = await inGroup(change.group, () => writer.update(digest, change))
       return showWithWarnings({ digest, record: requirePresent(record, 'Key') })
@@ -192,7 +192,7 @@ export function createKeyOperations(
 
     async put(input) {
       const { id, key, ...given } = await withAccount(parsePut(keyInputs.put, input))
-      return inTurn(async () => {
+      return runInOrder(async () => {
         const digest = await retryOnConflict(async () => {
           const found = await writer.findByIdOrName(id, given.name)
           const newGroup = found?.record.group === given.group ? undefined : given.group
@@ -206,10 +206,10 @@ export function createKeyOperations(
     },
 
     rotate: (id, input = {}) =>
-      inTurn(async () => {
+      runInOrder(async () => {
         const { graceMs = 0 } = parseInput(keyInputs.rotate, input)
         const rotated = await writer.rotate(id, graceMs)
-        return withWarnings(createdKey(await showKey(rotated)), await listKeyWarnings(rotated.record, deps))
+        return withWarnings(toCreatedKey(await showKey(rotated)), await listKeyWarnings(rotated.record, deps))
       }),
 
     async delete(id) {

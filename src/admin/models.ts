@@ -6,10 +6,10 @@ import type { RouteTable } from '../request/routing/route-table.ts'
 import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { Combo, ComboModel, CustomModel } from '../types.ts'
-import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts'
 import { listTokenPriceWarnings } from './price-warnings.ts'
 import { findRecord, isSameJson, requirePresent, withChange } from './record-operations.ts'
-import { inputSchema } from './schemas.ts'
+import { createInputSchema } from './schemas.ts'
 import { explainUnresolved, type Warned, withWarnings } from './warnings.ts'
 
 /** Aliases of models. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
@@ -24,20 +24,20 @@ export interface AliasOperations<Input = never> {
   delete(alias: string): Promise<{ success: true }>
 }
 
-export const aliasInputs = { set: inputSchema(aliasFields, 'put') }
+export const aliasInputs = { set: createInputSchema(aliasFields, 'put') }
 
 /**
- * Creates the operations. `inTurn` is shared with the combos, because both affect how names resolve. `routes` returns the current resolution of
+ * Creates the operations. `runInOrder` is shared with the combos, because both affect how names resolve. `routes` returns the current resolution of
  * names.
  */
 export function createAliasOperations({
   store,
   routes,
-  inTurn,
+  runInOrder,
 }: {
   store: WritableStore
   routes: () => Promise<RouteTable>
-  inTurn: Mutex
+  runInOrder: Mutex
 }): AliasOperations<unknown> {
   const { aliases } = store
 
@@ -60,19 +60,19 @@ export function createAliasOperations({
 
     async set(input) {
       const record = parseInput(aliasInputs.set, input)
-      return inTurn(async () => {
+      return runInOrder(async () => {
         const all = (await aliases.entries({ fresh: true })).map((entry) => entry.record)
         if (all.some(({ alias, model }) => alias === record.alias && model === record.model)) return addWarnings(record)
         const others = all.filter(({ alias }) => alias !== record.alias)
         const cycle = findCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
-        if (cycle) throw invalidInput(`"model" must not lead back to the alias itself: ${formatCycle(cycle)}`)
+        if (cycle) throw createInputError(`"model" must not lead back to the alias itself: ${formatCycle(cycle)}`)
         await aliases.upsert(record.alias, record)
         return addWarnings(record)
       })
     },
 
     delete: (name) =>
-      inTurn(async () => {
+      runInOrder(async () => {
         const { id } = await findRecord(aliases, 'Alias', ({ alias }) => alias === name)
         requirePresent(await aliases.remove(id), 'Alias')
         return { success: true }
@@ -143,8 +143,8 @@ export interface CustomModelOperations<Input = never> {
 export interface CustomModelPut extends InputOf<typeof customModelFields, 'put'> {}
 
 export const customModelInputs = {
-  create: inputSchema(customModelFields, 'create'),
-  put: inputSchema(customModelFields, 'put'),
+  create: createInputSchema(customModelFields, 'create'),
+  put: createInputSchema(customModelFields, 'put'),
 }
 
 export function createCustomModelOperations({
@@ -175,7 +175,7 @@ export function createCustomModelOperations({
     async create(input) {
       const model = parseInput(customModelInputs.create, input)
       if (!(await customModels.insert(getCustomModelId(model), model))) {
-        throw invalidInput(`The custom model "${model.providerAlias}/${model.id}" already exists`)
+        throw createInputError(`The custom model "${model.providerAlias}/${model.id}" already exists`)
       }
       return addWarnings(model)
     },

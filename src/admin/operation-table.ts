@@ -60,7 +60,7 @@ export interface NamedOperation extends OperationEntry, Partial<Pick<FeatureOper
 }
 
 /** Returns the routes of records with ids, such as those at `/api/keys`; `noun` names one record. */
-export function recordRoutes<const Path extends `/api/${string}`>(path: Path, noun: string) {
+export function createRecordRoutes<const Path extends `/api/${string}`>(path: Path, noun: string) {
   return {
     list: { method: 'GET', path, failure: `fetch ${noun}s` },
     create: { method: 'POST', path, failure: `create ${noun}`, status: 201 },

@@ -8,7 +8,7 @@ import type { InputOf } from '../types/records/record-fields.ts'
 import type { Catalog, CatalogProvider, Strategy } from '../types.ts'
 import { parseInput } from './input.ts'
 import { requirePresent } from './record-operations.ts'
-import { inputSchema } from './schemas.ts'
+import { createInputSchema } from './schemas.ts'
 
 /** A provider, as the management API returns it, with defaults filled in. */
 export interface Provider extends CatalogProvider {
@@ -33,7 +33,7 @@ export interface ProviderOperations<Input = never> {
 /** How to choose among a provider's connections: any strategy except `conditional`. */
 export interface ProviderChange extends InputOf<typeof providerFields, 'update'> {}
 
-export const providerInputs = { update: inputSchema(providerFields, 'update') }
+export const providerInputs = { update: createInputSchema(providerFields, 'update') }
 
 export function createProviderOperations({
   store,

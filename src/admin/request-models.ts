@@ -8,22 +8,23 @@ import {
 } from '../types/records/request-model-fields.ts'
 import type { RequestModels } from '../types.ts'
 import { effort, entryParams } from './combo-entry.ts'
-import { type ClosedSchema, closedObject, invalidInput, noArray, parseInput } from './input.ts'
-import { inputSchema } from './schemas.ts'
+import { type ClosedSchema, closedObject, createInputError, noArray, parseInput } from './input.ts'
+import { createInputSchema } from './schemas.ts'
 
 /** The longest header that all runtimes and servers accept, in characters. */
-const MOST = 8 * 1024
+const MAX_HEADER_LENGTH = 8 * 1024
 
-const schema = inputSchema(requestModelsFields, 'create')
+const schema = createInputSchema(requestModelsFields, 'create')
 
 /** Parses the header `x-signalbox-models`: a JSON object, or comma-separated model names. Throws `INVALID_REQUEST` with the invalid field. */
 export function parseRequestModels(header: string): RequestModels {
   try {
-    if (header.length > MOST) throw invalidInput(`It must not be longer than ${MOST} characters.`)
+    if (header.length > MAX_HEADER_LENGTH)
+      throw createInputError(`It must not be longer than ${MAX_HEADER_LENGTH} characters.`)
     const text = header.trim()
     if (/^[^{["]/.test(text)) return parseInput(schema, { models: text.split(',') })
     const given = tryParseJson(text)
-    if (given === undefined) throw invalidInput('It is not valid JSON.')
+    if (given === undefined) throw createInputError('It is not valid JSON.')
     return parseInput(schema, given)
   } catch (thrown) {
     if (!isGatewayError(thrown, 'INVALID_REQUEST')) throw thrown
@@ -38,14 +39,14 @@ export const parseRouteResult = (given: unknown): RequestModels => parseInput(sc
 export const CALL_OPTIONS = 'providerOptions.signalbox'
 
 const options: unknown = closedObject({
-  ...inputSchema(callOptionsFields, 'create').entries,
+  ...createInputSchema(callOptionsFields, 'create').entries,
   params: v.exactOptional(entryParams),
   reasoning: v.exactOptional(effort),
 })
 const callOptions = options as ClosedSchema<SignalboxCallOptions> // the entries and the type come from the same fields
 
 /** Makes messages contain the full path of each field. */
-const atItsPlace = closedObject({ [CALL_OPTIONS]: v.pipe(noArray(), callOptions) })
+const callOptionsInPlace = closedObject({ [CALL_OPTIONS]: v.pipe(noArray(), callOptions) })
 
 /** The start of messages about unknown fields at the top level. */
 const UNKNOWN = /^Unknown field "providerOptions\.signalbox\.[^.["]*"/
@@ -53,7 +54,7 @@ const UNKNOWN = /^Unknown field "providerOptions\.signalbox\.[^.["]*"/
 /** Parses the gateway's options of an AI SDK call. Throws `INVALID_REQUEST` with the invalid field. */
 export function parseCallOptions(given: unknown): SignalboxCallOptions {
   try {
-    return parseInput(atItsPlace, { [CALL_OPTIONS]: given })[CALL_OPTIONS]
+    return parseInput(callOptionsInPlace, { [CALL_OPTIONS]: given })[CALL_OPTIONS]
   } catch (thrown) {
     if (!isGatewayError(thrown, 'INVALID_REQUEST') || !UNKNOWN.test(thrown.message)) throw thrown
     const hint = 'Put model options next to it, under the provider\'s name, such as "openai".'

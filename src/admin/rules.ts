@@ -1,5 +1,5 @@
 import type { EffectiveRules, RequestRules } from '../types.ts'
-import { invalidInput } from './input.ts'
+import { createInputError } from './input.ts'
 
 type ChangedFields<T> = { [Member in keyof T]?: T[Member] | null }
 
@@ -35,5 +35,7 @@ export function mergeFields<T extends object>(
 /** Throws `INVALID_REQUEST` if the first cooldown would be longer than the maximum. */
 export function checkCooldowns({ cooldownMs, maxCooldownMs }: EffectiveRules['health']): void {
   if (cooldownMs <= maxCooldownMs) return
-  throw invalidInput(`"health.cooldownMs" must not be above "health.maxCooldownMs": ${cooldownMs}, ${maxCooldownMs}`)
+  throw createInputError(
+    `"health.cooldownMs" must not be above "health.maxCooldownMs": ${cooldownMs}, ${maxCooldownMs}`,
+  )
 }

@@ -17,13 +17,13 @@ import type {
 } from '../types/records/shapes.ts'
 import { comboModel } from './combo-entry.ts'
 import {
-  addressProblem,
   bounds,
   type ClosedSchema,
   choice,
   closedObject,
   describeText,
   fields,
+  findBaseUrlProblem,
   noArray,
   notDots,
   wholeNumber,
@@ -32,7 +32,7 @@ import {
 /* The valibot schemas of inputs, created from the shapes of fields. */
 
 /** Creates the schema of an operation's input. `ignores` lists fields of results that clients can send back. */
-export function inputSchema<const F extends RecordFields, D extends WriteOperation>(
+export function createInputSchema<const F extends RecordFields, D extends WriteOperation>(
   recordFields: F,
   operation: D,
   { ignores = [] }: { ignores?: readonly string[] } = {},
@@ -89,8 +89,8 @@ function createEntry(way: FieldUse, shape: Shape): v.GenericSchema {
 /** Creates the entries of a synced record's schema. Fields that have a replacement for invalid values are optional, unless all are required. */
 export function createSyncedEntries(recordFields: RecordFields, { areRequired = false } = {}): v.ObjectEntries {
   const names = listSyncedFields(recordFields)
-  const mirrored = Object.entries(recordFields).filter(([name]) => names.includes(name))
-  return mapFields(Object.fromEntries(mirrored), ({ shape, isOptional, fallback }) =>
+  const syncedFields = Object.entries(recordFields).filter(([name]) => names.includes(name))
+  return mapFields(Object.fromEntries(syncedFields), ({ shape, isOptional, fallback }) =>
     makeOptional(!areRequired && (isOptional || fallback !== undefined), createSchema(shape)),
   )
 }
@@ -237,8 +237,8 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
     fields.text,
     v.trim(),
     v.check(
-      (url) => url === '' || addressProblem(url) === undefined,
-      ({ input }) => addressProblem(input) ?? '',
+      (url) => url === '' || findBaseUrlProblem(url) === undefined,
+      ({ input }) => findBaseUrlProblem(input) ?? '',
     ),
   ),
 }

@@ -8,10 +8,10 @@ import type { WritableStore } from '../records/writable-store.ts'
 import { mergeRules, type RuledLimits } from '../request/routing/request-rules.ts'
 import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
 import type { Settings } from '../types.ts'
-import { addressProblem, invalidInput, parseInput } from './input.ts'
+import { createInputError, findBaseUrlProblem, parseInput } from './input.ts'
 import { createEdit, isSameJson } from './record-operations.ts'
 import { changeRules, checkCooldowns, mergeFields } from './rules.ts'
-import { inputSchema, listInnerFields } from './schemas.ts'
+import { createInputSchema, listInnerFields } from './schemas.ts'
 
 /** The settings. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
 export interface SettingsOperations<Input = never> {
@@ -24,7 +24,7 @@ export interface SettingsOperations<Input = never> {
   update(input: SettingsChange | Input): Promise<Settings>
 }
 
-export const settingsInputs = { update: inputSchema(settingsFields, 'update') }
+export const settingsInputs = { update: createInputSchema(settingsFields, 'update') }
 
 const innerFields = listInnerFields(settingsFields)
 
@@ -56,7 +56,8 @@ export function createSettingsOperations({
       const base = cloudUrl === undefined ? undefined : normalizeCloudUrl(cloudUrl)
       function createPatch(stored: StoredSettings): SettingsPatch {
         const { rules: before, cloudEnabled: isOn, cloudUrl } = stored
-        if (isOn && base !== undefined && base !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: STILL_ON })
+        if (isOn && base !== undefined && base !== cloudUrl)
+          throw gatewayError('CLOUD_CONFLICT', { message: CLOUD_IS_ON })
         const rules = changeRules(before, { health, maxAttempts, timeouts })
         if (health) checkCooldowns(mergeRules(limits, rules).health)
         return {
@@ -102,12 +103,12 @@ const removeNulls = <T extends object>(change: T) =>
     [Name in keyof T]: Exclude<T[Name], null> | undefined // `undefined` for each null
   }
 
-const STILL_ON =
+const CLOUD_IS_ON =
   '"cloudUrl" cannot be changed while cloud sync is on, because the data is synced there. Send POST /api/sync/cloud with the action "disable" first.'
 
 function normalizeCloudUrl(cloudUrl: string): string {
   const base = trimCloudUrl(cloudUrl)
-  const problem = base === '' ? undefined : addressProblem(base)
-  if (problem) throw invalidInput(`"cloudUrl" ${problem}, or be empty`)
+  const problem = base === '' ? undefined : findBaseUrlProblem(base)
+  if (problem) throw createInputError(`"cloudUrl" ${problem}, or be empty`)
   return base
 }

@@ -1,7 +1,7 @@
 import { checkRoutesOfFeatures, createFeatureApi } from '../admin/feature-operations.ts'
 import { createManagementGuard } from '../admin/http/management-guard.ts'
 import { createOperationRoutes, groupByRoute, readJsonBody } from '../admin/http/operation-routes.ts'
-import { tryRoute } from '../admin/http/try.ts'
+import { createTryRoute } from '../admin/http/try.ts'
 import { type FeatureOperations, listOperations } from '../admin/operation-table.ts'
 import { gatewayError } from '../errors.ts'
 import type { Feature } from '../feature.ts'
@@ -88,7 +88,7 @@ export function createManagementApi(
   })
   const api = { ...ownApi, ...createFeatureApi(added) }
   const guard = createManagementGuard(management, { onError, publicOrigin })
-  const trying = tryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
+  const trying = createTryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
   const live = [liveRoute(feed), liveUsageRoute(deps.usage)]
   const store = createWritableStore(deps.store, deps.clock)
   const routers = {

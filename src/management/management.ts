@@ -72,7 +72,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
 /** Creates the operations, which validate their input. `pushes` sends their changes to the cloud proxy. */
 export function createManagement(given: ManagementDependencies): { api: Management<unknown>; pushes: Pushes } {
   const deps = { ...given, ...given.cloud, store: createWritableStore(given.store, given.clock) }
-  const inTurn = createMutex() // combos and aliases must not change between the cycle check and the write
+  const runInOrder = createMutex() // combos and aliases must not change between the cycle check and the write
   const mirror = createMirror(deps)
   const pushes = createPushes({ ...deps, mirror })
   const limits = createLimitOperations(deps)
@@ -103,14 +103,14 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     accounts: { ...notifying('accounts', accounts.operations), limits: limits.accounts },
     tokens: { mint: deps.tokens.mint },
     settings: { ...notifyingMirror('settings', createSettingsOperations(deps)), limits: limits.gateway },
-    combos: notifyingMirror('combos', createComboOperations({ ...deps, inTurn })),
+    combos: notifyingMirror('combos', createComboOperations({ ...deps, runInOrder })),
     connections: {
       ...notifyingMirror('connections', createConnectionOperations(deps)),
       test: createConnectionTest({ ...deps, basePath: deps.own.basePath }),
     },
     models: createModelOperations(deps),
     customModels: notifyingMirror('customModels', createCustomModelOperations(deps)),
-    aliases: notifyingMirror('aliases', createAliasOperations({ ...deps, inTurn })),
+    aliases: notifyingMirror('aliases', createAliasOperations({ ...deps, runInOrder })),
     providers: notifyingMirror('providers', createProviderOperations(deps)),
     health: notifying('health', health),
     damagedRecords: notifyingMirror('damagedRecords', createDamagedRecordOperations(deps)),

@@ -1,4 +1,4 @@
-import { errorRows } from '../../src/admin/http/openapi/error-codes.ts'
+import { formatErrorRows } from '../../src/admin/http/openapi/error-codes.ts'
 import { openDoor } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 import { readPages } from './pages.ts'
@@ -15,10 +15,10 @@ const readRows = (text: string) =>
 
 test('the page on API errors lists every code with its status, cause, and fix', () => {
   const page = readPages().find(({ path }) => path === 'src/features/limits/ERRORS.md')
-  assert.equal(readRows(page?.text ?? ''), errorRows().sort())
+  assert.equal(readRows(page?.text ?? ''), formatErrorRows().sort())
 })
 
 test('the OpenAPI document contains the same table', async () => {
   const { info } = await openDoor().gateway.api.openapi()
-  assert.equal(readRows(String(info.description)), errorRows().sort())
+  assert.equal(readRows(String(info.description)), formatErrorRows().sort())
 })

@@ -1,4 +1,4 @@
-import { listReply } from '../../src/admin/http/operation-routes.ts'
+import { createListReply } from '../../src/admin/http/operation-routes.ts'
 import { isByteStream } from '../../src/lib/exchange.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -7,7 +7,7 @@ const test = suite('a long list in the management API')
 test('writes a long list at the pace of its reader, and stops when the client disconnects', async () => {
   let written = 0
   const list = Array.from({ length: 1_200 }, (_, at) => ({ toJSON: () => ++written && at }))
-  const { body } = listReply(200, { list })
+  const { body } = createListReply(200, { list })
   if (!isByteStream(body)) throw new Error('not piece by piece')
   assert.is(written, 0)
   assert.match(new TextDecoder().decode(await body.next()), /^\{"list":\[0,1,.*,499$/)

@@ -1,5 +1,5 @@
 import { type ClosedSchema, parseInput } from '../../src/admin/input.ts'
-import { inputSchema } from '../../src/admin/schemas.ts'
+import { createInputSchema } from '../../src/admin/schemas.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import { createJsonSchemaConverter } from '../../src/lib/json-schema.ts'
 import { type InputOf, type RecordFields, removable, requiredToCreate } from '../../src/types/records/record-fields.ts'
@@ -64,7 +64,7 @@ function refusal(schema: ClosedSchema<unknown>, input: unknown): string {
 }
 
 test('validates nested objects, lists, numbers, times, and maps', () => {
-  const create = inputSchema(fields, 'create')
+  const create = createInputSchema(fields, 'create')
   assert.equal(parseInput(create, sample), sample)
   const cases: [object, string][] = [
     [{ name: 'a', expiresAt: 'soon' }, '"expiresAt" must be an ISO 8601 date'],
@@ -90,14 +90,14 @@ test('validates nested objects, lists, numbers, times, and maps', () => {
     [{ name: 'a', notes: null }, '"notes" must be an object'],
   ]
   for (const [input, message] of cases) assert.is(refusal(create, input), message)
-  const update = inputSchema(fields, 'update')
+  const update = createInputSchema(fields, 'update')
   const none = { expiresAt: null, kinds: null, limits: null, notes: null }
   assert.equal(parseInput(update, none), none)
 })
 
 test('record fields are converted to JSON Schema', () => {
   const { convert } = createJsonSchemaConverter(new Map(), '')
-  const { properties } = convert(inputSchema(fields, 'update'))
+  const { properties } = convert(createInputSchema(fields, 'update'))
   const { notes, limits } = Object(properties)
   assert.equal(notes, {
     type: ['object', 'null'],

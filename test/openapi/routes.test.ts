@@ -1,4 +1,4 @@
-import { tryRoute } from '../../src/admin/http/try.ts'
+import { createTryRoute } from '../../src/admin/http/try.ts'
 import { accountRoutes } from '../../src/features/limits/account-routes.ts'
 import { createListingRoutes } from '../../src/features/listing/listing-routes.ts'
 import { liveRoute } from '../../src/features/live/live.ts'
@@ -25,7 +25,7 @@ const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
   ...managementRoutes(openDoor().gateway.api),
   liveRoute({} as Parameters<typeof liveRoute>[0]), // only its path is read
   liveUsageRoute(undefined),
-  tryRoute({} as Parameters<typeof tryRoute>[0]), // only its path is read
+  createTryRoute({} as Parameters<typeof createTryRoute>[0]), // only its path is read
 ]
 
 const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')

@@ -47,10 +47,10 @@ export function createPageGuards(options: ManagementOptions | undefined, deps: G
   return {
     management: async (exchange) => void (await management(exchange)),
     async host(exchange) {
-      if (isOpen) refuseUnknownHost(exchange, options.allowedHosts ?? [])
+      if (isOpen) rejectUnknownHost(exchange, options.allowedHosts ?? [])
     },
     async token(exchange, token) {
-      const guard = byToken.get(token) ?? tokenGuard({ token }, wrongPageToken)
+      const guard = byToken.get(token) ?? tokenGuard({ token }, createWrongTokenError)
       byToken.set(token, guard)
       await guard(exchange)
     },
@@ -66,15 +66,15 @@ function tokenGuard(
   refused = unauthorized,
 ): ManagementGuard {
   let expected: Promise<Uint8Array> | undefined // some platforms don't allow cryptography before the first request
-  let expectedToLook: Promise<Uint8Array> | undefined
+  let expectedReadToken: Promise<Uint8Array> | undefined
   return async (exchange) => {
     const presented = getBearerToken(exchange.header('authorization')) ?? ''
     expected ??= digest(token)
     const given = await digest(presented)
     if (isEqualInConstantTime(given, await expected)) return 'manage'
     if (readToken === undefined) throw refused(presented)
-    expectedToLook ??= digest(readToken)
-    if (!isEqualInConstantTime(given, await expectedToLook)) throw refused(presented)
+    expectedReadToken ??= digest(readToken)
+    if (!isEqualInConstantTime(given, await expectedReadToken)) throw refused(presented)
     if (exchange.method === 'GET' || exchange.method === 'HEAD') return 'look'
     throw gatewayError('FORBIDDEN', {
       message: `This token is read-only, so it cannot send ${exchange.method} requests. Use the admin token.`,
@@ -83,7 +83,7 @@ function tokenGuard(
 }
 
 /** Creates the error for a page that has its own token. */
-const wrongPageToken = () =>
+const createWrongTokenError = () =>
   gatewayError('MANAGEMENT_UNAUTHORIZED', {
     message: 'Send this page\'s token as "Authorization: Bearer <token>".',
     headers: { 'www-authenticate': 'Bearer' },
@@ -114,7 +114,7 @@ function authorizeGuard(
       const message = typeof answer === 'string' ? answer : 'This request is not authorized to use the management API.'
       throw gatewayError('MANAGEMENT_UNAUTHORIZED', { message })
     }
-    refuseForeignChange(exchange, publicOrigin)
+    rejectForeignChange(exchange, publicOrigin)
     return 'manage'
   }
 }
@@ -122,8 +122,8 @@ function authorizeGuard(
 const openGuard =
   (allowedHosts: readonly string[]): ManagementGuard =>
   async (exchange) => {
-    refuseUnknownHost(exchange, allowedHosts)
-    refuseForeignChange(exchange)
+    rejectUnknownHost(exchange, allowedHosts)
+    rejectForeignChange(exchange)
     return 'manage'
   }
 
@@ -135,7 +135,7 @@ const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
  * Rejects changes that another site's page requests through a visitor's browser (CSRF). Throws `FORBIDDEN` for a foreign origin, and
  * `UNSUPPORTED_MEDIA_TYPE` for a body that a plain HTML form could send.
  */
-function refuseForeignChange(exchange: Exchange, publicOrigin?: string): void {
+function rejectForeignChange(exchange: Exchange, publicOrigin?: string): void {
   if (!CHANGES.has(exchange.method)) return
   if (isForeign(exchange, publicOrigin)) {
     throw gatewayError('FORBIDDEN', {
@@ -149,7 +149,7 @@ function refuseForeignChange(exchange: Exchange, publicOrigin?: string): void {
  * Rejects pages whose hostname resolves to this machine (DNS rebinding) and that would otherwise count as local: a browser must use localhost, the IP
  * address, or one of `allowedHosts` as the hostname. Throws `FORBIDDEN`.
  */
-function refuseUnknownHost(exchange: Exchange, allowedHosts: readonly string[]): void {
+function rejectUnknownHost(exchange: Exchange, allowedHosts: readonly string[]): void {
   if (!isBrowser(exchange)) return
   const host = getHost(exchange)
   const name = hostName(host)

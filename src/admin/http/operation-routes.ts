@@ -88,7 +88,7 @@ function createRoute(operations: RouteOperations, { api, limits, store }: RouteT
 }
 
 function withHeaders(operation: NamedOperation, status: number, body: object): Reply {
-  const reply = listReply(status, body)
+  const reply = createListReply(status, body)
   return { ...reply, headers: { ...reply.headers, ...createRevisionHeader(operation, body) } }
 }
 
@@ -151,25 +151,25 @@ function hasNoBody(exchange: Exchange): boolean {
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<JsonObject> {
   requireJson(exchange)
   requirePlainUtf8(exchange)
-  return parseJsonObject(decodeJsonText(await unlessClientLeaves(exchange, readTimedBody(exchange, limits))))
+  return parseJsonObject(decodeJsonText(await runWhileConnected(exchange, readTimedBody(exchange, limits))))
 }
 
 /** Rejects as soon as the client disconnects, because some platforms keep waiting for the body. */
-function unlessClientLeaves<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
+function runWhileConnected<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
   const { scope, close } = createClientScope(exchange)
   return scope.race(work).finally(close)
 }
 
 /** The number of elements to write without a pause; takes less than a millisecond. */
-const PIECE = 500
+const BATCH = 500
 
 /**
  * Like `createJsonReply`, but if a long list is the only field of the body, writes it in pieces as fast as the client reads. Writing 100,000 keys in one go
  * would block all other requests.
  */
-export function listReply(status: number, body: object): Reply {
+export function createListReply(status: number, body: object): Reply {
   const [[name, list] = [], ...others] = Object.entries(body)
-  if (name === undefined || others.length > 0 || !Array.isArray(list) || list.length <= PIECE)
+  if (name === undefined || others.length > 0 || !Array.isArray(list) || list.length <= BATCH)
     return createJsonReply(status, body)
   return { ...createJsonReply(status, {}), body: pieces(name, list) }
 }
@@ -180,8 +180,8 @@ function pieces(name: string, list: readonly unknown[]): ByteStream {
     async next() {
       if (at >= list.length) return undefined
       const start = at === 0 ? `{${JSON.stringify(name)}:[` : ','
-      const elements = JSON.stringify(list.slice(at, at + PIECE)).slice(1, -1)
-      at += PIECE
+      const elements = JSON.stringify(list.slice(at, at + BATCH)).slice(1, -1)
+      at += BATCH
       return encodeUtf8(start + elements + (at >= list.length ? ']}' : ''))
     },
     cancel: () => {

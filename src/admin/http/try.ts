@@ -7,7 +7,7 @@ import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Store } from '../../records/store.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
 import type { Asker } from '../../request/identity.ts'
-import { anyObject, closedObject, fields, invalidInput, noArray, parseInput } from '../input.ts'
+import { anyObject, closedObject, createInputError, fields, noArray, parseInput } from '../input.ts'
 import { findRecord, requirePresent } from '../record-operations.ts'
 
 /** The path where callers of the management API send model requests. It isn't an operation, because its response can be a stream. */
@@ -28,7 +28,7 @@ export const tryInput = closedObject({
  * account with the given id or ref, and has its limits and models. By default, it acts as the operator, who needs no key and has the limits of the
  * gateway.
  */
-export const tryRoute = ({
+export const createTryRoute = ({
   store,
   accounts,
   readBody,
@@ -47,7 +47,7 @@ export const tryRoute = ({
   async run({ exchange }) {
     const { path, body, headers = {}, asKey, asAccount } = parseInput(tryInput, await readBody(exchange))
     if (asKey !== undefined && asAccount !== undefined)
-      throw invalidInput('"asAccount" cannot be combined with "asKey"')
+      throw createInputError('"asAccount" cannot be combined with "asKey"')
     const { pathname, search } = parseEndpoint(path)
     const key = asKey === undefined ? undefined : await findRecord(store.keys, 'Key', ({ id }) => id === asKey)
     const reply = await serve(
@@ -84,7 +84,8 @@ function parseEndpoint(path: string): { pathname: string; search: string } {
     /^\/[^/\\]/.test(path) && URL.canParse(path, 'http://gateway') ? new URL(path, 'http://gateway') : undefined
   const isModelPath =
     url && (/^\/v1(?:beta)?\/./.test(url.pathname) || endpoints.some((endpoint) => endpoint.path === url.pathname))
-  if (!isModelPath) throw invalidInput('"path" must be the path of a model endpoint, such as "/v1/chat/completions"')
+  if (!isModelPath)
+    throw createInputError('"path" must be the path of a model endpoint, such as "/v1/chat/completions"')
   return { pathname: url.pathname, search: url.search }
 }
 
@@ -92,6 +93,6 @@ function toHeaders(given: Record<string, string>): Map<string, string> {
   try {
     return new Map(new Headers(given)) // validates them and lowercases their names
   } catch {
-    throw invalidInput('"headers" must contain only valid header names and values')
+    throw createInputError('"headers" must contain only valid header names and values')
   }
 }

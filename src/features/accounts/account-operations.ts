@@ -1,7 +1,15 @@
 import * as v from 'valibot'
-import { choice, closedObject, fields, invalidInput, type OrUnset, parseInput, parsePut } from '../../admin/input.ts'
+import {
+  choice,
+  closedObject,
+  createInputError,
+  fields,
+  type OrUnset,
+  parseInput,
+  parsePut,
+} from '../../admin/input.ts'
 import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from '../../admin/record-operations.ts'
-import { inputSchema } from '../../admin/schemas.ts'
+import { createInputSchema } from '../../admin/schemas.ts'
 import { listLimitWarnings, type Warned, withWarnings } from '../../admin/warnings.ts'
 import { gatewayError, isGatewayError } from '../../errors.ts'
 import { isAccountId, isAccountRef } from '../../lib/account-ids.ts'
@@ -92,8 +100,8 @@ export const accountInputs = {
     state: v.exactOptional(choice(['active', 'paused'])),
     plan: v.exactOptional(v.pipe(fields.text, v.maxLength(512, 'must not be longer than 512 characters'))),
   }),
-  update: inputSchema(accountFields, 'update', { ignores }),
-  put: inputSchema(accountFields, 'put'),
+  update: createInputSchema(accountFields, 'update', { ignores }),
+  put: createInputSchema(accountFields, 'put'),
   delete: closedObject({ usage: v.exactOptional(choice(['keep', 'erase'])) }),
 }
 
@@ -150,7 +158,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
 
   async function checkPlan(plan: string | null | undefined): Promise<void> {
     if (typeof plan === 'string' && !(await store.groups.get(plan)))
-      throw invalidInput(`"plan" must be the ID of a group; no group has the ID "${plan}"`)
+      throw createInputError(`"plan" must be the ID of a group; no group has the ID "${plan}"`)
   }
 
   /** Changes an account, or creates it if `id` is given. Rejects an unsigned record unless `isActive` is given. */
@@ -166,7 +174,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       const before = found?.deletedAt === undefined ? found : undefined
       if (!before && id === undefined) throw gatewayError('NOT_FOUND', { message: 'Account not found' })
       if (before && given.isActive === undefined && !(await isSignedAccount(opened, ref, before)))
-        throw invalidInput(UNSIGNED_ACCOUNT)
+        throw createInputError(UNSIGNED_ACCOUNT)
       const known = before ? await decryptProfile(opened, before) : { id: id ?? '' }
       const profile = withChange(known, {
         ...(name !== undefined && { name }),
@@ -216,14 +224,15 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
 
     async put(input) {
       const { id, ...given } = parsePut(accountInputs.put, input)
-      if (!isAccountId(id)) throw invalidInput(INVALID_ID)
+      if (!isAccountId(id)) throw createInputError(INVALID_ID)
       await checkPlan(given.plan)
       return showWithWarnings(await change(await toRef(id), given as AccountInput, id))
     },
 
     async update(id, input) {
       const given: AccountInput = parseInput(accountInputs.update, input)
-      if (Object.keys(given).length === 0) throw invalidInput('Send "isActive", "plan", or another field to change.')
+      if (Object.keys(given).length === 0)
+        throw createInputError('Send "isActive", "plan", or another field to change.')
       await checkPlan(given.plan)
       return showWithWarnings(await change(await toRef(id), given))
     },
@@ -248,7 +257,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       const record = await find(ref, usage === 'erase')
       const keys = await store.keys.entries({ fresh: true })
       const count = keys.filter((key) => key.record.account === ref).length
-      if (count > 0) throw invalidInput(hasKeys(count))
+      if (count > 0) throw createInputError(hasKeys(count))
       await retryOnConflict(async () => {
         const { version } = (await readAccount(storage, ref)) ?? {}
         if (version === undefined) return true
@@ -296,9 +305,9 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     async resolveAccount(idOrRef) {
       const id = toId(idOrRef)
       const ref = await toRef(idOrRef)
-      if (id === undefined && !isAccountRef(idOrRef)) throw invalidInput(INVALID_ID.replace('id', 'account'))
+      if (id === undefined && !isAccountRef(idOrRef)) throw createInputError(INVALID_ID.replace('id', 'account'))
       await change(ref, {}, id).catch((error: unknown) => {
-        throw isGatewayError(error, 'NOT_FOUND') ? invalidInput(`No account has the ref "${idOrRef}"`) : error
+        throw isGatewayError(error, 'NOT_FOUND') ? createInputError(`No account has the ref "${idOrRef}"`) : error
       })
       return ref
     },

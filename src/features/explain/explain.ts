@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { anyObject, closedObject, fields, invalidInput, noArray, parseInput } from '../../admin/input.ts'
+import { anyObject, closedObject, createInputError, fields, noArray, parseInput } from '../../admin/input.ts'
 import { findRecord, requirePresent } from '../../admin/record-operations.ts'
 import { type GatewayError, isGatewayError } from '../../errors.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
@@ -86,7 +86,7 @@ export function createExplain(dependencies: ExplainDependencies) {
   return async (request: unknown): Promise<Explanation> => {
     const input = parseInput(explainInput, request)
     const { model, body = {}, headers = {}, path = '/v1/chat/completions' } = input
-    if (input.keyId !== undefined && input.account !== undefined) throw invalidInput(KEY_OR_ACCOUNT)
+    if (input.keyId !== undefined && input.account !== undefined) throw createInputError(KEY_OR_ACCOUNT)
     const headerMap = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
     const caller = await findCaller(input).catch(toRejection)
     if (isGatewayError(caller)) return { model, targets: [], leftOut: [], error: formatError(caller) }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { closedObject, fields, invalidInput, parseInput } from '../../admin/input.ts'
+import { closedObject, createInputError, fields, parseInput } from '../../admin/input.ts'
 import { gatewayError } from '../../errors.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { CancelDeadline } from '../../lib/deadline.ts'
@@ -59,7 +59,7 @@ export const liveRoute = (feed: LiveFeed): HttpRoute => ({
 function readQuery(exchange: Exchange): Record<string, string> {
   const query: Record<string, string> = {}
   for (const [name, text] of new URLSearchParams(exchange.query)) {
-    if (Object.hasOwn(query, name)) throw invalidInput(`"${name}" can only appear once`)
+    if (Object.hasOwn(query, name)) throw createInputError(`"${name}" can only appear once`)
     query[name] = text
   }
   const last = exchange.header('last-event-id')?.trim()

@@ -1,4 +1,4 @@
-import { invalidInput } from '../../admin/input.ts'
+import { createInputError } from '../../admin/input.ts'
 import { parseRouteResult } from '../../admin/request-models.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { isObject } from '../../lib/json.ts'
@@ -82,7 +82,7 @@ const toEntry = (name: string): GroupEntry => ({ index: 0, name, weight: 1 })
 
 function readResult(result: unknown): RequestModels {
   if (typeof result !== 'string' && !isObject(result) && !Array.isArray(result))
-    throw invalidInput(
+    throw createInputError(
       `It must return a model name, a list of models, or undefined, not ${result === null ? 'null' : `a ${typeof result}`}.`,
     )
   return parseRouteResult(
@@ -101,11 +101,11 @@ function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedMod
   const resolutions = names.map((name) => table.resolveModel(name, undefined, service))
   for (const one of resolutions) if (one && 'strategy' in one) requireComboKind(one, call.endpoint)
   const unknown = names.find((name, at) => !resolutions[at] && findMissingProviders(name, table).length === 0)
-  if (unknown !== undefined) throw invalidInput(`It returned the model "${unknown}", which does not exist.`)
+  if (unknown !== undefined) throw createInputError(`It returned the model "${unknown}", which does not exist.`)
   const { listTargets } = getGroupReach(table)
   const isAvailable = (name: string) => [...listTargets(toEntry(name))].length > 0
   if (!names.some(isAvailable))
-    throw invalidInput(`No active connection serves ${names.map((name) => `"${name}"`).join(' or ')}.`)
+    throw createInputError(`No active connection serves ${names.map((name) => `"${name}"`).join(' or ')}.`)
   const [only] = resolutions
   const isSingle = resolutions.length === 1 && typeof chosen.models[0] === 'string' && Object.keys(chosen).length === 1
   if (isSingle && !list && only && 'strategy' in only) {

@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose/jwt/sign'
-import { invalidInput } from '../../admin/input.ts'
+import { createInputError } from '../../admin/input.ts'
 import { newId } from '../../lib/new-id.ts'
 import type { Clock } from '../../types.ts'
 import type { Revocations } from './revocations.ts'
@@ -28,7 +28,7 @@ export function createMint(deps: MintDependencies): (input: unknown) => Promise<
 
   async function checkPlan({ plan }: TokenTerms): Promise<void> {
     if (plan !== undefined && !(await findPlan(plan)))
-      throw invalidInput(`"plan" must be the ID or the name of a group; no group has "${plan}"`)
+      throw createInputError(`"plan" must be the ID or the name of a group; no group has "${plan}"`)
   }
 
   return async (input) => {
@@ -59,12 +59,12 @@ function checkOrigins(
   const others = origins.filter((origin) => !allowedOrigins.includes(origin) && origin !== publicOrigin)
   const isOwn = publicOrigin === undefined && others.length === 1 // one of them may be the gateway's own
   if (others.length === 0 || isOwn) return
-  throw invalidInput(
+  throw createInputError(
     `"origins" must only contain the gateway's own origin and those in the option "allowedOrigins", not ${others.map((origin) => `"${origin}"`).join(' and ')}`,
   )
 }
 
 const createTooLongError = (length: number) =>
-  invalidInput(
+  createInputError(
     `The token would have ${length} characters, more than the ${MAX_TOKEN_LENGTH} that fit into a header. Shorten "models", "metadata", or "limits", or set them on the plan.`,
   )

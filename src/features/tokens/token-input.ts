@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { alternatives, closedObject, fields, invalidInput, parseInput, wholeNumber } from '../../admin/input.ts'
+import { alternatives, closedObject, createInputError, fields, parseInput, wholeNumber } from '../../admin/input.ts'
 import { createSchema } from '../../admin/schemas.ts'
 import { isAccountId } from '../../lib/account-ids.ts'
 import { isOrigin } from '../../lib/urls.ts'
@@ -75,7 +75,7 @@ export const newToken = closedObject({
 export function parseNewToken(input: unknown): { terms: TokenTerms; lifetimeS: number } {
   const { expiresIn = DEFAULT_LIFETIME_S, ...terms } = parseInput(newToken, input)
   const lifetimeS = toSeconds(expiresIn)
-  if (lifetimeS < MIN_LIFETIME_S || lifetimeS > MAX_LIFETIME_S) throw invalidInput(`"expiresIn" ${LIFETIME}`)
+  if (lifetimeS < MIN_LIFETIME_S || lifetimeS > MAX_LIFETIME_S) throw createInputError(`"expiresIn" ${LIFETIME}`)
   return { terms, lifetimeS }
 }
 

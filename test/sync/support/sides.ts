@@ -66,7 +66,7 @@ const turnEnd = async () => {}
 const silent = { warn: () => {}, error: () => {} }
 
 function createOperations(store: WritableStore, clock: Clock) {
-  const inTurn = createMutex()
+  const runInOrder = createMutex()
   // Contains only what the operations use.
   const table = {
     findCombo: () => undefined,
@@ -86,7 +86,7 @@ function createOperations(store: WritableStore, clock: Clock) {
       findAccountRef: async (ref) => ref,
     }),
     settings: createSettingsOperations({ store, limits: defaultLimits }),
-    combos: createComboOperations({ store, clock, rotation, routes, inTurn }),
+    combos: createComboOperations({ store, clock, rotation, routes, runInOrder }),
     connections: createConnectionOperations({
       store,
       catalog,
@@ -96,7 +96,7 @@ function createOperations(store: WritableStore, clock: Clock) {
       limits: defaultLimits,
     }),
     customModels: createCustomModelOperations({ store, routes }),
-    aliases: createAliasOperations({ store, routes, inTurn }),
+    aliases: createAliasOperations({ store, routes, runInOrder }),
     providers: createProviderOperations({ store, catalog }),
   }
 }

@@ -9,13 +9,13 @@ export type Paths = Record<string, Record<string, JsonObject>>
 export const toTemplate = (path: string): string => path.replace(/:(\w+)\+?/g, '{$1}')
 
 /** Returns the parameters in the path of a route. */
-export const pathParameters = (path: string): JsonObject[] =>
+export const listPathParameters = (path: string): JsonObject[] =>
   Array.from(path.matchAll(/:(\w+)(\+?)/g), ([, name = '', rest]) =>
-    parameter('path', name, rest ? 'Can contain slashes, percent-encoded or not.' : undefined),
+    createParameter('path', name, rest ? 'Can contain slashes, percent-encoded or not.' : undefined),
   )
 
 /** Creates a parameter of a request; `schema` defaults to a string. Path parameters are required. */
-export const parameter = (
+export const createParameter = (
   where: 'path' | 'query' | 'header',
   name: string,
   description?: string,
@@ -29,7 +29,7 @@ export const parameter = (
 })
 
 /** Returns the content of a JSON body. */
-export const jsonContent = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } })
+export const createJsonContent = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } })
 
 /** Functions that create parts of the document. */
 export interface Builder {
@@ -50,7 +50,10 @@ export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Recor
     errors: (statuses, name, schema) =>
       Object.fromEntries(
         statuses.map((status) => {
-          responses[`${name}${status}`] = { description: statusDescriptions[status], content: jsonContent(schema) }
+          responses[`${name}${status}`] = {
+            description: statusDescriptions[status],
+            content: createJsonContent(schema),
+          }
           return [status, { $ref: `#/components/responses/${name}${status}` }]
         }),
       ),

@@ -4,11 +4,11 @@ import { createJsonSchemaConverter } from '../../../lib/json-schema.ts'
 import { getEntry } from '../../../lib/maps.ts'
 import { comboModel } from '../../combo-entry.ts'
 import type { OpenApiDocument } from '../../openapi-document.ts'
-import { createBuilder, jsonContent, type Paths } from './document-parts.ts'
-import { errorRows } from './error-codes.ts'
+import { createBuilder, createJsonContent, type Paths } from './document-parts.ts'
+import { formatErrorRows } from './error-codes.ts'
 import { describeFields } from './field-words.ts'
-import { type ManagementRoute, managementPaths, managementTypes, nameInputs } from './management-paths.ts'
-import { answerHeaders, clientParameters, clientSecuritySchemes, modelPaths } from './model-paths.ts'
+import { describeManagementPaths, type ManagementRoute, managementTypes, nameInputs } from './management-paths.ts'
+import { answerHeaders, clientParameters, clientSecuritySchemes, describeModelPaths } from './model-paths.ts'
 import { modelTypes } from './model-types.ts'
 import { tagDescriptions } from './operation-words.ts'
 import { convertType } from './type-text.ts'
@@ -61,15 +61,15 @@ export function describeGateway({
   const describeResult = (operation: string) => describeType(types.get(operation) ?? operation)
   const responses: Record<string, JsonObject> = {}
   const builder = createBuilder({ convert, describeType, describeResult }, responses)
-  const managed = managementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
-  const paths: Paths = { ...managed, ...modelPaths(features, builder), '/health': { get: healthCheck() } }
+  const managed = describeManagementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
+  const paths: Paths = { ...managed, ...describeModelPaths(features, builder), '/health': { get: healthCheck() } }
   describeFields(definitions, routes.flat())
   const used = new Set(
     Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags as string[])),
   )
 
   function healthCheck() {
-    const content = jsonContent(refer('HealthStatus'))
+    const content = createJsonContent(refer('HealthStatus'))
     return {
       operationId: 'healthCheck',
       tags: ['gateway'],
@@ -85,7 +85,7 @@ export function describeGateway({
 
   return structuredClone({
     openapi: '3.1.0',
-    info: { title: 'Signalbox', version, description: DESCRIPTION + errorRows().join('\n') },
+    info: { title: 'Signalbox', version, description: DESCRIPTION + formatErrorRows().join('\n') },
     servers: [{ url: basePath || '/' }],
     tags: [...new Set([...Object.keys(tagDescriptions), ...used])]
       .filter((name) => used.has(name))

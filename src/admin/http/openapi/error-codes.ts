@@ -123,7 +123,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
 }
 
 /** Returns the codes as rows of a Markdown table: code, HTTP status, cause, fix. */
-export const errorRows = (): string[] =>
+export const formatErrorRows = (): string[] =>
   Object.entries(errorCodes).map(
     ([code, [cause, fix]]) => `| \`${code}\` | ${gatewayError(code as ErrorCode).status} | ${cause} | ${fix} |`,
   )

@@ -7,11 +7,11 @@ import {
   anyOf,
   type Builder,
   capitalize,
+  createJsonContent,
+  createParameter,
   joinNames,
-  jsonContent,
+  listPathParameters,
   type Paths,
-  parameter,
-  pathParameters,
   toTemplate,
 } from './document-parts.ts'
 import { nameInput } from './field-words.ts'
@@ -42,7 +42,7 @@ export function nameInputs(operations: readonly NamedOperation[]): Map<object, s
 }
 
 /** Describes the paths under `/api`. `security` lists the required credentials. */
-export function managementPaths(
+export function describeManagementPaths(
   routes: readonly ManagementRoute[],
   { convert, describeType, describeResult, errors: errorResponses }: Builder,
   security: JsonObject[],
@@ -53,7 +53,7 @@ export function managementPaths(
   for (const route of routes) {
     const [{ method, path, status = 200, names, exports: exported, errors = [] }] = route
     const hasBody = takesBody(route[0])
-    const inPath = pathParameters(path)
+    const inPath = listPathParameters(path)
     const parameters = [...inPath, ...queryParameters(route[0]), ...(route[0].ifMatch ? [describeIfMatch()] : [])]
     const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(inPath.length > 0 ? WITH_PARAMETER : [])]
     const template = toTemplate(path)
@@ -67,10 +67,16 @@ export function managementPaths(
         security,
         ...(parameters.length > 0 && { parameters }),
         ...(hasBody && {
-          requestBody: { required: !route[0].isBodyOptional, content: jsonContent(anyOf(route.map(describeInput))) },
+          requestBody: {
+            required: !route[0].isBodyOptional,
+            content: createJsonContent(anyOf(route.map(describeInput))),
+          },
         }),
         responses: {
-          [status]: { description: 'Done.', content: { ...jsonContent(anyOf(outcomes)), ...(exported && EXPORTS) } },
+          [status]: {
+            description: 'Done.',
+            content: { ...createJsonContent(anyOf(outcomes)), ...(exported && EXPORTS) },
+          },
           ...errorResponses([...statuses, ...errors], 'Error', describeType('Error')),
           ...(route[0].ifMatch && errorResponses([409], 'Conflict', describeType('ChangedMeanwhile'))),
         },
@@ -83,8 +89,8 @@ export function managementPaths(
     const { properties } = input && takesQuery(operation) ? convert(input) : {}
     const members: Array<[string, JsonObject]> = Object.entries(Object(properties))
     return [
-      ...members.map(([name, schema]) => parameter('query', name, parameters[name], schema)),
-      ...(exported ? [parameter('query', 'format', formatDescription, FORMAT)] : []),
+      ...members.map(([name, schema]) => createParameter('query', name, parameters[name], schema)),
+      ...(exported ? [createParameter('query', 'format', formatDescription, FORMAT)] : []),
     ]
   }
 
@@ -126,21 +132,21 @@ export function managementPaths(
 
   const liveMembers: Array<[string, JsonObject]> = Object.entries(Object(convert(liveInput).properties))
   const liveParameters = [
-    ...liveMembers.map(([name, schema]) => parameter('query', name, liveParameterDescriptions[name], schema)),
-    parameter('header', LAST_EVENT, liveParameterDescriptions[LAST_EVENT]),
+    ...liveMembers.map(([name, schema]) => createParameter('query', name, liveParameterDescriptions[name], schema)),
+    createParameter('header', LAST_EVENT, liveParameterDescriptions[LAST_EVENT]),
   ]
-  const tryBody = { required: true, content: jsonContent(convert(tryInput)) }
+  const tryBody = { required: true, content: createJsonContent(convert(tryInput)) }
   return {
     ...paths,
     [LIVE]: { get: describeStream('live', { parameters: liveParameters }) },
     [LIVE_USAGE]: { get: describeStream('usageLive', { tags: ['usage'] }) },
-    [TRY]: { post: describeStream('try', { requestBody: tryBody }, jsonContent({})) },
+    [TRY]: { post: describeStream('try', { requestBody: tryBody }, createJsonContent({})) },
   }
 }
 
 const LAST_EVENT = 'last-event-id'
 
-const describeIfMatch = () => parameter('header', 'If-Match', ifMatchDescription)
+const describeIfMatch = () => createParameter('header', 'If-Match', ifMatchDescription)
 
 const FORMAT = { type: 'string', enum: ['json', 'csv', 'jsonl'] }
 

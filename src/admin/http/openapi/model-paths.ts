@@ -12,10 +12,10 @@ import {
   anyOf,
   type Builder,
   capitalize,
-  jsonContent,
+  createJsonContent,
+  createParameter,
+  listPathParameters,
   type Paths,
-  parameter,
-  pathParameters,
   toTemplate,
 } from './document-parts.ts'
 import { formatTypes } from './model-types.ts'
@@ -72,12 +72,12 @@ export const clientSecuritySchemes: Record<string, JsonObject> = {
 
 /** The headers that clients can send with a model request. */
 export const clientParameters: Record<string, JsonObject> = {
-  timeout: parameter('header', 'x-signalbox-timeout-ms', "The client's timeout in ms.", {
+  timeout: createParameter('header', 'x-signalbox-timeout-ms', "The client's timeout in ms.", {
     type: 'integer',
     minimum: 1,
     maximum: 86_400_000,
   }),
-  strict: parameter(
+  strict: createParameter(
     'header',
     'x-signalbox-strict',
     "Reject the request if the target's format can't represent all of it.",
@@ -86,8 +86,16 @@ export const clientParameters: Record<string, JsonObject> = {
       enum: ['true', '1'],
     },
   ),
-  models: parameter('header', 'x-signalbox-models', 'An ad-hoc combo for this request: JSON or comma-separated names.'),
-  session: parameter('header', 'x-signalbox-session', 'Requests of one session go to the same target if possible.'),
+  models: createParameter(
+    'header',
+    'x-signalbox-models',
+    'An ad-hoc combo for this request: JSON or comma-separated names.',
+  ),
+  session: createParameter(
+    'header',
+    'x-signalbox-session',
+    'Requests of one session go to the same target if possible.',
+  ),
 }
 
 /** The headers that the gateway adds to responses. */
@@ -101,7 +109,7 @@ export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
 )
 
 /** Describes the paths under `/v1` and `/v1beta`: each endpoint of the formats, each path of the listing, and each route of a feature. */
-export function modelPaths(features: readonly Feature[], builder: Builder): Paths {
+export function describeModelPaths(features: readonly Feature[], builder: Builder): Paths {
   const paths: Paths = {}
   const add = (path: string, method: string, operation: JsonObject) => {
     paths[path] = { ...paths[path], [method]: operation }
@@ -112,7 +120,7 @@ export function modelPaths(features: readonly Feature[], builder: Builder): Path
     const id = `${createId(path.replace(/\/:.*/, ''))}${kinds ? 'List' : 'Get'}`
     const shared = { tags: ['models'], security: clientSecurity }
     const query = kinds ? callers.flatMap(listPagingParameters) : []
-    const parameters = [...pathParameters(path), ...query]
+    const parameters = [...listPathParameters(path), ...query]
     add(toTemplate(path), 'get', {
       operationId: id,
       summary: kinds ? `List the models of kind ${kinds.join(' and ')}` : 'Get a model',
@@ -122,7 +130,7 @@ export function modelPaths(features: readonly Feature[], builder: Builder): Path
       responses: {
         200: {
           description: kinds ? 'The models.' : 'The model.',
-          content: jsonContent(
+          content: createJsonContent(
             anyOf(callers.map((caller) => builder.describeType(formatTypes[caller][kinds ? 'list' : 'model']))),
           ),
         },
@@ -147,7 +155,7 @@ export function modelPaths(features: readonly Feature[], builder: Builder): Path
       summary,
       security: clientSecurity,
       responses: {
-        200: { description: "The caller's account.", content: jsonContent(builder.describeResult(type)) },
+        200: { description: "The caller's account.", content: createJsonContent(builder.describeResult(type)) },
         ...describeErrors(distinct(listCallerFormats(path)), LISTING_ERRORS, builder),
       },
     })
@@ -176,7 +184,7 @@ function describeFeatureRoute(
     tags: [tag],
     summary,
     security: method === 'OPTIONS' ? [] : clientSecurity,
-    parameters: pathParameters(path),
+    parameters: listPathParameters(path),
     responses: {
       200: { description: 'The response.' },
       ...describeErrors(distinct(listCallerFormats(path)), statuses, builder),
@@ -191,7 +199,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
   const summary = docs?.summary ?? getEntry(summaries, operation.name) ?? operation.name
   const inPath = path.includes('{model}')
   const isInBody = !inPath && !headers
-  const whole = answerTypes ? describeContent(answerTypes) : jsonContent(OPEN_OBJECT)
+  const whole = answerTypes ? describeContent(answerTypes) : createJsonContent(OPEN_OBJECT)
   const stream = {
     'text/event-stream': { schema: { type: 'string', description: 'Server-sent events in this format.' } },
   }
@@ -224,16 +232,16 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
     externalDocs: { url: reference },
     security: clientSecurity,
     parameters: [
-      ...(inPath ? [parameter('path', 'model', `${MODEL} Can contain slashes, percent-encoded or not.`)] : []),
+      ...(inPath ? [createParameter('path', 'model', `${MODEL} Can contain slashes, percent-encoded or not.`)] : []),
       ...(headers ? headerParameters(headers) : []),
       ...(streams === 'always'
-        ? [parameter('query', 'alt', 'With `sse`, the stream consists of events; otherwise, it is a JSON array.')]
+        ? [createParameter('query', 'alt', 'With `sse`, the stream consists of events; otherwise, it is a JSON array.')]
         : []),
       ...Object.keys(clientParameters).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
     requestBody: {
       required: true,
-      content: { ...(bodyType === 'form' && { 'multipart/form-data': { schema: body } }), ...jsonContent(body) },
+      content: { ...(bodyType === 'form' && { 'multipart/form-data': { schema: body } }), ...createJsonContent(body) },
     },
     responses: {
       200: {
@@ -243,13 +251,13 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
         ),
         content:
           streams === 'always'
-            ? { ...stream, ...jsonContent({ type: 'array', items: OPEN_OBJECT }) }
+            ? { ...stream, ...createJsonContent({ type: 'array', items: OPEN_OBJECT }) }
             : { ...whole, ...(streams === 'requested' && stream) },
       },
       ...describeErrors([format], CALL_ERRORS, builder),
       default: {
         description: "The provider's error.",
-        content: jsonContent(builder.describeType(formatTypes[format].error)),
+        content: createJsonContent(builder.describeType(formatTypes[format].error)),
       },
     },
   }
@@ -257,10 +265,10 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
 
 /** Returns the parameters for headers that replace fields of the body. */
 const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): JsonObject[] => [
-  parameter('header', model, `${MODEL} Default: the body's \`model\`.`),
+  createParameter('header', model, `${MODEL} Default: the body's \`model\`.`),
   ...(stream === undefined
     ? []
-    : [parameter('header', stream, 'Whether to stream the response as events. `true` or `false`.')]),
+    : [createParameter('header', stream, 'Whether to stream the response as events. `true` or `false`.')]),
 ]
 
 /** Describes responses of these types. Only JSON has a schema. */
@@ -282,7 +290,7 @@ const distinct = (names: readonly ClientFormat[]): ClientFormat[] => [
 
 const listPagingParameters = (format: ClientFormat): JsonObject[] =>
   Object.entries(formatTypes[format].paging).map(([name, { description, isNumber }]) =>
-    parameter('query', name, description, { type: isNumber ? 'integer' : 'string' }),
+    createParameter('query', name, description, { type: isNumber ? 'integer' : 'string' }),
   )
 
 /** Describes the errors as the clients of these formats receive them. */

@@ -1,4 +1,4 @@
-import { invalidInput, noInput, parseInput } from '../../../admin/input.ts'
+import { createInputError, noInput, parseInput } from '../../../admin/input.ts'
 import type { KeyOperations } from '../../../admin/keys.ts'
 import { type GatewayError, gatewayError, isGatewayError } from '../../../errors.ts'
 import { runWithDeadline } from '../../../lib/deadline.ts'
@@ -56,7 +56,7 @@ export function createCloudOperations(
   /** Reads the proxy's URL and whether cloud sync is on. Throws `INVALID_REQUEST` if there is no URL. */
   async function cloudSettings() {
     const { cloudUrl, cloudEnabled } = await store.settings.reread()
-    if (cloudUrl === '') throw invalidInput(NO_ADDRESS)
+    if (cloudUrl === '') throw createInputError(NO_ADDRESS)
     return { cloudUrl, cloudEnabled }
   }
 

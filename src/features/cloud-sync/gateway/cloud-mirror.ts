@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { alternatives, invalidInput } from '../../../admin/input.ts'
+import { alternatives, createInputError } from '../../../admin/input.ts'
 import { type GatewayError, gatewayError } from '../../../errors.ts'
 import { runWithDeadline } from '../../../lib/deadline.ts'
 import type { UpstreamFetch } from '../../../lib/exchange.ts'
@@ -188,7 +188,7 @@ const ENABLE_AGAIN = 'Synchronize both sides again: POST /api/sync/cloud with th
 export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
   const { protocol, hostname } = new URL(cloudUrl)
   if (protocol === 'https:' || isLoopbackHost(hostname) || allowHttp) return
-  throw invalidInput(
+  throw createInputError(
     '"cloudUrl" must start with https:// unless it is on this machine, because over http anyone on the network could read the synced data. Change it, or create the gateway with cloud: { allowHttp: true }',
   )
 }

@@ -1,5 +1,5 @@
-import { invalidInput, parseInput, parsePut } from '../../../admin/input.ts'
-import { createdKey, keyInputs } from '../../../admin/keys.ts'
+import { createInputError, parseInput, parsePut } from '../../../admin/input.ts'
+import { keyInputs, toCreatedKey } from '../../../admin/keys.ts'
 import { gatewayError } from '../../../errors.ts'
 import type { Management } from '../../../management/operations.ts'
 import { mintClientKey } from '../../../records/key-format.ts'
@@ -49,7 +49,7 @@ export function createTenantApi(
         const given = parseInput(keyInputs.create, input)
         const value = mintClientKey()
         const { key } = await withClaim(value, () => api.keys.put({ ...given, id: crypto.randomUUID(), key: value }))
-        return createdKey({ ...key, key: value })
+        return toCreatedKey({ ...key, key: value })
       }),
 
     put: (input) =>
@@ -72,14 +72,14 @@ export function createTenantApi(
     rotate: (id, input = {}) =>
       alone(async () => {
         const { graceMs = 0 } = parseInput(keyInputs.rotate, input)
-        if (graceMs > 0) throw invalidInput('"graceMs" must be 0 on a cloud proxy; rotate the key on its gateway')
+        if (graceMs > 0) throw createInputError('"graceMs" must be 0 on a cloud proxy; rotate the key on its gateway')
         const before = (await store.keys.entries({ fresh: true })).find(({ record }) => record.id === id)?.record
         if (!before) return api.keys.rotate(id)
         const replaced = await getDigest(before)
         const value = mintClientKey()
         const { key } = await withClaim(value, () => api.keys.put({ id, name: before.name, key: value }))
         if (replaced !== undefined) await directory.release(tenant, replaced)
-        return createdKey({ ...key, key: value })
+        return toCreatedKey({ ...key, key: value })
       }),
 
     delete: (id) =>

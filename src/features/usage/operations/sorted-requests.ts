@@ -1,4 +1,4 @@
-import { invalidInput } from '../../../admin/input.ts'
+import { createInputError } from '../../../admin/input.ts'
 import { isRequestIdOrPrefix } from '../../../lib/request-id.ts'
 import { toNanoUsd } from '../../../lib/usd.ts'
 import type { RequestFilter, TimeRange } from '../query.ts'
@@ -61,7 +61,7 @@ export async function listSortedRequests(
     missing ??= batch.missing
     count += batch.requests.length
     if (count > MAX_SORTED)
-      throw invalidInput(
+      throw createInputError(
         `More than ${MAX_SORTED} requests match, too many to sort. Narrow the range with "from" and "to", or add a filter`,
       )
     for (const request of batch.requests) {
@@ -111,6 +111,6 @@ export const isSortedCursor = (text: string): boolean => isRequestIdOrPrefix(CUR
 /** Throws `INVALID_REQUEST` if the string isn't a cursor for a sorted page. */
 function parseCursor(cursor: string): SortPosition {
   const [, value = '', id = ''] = CURSOR.exec(cursor) ?? []
-  if (id === '') throw invalidInput('"before" comes from a page with a different "sort" or "order"')
+  if (id === '') throw createInputError('"before" comes from a page with a different "sort" or "order"')
   return { id, value: value === '' ? undefined : Number(value) }
 }

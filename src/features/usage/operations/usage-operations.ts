@@ -1,5 +1,13 @@
 import * as v from 'valibot'
-import { choice, choices, closedObject, fields, invalidInput, parseInput, wholeNumber } from '../../../admin/input.ts'
+import {
+  choice,
+  choices,
+  closedObject,
+  createInputError,
+  fields,
+  parseInput,
+  wholeNumber,
+} from '../../../admin/input.ts'
 import { requirePresent } from '../../../admin/record-operations.ts'
 import type { Warned } from '../../../admin/warnings.ts'
 import { gatewayError } from '../../../errors.ts'
@@ -219,11 +227,11 @@ export function createUsageOperations({
       checkOrder(start, end)
       const last = Math.min(end, clock.now())
       if ((groupBy.has('hour') || series === 'hour') && last - start > MAX_HOURS_MS)
-        throw invalidInput(
+        throw createInputError(
           `"from" must be at most 32 days before "to" when ${series ? '"series" is' : '"by" contains'} "hour"; use "day" instead`,
         )
       if ((top !== undefined || series) && TIMES.some((time) => groupBy.has(time)))
-        throw invalidInput(`"by" must not contain hour, day, or month when "${series ? 'series' : 'top'}" is given`)
+        throw createInputError(`"by" must not contain hour, day, or month when "${series ? 'series' : 'top'}" is given`)
       const filter = await toFilter(filterFields, accounts)
       const usageReader = await reader()
       const sums = new UsageSums({ by: groupBy, order, top })
@@ -275,7 +283,7 @@ export function createUsageOperations({
       const isSorted = sort !== 'time' || order !== 'desc'
       if (isSorted) return listSortedRequests(await reader(), filter, { ...page, sort, order, turnEnd })
       if (before !== undefined && !isRequestIdOrPrefix(before))
-        throw invalidInput('"before" comes from a page with a different "sort" or "order"')
+        throw createInputError('"before" comes from a page with a different "sort" or "order"')
       return (await reader()).requests(filter, page)
     },
 
@@ -327,7 +335,7 @@ const parseValidTime = (text: string): number => parseTime(text) ?? Number.NaN /
 const getDefaultStart = (end: number) => Math.floor((end - DAY_MS) / HOUR_MS) * HOUR_MS
 
 function checkOrder(from: number, to: number): void {
-  if (from >= to) throw invalidInput('"to" must be after "from"')
+  if (from >= to) throw createInputError('"to" must be after "from"')
 }
 
 async function toFilter(

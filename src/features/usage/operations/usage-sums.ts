@@ -1,4 +1,4 @@
-import { invalidInput } from '../../../admin/input.ts'
+import { createInputError } from '../../../admin/input.ts'
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { Integer, IsoTime } from '../../../types/plain-types.ts'
 import type { Percentiles } from '../histogram.ts'
@@ -99,7 +99,7 @@ export class UsageSums {
       this.#rows.set(key, row)
       const max = top === undefined ? MAX_ROWS : MAX_COMPARED
       if (this.#rows.size > max)
-        throw invalidInput(`"by" produces more than ${max} rows. Use fewer dimensions or a shorter time range`)
+        throw createInputError(`"by" produces more than ${max} rows. Use fewer dimensions or a shorter time range`)
     }
     addSums(row.sums, sums)
     addSums(this.#totals, sums)
