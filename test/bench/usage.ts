@@ -154,8 +154,8 @@ console.log(
 now = end
 const reader = new UsageReader({ storage, clock, queue: { batches: [] }, instance: 'reader', days })
 const usage = {
-  keep() {},
-  live: () => Promise.reject(new Error()),
+  storeRequest() {},
+  streamRequests: () => Promise.reject(new Error()),
   async followOthers() {},
   reader: async () => reader,
   async close() {},

@@ -174,7 +174,7 @@ test("a storage that can't keep up is not reported as unavailable, and totals ar
   }
   let asked = 0
   const ask = (times: number) => {
-    for (let nth = 0; nth < times; nth++) usage.keep(requestAt(clock.now(), { keyId: `k${asked++ % 40}` }))
+    for (let nth = 0; nth < times; nth++) usage.storeRequest(requestAt(clock.now(), { keyId: `k${asked++ % 40}` }))
   }
   ask(12_000)
   await clock.advance(1_000)
@@ -231,7 +231,7 @@ test('another instance folds the totals of a killed instance', async () => {
   }
   const killed = openInstance(slow, clock)
   for (let nth = 0; nth < 10_700; nth++) {
-    killed.keep(requestAt(clock.now() - (nth % 3) * 3_600_000))
+    killed.storeRequest(requestAt(clock.now() - (nth % 3) * 3_600_000))
     if (nth === 6_000) await untilLoaded()
   }
   await clock.advance(1_000)
@@ -244,7 +244,7 @@ test('another instance folds the totals of a killed instance', async () => {
   assert.equal(await seen(), [10_700, 700])
   for (let turn = 0; turn < 3; turn++) {
     await clock.advance(11 * 60_000)
-    heir.keep(requestAt(clock.now(), { keyId: 'heir' }))
+    heir.storeRequest(requestAt(clock.now(), { keyId: 'heir' }))
   }
   await clock.advance(2_000)
   await heir.close()

@@ -24,10 +24,10 @@ for (const [bound, usageRecordLimit] of [
       for (let nth = 0; nth < 300; nth++) {
         const request = requestAt(clock.now() + nth, { keyId: `k${nth % 7}` })
         ids.push(request.id)
-        instances[nth % 2]?.keep(request)
+        instances[nth % 2]?.storeRequest(request)
       }
       await clock.advance(130_000)
-      for (const one of instances) one.keep(requestAt(clock.now(), { keyId: 'last' }))
+      for (const one of instances) one.storeRequest(requestAt(clock.now(), { keyId: 'last' }))
       await clock.advance(3_600_000 - 130_000)
     }
     for (const one of instances) await one.close()

@@ -25,7 +25,7 @@ const store = {
 async function openWith(requests: readonly KeptRequest[], days?: { requests: number; totals: number }) {
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock, days)
-  for (const request of requests) usage.keep(request)
+  for (const request of requests) usage.storeRequest(request)
   await usage.close()
   return createUsageOperations({ usage, clock, store, accounts: noAccounts })
 }

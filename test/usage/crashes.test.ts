@@ -125,7 +125,7 @@ for (const atomic of [true, false])
             const at = clock.now() - (nth % 3 === 0 ? ago : 0)
             const request = requestAt(at, { keyId: `k${(key + nth) % 6}`, input: input++ })
             asked.set(request.id, request)
-            instances[of]?.usage.keep(request)
+            instances[of]?.usage.storeRequest(request)
           }
         }
         for (const one of steps) {
@@ -163,7 +163,7 @@ for (const atomic of [true, false])
         // another instance replaces each killed one
         const heir = open()
         for (let turns = 0; turns < 3; turns++) {
-          heir.usage.keep(requestAt(clock.now(), { keyId: 'heir' }))
+          heir.usage.storeRequest(requestAt(clock.now(), { keyId: 'heir' }))
           await clock.advance(11 * 60_000)
         }
         await heir.usage.close()
@@ -187,12 +187,12 @@ test('a suspended instance continues after another instance has folded some of i
   const other = openInstance(storage, clock)
   const api = createUsageOperations({ usage: first, clock, store: noNames, accounts: noAccounts })
   for (let turn = 0; turn < 3; turn++) {
-    for (let nth = 0; nth < 5; nth++) first.keep(requestAt(clock.now(), { keyId: `k${nth}`, input: 3 }))
+    for (let nth = 0; nth < 5; nth++) first.storeRequest(requestAt(clock.now(), { keyId: `k${nth}`, input: 3 }))
     await clock.advance(1_000)
     await clock.advance(11 * 60_000)
-    other.keep(requestAt(clock.now(), { keyId: 'other', input: 3 }))
+    other.storeRequest(requestAt(clock.now(), { keyId: 'other', input: 3 }))
     await clock.advance(1_000)
-    first.keep(requestAt(clock.now(), { keyId: 'k1', input: 3 }))
+    first.storeRequest(requestAt(clock.now(), { keyId: 'k1', input: 3 }))
     await clock.advance(1_000)
   }
   await Promise.all([first.close(), other.close()])

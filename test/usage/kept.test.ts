@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { makeKeptRequest } from '../../src/features/usage/kept-request.ts'
+import { createKeptRequest } from '../../src/features/usage/kept-request.ts'
 import type { KeptRequest } from '../../src/features/usage/request-record.ts'
 import { createFixedEndpoint } from '../../src/protocols/formats/format.ts'
 import { ANONYMOUS } from '../../src/request/caller.ts'
@@ -170,7 +170,7 @@ test('the usage of the last of many attempts is stored even though not all attem
     route: createFixedEndpoint('openai-chat', '/chat/completions'),
     caller: ANONYMOUS,
   } as Partial<RequestLog> as RequestLog
-  const kept = makeKeptRequest(log, { durationMs: 30, status: 200, end: 'complete' })
+  const kept = createKeptRequest(log, { durationMs: 30, status: 200, end: 'complete' })
   assert.is(kept.attempts.length, 21)
   assert.equal([kept.tokens?.input, kept.costUsd], [7, 0.5])
 })

@@ -34,7 +34,7 @@ for (const count of [1, 2, 19, 20, 101, 5_000])
     const times = timesOf(count)
     const histogram = histogramOf(times)
     for (const one of [histogram, new Histogram(histogram.text)]) {
-      const { p50, p95, p99 } = one.percentiles()
+      const { p50, p95, p99 } = one.getPercentiles()
       isNear(p50, exactly(times, 0.5), 'p50')
       isNear(p95, exactly(times, 0.95), 'p95')
       isNear(p99, exactly(times, 0.99), 'p99')
@@ -56,9 +56,9 @@ test('a histogram of any durations is stored in few characters', () => {
 })
 
 test('durations over an hour count as an hour, and durations under a millisecond as zero', () => {
-  isNear(Histogram.fromTime(50 * HOUR).percentiles().p99, HOUR, 'p99')
-  assert.equal(Histogram.fromTime(0.2).percentiles(), { p50: 0, p95: 0, p99: 0 })
-  assert.equal(new Histogram().percentiles(), { p50: 0, p95: 0, p99: 0 })
+  isNear(Histogram.fromTime(50 * HOUR).getPercentiles().p99, HOUR, 'p99')
+  assert.equal(Histogram.fromTime(0.2).getPercentiles(), { p50: 0, p95: 0, p99: 0 })
+  assert.equal(new Histogram().getPercentiles(), { p50: 0, p95: 0, p99: 0 })
 })
 
 test('percentiles cover all hours and instances, folded or in memory', async () => {
@@ -67,7 +67,7 @@ test('percentiles cover all hours and instances, folded or in memory', async () 
   const times = timesOf(600)
   const instances = [openInstance(storage, clock), openInstance(storage, clock), openInstance(storage, clock)]
   for (const [nth, durationMs] of times.entries())
-    instances[nth % 3]?.keep(
+    instances[nth % 3]?.storeRequest(
       requestAt(now - (nth % 20) * HOUR, { durationMs, firstByteMs: durationMs / 2, keyId: `k${nth % 7}` }),
     )
   await instances[0]?.close()
@@ -96,10 +96,10 @@ test('a rejected request has no duration, and a request without a response has n
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock)
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
-  usage.keep(requestAt(now, { end: 'refused', durationMs: 0 }))
+  usage.storeRequest(requestAt(now, { end: 'refused', durationMs: 0 }))
   const { totals } = await api.summary()
   assert.equal([totals.requests, totals.durationMs, totals.firstByteMs], [1, undefined, undefined])
-  usage.keep(requestAt(now, { end: 'failed', durationMs: 1_000 }))
+  usage.storeRequest(requestAt(now, { end: 'failed', durationMs: 1_000 }))
   const after = (await api.summary()).totals
   assert.ok(after.durationMs)
   assert.is(after.firstByteMs, undefined)
@@ -125,7 +125,7 @@ test('totals of an earlier release are readable and extendable, and only later r
   const before = (await api.summary()).totals
   assert.equal([before.requests, before.tokens.input, before.costUsd], [3, 30, 30e-9])
   assert.not.ok('durationMs' in before || 'firstByteMs' in before)
-  usage.keep(requestAt(now, { durationMs: 2_000, firstByteMs: 1_000 }))
+  usage.storeRequest(requestAt(now, { durationMs: 2_000, firstByteMs: 1_000 }))
   await usage.close()
   const { rows } = await api.summary({ by: 'key,model,target' })
   assert.equal([rows.length, rows[0]?.requests, rows[0]?.tokens.input], [1, 4, 31])
@@ -142,7 +142,7 @@ test('earlier releases can read the rows, with and without units', async () => {
   const usage = openInstance(storage, clock)
   for (const [nth, units] of [undefined, { search: 2 }].entries()) {
     const request = requestAt(now, { user: `u${nth}`, firstByteMs: 3 })
-    usage.keep({ ...request, attempts: request.attempts.map((one) => ({ ...one, ...(units && { units }) })) })
+    usage.storeRequest({ ...request, attempts: request.attempts.map((one) => ({ ...one, ...(units && { units }) })) })
   }
   await usage.close()
   const { value = '' } = (await storage.get(hour)) ?? {}

@@ -18,7 +18,7 @@ async function openWith(
   const clock = fakeClock(at(now))
   const storage = memoryStorage({ clock })
   const usage = openInstance(storage, clock)
-  for (const request of requests) usage.keep(request)
+  for (const request of requests) usage.storeRequest(request)
   if (isFolded) await usage.close()
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   return { clock, storage, usage, api }
@@ -148,7 +148,7 @@ test('pages return each request once, newest first, while new ones arrive', asyn
       if (page.before === undefined || (limit === 1 && ++pages > 50)) break
       before = page.before
       await clock.advance(1_100)
-      usage.keep(requestAt(clock.now(), { keyId: 'k1' }))
+      usage.storeRequest(requestAt(clock.now(), { keyId: 'k1' }))
     }
     assert.equal(found, expected.slice(0, found.length))
     if (limit > 1) assert.is(found.length, old.length)
@@ -181,7 +181,7 @@ test('usage past retention is hidden and removed from the storage', async () => 
   const usage = openInstance(storage, clock, days)
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const request = requestAt(clock.now())
-  usage.keep(request)
+  usage.storeRequest(request)
   await usage.close()
   const seen = async () => [
     (await api.requests()).requests.length,
@@ -203,7 +203,7 @@ test('a shorter retention immediately hides older usage', async () => {
   const clock = fakeClock(at('2026-01-10T00:30:00Z'))
   const storage = memoryStorage({ clock })
   const usage = openInstance(storage, clock)
-  usage.keep(requestAt(clock.now() - 5 * 24 * HOUR))
+  usage.storeRequest(requestAt(clock.now() - 5 * 24 * HOUR))
   await usage.close()
   const later = openInstance(storage, clock, { requests: 3, totals: 100 })
   const api = createUsageOperations({ usage: later, clock, store: noNames, accounts: noAccounts })
@@ -252,7 +252,7 @@ test('rows that do not fit into a stored value lose only their end users, and th
   const clock = fakeClock(at('2026-01-20T12:30:00Z'))
   const storage = { ...memoryStorage({ clock }), largestValueBytes: 10_000 }
   const usage = openInstance(storage, clock)
-  for (let nth = 0; nth < 400; nth++) usage.keep(requestAt(clock.now(), { user: `user-${nth}`, input: nth }))
+  for (let nth = 0; nth < 400; nth++) usage.storeRequest(requestAt(clock.now(), { user: `user-${nth}`, input: nth }))
   await usage.close()
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const { rows, totals, warnings = [] } = await api.summary({ by: 'key,user' })

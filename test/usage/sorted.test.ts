@@ -59,7 +59,7 @@ for (const [store, open] of Object.entries(stores))
       const clock = fakeClock(NOW)
       const usage = openInstance(open(clock, folder), clock)
       const given = requests()
-      for (const request of given) usage.keep(request)
+      for (const request of given) usage.storeRequest(request)
       if (isFolded) await usage.close()
       const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
 
@@ -88,7 +88,7 @@ for (const [store, open] of Object.entries(stores))
 test('a cursor from one sort order is rejected in another', async () => {
   const clock = fakeClock(NOW)
   const usage = openInstance(memoryStorage({ clock }), clock)
-  for (const request of requests()) usage.keep(request)
+  for (const request of requests()) usage.storeRequest(request)
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const codeOf = (query: RequestsQuery) =>
     api.requests(query).then(

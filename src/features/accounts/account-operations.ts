@@ -147,9 +147,9 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   const showWithWarnings = async (record: AccountRecord) =>
     withWarnings(await show(record), listLimitWarnings(record, storage))
 
-  async function find(ref: string, evenDeleted = false): Promise<AccountRecord> {
+  async function find(ref: string, includeDeleted = false): Promise<AccountRecord> {
     const { record } = (await readAccount(storage, ref)) ?? {}
-    return requirePresent(evenDeleted || !record?.deletedAt ? record : undefined, 'Account')
+    return requirePresent(includeDeleted || !record?.deletedAt ? record : undefined, 'Account')
   }
 
   const toRef = async (idOrRef: string) => (await deps.accounts()).refs.resolve(idOrRef)
@@ -266,8 +266,8 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
         const { id: own } = await decryptProfile(opened, record)
         const sealedProfile = await encryptProfile(opened, ref, { id: own })
         const { createdAt } = record
-        const left = await signAccount(opened, { ref, createdAt, deletedAt: getTimestamp(clock), sealedProfile })
-        return writeAccount(storage, left, { ifVersion: version, ttlMs: USAGE_MS })
+        const tombstone = await signAccount(opened, { ref, createdAt, deletedAt: getTimestamp(clock), sealedProfile })
+        return writeAccount(storage, tombstone, { ifVersion: version, ttlMs: USAGE_MS })
       })
       await revokeTokens(ref)
       await forgetLimits({ scope: 'account', id: ref })

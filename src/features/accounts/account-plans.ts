@@ -5,7 +5,7 @@ import type { GroupRecord } from '../../records/record-collections.ts'
 import type { Records } from '../../records/records.ts'
 
 /** Finds the plan with this ID or name. Rejects with `IDENTITY_INVALID` if there is none, and with `ACCOUNT_PAUSED` if it is paused. */
-export type FindPlan = (idOrName: string, options?: { evenPaused?: boolean }) => Promise<ClientGroup>
+export type FindPlan = (idOrName: string, options?: { includePaused?: boolean }) => Promise<ClientGroup>
 
 /** Creates the lookup of plans, which are groups of keys. */
 export function createPlans({
@@ -19,14 +19,14 @@ export function createPlans({
     (all: readonly GroupRecord[]) => new Map(all.toReversed().map(({ id, name }) => [name, id])),
   )
 
-  return async (idOrName, { evenPaused = false } = {}) => {
+  return async (idOrName, { includePaused = false } = {}) => {
     const finding = groupCache.find(idOrName)
     const plan = getSettledValue(finding) ?? (await finding) ?? (await findByName(idOrName))
     if (!plan)
       throw gatewayError('IDENTITY_INVALID', {
         message: `The plan ${JSON.stringify(idOrName)} of an account does not exist. Create a group with this id or name.`,
       })
-    if (plan.isActive === false && !evenPaused) throw createPausedPlanError()
+    if (plan.isActive === false && !includePaused) throw createPausedPlanError()
     return plan
   }
 

@@ -38,15 +38,15 @@ export function createAccountsFeature(dependencies: OpenDependencies): AccountsF
     events,
     ...(!dependencies.store.isWatched && {
       aroundRequest({ caller }: RouteRequest, next: () => Promise<Reply>) {
-        if (caller.account && !isClosed) void accounts().then(({ lookLater }) => lookLater())
+        if (caller.account && !isClosed) void accounts().then(({ scheduleCheck: lookLater }) => lookLater())
         return next()
       },
     }),
     ...(dependencies.options?.forwardRef && {
       async aroundCall(call: CallRequest, next: (change?: CallChange) => Promise<Reply>) {
         if (!call.account) return next()
-        const { withRef } = await import('./open-accounts.ts')
-        return next(withRef(call, call.account))
+        const { replaceEndUser } = await import('./open-accounts.ts')
+        return next(replaceEndUser(call, call.account))
       },
     }),
     close() {

@@ -13,7 +13,7 @@ import { createPausedPlanError, createPlans } from './account-plans.ts'
 import { type AccountRefs, createAccountRefs } from './account-refs.ts'
 import { DAY_MS, recordSighting } from './account-sightings.ts'
 import { type AccountCache, createAccountCache, type KnownAccount } from './known-accounts.ts'
-import { createNewAccountBrake } from './new-accounts.ts'
+import { createNewAccountLimit } from './new-accounts.ts'
 
 /** Options for the accounts that `identify` names. */
 export interface AccountOptions {
@@ -51,7 +51,7 @@ export interface Accounts {
    * Returns the plan of a stored account, and its limits unless `identify` returns others. Returns `undefined` if the account isn't stored. Rejects
    * if the storage can't be read.
    */
-  findTerms(ref: string): Promise<Pick<CallerAccount, 'plan' | 'limits'> | undefined>
+  findPlanAndLimits(ref: string): Promise<Pick<CallerAccount, 'plan' | 'limits'> | undefined>
   /** Calls `listener` with the ref of each account that the management API changes, on this instance or another. */
   onChange(listener: (ref: string) => void): void
   /** Must be called after the account's record is changed on this instance. */
@@ -76,13 +76,13 @@ export function createAccounts({
   const cache = createAccountCache({ ...store, clock })
   const findPlan = createPlans(store)
   const combineLimits = createLimitInterning()
-  const admitNew = createNewAccountBrake({ clock, newPerMinute, onError })
+  const checkNewAccountLimit = createNewAccountLimit({ clock, newPerMinute, onError })
   const identities = new WeakMap<CallerAccount, Identity>()
   /** The latest `CallerAccount` created from each record. */
   const latest = new WeakMap<KnownAccount, CallerAccount>()
   /** The current day in UTC, as of the latest request. */
   let [today, day] = [0, '']
-  const lately = createExpiringMap<true>({ clock, ttlMs: RETRY_MS, max: MAX_LATELY })
+  const recentWrites = createExpiringMap<true>({ clock, ttlMs: RETRY_MS, max: MAX_RECENT_WRITES })
   const listeners: Array<(ref: string) => void> = []
   const notify = (ref: string) => {
     for (const listener of listeners) listener(ref)
@@ -128,7 +128,7 @@ export function createAccounts({
     const finding = refs.find(identity.account)
     const ref = getSettledValue(finding) ?? (await finding)
     const known = await findKnown(ref)
-    if (!known) admitNew(ref)
+    if (!known) checkNewAccountLimit(ref)
     return toCaller(known, { ref, identity, plan })
   }
 
@@ -151,14 +151,14 @@ export function createAccounts({
     async markSeen(account) {
       const { ref } = account
       const identity = identities.get(account)
-      if (!identity || lately.get(ref)) return
+      if (!identity || recentWrites.get(ref)) return
       const now = clock.now()
       const number = Math.floor(now / DAY_MS)
       if (number !== today) day = new Date(now).toISOString().slice(0, 10)
       today = number
       const known = getSettledValue(cache.find(ref))
       if (known?.seenOn === day && !hasNewPlan(known, identity)) return
-      lately.set(ref, true)
+      recentWrites.set(ref, true)
       try {
         const seen = await recordSighting(
           { storage, keyring: await keyring(), clock },
@@ -181,11 +181,11 @@ export function createAccounts({
       return plan?.isActive === false ? createPausedPlanError() : undefined
     },
 
-    async findTerms(ref) {
+    async findPlanAndLimits(ref) {
       const known = await cache.reread(ref)
       if (!known) return undefined
       const planName = known.plan ?? defaultPlan
-      const plan = planName === undefined ? undefined : await findPlan(planName, { evenPaused: true })
+      const plan = planName === undefined ? undefined : await findPlan(planName, { includePaused: true })
       const given = plan?.each
       return { plan, limits: known.limits ? combineLimits(given ?? {}, known.limits) : given }
     },
@@ -194,7 +194,7 @@ export function createAccounts({
 
     changed(ref) {
       cache.forget(ref)
-      lately.delete(ref)
+      recentWrites.delete(ref)
       notify(ref)
     },
   }
@@ -229,4 +229,4 @@ const INVALID_NAMED = 'The header x-signalbox-account is not a valid account ID.
 
 /** How long to wait after a failed write, in ms. */
 const RETRY_MS = 5_000
-const MAX_LATELY = 20_000
+const MAX_RECENT_WRITES = 20_000

@@ -6,7 +6,7 @@ import type { Clock } from '../../types.ts'
  * `newPerMinute` new accounts in the same minute. This keeps an app that uses random strings, such as session IDs, as accounts from filling the
  * storage. `onError` gets the error at most once a minute.
  */
-export function createNewAccountBrake({
+export function createNewAccountLimit({
   clock,
   newPerMinute,
   onError,

@@ -19,20 +19,20 @@ export interface OpenDependencies {
 
 export interface OpenAccounts extends Accounts {
   /** Checks after `maxAgeMs` which requests must end, and again while requests with accounts are in flight. */
-  lookLater(): void
+  scheduleCheck(): void
   close(): void
 }
 
 /** Opens the accounts, and ends in-flight requests of paused accounts. */
 export function openAccounts({ store, clock, options, inFlight, maxAgeMs, onError }: OpenDependencies): OpenAccounts {
   let isClosed = false
-  let cancelLook: CancelDeadline | undefined
+  let cancelScheduledCheck: CancelDeadline | undefined
   const accounts = createAccounts({ store, clock, options, onError })
-  accounts.onChange((ref) => void check((account) => account.ref === ref))
-  store.groupCache.onChange((id) => void check((account) => account.plan?.id === id))
+  accounts.onChange((ref) => void checkRequests((account) => account.ref === ref))
+  store.groupCache.onChange((id) => void checkRequests((account) => account.plan?.id === id))
 
   /** Ends the in-flight requests of matching accounts that have been paused. While the storage can't be read, the requests continue. */
-  async function check(isMatch: (account: AccountInFlight) => boolean): Promise<void> {
+  async function checkRequests(isMatch: (account: AccountInFlight) => boolean): Promise<void> {
     const found = new Map<string, AccountInFlight>()
     for (const { caller } of inFlight.values())
       if (caller.account && isMatch(caller.account)) found.set(caller.account.ref, caller.account)
@@ -40,27 +40,27 @@ export function openAccounts({ store, clock, options, inFlight, maxAgeMs, onErro
       Array.from(found.values(), async ({ ref, plan }) => {
         const rejection = await accounts.findRejection(ref, plan?.id).catch(() => undefined)
         if (!rejection) return
-        for (const work of inFlight.values()) if (work.caller.account?.ref === ref) work.cancel(rejection)
+        for (const request of inFlight.values()) if (request.caller.account?.ref === ref) request.cancel(rejection)
       }),
     )
   }
 
   function lookLater(): void {
     if (isClosed) return
-    cancelLook ??= startDeadline(clock, maxAgeMs, () => {
-      cancelLook = undefined
+    cancelScheduledCheck ??= startDeadline(clock, maxAgeMs, () => {
+      cancelScheduledCheck = undefined
       if (isClosed || !inFlight.values().some(({ caller }) => caller.account)) return
-      void check(() => true)
+      void checkRequests(() => true)
       lookLater()
     })
   }
 
   return {
     ...accounts,
-    lookLater,
+    scheduleCheck: lookLater,
     close() {
       isClosed = true
-      cancelLook?.()
+      cancelScheduledCheck?.()
     },
   }
 }
@@ -69,7 +69,10 @@ export function openAccounts({ store, clock, options, inFlight, maxAgeMs, onErro
  * Replaces the end user that the client names with the account's ref. Endpoints of other kinds may reject the field, so they get it only if the
  * client sent it.
  */
-export const withRef = ({ kind, format, body }: CallRequest, { ref }: { ref: string }): CallChange | undefined =>
+export const replaceEndUser = (
+  { kind, format, body }: CallRequest,
+  { ref }: { ref: string },
+): CallChange | undefined =>
   kind === 'llm' || getEndUser(format, body) !== undefined ? { body: withEndUser(format, body, ref) } : undefined
 
 type AccountInFlight = NonNullable<ReturnType<InFlight['values']>[number]['caller']['account']>

@@ -17,7 +17,7 @@ export interface StateApplier {
   /** Deletes a key's value from the cloud once the other side has it. */
   forgetValue(where: StateId): Promise<void>
   /** Finishes the interrupted cleanup of a record. */
-  tidy(collection: Collection, look: ScannedRecord): Promise<void>
+  cleanUp(collection: Collection, scanned: ScannedRecord): Promise<void>
 }
 
 type RejectedVerdict = Exclude<Verdict, string>
@@ -73,11 +73,11 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
   async function tryApply(incoming: IncomingState, report: Report | undefined): Promise<Verdict | false> {
     const { where, registers: other } = incoming
     const { collection } = where
-    const look = await scanner.scanRecord(where)
-    if (isSyncProblem(look)) return rejectInvalid(look.problem)
-    const { shadow } = look
+    const scanned = await scanner.scanRecord(where)
+    if (isSyncProblem(scanned)) return rejectInvalid(scanned.problem)
+    const { shadow } = scanned
     const { isUncertain = false } = shadow
-    const isOwnStricter = collection === 'settings' && Reflect.get(look.item?.record ?? {}, 'requireApiKey') === true
+    const isOwnStricter = collection === 'settings' && Reflect.get(scanned.item?.record ?? {}, 'requireApiKey') === true
     const outcome = mergeRegisters(shadow, other, {
       isUncertain,
       ...(report && { merge: { collection, isOwnStricter } }),
@@ -98,11 +98,11 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
       (registers.hash !== null && registers.active?.isActive !== shadow.active?.isActive)
     if (isWritten) {
       const isOther = outcome.content === 'other' || registers.hash === other.hash
-      const applied = await writeRecord(look, next, isOther ? incoming.content : undefined)
+      const applied = await writeRecord(scanned, next, isOther ? incoming.content : undefined)
       return applied === true ? verdict : applied
     }
     if (isSame && next.isSeen === shadow.isSeen && !isUncertain) return verdict
-    return (await shadows.put(collection, withRegisters(shadow, next), look.known)) ? verdict : false
+    return (await shadows.put(collection, withRegisters(shadow, next), scanned.known)) ? verdict : false
   }
 
   /**
@@ -110,19 +110,19 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
    * next scan knows whose change it was. Resolves to `false` if another writer was faster.
    */
   async function writeRecord(
-    look: ScannedRecord,
+    scanned: ScannedRecord,
     next: ShadowState,
     given: Content | undefined,
   ): Promise<boolean | RejectedVerdict> {
-    const { where, shadow, extras } = look
+    const { where, shadow, extras } = scanned
     const { collection, id } = where
     const table = tables[collection]
     const { parked } = shadow
-    const source = look.item ?? (parked && { id, version: '', ...parked })
+    const source = scanned.item ?? (parked && { id, version: '', ...parked })
     const content = given ?? (source && (await table.read(source)))
     const isDeletion = next.hash === null || !content
     const slot = isDeletion ? undefined : await table.getSlot(content, source)
-    let before = look.item
+    let before = scanned.item
     const others = [...extras]
     if (slot !== undefined && slot !== before?.slot) {
       const existing = await table.readSlot(slot)
@@ -142,7 +142,7 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
       claims && collection === 'keys'
         ? { claims: [...new Set([...(shadow.claims ?? []), was, now])].filter(isString) }
         : {}
-    const ahead = await shadows.put(collection, { ...shadow, ...claimed, applying: next }, look.known)
+    const ahead = await shadows.put(collection, { ...shadow, ...claimed, applying: next }, scanned.known)
     if (!ahead) return false
     if (claims && now !== undefined && now !== was && !(await claims.take(now))) {
       const { claims: _, ...rest } = shadow
@@ -179,10 +179,10 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
   /** Parks a record: moves it from a slot that another record needs into its shadow. */
   async function evict(where: StateId, slot: string): Promise<boolean | RejectedVerdict> {
     const { collection } = where
-    const look = await scanner.scanRecord(where)
-    if (isSyncProblem(look))
-      return rejectInvalid(`The record ${where.id} is stored in its place and cannot be synced: ${look.problem}`)
-    const { shadow, known, item } = look
+    const scanned = await scanner.scanRecord(where)
+    if (isSyncProblem(scanned))
+      return rejectInvalid(`The record ${where.id} is stored in its place and cannot be synced: ${scanned.problem}`)
+    const { shadow, known, item } = scanned
     if (item?.slot !== slot) return false
     const record: JsonObject = { ...item.record }
     return (
@@ -218,9 +218,9 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
 
   async function forgetValue(where: StateId, given?: ScannedRecord): Promise<void> {
     if (side !== 'cloud') return
-    const look = given ?? (await scanner.scanRecord(where))
-    if (isSyncProblem(look) || !look.item) return
-    const { item } = look
+    const scanned = given ?? (await scanner.scanRecord(where))
+    if (isSyncProblem(scanned) || !scanned.item) return
+    const { item } = scanned
     const { sha256 } = item.record as KeyRecord // `keys` only contains key records
     if (sha256 !== undefined) return
     const record = await tables.keys.buildRecord(await tables.keys.read(item), item)
@@ -234,10 +234,10 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
       return retryOnConflict(() => tryApply(incoming, merging && ((conflict) => merging.report(conflict))))
     },
     forgetValue: (where) => forgetValue(where),
-    async tidy(collection, look) {
+    async cleanUp(collection, scanned) {
       if (collection !== 'keys' || side !== 'cloud') return
-      const { item, shadow, where } = look
-      if (item && shadow.isSeen) await forgetValue(where, look)
+      const { item, shadow, where } = scanned
+      if (item && shadow.isSeen) await forgetValue(where, scanned)
       if (shadow.claims) await releaseClaims(where, item && getDigest(await tables.keys.read(item)))
     },
   }

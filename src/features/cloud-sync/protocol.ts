@@ -37,7 +37,7 @@ export const headers = {
 /** Maximum number of `attempts` per message. */
 export const MAX_ATTEMPTS = 16
 /** Maximum accounts per message. */
-export const MAX_SPENT = 200
+export const MAX_ACCOUNTS = 200
 /** Maximum states per message. */
 export const MAX_STATES = 200
 /** Maximum message size, in bytes. */
@@ -202,7 +202,7 @@ export interface SideAccount {
   used: readonly number[]
 }
 
-/** Reports up to `MAX_SPENT` accounts that have limits. */
+/** Reports up to `MAX_ACCOUNTS` accounts that have limits. */
 export interface SpendingRequest {
   mirror: string
   accounts: SideAccount[]

@@ -32,7 +32,7 @@ export async function callProxy(call: ProxyCall, options: CallOptions): Promise<
     throw createFailure(options, 'redirects, and redirects are not followed. Set "cloudUrl" to the final URL')
   const body = isJson(type) ? tryParseShallow(text) : undefined
   if (status < 200 || status > 299) throw toRejection(options, status, isObject(body) ? body : {}, call.secret)
-  if (!isObject(body)) throw createNoProxy(options, `it returned ${status} without JSON`)
+  if (!isObject(body)) throw createNotProxyError(options, `it returned ${status} without JSON`)
   return body
 }
 
@@ -40,7 +40,7 @@ export async function callProxy(call: ProxyCall, options: CallOptions): Promise<
 export async function greetProxy(options: CallOptions): Promise<void> {
   const hello: Partial<Record<keyof Hello, unknown>> = await callProxy({ method: 'GET', path: paths.hello }, options)
   if (hello.service !== ('signalbox-cloud' satisfies Hello['service']))
-    throw createNoProxy(options, 'another service responded')
+    throw createNotProxyError(options, 'another service responded')
   if (hello.protocol === PROTOCOL) return
   throw createFailure(options, `uses a protocol version other than ${PROTOCOL}. Run the same release on both sides`)
 }
@@ -94,30 +94,33 @@ function sendCall(call: ProxyCall, options: CallOptions): Promise<ProxyResponse>
 
 async function readResponse(pending: PendingResponse, options: CallOptions): Promise<ProxyResponse> {
   const answer = await pending.response
-  const bytes = await readAll(answer.body, MAX_MESSAGE_BYTES, () => createNoProxy(options, 'its response never ends'))
+  const bytes = await readAll(answer.body, MAX_MESSAGE_BYTES, () =>
+    createNotProxyError(options, 'its response never ends'),
+  )
   return { status: answer.status, type: answer.header('content-type') ?? '', text: decodeUtf8Lenient(bytes) }
 }
 
 const isJson = (type: string) => /^application\/json\b/i.test(type)
 
 function toRejection(options: CallOptions, status: number, { code, error }: JsonObject, secret = ''): GatewayError {
-  if (typeof code !== 'string' || typeof error !== 'string') return createNoProxy(options, `it returned ${status}`)
+  if (typeof code !== 'string' || typeof error !== 'string')
+    return createNotProxyError(options, `it returned ${status}`)
   const why = secret === '' ? error : error.replaceAll(secret, '…')
   return gatewayError('CLOUD_FAILED', {
-    message: `${nameProxy(options)} rejected the request: ${why.slice(0, 300).replace(/\p{Cc}/gu, ' ')}`,
+    message: `${describeProxy(options)} rejected the request: ${why.slice(0, 300).replace(/\p{Cc}/gu, ' ')}`,
     data: { refusal: code, status },
   })
 }
 
-const createNoProxy = (options: Pick<CallOptions, 'cloudUrl'>, why: string) =>
+const createNotProxyError = (options: Pick<CallOptions, 'cloudUrl'>, why: string) =>
   gatewayError('CLOUD_FAILED', {
     message: `There is no Signalbox cloud proxy at ${options.cloudUrl}: ${why}. Set "cloudUrl" to the URL of the proxy.`,
   })
 
 const createFailure = (options: Pick<CallOptions, 'cloudUrl'>, what: string) =>
-  gatewayError('CLOUD_FAILED', { message: `${nameProxy(options)} ${what}.` })
+  gatewayError('CLOUD_FAILED', { message: `${describeProxy(options)} ${what}.` })
 
-const nameProxy = ({ cloudUrl }: Pick<CallOptions, 'cloudUrl'>) => `The cloud proxy at ${cloudUrl}`
+const describeProxy = ({ cloudUrl }: Pick<CallOptions, 'cloudUrl'>) => `The cloud proxy at ${cloudUrl}`
 
 /** Creates the error for an unreachable server. Never quotes the HTTP client's error, which may contain request headers. */
 function createUnreachable(options: CallOptions, thrown: unknown): GatewayError {

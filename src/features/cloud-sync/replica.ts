@@ -28,7 +28,7 @@ function getMemory(options: ReplicaOptions): ReplicaMemory {
   memories.set(store.storage, storeMemories)
   const known = storeMemories.get(replicaId)
   if (known) return known
-  const scanner = createScanner(options, (collection, look) => taker.tidy(collection, look))
+  const scanner = createScanner(options, (collection, look) => taker.cleanUp(collection, look))
   const taker = createStateApplier(options, scanner)
   const memory = { scanner, taker, runExclusive: createMutex(), hasScanned: false, pending: [], refused: [] }
   storeMemories.set(replicaId, memory)
@@ -112,16 +112,16 @@ export function createReplica(options: ReplicaOptions): Replica {
         let size = 0
         let taken = 0
         for (const one of memory.pending) {
-          if (states.length >= limit || size > MOST_CHARACTERS) break
+          if (states.length >= limit || size > MAX_CHARACTERS) break
           const state = isLeftOut(one) ? undefined : await readState(one)
           const length = state ? JSON.stringify(state).length : 0
-          if (length > MOST_CHARACTERS) {
+          if (length > MAX_CHARACTERS) {
             const { collection, id } = one
             memory.refused.push({ collection, id, message: TOO_LARGE, code: 'INVALID' })
             taken++
             continue
           }
-          if (state && states.length > 0 && size + length > MOST_CHARACTERS) break
+          if (state && states.length > 0 && size + length > MAX_CHARACTERS) break
           taken++
           size += length
           if (state) states.push(state)
@@ -161,7 +161,7 @@ function markUncertain(shadow: Shadow, side: Side, at: number): Shadow {
 }
 
 /** Maximum characters of JSON per message. Each character takes up to three bytes, and encryption adds a third. */
-const MOST_CHARACTERS = 1_500_000
+const MAX_CHARACTERS = 1_500_000
 
 const TOO_LARGE = 'It has more than 1,500,000 characters, which is too large to sync. Shorten it.'
 

@@ -64,7 +64,7 @@ export interface Scanner {
 
 const BATCH = 64
 /** Number of records to compare before yielding to other work. */
-const COMPARED = 5_000
+const COMPARISON_BATCH = 5_000
 
 /** Creates a scanner. Calls `tidy` with each scanned record, which may need cleanup. */
 export function createScanner(
@@ -185,15 +185,15 @@ export function createScanner(
     for (const { id, record } of items) {
       const known = shadows.get({ collection, id })
       const now = observed.get(record)
-      const isMet = known?.met === scanNumber
-      if (known) known.met = scanNumber
+      const isMet = known?.lastScan === scanNumber
+      if (known) known.lastScan = scanNumber
       if (now && isSyncProblem(now)) refused.push({ collection, id, message: now.problem, code: 'INVALID' })
       else if (!known || !now || isMet || !isUnchanged(known.shadow, now)) odd.add(id)
-      if (++compared % COMPARED === 0) await store.turnEnd()
+      if (++compared % COMPARISON_BATCH === 0) await store.turnEnd()
     }
     for (const known of shadows.list(collection)) {
       const { id, hash, parked, applying, claims } = known.shadow
-      if (known.met !== scanNumber && (hash !== null || parked || applying || claims)) odd.add(id)
+      if (known.lastScan !== scanNumber && (hash !== null || parked || applying || claims)) odd.add(id)
     }
     refused.push(...(await scanRecords(collection, [...odd])))
     await unpark(collection)

@@ -53,7 +53,7 @@ export interface KnownShadow {
   readonly shadow: Shadow
   readonly version: string
   /** The number of the last scan that found the record. */
-  met?: number
+  lastScan?: number
 }
 
 /** The shadows of a replica. All methods reject with `STORAGE_FAILED`. */
@@ -165,7 +165,7 @@ export function createShadows(
 
   return {
     async load({ isWhole = false } = {}) {
-      if (!isLoaded || (isWhole && !freshness.isFresh(readAt)) || stale.size > MOST_STALE) await loadAll()
+      if (!isLoaded || (isWhole && !freshness.isFresh(readAt)) || stale.size > MAX_STALE) await loadAll()
       else if (stale.size > 0) await rereadStale()
     },
 
@@ -190,7 +190,11 @@ export function createShadows(
         version = damaged !== undefined && (await write(damaged))
         if (version === false) return undefined
       }
-      const entry: KnownShadow = { shadow, version, ...(before?.met !== undefined && { met: before.met }) }
+      const entry: KnownShadow = {
+        shadow,
+        version,
+        ...(before?.lastScan !== undefined && { lastScan: before.lastScan }),
+      }
       remember(collection, shadow.id, entry)
       return entry
     },
@@ -212,16 +216,16 @@ export function createShadows(
 }
 
 /** The number of changed shadows above which all shadows are reread. Some storages also report this gateway's own changes. */
-const MOST_STALE = 1_000
+const MAX_STALE = 1_000
 const BATCH = 32
 const PAGE = 1_000
 
 /** Returns the ID under which a shadow is stored. Long IDs become digests, because some storages limit key lengths. */
 async function getStoredId(id: string): Promise<string> {
-  return encodeURIComponent(id).length <= LONGEST ? id : `~${await sha256Hex(id)}`
+  return encodeURIComponent(id).length <= MAX_ID_LENGTH ? id : `~${await sha256Hex(id)}`
 }
 
-const LONGEST = 200
+const MAX_ID_LENGTH = 200
 
 const kind: Omit<RecordKind<Shadow>, 'prefix'> = {
   read(stored) {

@@ -10,10 +10,10 @@ import { aliasFields, customModelFields, providerFields } from '../../types/reco
 import type { Collection } from './protocol.ts'
 import {
   type Content,
-  connectionForm,
+  createConnectionForm,
+  createGroupForm,
   createKeyForm,
   createPlainForm,
-  groupForm,
   type RecordForm,
   type SyncItem,
 } from './sync-forms.ts'
@@ -49,9 +49,9 @@ export function createSyncTables({
   })
   return {
     settings: createSettingsTable(store),
-    groups: createTableById(store.groups, withValidation('groups', groupForm(store))),
+    groups: createTableById(store.groups, withValidation('groups', createGroupForm(store))),
     keys: createKeysTable(store, withValidation('keys', createKeyForm(store, side))),
-    connections: createTableById(store.connections, withValidation('connections', connectionForm(store))),
+    connections: createTableById(store.connections, withValidation('connections', createConnectionForm(store))),
     combos: createCombosTable(
       store.combos,
       withValidation(
@@ -91,7 +91,7 @@ function createTableById<T extends object>(records: WritableRecords<T>, form: Re
     readSlot,
     async find(wanted) {
       const found = await Promise.all(wanted.map(({ id }) => readSlot(id)))
-      return new Map(wanted.map(({ id }, index) => [id, toList(found[index])]))
+      return new Map(wanted.map(({ id }, updateIndex) => [id, toList(found[updateIndex])]))
     },
     getSlot: async ({ record }) => form.getId(record),
     write,

@@ -80,7 +80,7 @@ const CONNECTION = listSyncedFields(connectionFields)
 const KEY = listSyncedFields(keyFields)
 
 /** Creates the form for groups, which are synced unchanged if a gateway with this secret wrote them. */
-export function groupForm(store: Pick<WritableStore, 'isSignedGroup'>): RecordForm {
+export function createGroupForm(store: Pick<WritableStore, 'isSignedGroup'>): RecordForm {
   const plain = createPlainForm(groupFields, ({ id }) => String(id))
   return {
     ...plain,
@@ -92,7 +92,7 @@ export function groupForm(store: Pick<WritableStore, 'isSignedGroup'>): RecordFo
 }
 
 /** Creates the form for connections. Credentials are synced, too; each side encrypts them for their destination. */
-export function connectionForm(store: Pick<WritableStore, 'keyring' | 'code'>): RecordForm {
+export function createConnectionForm(store: Pick<WritableStore, 'keyring' | 'code'>): RecordForm {
   const { keyring } = store
   return {
     hasActive: true,

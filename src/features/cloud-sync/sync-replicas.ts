@@ -69,7 +69,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   /** Received states to confirm with the next request. */
   let seen: Confirmation[] = []
   /** All states sent and received in this sync, so that an unchanged state can't keep the sync running forever. */
-  const met = new Set<string>()
+  const exchangedStates = new Set<string>()
   for (;;) {
     signal.throwIfAborted()
     const { states, more, refused } = await replica.listUnseen(MAX_STATES, (one) => refusals.has(getName(one)))
@@ -92,7 +92,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
         refusals.set(getName(change), { ...getStateId(change), message: verdict.refused, code: verdict.code })
         continue
       }
-      if (addNew(met, change)) seen.push(toConfirmation(change))
+      if (addNew(exchangedStates, change)) seen.push(toConfirmation(change))
       else if (verdict !== 'taken') continue
       hasReceived = true
     }
@@ -113,7 +113,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     })
     signal.throwIfAborted()
     await replica.confirm(confirmed)
-    return states.filter((one) => addNew(met, one, 'sent')).length > 0
+    return states.filter((one) => addNew(exchangedStates, one, 'sent')).length > 0
   }
 }
 

@@ -49,11 +49,11 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
   function enterElement(element: unknown, place: TextPlace): TextPlace {
     const index = isObject(element) && typeof element.index === 'number' ? element.index : ''
     const path = `${place.path}[${index}]`
-    if (!place.isChoices) return { ...deeper(place), path }
+    if (!place.isChoices) return { ...descend(place), path }
     const choice = `${Number(index)}`
     choices.add(choice)
     if (isObject(element) && (element.finish_reason ?? element.finishReason)) ended.add(choice)
-    return { ...deeper(place), path, choice, isChoices: false }
+    return { ...descend(place), path, choice, isChoices: false }
   }
 
   function visitObject(object: JsonObject, place: TextPlace) {
@@ -67,7 +67,7 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
       if (name === 'text' && isObject(value)) continue // settings in the Responses format
       const content = names.streamed.includes(name) ? 'streamed' : names.whole.includes(name) ? 'whole' : place.content
       visit(object, name, {
-        ...deeper(place),
+        ...descend(place),
         content,
         path: `${place.path}.${name}`,
         isReasoning: isReasoning || REASONING.has(name),
@@ -94,7 +94,7 @@ interface TextPlace {
 
 const ROOT = { content: undefined, choice: '', depth: 0, isReasoning: false, isData: false, isChoices: false } as const
 
-function deeper(place: TextPlace): TextPlace {
+function descend(place: TextPlace): TextPlace {
   const depth = place.depth + 1
   if (depth > MAX_DEPTH)
     throw gatewayError('UPSTREAM_INVALID', { message: 'The response nests too deep to be edited.' })

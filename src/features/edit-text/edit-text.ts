@@ -58,13 +58,16 @@ export async function editText(
 async function editWhole(json: JsonObject, names: ContentFields, create: CreateTextEditor): Promise<boolean> {
   let isChanged = false
   for (const text of listContentTexts(json, names, { isEvent: false }).texts)
-    if (await editOne(text, create)) isChanged = true
+    if (await editContentText(text, create)) isChanged = true
   if (isChanged) dropProbabilities(json)
   return isChanged
 }
 
 /** Edits a complete text. */
-async function editOne({ text, isReasoning, replace }: ContentText, create: CreateTextEditor): Promise<boolean> {
+async function editContentText(
+  { text, isReasoning, replace }: ContentText,
+  create: CreateTextEditor,
+): Promise<boolean> {
   const editor = create({ isReasoning })
   if (!editor) return false
   const edited = (await editor.push(text)) + (await editor.end())
@@ -132,17 +135,17 @@ class EditedStream implements ByteStream {
     if (!isObject(json)) return (await this.#endTexts()) + block
     if (json.type === 'ping') return block
     const { texts, choices, ended } = listContentTexts(json, this.#names, { isEvent: true })
-    const here = new Map(texts.flatMap(({ isPiece, channel }, at) => (isPiece ? [[channel, at]] : []))) // the last index of each channel
+    const lastIndexes = new Map(texts.flatMap(({ isPiece, channel }, at) => (isPiece ? [[channel, at]] : []))) // the last index of each channel
     const complete = new Set(texts.flatMap(({ isPiece, choice }) => (isPiece ? [] : [choice])))
     const isAbout = ({ choice }: UnfinishedText) => choices?.has(choice) ?? true
-    const before = await this.#endTexts((channel, open) => !here.has(channel) && isAbout(open))
+    const before = await this.#endTexts((channel, open) => !lastIndexes.has(channel) && isAbout(open))
     let isChanged = false
     for (const [at, text] of texts.entries()) {
       if (!text.isPiece) {
-        if (await editOne(text, this.#create)) isChanged = true
+        if (await editContentText(text, this.#create)) isChanged = true
         continue
       }
-      const isAtEnd = here.get(text.channel) === at && (ended.has(text.choice) || complete.has(text.choice))
+      const isAtEnd = lastIndexes.get(text.channel) === at && (ended.has(text.choice) || complete.has(text.choice))
       const edited = await this.#editPiece(text, { event, at, isAtEnd })
       if (edited === text.text) continue
       text.replace(edited)

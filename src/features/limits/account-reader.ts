@@ -187,7 +187,7 @@ async function readRecordedSpending(
     (window) => [window, getWindowStart(window, minute) * 60_000] as const,
   )
   const reader = await usage.reader()
-  await reader.sums({ keyId: id }, { from: 0, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ sums }, at) => {
+  await reader.sumUsage({ keyId: id }, { from: 0, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ sums }, at) => {
     for (const [window, start] of windows) if (at >= start) nano[window] += sums.nano
   })
   return {

@@ -49,7 +49,7 @@ interface LimitDependencies {
 interface AccountLookups {
   readonly refs: { resolve(idOrRef: string): Promise<string> }
   /** Returns the plan and limits of a stored account, or `undefined` if there is none. */
-  findTerms(ref: string): Promise<{ limits?: UsageLimits | undefined; plan?: Holder | undefined } | undefined>
+  findPlanAndLimits(ref: string): Promise<{ limits?: UsageLimits | undefined; plan?: Holder | undefined } | undefined>
 }
 
 /** A resource with its own limits. */
@@ -73,15 +73,15 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
 
   async function listAccountScopes(ref: string | undefined): Promise<LimitedScope[]> {
     if (ref === undefined) return []
-    const { limits, plan } = (await (await accounts()).findTerms(ref)) ?? {}
+    const { limits, plan } = (await (await accounts()).findPlanAndLimits(ref)) ?? {}
     const own = listScope('account', { id: ref, ...(limits && { limits }) })
     return plan ? [...own, ...listScope('group', plan)] : own
   }
 
   async function findAccount(idOrRef: string): Promise<string> {
-    const { refs, findTerms } = await accounts()
+    const { refs, findPlanAndLimits } = await accounts()
     const ref = await refs.resolve(idOrRef)
-    requirePresent(await findTerms(ref), 'Account')
+    requirePresent(await findPlanAndLimits(ref), 'Account')
     return ref
   }
 

@@ -44,8 +44,12 @@ export const listingPaths: readonly ListingPath[] = [
   ...PROTOCOLS.map((version) => ({ path: `/v${version}/ai/config`, kinds: AI_SDK_KINDS, version })),
 ]
 
-const anyOrigin = { 'access-control-allow-origin': '*' }
-const preflight = { ...anyOrigin, 'access-control-allow-methods': 'GET, OPTIONS', 'access-control-allow-headers': '*' }
+const publicHeaders = { 'access-control-allow-origin': '*' }
+const preflight = {
+  ...publicHeaders,
+  'access-control-allow-methods': 'GET, OPTIONS',
+  'access-control-allow-headers': '*',
+}
 
 /** Creates the routes of the model listing. */
 export function createListingRoutes(options: ListingRoutesOptions): FeatureRoute[] {
@@ -57,7 +61,7 @@ export function createListingRoutes(options: ListingRoutesOptions): FeatureRoute
       isRecorded: false,
       async run(request: UnrecordedRequest) {
         const { replyWithList } = await import('./listing-reply.ts')
-        return replyWithList(request, place, { ...options, headers: isPublic ? anyOrigin : {} })
+        return replyWithList(request, place, { ...options, headers: isPublic ? publicHeaders : {} })
       },
     }
     const probe: FeatureRoute = {

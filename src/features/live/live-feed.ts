@@ -19,7 +19,7 @@ import type { RequestLog } from '../../request/request-log.ts'
 import { type HealthEntry, listHealthEntries } from '../../request/routing/health-entry.ts'
 import type { Health } from '../../request/routing/target-health.ts'
 import type { Clock } from '../../types.ts'
-import { makeKeptAttempt, makeKeptRequest, makeKeptSkip } from '../usage/kept-request.ts'
+import { createKeptAttempt, createKeptRequest, createKeptSkip } from '../usage/kept-request.ts'
 import type { KeptAttempt, KeptRequest, KeptSkip, KeptTarget } from '../usage/request-record.ts'
 import type { UsageStore } from '../usage/usage.ts'
 
@@ -105,7 +105,7 @@ const BUFFERED_MS = 60_000
 export class LiveFeed {
   readonly deps: LiveDependencies
   /** The connected readers. */
-  readonly readers = new Set<{ news(): void; end(): void }>()
+  readonly readers = new Set<{ onNews(): void; end(): void }>()
   /** The unique name of this event sequence. */
   sequence = ''
   /** The number of events in this sequence so far. */
@@ -132,7 +132,7 @@ export class LiveFeed {
   }
 
   /** Adds a reader. Returns the function that removes it. */
-  async open(reader: { news(): void; end(): void }): Promise<() => void> {
+  async open(reader: { onNews(): void; end(): void }): Promise<() => void> {
     this.readers.add(reader)
     this.#cancelEndTimer()
     if (this.sequence === '') await this.#start()
@@ -146,11 +146,11 @@ export class LiveFeed {
     const { events, usage } = this.deps
     this.sequence = crypto.randomUUID().slice(0, 8)
     this.#stopListening = events.add({
-      read: (log) => this.#addRequestEvent('began', makeRunningRequest(log)),
+      read: (log) => this.#addRequestEvent('began', createRunningRequest(log)),
       attempting: (attempt, log) => this.#addAttempt(log, attempt),
       responded: (attempt, log) => this.#addAttempt(log, attempt),
-      skipped: (skip, log) => this.#addRequestEvent('attempt', { id: log.id, ...makeKeptSkip(skip) }),
-      ended: (log) => log.ending && this.#addRequestEvent('finished', makeKeptRequest(log, log.ending)),
+      skipped: (skip, log) => this.#addRequestEvent('attempt', { id: log.id, ...createKeptSkip(skip) }),
+      ended: (log) => log.ending && this.#addRequestEvent('finished', createKeptRequest(log, log.ending)),
     })
     this.#states = await this.#readHealth()
     await usage?.followOthers((request) => this.#add('finished', request))
@@ -170,7 +170,7 @@ export class LiveFeed {
   }
 
   #addAttempt(log: RequestLog, attempt: AttemptLog): void {
-    const data = makeLiveAttempt(attempt, log.startedAt)
+    const data = createLiveAttempt(attempt, log.startedAt)
     this.#addRequestEvent('attempt', { id: log.id, ...data })
     const { outcome, number, startMs, durationMs = 0 } = data
     if (outcome === 'answered') this.#add('first-word', { id: log.id, number, firstByteMs: startMs + durationMs })
@@ -186,7 +186,7 @@ export class LiveFeed {
     if (this.sequence === '') return
     this.#buffer[this.head % MAX_BUFFERED] = { type, data }
     this.head++
-    for (const reader of this.readers) reader.news()
+    for (const reader of this.readers) reader.onNews()
   }
 
   /** Returns the event ID for a position. A reader can resume after it. */
@@ -217,7 +217,7 @@ export class LiveFeed {
 
   listRunning(): LiveEvents['running'] {
     const logs = this.deps.inFlight.values().flatMap((work) => (work instanceof Client ? work.log : []))
-    return { requests: logs.slice(0, MAX_RUNNING).map(makeRunningRequest) }
+    return { requests: logs.slice(0, MAX_RUNNING).map(createRunningRequest) }
   }
 
   /** Returns when a target's state will next change without a request, in epoch ms. */
@@ -286,18 +286,18 @@ const COLLECTIONS = [
   [SETTINGS, 'settings'],
 ] as const
 
-function makeLiveAttempt({ route, startedAt, number, record }: AttemptLog, requestedAt: number): LiveAttempt {
+function createLiveAttempt({ route, startedAt, number, record }: AttemptLog, requestedAt: number): LiveAttempt {
   const { provider, model, connection } = route.target
   if (!record) return { number, provider, model, connectionId: connection.id, startMs: startedAt - requestedAt }
-  const { tokens: _, units: __, costUsd: ___, costSource: ____, ...attempt } = makeKeptAttempt(record, requestedAt)
+  const { tokens: _, units: __, costUsd: ___, costSource: ____, ...attempt } = createKeptAttempt(record, requestedAt)
   return { number, ...attempt }
 }
 
-function makeRunningRequest(log: RequestLog): RunningRequest {
+function createRunningRequest(log: RequestLog): RunningRequest {
   const { startedAt, route, caller, user, model, streamed } = log
   const { key, account } = caller
-  const attempts = log.attempts.map((attempt) => makeLiveAttempt(attempt, startedAt))
-  const skipped = log.steps.flatMap((step) => ('outcome' in step ? [] : makeKeptSkip(step)))
+  const attempts = log.attempts.map((attempt) => createLiveAttempt(attempt, startedAt))
+  const skipped = log.steps.flatMap((step) => ('outcome' in step ? [] : createKeptSkip(step)))
   const answered = attempts.findLast(({ outcome }) => outcome === 'answered')
   return {
     id: log.id,

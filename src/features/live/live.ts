@@ -87,7 +87,7 @@ class LiveStream implements ByteStream {
   }
 
   async open(): Promise<void> {
-    this.#unsubscribe = await this.#feed.open({ news: () => this.#wake?.(), end: () => this.#end() })
+    this.#unsubscribe = await this.#feed.open({ onNews: () => this.#wake?.(), end: () => this.#end() })
   }
 
   async next(): Promise<Uint8Array | undefined> {

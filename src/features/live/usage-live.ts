@@ -15,7 +15,7 @@ export const liveUsageRoute = (usage: UsageStore | undefined): HttpRoute => ({
     return {
       status: 200,
       headers: { 'content-type': 'text/event-stream', ...UNCACHED, 'x-accel-buffering': 'no' },
-      body: await usage.live(),
+      body: await usage.streamRequests(),
     }
   },
 })

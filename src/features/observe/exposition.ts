@@ -27,7 +27,7 @@ export function selectFormat(accept: string | undefined): ExpositionFormat {
 }
 
 /** Formats metrics as text. */
-export function expose(families: Iterable<[Metric, Iterable<StoredSeries>]>, format: ExpositionFormat): string {
+export function formatMetrics(families: Iterable<[Metric, Iterable<StoredSeries>]>, format: ExpositionFormat): string {
   const lines: string[] = []
   for (const [measure, series] of families) {
     const name = getFamilyName(measure)

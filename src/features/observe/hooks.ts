@@ -28,7 +28,7 @@ export type ReportError = (error: unknown) => void
 /** Creates a function that reports errors. `background` awaits promises that the hook returns. */
 export function createReportError(hooks: Hooks, logger: Logger, background: Background): ReportError {
   return (error) => {
-    log(logger, describe(error))
+    log(logger, describeError(error))
     callHook(() => hooks.onError?.(error), { logger, background })
   }
 }
@@ -51,7 +51,7 @@ export function createHooks({
     }),
     ...((onRequest || onUsage) && {
       ended(request) {
-        const usage = onUsage && makeUsageRecord(request)
+        const usage = onUsage && createUsageRecord(request)
         if (usage) call(() => onUsage.call(hooks, usage), request)
         if (onRequest) call(() => onRequest.call(hooks, request.record), request)
       },
@@ -68,7 +68,7 @@ interface HookOptions {
 
 /** Calls a hook. Failures are only logged, because `onError` may be the hook that failed. */
 function callHook(hook: () => unknown, { logger, background, waitUntil }: HookOptions): void {
-  const fail = (error: unknown) => log(logger, 'A hook failed.', { error: describe(error) })
+  const fail = (error: unknown) => log(logger, 'A hook failed.', { error: describeError(error) })
   try {
     const result = hook()
     if (isThenable(result)) background.run(Promise.resolve(result).catch(fail), waitUntil)
@@ -87,7 +87,7 @@ function log(logger: Logger, ...line: Parameters<Logger['error']>): void {
  * Creates a usage record, or returns `undefined` without a successful response. Most requests have a key, many have token counts, and some have a
  * price.
  */
-function makeUsageRecord(request: RequestLog): UsageRecord | undefined {
+function createUsageRecord(request: RequestLog): UsageRecord | undefined {
   const { target, caller, spending, ending } = request
   if (!target || !ending) return undefined
   const record: UsageRecord = {
@@ -111,10 +111,10 @@ function makeUsageRecord(request: RequestLog): UsageRecord | undefined {
  * Returns the name, message, and causes of an error for a log line, without stacks or attached data. Omits the cause that a credential function has
  * thrown, since it may contain the credential.
  */
-function describe(error: unknown, depth = 0): string {
+function describeError(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error)
   const name = isGatewayError(error) ? error.code : error.name
   const isHidden = error.cause === undefined || depth > 3 || name === 'UPSTREAM_CREDENTIALS'
-  const cause = isHidden ? '' : ` (caused by ${describe(error.cause, depth + 1)})`
+  const cause = isHidden ? '' : ` (caused by ${describeError(error.cause, depth + 1)})`
   return `${name}: ${error.message || String(Reflect.get(error, 'code') ?? '')}${cause}` // an `AggregateError` for several addresses may only have a code
 }

@@ -11,14 +11,14 @@ import type { GatewayObserver, ObservedRequest } from './observer.ts'
 export function jsonLog(write: (line: string) => unknown): GatewayObserver {
   return {
     request(request) {
-      let firstMs: number | undefined
+      let firstContentMs: number | undefined
       return {
         attempt: ({ startedAt }) => ({
           begun(afterMs) {
-            firstMs ??= startedAt - request.startedAt + afterMs
+            firstContentMs ??= startedAt - request.startedAt + afterMs
           },
         }),
-        ended: (record) => write(`${formatLine(request, record, firstMs)}\n`),
+        ended: (record) => write(`${formatLine(request, record, firstContentMs)}\n`),
       }
     },
   }
@@ -27,7 +27,7 @@ export function jsonLog(write: (line: string) => unknown): GatewayObserver {
 /** Maximum length of a line in UTF-8 bytes, without the newline. */
 const MAX_LINE = 4_096
 
-function formatLine(request: ObservedRequest, record: RequestRecord, firstMs: number | undefined): string {
+function formatLine(request: ObservedRequest, record: RequestRecord, firstContentMs: number | undefined): string {
   const { attempts, warnings, skipped, usage } = record
   const line = {
     ts: new Date(record.startedAt + record.durationMs).toISOString(),
@@ -47,7 +47,7 @@ function formatLine(request: ObservedRequest, record: RequestRecord, firstMs: nu
     error: record.error,
     stream: record.streamed,
     ms: record.durationMs,
-    first_ms: firstMs,
+    first_ms: firstContentMs,
     attempts: attempts.map(({ status, outcome, durationMs, ...target }) => ({
       t: getTargetName(target).slice(0, MAX_TEXT),
       status,

@@ -94,10 +94,10 @@ const createMap = <T>() => new Map<string, T>()
 /** Maximum cached names per map. Beyond that, the meter looks up each series. Only client-chosen names can exceed this. */
 const MAX_KNOWN = 2_000
 
-function getOrAdd<T>(map: Map<string, T>, name: string, make: () => NoInfer<T>): T {
+function getOrAdd<T>(map: Map<string, T>, name: string, create: () => NoInfer<T>): T {
   const existing = map.get(name)
   if (existing !== undefined) return existing
-  const created = make()
+  const created = create()
   if (map.size < MAX_KNOWN) map.set(name, created)
   return created
 }

@@ -1,7 +1,7 @@
 import type { Reply } from '../../lib/exchange.ts'
 import { VERSION } from '../../lib/version.ts'
 import type { LimitState } from '../../types.ts'
-import { contentTypes, expose, selectFormat } from './exposition.ts'
+import { contentTypes, formatMetrics, selectFormat } from './exposition.ts'
 import { getProviderName, type LabelSet, measures } from './measures.ts'
 import { createMetricsObserver } from './measuring.ts'
 import type { GatewayObserver, TargetFact } from './observer.ts'
@@ -35,7 +35,7 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
         registry.set(measures.limitUsed, toLimitSeries(limits))
         const format = selectFormat(exchange.header('accept'))
         const headers = { 'content-type': contentTypes[format], 'cache-control': 'no-store' }
-        return { status: 200, headers, body: expose(registry.families(), format) }
+        return { status: 200, headers, body: formatMetrics(registry.families(), format) }
       },
     },
   }

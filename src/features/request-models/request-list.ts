@@ -21,7 +21,7 @@ export function readTerms(source: RequestTermsSource): RequestTerms {
   const { call, exchange, settings } = source
   const { kind } = call.endpoint.operation
   const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = readCallOptions(call)
-  refuseForOthers(kind, `"${CALL_OPTIONS}.`, { models: terms.models, params, reasoning })
+  rejectForOtherKinds(kind, `"${CALL_OPTIONS}.`, { models: terms.models, params, reasoning })
   const headers = new Map<string, string>()
   if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default, and doesn't override the header
   if (session !== undefined) headers.set('x-signalbox-session', session)
@@ -42,9 +42,9 @@ export function readTerms(source: RequestTermsSource): RequestTerms {
       message: `Per-request model lists and options ("${name}") are disabled on this gateway. Request a model, an alias, or a combo, or ask the operator of this gateway to set "allowRequestModels" in the settings.`,
     })
   const listed = header === undefined ? undefined : parseRequestModels(header)
-  refuseForOthers(kind, `${HEADER}: "`, { models: listed?.models })
-  const given = terms.models ?? listed?.models
-  const models = given ?? [call.model]
+  rejectForOtherKinds(kind, `${HEADER}: "`, { models: listed?.models })
+  const givenModels = terms.models ?? listed?.models
+  const models = givenModels ?? [call.model]
   const list = omitUndefined<RequestModels>({
     ...listed,
     ...terms,
@@ -52,7 +52,7 @@ export function readTerms(source: RequestTermsSource): RequestTerms {
     maxAttempts: getMin(listed?.maxAttempts, terms.maxAttempts),
     timeouts: getMinTimes(listed?.timeouts, terms.timeouts),
   })
-  const ruled = given ? undefined : source.table.findRuledCombo(call.model)
+  const ruled = givenModels ? undefined : source.table.findRuledCombo(call.model)
   const { limits } = source.context.withRules(source.context, settings, ruled)
   return { ...own, list: createListGroup(list, { ...source, name, limits }) }
 }
@@ -67,7 +67,7 @@ export function readCallOptions({
 }
 
 /** Rejects fields that only chat supports. `at` is the prefix of a field's path. */
-export function refuseForOthers(
+export function rejectForOtherKinds(
   kind: Kind,
   at: string,
   { models = [], ...others }: { models: readonly ComboModel[] | undefined; params?: unknown; reasoning?: unknown },

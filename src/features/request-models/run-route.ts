@@ -20,7 +20,7 @@ import { requireComboKind, requireOneModel } from '../../request/routing/model-k
 import { getCallableName } from '../../request/routing/route-table.ts'
 import type { CallChange, TargetRule } from '../../request/steps.ts'
 import type { RequestModels } from '../../types.ts'
-import { addEntryParams, createListGroup, readCallOptions, refuseForOthers } from './request-list.ts'
+import { addEntryParams, createListGroup, readCallOptions, rejectForOtherKinds } from './request-list.ts'
 import type { RouteFeatureOptions } from './route-feature.ts'
 
 /** Calls the `route` function. */
@@ -112,7 +112,7 @@ function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedMod
     if (only.kind === 'embedding') requireOneModel(only, table)
     return { names, group: only, getName: () => names[0] ?? '' }
   }
-  refuseForOthers(operation.kind, 'Its result is not valid: "', { models: chosen.models })
+  rejectForOtherKinds(operation.kind, 'Its result is not valid: "', { models: chosen.models })
   const { params } = readCallOptions(call)
   const models = params ? chosen.models.map((entry) => addEntryParams(params, entry)) : chosen.models
   const { limits } = list ? request.context : unruled.withRules(unruled, settings, undefined)

@@ -81,7 +81,7 @@ export class Histogram {
   }
 
   /** Computes the percentiles; all are 0 if the histogram is empty. */
-  percentiles(): Percentiles {
+  getPercentiles(): Percentiles {
     const counts = this.#read()
     const total = counts.reduce((sum, count) => sum + count, 0)
     const getPercentile = (share: number) => {

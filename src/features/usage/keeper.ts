@@ -41,7 +41,7 @@ const LOST_CHECK_MS = 5 * 60 * 1_000
  */
 const MAX_HELD = 4 * FOLD_REQUESTS
 const MAX_HELD_BATCHES = 4 * FOLD_BATCHES
-const AT_ONCE = 8
+const MAX_CONCURRENT_WRITES = 8
 
 /** The request values and totals to write with the next fold. */
 class UnfoldedJournal {
@@ -76,7 +76,7 @@ export class Keeper implements BatchWriter {
   #numbers: number[] = []
   #requests = 0
   #firstAt = 0
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #lastCheckAt = Number.NEGATIVE_INFINITY
   #folding: Promise<void> | undefined = undefined
   readonly #foldJournal: ReturnType<typeof createJournalFold>
 
@@ -140,10 +140,10 @@ export class Keeper implements BatchWriter {
 
   async #tidy(): Promise<void> {
     const now = this.#options.clock.now()
-    const areMany = this.#numbers.length >= FOLD_BATCHES || this.#requests >= FOLD_REQUESTS
-    if (areMany || (this.#numbers.length > 0 && Math.abs(now - this.#firstAt) >= FOLD_MS)) await this.#foldOwnBatches()
-    if (Math.abs(now - this.#lookedAt) >= LOST_CHECK_MS) {
-      this.#lookedAt = now
+    const isFull = this.#numbers.length >= FOLD_BATCHES || this.#requests >= FOLD_REQUESTS
+    if (isFull || (this.#numbers.length > 0 && Math.abs(now - this.#firstAt) >= FOLD_MS)) await this.#foldOwnBatches()
+    if (Math.abs(now - this.#lastCheckAt) >= LOST_CHECK_MS) {
+      this.#lastCheckAt = now
       await this.#foldLostInstances(now)
     }
   }
@@ -188,7 +188,7 @@ export class Keeper implements BatchWriter {
     await this.#deleteOutdated()
     const due = [...values]
     while (due.length > 0) {
-      await Promise.all(due.splice(0, AT_ONCE).map((value) => this.#writeValue(value, days)))
+      await Promise.all(due.splice(0, MAX_CONCURRENT_WRITES).map((value) => this.#writeValue(value, days)))
       await this.#options.turnEnd()
     }
     const batches = [{ first: numbers[0] ?? 0, last: numbers.at(-1) ?? 0, sums }]

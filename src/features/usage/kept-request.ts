@@ -17,7 +17,7 @@ const MAX_REASON = 300
 const MAX_NAME = 512
 
 /** Creates the record of a request, without anything from prompts or responses. */
-export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durationMs: number }): KeptRequest {
+export function createKeptRequest(log: RequestLog, ending: RequestEnding & { durationMs: number }): KeptRequest {
   const { startedAt, route, caller, model, steps, warnings } = log
   const { key, account, token } = caller
   const { durationMs, status, end, error } = ending
@@ -27,13 +27,13 @@ export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durat
   let firstByteMs: number | undefined
   for (const step of steps) {
     if (!('outcome' in step)) {
-      if (skipped.length < MAX_LISTED) skipped.push(makeKeptSkip(step))
+      if (skipped.length < MAX_LISTED) skipped.push(createKeptSkip(step))
       continue
     }
     message = step.message ?? message
     if (step.outcome === 'answered') firstByteMs = step.startedAt - startedAt + step.durationMs
     // list every attempt that has usage, because the request's usage is the sum of its attempts
-    if (step.usage || attempts.length < MAX_LISTED) attempts.push(makeKeptAttempt(step, startedAt))
+    if (step.usage || attempts.length < MAX_LISTED) attempts.push(createKeptAttempt(step, startedAt))
   }
   const spent = sumUsageCosts(attempts)
   const request: KeptRequest = {
@@ -83,14 +83,14 @@ const getReason = ({ error, reason }: RequestEnding) =>
   error === 'INVALID_JSON' ? 'The request body is not valid JSON.' : reason
 
 /** Creates the record of a skipped target or entry. */
-export function makeKeptSkip(step: Exclude<StepRecord, AttemptRecord>): KeptSkip {
+export function createKeptSkip(step: Exclude<StepRecord, AttemptRecord>): KeptSkip {
   if ('entry' in step) return { entry: truncate(step.entry, MAX_NAME), skipped: step.skipped }
   const { provider, model, connectionId, skipped } = step
   return { provider, model, connectionId, skipped }
 }
 
 /** Creates the record of an attempt. `startedAt` is when its request arrived, in epoch ms. */
-export function makeKeptAttempt(record: AttemptRecord, startedAt: number): KeptAttempt {
+export function createKeptAttempt(record: AttemptRecord, startedAt: number): KeptAttempt {
   const { provider, model, connectionId, outcome, status, durationMs, message, usage, costUsd, costSource } = record
   const startMs = record.startedAt - startedAt
   const attempt: KeptAttempt = { provider, model, connectionId, outcome, status, startMs, durationMs }

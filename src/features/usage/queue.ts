@@ -17,7 +17,7 @@ export interface Batch {
   size: number
   /** Resolves when the write has succeeded or failed. */
   readonly settled: Promise<void>
-  settle(): void
+  reportSettled(): void
 }
 
 /** Writes batches to the storage. */
@@ -69,7 +69,7 @@ export class RequestQueue {
   #loading: Promise<void> | undefined = undefined
   /** The number of requests without a record that were written since the queue was last full. */
   #unlistedWritten = 0
-  #isBehind = false
+  #isOverflowing = false
   #failures = 0
   #isClosing = false
   #hasGivenUp = false
@@ -121,11 +121,11 @@ export class RequestQueue {
   }
 
   #addUnlisted(request: KeptRequest, unlisted: UnlistedSums): void {
-    if (!this.#isBehind)
+    if (!this.#isOverflowing)
       this.#options.logger.warn(
         `${this.#waiting} usage records are waiting to be written because the storage is ${this.#failures > 0 ? 'unavailable' : 'too slow'}. Until it catches up, further requests are counted in the usage totals but get no individual record.`,
       )
-    this.#isBehind = true
+    this.#isOverflowing = true
     unlisted.add(request)
   }
 
@@ -165,7 +165,7 @@ export class RequestQueue {
     this.#cancelTimer = undefined
     this.#isLastOpen = false
     let lost = this.#waiting + (this.#unlisted?.count ?? 0)
-    for (const { settle, unlistedCount } of this.#batches.splice(0)) {
+    for (const { reportSettled: settle, unlistedCount } of this.#batches.splice(0)) {
       settle()
       lost += unlistedCount
     }
@@ -196,7 +196,15 @@ export class RequestQueue {
     const settled = new Promise<void>((resolve) => {
       settle = resolve
     })
-    const batch: Batch = { number: ++this.#number, requests: [], unlisted, unlistedCount, size: 0, settled, settle }
+    const batch: Batch = {
+      number: ++this.#number,
+      requests: [],
+      unlisted,
+      unlistedCount,
+      size: 0,
+      settled,
+      reportSettled: settle,
+    }
     this.#batches.push(batch)
     return batch
   }
@@ -233,7 +241,7 @@ export class RequestQueue {
         if (this.#hasGivenUp) return false
         this.#batches.shift()
         this.#onWritten(batch)
-        this.#cleanup = writer.tidy().finally(batch.settle)
+        this.#cleanup = writer.tidy().finally(batch.reportSettled)
       } catch (error) {
         if (this.#failures++ === 0)
           this.#options.logger.warn(
@@ -242,7 +250,7 @@ export class RequestQueue {
               error: error instanceof Error ? error.message : String(error),
             },
           )
-        for (const { settle } of this.#batches) settle()
+        for (const { reportSettled: settle } of this.#batches) settle()
         return false
       }
     }
@@ -272,7 +280,7 @@ export class RequestQueue {
       `Usage has been written. ${this.#unlistedWritten} requests are counted in the totals but have no individual record.`,
     )
     this.#unlistedWritten = 0
-    this.#isBehind = false
+    this.#isOverflowing = false
   }
 }
 

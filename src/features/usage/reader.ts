@@ -70,12 +70,12 @@ export class UsageReader {
   }
 
   /** Returns a request, or `undefined` if there is no record of it. */
-  async request(id: string): Promise<KeptRequest | undefined> {
+  async findRequest(id: string): Promise<KeptRequest | undefined> {
     const { storage } = this.#options
     const time = getRequestTime(id)
-    if (time < (await this.oldest())) return undefined
-    for (const { requests } of await this.#readTail())
-      for (const request of requests) if (request.id === id) return request
+    if (time < (await this.getOldestTime())) return undefined
+    for (const { requests: listRequests } of await this.#readTail())
+      for (const request of listRequests) if (request.id === id) return request
     const found = await Promise.all(SHARDS.map((shard) => findRequest(storage, shard, id)))
     return found.find((request) => request !== undefined)
   }
@@ -89,7 +89,7 @@ export class UsageReader {
   }
 
   /** Returns the arrival time of each key's latest request in the key's time range, in epoch ms, by key ID. Omits keys without requests. */
-  async latest(ranges: ReadonlyMap<string, TimeRange>): Promise<Map<string, number>> {
+  async findLatestTimes(ranges: ReadonlyMap<string, TimeRange>): Promise<Map<string, number>> {
     const tail = await this.#readTail()
     const found = new Map<string, number>()
     const work = Array.from(ranges, async ([keyId, range]) => {
@@ -106,7 +106,7 @@ export class UsageReader {
     tail: readonly TailBatch[],
   ): Promise<RequestPage> {
     const scan = {
-      from: Math.max(from, await this.oldest()),
+      from: Math.max(from, await this.getOldestTime()),
       to: before === undefined ? to : Math.min(to, getRequestTime(before) + 1),
       before,
       keyId: filter.keyId,
@@ -168,14 +168,14 @@ export class UsageReader {
    * is the shortest period that rows must distinguish. Returns the actual time range, and whether some totals lack dimensions because they were too
    * large.
    */
-  async sums(
+  async sumUsage(
     filter: UsageFilter,
     { from, to, unit }: TimeRange & { unit: Period },
     onSums: OnSums,
   ): Promise<TimeRange & { isLessPrecise: boolean }> {
     const { clock } = this.#options
     const { totals } = await this.#options.days()
-    const oldest = await this.oldest()
+    const oldest = await this.getOldestTime()
     const nextHour = (Math.floor(clock.now() / HOUR_MS) + 1) * HOUR_MS
     const range = {
       from: Math.max(from, clock.now() - totals * DAY_MS),
@@ -274,7 +274,7 @@ export class UsageReader {
 
   async #countMissing(filter: UsageFilter, { from, to }: TimeRange, tail: readonly TailBatch[]): Promise<number> {
     let count = 0
-    const range = { from: Math.max(from, await this.oldest()), to }
+    const range = { from: Math.max(from, await this.getOldestTime()), to }
     await this.#sumUnlisted(filter, { ...range, tail }, ({ sums }) => {
       count += sums.requests
     })
@@ -320,7 +320,7 @@ export class UsageReader {
   }
 
   /** Returns the earliest possible arrival time of a stored request, in epoch ms. */
-  async oldest(): Promise<number> {
+  async getOldestTime(): Promise<number> {
     const { storage, clock, days } = this.#options
     const oldest = clock.now() - (await days()).requests * DAY_MS
     return storage.usageRecordLimit ? Math.max(oldest, await readRemovedTime(storage)) : oldest

@@ -101,7 +101,7 @@ export function* getTotalsRows(request: KeptRequest): Generator<TotalsRow> {
   const { end, target, firstByteMs, durationMs } = request
   const isRefused = end === 'refused'
   const isFailed = isRefused || end === 'failed' || end === 'cut'
-  const own: TotalsRow = {
+  const mainTarget: TotalsRow = {
     dimensions: getDimensions(request, target),
     sums: {
       requests: 1,
@@ -118,15 +118,15 @@ export function* getTotalsRows(request: KeptRequest): Generator<TotalsRow> {
   for (const attempt of request.attempts) {
     const { tokens, units, costUsd } = attempt
     if (!tokens && !units) continue
-    const isOwn = target && attempt.connectionId === target.connectionId && attempt.model === target.model
-    const row = isOwn ? own : { dimensions: getDimensions(request, attempt), sums: createSums() }
+    const isMainTarget = target && attempt.connectionId === target.connectionId && attempt.model === target.model
+    const row = isMainTarget ? mainTarget : { dimensions: getDimensions(request, attempt), sums: createSums() }
     addTokens(row.sums.tokens, tokens)
     addUnits(row.sums.units, units)
     if (costUsd === undefined) row.sums.unpriced++
     else row.sums.nano += toNanoUsd(costUsd)
-    if (row !== own) yield row
+    if (row !== mainTarget) yield row
   }
-  yield own
+  yield mainTarget
 }
 
 const getDimensions = (request: KeptRequest, target: KeptTarget | undefined): Dimensions => ({

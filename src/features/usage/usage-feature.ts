@@ -1,7 +1,7 @@
 import type { Feature } from '../../feature.ts'
 import type { Store } from '../../records/store.ts'
 import type { RequestLog } from '../../request/request-log.ts'
-import { makeKeptRequest } from './kept-request.ts'
+import { createKeptRequest } from './kept-request.ts'
 import { createUsageStore, type UsageStore, type UsageStoreOptions } from './usage.ts'
 
 interface UsageDependencies extends Pick<UsageStoreOptions, 'clock' | 'logger' | 'startTimer' | 'turnEnd' | 'onError'> {
@@ -23,7 +23,7 @@ export function createUsage({ storesUsage, store, ...deps }: UsageDependencies):
     name: 'usage',
     events: {
       ended(log: RequestLog) {
-        if (log.ending) usage.keep(makeKeptRequest(log, log.ending), log.waitUntil)
+        if (log.ending) usage.storeRequest(createKeptRequest(log, log.ending), log.waitUntil)
       },
     },
     close: () => usage.close(),

@@ -94,13 +94,13 @@ export function followJournal(options: {
 }): void {
   const { storage, freshness, instance, hasReaders, send, onError } = options
 
-  async function read(key: string): Promise<void> {
+  async function sendBatch(key: string): Promise<void> {
     const stored = await storage.get(key) // `undefined` if the batch was folded and deleted
     for (const request of (stored && decodeBatch(stored.value)?.requests) ?? []) send(request)
   }
 
   freshness.onChange((key) => {
     if (hasReaders() && key.startsWith(JOURNAL) && parseJournalKey(key).instance !== instance)
-      void read(key).catch(onError)
+      void sendBatch(key).catch(onError)
   })
 }

@@ -11,12 +11,12 @@ import type { LiveStream } from './usage-feed.ts'
 /** The stored usage of a gateway: request records and totals. */
 export interface UsageStore {
   /** Stores a finished request in the background. Never throws. */
-  keep(request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void): void
+  storeRequest(request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void): void
   /**
    * Streams requests as server-sent events as they end. If the storage reports changes, includes requests of other instances once they are written.
    * The stream ends when the reader disconnects or the gateway closes.
    */
-  live(): Promise<LiveStream>
+  streamRequests(): Promise<LiveStream>
   /** Calls `listener` with requests written by other instances, if the storage reports changes. Supports one listener. */
   followOthers(listener: (request: KeptRequest) => void): Promise<void>
   reader(): Promise<UsageReader>
@@ -115,8 +115,8 @@ export function createUsageStore({
   })
 
   return {
-    keep: (request, waitUntil) => queue.add(request, waitUntil),
-    async live() {
+    storeRequest: (request, waitUntil) => queue.add(request, waitUntil),
+    async streamRequests() {
       const stream = (await live()).open()
       streams.add(stream)
       stream.onEnd(() => streams.delete(stream))

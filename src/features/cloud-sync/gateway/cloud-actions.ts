@@ -15,10 +15,10 @@ import { createInvalidResponse, greetProxy, isRejection, probeModelList } from '
 import {
   createTimeoutError,
   EXCHANGE_MS,
-  type HomeMirror,
+  type GatewayMirror,
   type MirrorDependencies,
   type ProxyContext,
-  refuseHttp,
+  rejectHttp,
   requireConflicts,
 } from './cloud-mirror.ts'
 import {
@@ -45,7 +45,7 @@ type Created = NonNullable<EnabledCloud['createdKey']>
 /** Creates the cloud sync operations. They start and stop `pushes`, the automatic syncs. */
 export function createCloudOperations(
   deps: MirrorDependencies & {
-    mirror: HomeMirror
+    mirror: GatewayMirror
     pushes: Pushes
     keys: Pick<KeyOperations<unknown>, 'create' | 'delete'>
     catalog: Catalog
@@ -54,15 +54,15 @@ export function createCloudOperations(
   const { store, clock, fetch, options, mirror, pushes, keys } = deps
 
   /** Reads the proxy's URL and whether cloud sync is on. Throws `INVALID_REQUEST` if there is no URL. */
-  async function cloudSettings() {
+  async function readCloudSettings() {
     const { cloudUrl, cloudEnabled } = await store.settings.reread()
     if (cloudUrl === '') throw createInputError(NO_ADDRESS)
     return { cloudUrl, cloudEnabled }
   }
 
   /** Returns the proxy's URL. Throws `CLOUD_CONFLICT` if cloud sync is off. */
-  async function cloudUrlWhileOn(): Promise<string> {
-    const { cloudUrl, cloudEnabled } = await cloudSettings()
+  async function requireCloudUrl(): Promise<string> {
+    const { cloudUrl, cloudEnabled } = await readCloudSettings()
     if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
     return cloudUrl
   }
@@ -170,10 +170,10 @@ export function createCloudOperations(
       const { enrollmentToken = options.enrollmentToken } = parseInput(cloudInputs.enable, input)
       const startedAt = clock.now()
       return mirror
-        .alone<EnabledCloud>(
+        .runExclusive<EnabledCloud>(
           async (signal) => {
-            const { cloudUrl, cloudEnabled } = await cloudSettings()
-            refuseHttp(cloudUrl, options)
+            const { cloudUrl, cloudEnabled } = await readCloudSettings()
+            rejectHttp(cloudUrl, options)
             const context = createContext(cloudUrl, signal, enrollmentToken)
             const { createdKey, conflicts } = await pushes.recordOutcome(
               () => (cloudEnabled ? mirrorAll(context) : mirrorOrUndo(context)),
@@ -186,7 +186,7 @@ export function createCloudOperations(
               context,
               Math.max(0, VERIFIED_MS - (clock.now() - startedAt)),
             )
-            const warnings = await privateAddressWarnings(deps, context)
+            const warnings = await listPrivateAddressWarnings(deps, context)
             return {
               success: true,
               verified: verifyError === undefined,
@@ -205,9 +205,9 @@ export function createCloudOperations(
 
     async sync(input: unknown = {}) {
       parseInput(noInput, input)
-      return mirror.alone(
+      return mirror.runExclusive(
         async (signal) => {
-          const context = createContext(await cloudUrlWhileOn(), signal)
+          const context = createContext(await requireCloudUrl(), signal)
           const conflicts = await pushes.recordOutcome(() => mirror.sync(context), { isOn: true })
           return createSyncResult(conflicts)
         },
@@ -218,11 +218,11 @@ export function createCloudOperations(
     async disable(input = {}) {
       const { force = false } = parseInput(cloudInputs.disable, input)
       return mirror
-        .alone(
+        .runExclusive(
           async (signal) => {
             const left = await mirror.memory.read()
             const { cloudEnabled: isOn } = await store.settings.reread()
-            const { cloudUrl } = isOn || left.mirror === null ? await cloudSettings() : left // the setting may have changed since then
+            const { cloudUrl } = isOn || left.mirror === null ? await readCloudSettings() : left // the setting may have changed since then
             if (!isOn) {
               if (left.mirror === null) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
               await removeLeftovers(createContext(cloudUrl, signal)).catch((error: unknown) => {
@@ -257,7 +257,7 @@ export function createCloudOperations(
       parseInput(noInput, input)
       return runWithDeadline(
         async (signal) => {
-          const { cloudUrl } = await cloudSettings()
+          const { cloudUrl } = await readCloudSettings()
           await greetProxy({ cloudUrl, fetch, signal })
           return { message: `The cloud proxy at ${cloudUrl} is running.` }
         },
@@ -267,9 +267,9 @@ export function createCloudOperations(
 
     sessions: {
       list: () =>
-        mirror.alone(
+        mirror.runExclusive(
           async (signal) => {
-            const context = createContext(await cloudUrlWhileOn(), signal)
+            const context = createContext(await requireCloudUrl(), signal)
             const { sessions } = await mirror.call({ method: 'GET', path: paths.sessions }, context)
             if (!Array.isArray(sessions) || !sessions.every(isSession)) throw createInvalidResponse(context)
             return { sessions: sessions.map(({ id, createdAt, lastUsedAt }) => ({ id, createdAt, lastUsedAt })) }
@@ -278,9 +278,9 @@ export function createCloudOperations(
         ),
 
       revoke: (id) =>
-        mirror.alone(
+        mirror.runExclusive(
           async (signal) => {
-            const context = createContext(await cloudUrlWhileOn(), signal)
+            const context = createContext(await requireCloudUrl(), signal)
             try {
               await mirror.call({ method: 'DELETE', path: paths.session(id) }, context)
             } catch (error) {
@@ -329,7 +329,7 @@ async function findMirrorProblem(
 }
 
 /** Returns a warning if some connections have private addresses, which the proxy may be unable to reach. */
-async function privateAddressWarnings(
+async function listPrivateAddressWarnings(
   { store, catalog }: { store: WritableStore; catalog: Catalog },
   { cloudUrl }: ProxyContext,
 ): Promise<string[]> {
@@ -342,7 +342,7 @@ async function privateAddressWarnings(
   }
   const near = sortActiveConnections((await store.connections.all()).filter(isNear)).map(({ name }) => `"${name}"`)
   if (near.length === 0) return []
-  const named = near.length > MOST_NAMED ? [...near.slice(0, MOST_NAMED), `${near.length - MOST_NAMED} more`] : near
+  const named = near.length > MAX_NAMED ? [...near.slice(0, MAX_NAMED), `${near.length - MAX_NAMED} more`] : near
   return [`The cloud proxy may be unable to reach the private URLs of these connections: ${named.join(', ')}.`]
 }
 
@@ -350,7 +350,7 @@ async function privateAddressWarnings(
  * Applies changes from the cloud, then removes the mirror with all sessions. A mirror that no longer exists, for example after a lost response,
  * counts as removed.
  */
-async function removeMirror(mirror: HomeMirror, context: ProxyContext): Promise<CloudConflict[]> {
+async function removeMirror(mirror: GatewayMirror, context: ProxyContext): Promise<CloudConflict[]> {
   const last = await mirror.exchange(context).catch(ignoreNotFound)
   await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
   return last?.conflicts ?? []
@@ -380,7 +380,7 @@ const isCloudError = (error: unknown): error is GatewayError =>
 function addRemedy(error: unknown): unknown {
   if (!isCloudError(error)) return error
   const { code, message, data } = error
-  return gatewayError(code, { message: `${message} ${WAY_OUT}`, cause: error, data })
+  return gatewayError(code, { message: `${message} ${FORCE_ADVICE}`, cause: error, data })
 }
 
 function isSession(session: unknown): session is CloudSession {
@@ -389,12 +389,12 @@ function isSession(session: unknown): session is CloudSession {
 }
 
 /** The maximum number of connections that a warning names. */
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 const NO_ADDRESS = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'
 const OFF = 'Cloud sync is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
 const MOVED = '"cloudUrl" was changed in the meantime. Send the action again.'
 const LEFTOVERS =
   'The proxy already has some of the data and accepts its keys. Repeat the action, or remove the data with the action "disable".'
-const WAY_OUT =
+const FORCE_ADVICE =
   'To turn cloud sync off here anyway, send "force": true with the action. The replica may then stay on the proxy.'

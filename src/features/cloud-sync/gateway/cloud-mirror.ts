@@ -18,7 +18,7 @@ import { syncReplicas } from '../sync-replicas.ts'
 import type { SyncResult } from '../sync-types.ts'
 import type { CloudConflict, CloudOptions } from './cloud-operations.ts'
 import { count, exchangeSpending } from './cloud-spending.ts'
-import { createMirrorMemory, type MirrorMemory, type MirrorMemoryStore } from './cloud-state.ts'
+import { createMirrorStateStore, type MirrorState, type MirrorStateStore } from './cloud-state.ts'
 import { parseMirrored } from './mirror-input.ts'
 
 /** The time limit of a sync, in ms. Clients wait this long for an action (src/rules.md, Cloud sync of clients). */
@@ -42,12 +42,12 @@ export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 export type WorkKind = 'own' | 'sync' | 'disable'
 
 /** A gateway's mirror, as used by the operator's actions and by automatic syncs. */
-export interface HomeMirror {
+export interface GatewayMirror {
   /**
    * Runs work that calls the proxy, one job at a time. After `ms`, rejects with `CLOUD_TIMEOUT` and aborts the job's signal. An operator's action
    * cancels automatic syncs. `disable` cancels `sync`, because it syncs the same data.
    */
-  alone<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
+  runExclusive<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
   /**
    * Syncs all changes of both sides. With `create`, also works with a proxy that doesn't have the mirror yet, and ignores the state of earlier syncs.
    */
@@ -61,13 +61,13 @@ export interface HomeMirror {
   call(call: SignedCall, context: ProxyContext): ReturnType<SignedCalls['call']>
   /** Forgets the current session if it has this ID. Without an ID, forgets any session. */
   forgetSession(id?: string): void
-  memory: MirrorMemoryStore
+  memory: MirrorStateStore
   /** Cancels everything in flight. */
   close(): void
 }
 
-export function createMirror({ store, clock, ledger, fetch, options }: MirrorDependencies): HomeMirror {
-  const memory = createMirrorMemory(store.storage)
+export function createMirror({ store, clock, ledger, fetch, options }: MirrorDependencies): GatewayMirror {
+  const memory = createMirrorStateStore(store.storage)
   const calls = createSignedCalls({ getIdentity: (cloudUrl) => getIdentity(cloudUrl, store) })
   const inTurn = createMutex()
   const closing = new AbortController()
@@ -76,26 +76,27 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
   let isSyncing = false
 
   function cancelRunning(kind: keyof typeof yielding): void {
-    yielding[kind].abort(GAVE_WAY)
+    yielding[kind].abort(SUPERSEDED)
     yielding[kind] = new AbortController()
   }
 
-  const call: HomeMirror['call'] = (one, context) => {
-    refuseHttp(context.cloudUrl, options)
+  const call: GatewayMirror['call'] = (one, context) => {
+    rejectHttp(context.cloudUrl, options)
     return calls.call(one, { ...context, fetch })
   }
 
   /** Returns the stored state of the mirror if the mirror is at this URL; otherwise, an empty state. */
-  const getMirrorState = ({ cloudUrl, mirror, stamp, attempts }: MirrorMemory, address: string) =>
+  const getMirrorState = ({ cloudUrl, mirror, stamp, attempts }: MirrorState, address: string) =>
     cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
 
-  const runExchange: HomeMirror['exchange'] = async (context, { create = false } = {}) => {
+  const runExchange: GatewayMirror['exchange'] = async (context, { create = false } = {}) => {
     const { cloudUrl, signal } = context
     const refresh = async () => getMirrorState(await memory.read(), cloudUrl)
     const exchanged = await syncReplicas({
       createReplica: (replicaId) =>
         createReplica({ store, side: 'gateway', replicaId, validate: parseMirrored, clock, keepsSecrets: true }),
-      send: async (body) => syncAnswer(await call({ method: 'POST', path: paths.replica, body }, context), context),
+      send: async (body) =>
+        parseSyncResponse(await call({ method: 'POST', path: paths.replica, body }, context), context),
       state: await refresh(),
       refresh,
       save: async (state) => void (await memory.change(() => ({ cloudUrl, attempts: [], ...state }), signal)),
@@ -105,12 +106,12 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
       signal,
     })
     const { mirror } = await refresh()
-    if (mirror !== null) await exchangeSpent(mirror, context)
+    if (mirror !== null) await exchangeUsage(mirror, context)
     return exchanged
   }
 
   /** Exchanges usage with the cloud. Call it once both sides have the same limits. */
-  const exchangeSpent = (mirror: string, context: ProxyContext): Promise<void> =>
+  const exchangeUsage = (mirror: string, context: ProxyContext): Promise<void> =>
     exchangeSpending(
       { store, ledger, mirror },
       {
@@ -144,7 +145,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
       for (const one of [closing, yielding.own, yielding.sync]) one.abort(gatewayError('CLOSED'))
     },
 
-    alone(work, { ms, kind }) {
+    runExclusive(work, { ms, kind }) {
       if (kind !== 'own') cancelRunning('own')
       if (kind === 'disable' && isSyncing) cancelRunning('sync')
       const runInOrder = (both: AbortSignal) =>
@@ -159,7 +160,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
 }
 
 /** The reason for canceling an automatic sync: the operator requested the same work, or work that includes it. */
-export const GAVE_WAY = gatewayError('CLOUD_CONFLICT', { message: 'Another sync with the cloud proxy has started.' })
+export const SUPERSEDED = gatewayError('CLOUD_CONFLICT', { message: 'Another sync with the cloud proxy has started.' })
 
 /** Adds a conflict, unless an earlier attempt, whose write failed, has already reported it. */
 function withConflict(known: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
@@ -185,7 +186,7 @@ const ENABLE_AGAIN = 'Synchronize both sides again: POST /api/sync/cloud with th
  * Throws `INVALID_REQUEST` for a URL whose traffic others could read. Encrypted bodies don't protect against a man in the middle while a session is
  * being opened.
  */
-export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
+export function rejectHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
   const { protocol, hostname } = new URL(cloudUrl)
   if (protocol === 'https:' || isLoopbackHost(hostname) || allowHttp) return
   throw createInputError(
@@ -199,7 +200,7 @@ const verdict = v.picklist(['taken', 'known', 'concurrent'])
 const refused = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
 
 /** Doesn't validate the records in the states; the schemas of their collections do when the states are applied. */
-const answerSchema = v.object({
+const responseSchema = v.object({
   mirror: v.string(),
   stamp: v.string(),
   verdicts: v.array(alternatives([verdict, refused], (input) => (isObject(input) ? refused : verdict))),
@@ -216,8 +217,8 @@ const answerSchema = v.object({
   more: v.boolean(),
 })
 
-function syncAnswer(body: JsonObject, context: ProxyContext): SyncResponse {
-  const answer = v.safeParse(answerSchema, body)
+function parseSyncResponse(body: JsonObject, context: ProxyContext): SyncResponse {
+  const answer = v.safeParse(responseSchema, body)
   if (!answer.success) throw createInvalidResponse(context)
   return answer.output
 }

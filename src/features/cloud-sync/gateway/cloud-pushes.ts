@@ -12,7 +12,7 @@ import {
 } from '../../../records/record-collections.ts'
 import type { WritableStore } from '../../../records/writable-store.ts'
 import type { Clock } from '../../../types.ts'
-import { EXCHANGE_MS, GAVE_WAY, type HomeMirror } from './cloud-mirror.ts'
+import { EXCHANGE_MS, type GatewayMirror, SUPERSEDED } from './cloud-mirror.ts'
 import type { CloudState } from './cloud-operations.ts'
 
 /** The automatic syncs while cloud sync is on, and the results of the last syncs. */
@@ -57,7 +57,7 @@ interface WaitingChanges {
 }
 
 /** A scheduled sync. */
-interface PlannedExchange {
+interface ScheduledSync {
   at: number
   /** Whether the sync is for a known change, as opposed to a retry or possible changes at the cloud. */
   isForChange: boolean
@@ -67,7 +67,7 @@ interface PlannedExchange {
 export interface PushDependencies {
   store: WritableStore
   clock: Clock
-  mirror: HomeMirror
+  mirror: GatewayMirror
   /** Returns a random number in [0, 1), for jitter between retries. */
   random(): number
   /** Starts a timer that doesn't keep the process alive. */
@@ -78,7 +78,7 @@ export interface PushDependencies {
 export function createPushes({ store, clock, mirror, random, startTimer, onError }: PushDependencies): Pushes {
   let isClosed = false
   let isFollowing = false
-  let planned: PlannedExchange | undefined
+  let planned: ScheduledSync | undefined
   let waiting: WaitingChanges | undefined
   let sending: WaitingChanges | undefined
   let running: Promise<void> | undefined
@@ -88,7 +88,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   let failures = 0
   const listeners: Array<() => void> = []
 
-  function plan(at: number, isForChange: boolean): void {
+  function schedule(at: number, isForChange: boolean): void {
     planned?.cancel()
     planned = undefined
     if (isClosed) return
@@ -102,29 +102,30 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   }
 
   /** Schedules the next sync after one has ended. */
-  function planNext(): void {
+  function scheduleNext(): void {
     if (failures > 0) {
       const pauseMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (failures - 1))
-      plan(clock.now() + Math.round(pauseMs * (0.5 + random() / 2)), false)
-    } else if (waiting) planChange(waiting)
-    else plan(clock.now() + IDLE_MS, false)
+      schedule(clock.now() + Math.round(pauseMs * (0.5 + random() / 2)), false)
+    } else if (waiting) scheduleChange(waiting)
+    else schedule(clock.now() + IDLE_MS, false)
   }
 
-  function planChange({ since, latest }: WaitingChanges): void {
+  function scheduleChange({ since, latest }: WaitingChanges): void {
     const at = Math.min(latest + DEBOUNCE_MS, since + MAX_DEBOUNCE_MS)
-    if (failures === 0) plan(at, true)
-    else if (!planned || planned.at > failedAt + CHANGE_RETRY_MS) plan(Math.max(at, failedAt + CHANGE_RETRY_MS), false)
+    if (failures === 0) schedule(at, true)
+    else if (!planned || planned.at > failedAt + CHANGE_RETRY_MS)
+      schedule(Math.max(at, failedAt + CHANGE_RETRY_MS), false)
   }
 
-  function noteChange(at: number): void {
+  function recordChange(at: number): void {
     waiting = { since: waiting?.since ?? at, latest: at }
-    if (!running) planChange(waiting)
+    if (!running) scheduleChange(waiting)
   }
 
   async function changed(): Promise<void> {
     const at = clock.now()
     const isEnabled = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
-    if (!isClosed && (await isEnabled().catch(() => false))) noteChange(at) // the change itself succeeded; the next sync finds it
+    if (!isClosed && (await isEnabled().catch(() => false))) recordChange(at) // the change itself succeeded; the next sync finds it
   }
 
   /** Watches for changes by other gateways and programs, if the storage reports them. */
@@ -141,9 +142,9 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   function run(): Promise<void> {
     if (running !== undefined) return running
     drop()
-    running = exchangeOnce().then((shouldContinue) => {
+    running = syncOnce().then((shouldContinue) => {
       running = undefined
-      if (shouldContinue) planNext()
+      if (shouldContinue) scheduleNext()
       else waiting = undefined
       if (!planned?.isForChange) for (const listener of listeners.splice(0)) listener()
     })
@@ -151,9 +152,9 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   }
 
   /** Resolves to whether cloud sync is still on, as far as this instance knows. */
-  async function exchangeOnce(): Promise<boolean> {
+  async function syncOnce(): Promise<boolean> {
     try {
-      return await mirror.alone(
+      return await mirror.runExclusive(
         async (signal) => {
           const { cloudEnabled, cloudUrl } = await store.settings.read()
           if (cloudEnabled) await recordOutcome(() => mirror.sync({ cloudUrl, signal }), { isOn: true })
@@ -172,24 +173,24 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     waiting = undefined
     try {
       const result = await exchanging()
-      noteSuccess()
+      recordSuccess()
       return result
     } catch (error) {
-      putBack()
-      if (isOn && error !== GAVE_WAY && !isGatewayError(error, 'CLOSED')) failed(toGatewayError(error).message)
+      restoreWaiting()
+      if (isOn && error !== SUPERSEDED && !isGatewayError(error, 'CLOSED')) recordFailure(toGatewayError(error).message)
       throw error
     } finally {
       sending = undefined
-      if (isOn && !running) planNext()
+      if (isOn && !running) scheduleNext()
     }
   }
 
   /** Marks changes that couldn't be sent as waiting again. */
-  function putBack(): void {
+  function restoreWaiting(): void {
     if (sending) waiting = { since: sending.since, latest: waiting?.latest ?? sending.latest }
   }
 
-  function noteSuccess(): void {
+  function recordSuccess(): void {
     failures = 0
     succeededAt = clock.now()
     const lastSuccessAt = iso(succeededAt)
@@ -202,7 +203,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
       .catch(onError)
   }
 
-  function failed(lastError: string): void {
+  function recordFailure(lastError: string): void {
     failures++
     failedAt = clock.now()
     const waitingSince = waiting ? iso(waiting.since) : null
@@ -214,7 +215,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   return {
     changed,
     recordOutcome,
-    begin: () => plan(clock.now() + DEBOUNCE_MS, true),
+    begin: () => schedule(clock.now() + DEBOUNCE_MS, true),
 
     async end() {
       drop()

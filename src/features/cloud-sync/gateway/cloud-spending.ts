@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../lib/json.ts'
 import type { Store } from '../../../records/store.ts'
 import { COUNTER_COUNT } from '../../limits/ledger/book.ts'
 import type { Ledger } from '../../limits/ledger/ledger.ts'
-import { MAX_SPENT, type SideAccount, type SpendingRequest, type SpendingResponse } from '../protocol.ts'
+import { MAX_ACCOUNTS, type SideAccount, type SpendingRequest, type SpendingResponse } from '../protocol.ts'
 
 /** One side of a mirror, whose keys and groups may have limits. */
 export interface SpendingSide {
@@ -31,7 +31,7 @@ export const sideAccount = v.object({
   used: v.pipe(v.array(count), v.minLength(COUNTER_COUNT), v.maxLength(COUNTER_COUNT)),
 })
 
-const answerSchema = v.object({
+const responseSchema = v.object({
   accounts: v.array(sideAccount),
   next: v.exactOptional(v.pipe(v.string(), v.nonEmpty())),
 })
@@ -52,9 +52,9 @@ export async function exchangeSpending(
     const { accounts, next } = own
     const body = await send({ mirror: side.mirror, accounts, ...(after !== undefined && { after }) })
     if (!body) return
-    const answer = v.safeParse(answerSchema, body)
+    const answer = v.safeParse(responseSchema, body)
     if (!answer.success) throw invalid()
-    await takeAll(side, limited, answer.output.accounts)
+    await applyAll(side, limited, answer.output.accounts)
     after = answer.output.next
     if (next === undefined && after === undefined) return
     own = next === undefined ? { accounts: [] } : await readSpending(side, limited, next)
@@ -62,13 +62,13 @@ export async function exchangeSpending(
 }
 
 /** Creates the cloud's response. Applies the gateway's usage first, because the gateway may have reset its counters. */
-export async function answerSpending(
+export async function respondToSpending(
   side: SpendingSide,
   { accounts, after }: SpendingRequest,
 ): Promise<SpendingResponse> {
   const limited = await findLimitedAccounts(side)
   if (limited.size === 0) return { accounts: [] }
-  await takeAll(side, limited, accounts)
+  await applyAll(side, limited, accounts)
   return after === undefined ? { accounts: [] } : readSpending(side, limited, after)
 }
 
@@ -85,11 +85,11 @@ async function readSpending(
   limited: ReadonlySet<string>,
   after: string,
 ): Promise<SpendingResponse> {
-  const page = await (await ledger()).listSpending(mirror, { limit: MAX_SPENT, ...(after !== '' && { after }) })
+  const page = await (await ledger()).listSpending(mirror, { limit: MAX_ACCOUNTS, ...(after !== '' && { after }) })
   return { ...page, accounts: page.accounts.filter((account) => limited.has(formatAccountName(account))) }
 }
 
-async function takeAll(
+async function applyAll(
   { ledger, mirror }: SpendingSide,
   limited: ReadonlySet<string>,
   accounts: readonly SideAccount[],

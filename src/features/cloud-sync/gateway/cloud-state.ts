@@ -4,7 +4,7 @@ import type { Storage } from '../../../types.ts'
 import type { CloudConflict } from './cloud-operations.ts'
 
 /** The state of a mirror, shared by the gateways on one storage. */
-export interface MirrorMemory {
+export interface MirrorState {
   /** The URL of the proxy that has the mirror. */
   cloudUrl: string
   mirror: string | null
@@ -25,20 +25,20 @@ export interface MirrorMemory {
  * Reads and writes the state. Rejects with `STORAGE_FAILED`. If the stored state is damaged, starts from an empty state, so that everything is sent
  * again.
  */
-export interface MirrorMemoryStore {
-  read(): Promise<MirrorMemory>
+export interface MirrorStateStore {
+  read(): Promise<MirrorState>
   /**
    * Applies `change` to the state and writes the result. Retries if another gateway writes at the same time. Doesn't write if nothing changes, or
    * once `signal` is aborted.
    */
-  change(change: (memory: MirrorMemory) => Partial<MirrorMemory>, signal?: AbortSignal): Promise<MirrorMemory>
+  change(change: (memory: MirrorState) => Partial<MirrorState>, signal?: AbortSignal): Promise<MirrorState>
 }
 
-const MEMORY = 'cloud/mirror'
+const MIRROR_KEY = 'cloud/mirror'
 const MAX_CONFLICTS = 100
 
-export function createMirrorMemory(storage: Storage): MirrorMemoryStore {
-  const load = async () => storage.get(MEMORY).catch(handleStorageError('read', MEMORY))
+export function createMirrorStateStore(storage: Storage): MirrorStateStore {
+  const load = async () => storage.get(MIRROR_KEY).catch(handleStorageError('read', MIRROR_KEY))
 
   return {
     read: async () => parse((await load())?.value),
@@ -52,7 +52,7 @@ export function createMirrorMemory(storage: Storage): MirrorMemoryStore {
         signal?.throwIfAborted()
         if (value !== stored?.value) {
           const ifVersion = stored?.version ?? null
-          if (!(await storage.set(MEMORY, value, { ifVersion }).catch(handleStorageError('write', MEMORY))))
+          if (!(await storage.set(MIRROR_KEY, value, { ifVersion }).catch(handleStorageError('write', MIRROR_KEY))))
             return false
         }
         return { ...next, conflicts }
@@ -60,7 +60,7 @@ export function createMirrorMemory(storage: Storage): MirrorMemoryStore {
   }
 }
 
-function parse(text: string | undefined): MirrorMemory {
+function parse(text: string | undefined): MirrorState {
   const stored = text === undefined ? {} : tryParseJson(text)
   const members = isObject(stored) ? stored : {}
   const getString = (value: unknown) => (typeof value === 'string' ? value : null)

@@ -50,7 +50,7 @@ export function createControl(deps: {
         apis.get(tenant) ??
         createTenantApi(tenant, {
           directory,
-          alone: (work) => service.runExclusive(id, () => tenants.use(tenant, work)),
+          runExclusive: (work) => service.runExclusive(id, () => tenants.use(tenant, work)),
         })
       apis.set(tenant, api)
       return api

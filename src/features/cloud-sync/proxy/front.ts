@@ -21,7 +21,7 @@ const CLOUD = '/cloud'
 const isProtocol = (path: string) => path === CLOUD || path.startsWith(`${CLOUD}/`)
 
 /** The proxy's areas, only for looking up paths; their handlers reject every request. The proxy never serves `/api`. */
-const AREAS = [...createModelAreas(rejectUnserved), createHealthArea(rejectUnserved)]
+const AREAS = [...createModelAreas(rejectPlaceholder), createHealthArea(rejectPlaceholder)]
 
 /** Returns whether the proxy serves a path: the protocol, `/health`, or an API path for clients. */
 export const isProxyPath = (path: string): boolean => isProtocol(path) || findArea(AREAS, path) !== undefined
@@ -109,8 +109,8 @@ export function createFront(deps: {
   const keyStore: KeyStore = { clock, settings: { read: async () => KEY_REQUIRED }, keyLookup: { find } }
   const serveTenant = serveWithKeys(
     [
-      ...otherRoutes.map(({ method, path }) => ({ method, path, run: rejectUnserved })),
-      ...createModelRoutes(rejectUnserved),
+      ...otherRoutes.map(({ method, path }) => ({ method, path, run: rejectPlaceholder })),
+      ...createModelRoutes(rejectPlaceholder),
     ],
     {
       authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
@@ -140,11 +140,15 @@ export function createFront(deps: {
 
 /** The routes of a tenant's gateway other than the model endpoints. */
 const otherRoutes = [
-  ...accountRoutes(rejectUnserved),
-  ...createListingRoutes({ listing: rejectUnserved, getReader: rejectUnserved, upstream: () => rejectUnserved }),
+  ...accountRoutes(rejectPlaceholder),
+  ...createListingRoutes({
+    listing: rejectPlaceholder,
+    getReader: rejectPlaceholder,
+    upstream: () => rejectPlaceholder,
+  }),
 ]
 
 /** A placeholder handler, because the routes here only tell which methods a path has. Requests with a key go to a tenant's gateway. */
-async function rejectUnserved(): Promise<never> {
+async function rejectPlaceholder(): Promise<never> {
   throw createUnknownKey()
 }

@@ -4,8 +4,8 @@ import { scanTopLevel } from '../../../lib/json-scan.ts'
 import { count, sideAccount } from '../gateway/cloud-spending.ts'
 import {
   collections,
+  MAX_ACCOUNTS,
   MAX_ATTEMPTS,
-  MAX_SPENT,
   MAX_STATES,
   type OpenSession,
   type Sealed,
@@ -54,7 +54,7 @@ const schemas = {
   }),
   spent: v.strictObject({
     mirror: text(100),
-    accounts: v.pipe(v.array(v.strictObject(sideAccount.entries)), v.maxLength(MAX_SPENT)),
+    accounts: v.pipe(v.array(v.strictObject(sideAccount.entries)), v.maxLength(MAX_ACCOUNTS)),
     after: v.exactOptional(text(10_000)),
   }),
 }
@@ -74,5 +74,5 @@ function read<T extends v.GenericSchema>(schema: T, message: string): v.InferOut
 
 export const readOpening = (body: Uint8Array): OpenSession => read(schemas.opening, decodeJsonText(body))
 export const readSealed = (body: Uint8Array): Sealed => read(schemas.sealed, decodeJsonText(body))
-export const readSpent = (message: string): SpendingRequest => read(schemas.spent, message)
+export const readSpendingRequest = (message: string): SpendingRequest => read(schemas.spent, message)
 export const readSync = (message: string): SyncRequest => read(schemas.sync, message)

@@ -16,7 +16,7 @@ import {
   type SyncRequest,
   type SyncResponse,
 } from '../protocol.ts'
-import { readOpening, readSealed, readSpent, readSync } from './messages.ts'
+import { readOpening, readSealed, readSpendingRequest, readSync } from './messages.ts'
 import { createProxyError, toErrorReply } from './proxy-errors.ts'
 import type { Sessions, SignedRequest } from './sessions.ts'
 
@@ -88,7 +88,7 @@ export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, t
       {
         method: 'POST',
         path: paths.spent,
-        run: async (request) => actions.spent(request.tenant, readSpent(await decryptRequest(request))),
+        run: async (request) => actions.spent(request.tenant, readSpendingRequest(await decryptRequest(request))),
       },
       {
         method: 'DELETE',

@@ -3,7 +3,7 @@ import { createMutex, type Mutex } from '../../../lib/promises.ts'
 import { createWritableStore } from '../../../records/writable-store.ts'
 import type { LimitScope } from '../../../types/limits.ts'
 import type { Clock } from '../../../types.ts'
-import { answerSpending } from '../gateway/cloud-spending.ts'
+import { respondToSpending } from '../gateway/cloud-spending.ts'
 import { parseMirrored } from '../gateway/mirror-input.ts'
 import {
   type Collection,
@@ -129,12 +129,12 @@ export function createReplicaService(deps: {
     }
   }
 
-  async function exchangeSpent(tenantId: string, request: SpendingRequest): Promise<SpendingResponse> {
+  async function exchangeSpending(tenantId: string, request: SpendingRequest): Promise<SpendingResponse> {
     const record = await replicas.read(tenantId)
     if (!record || record.isEnding || record.id !== request.mirror) throw createProxyError('MIRROR_GONE')
     const tenant = await tenants.open(tenantId)
     if (tenant?.replicaId !== record.id) throw createProxyError('MIRROR_GONE')
-    return tenants.use(tenant, () => answerSpending({ ...tenant, mirror: record.id }, request))
+    return tenants.use(tenant, () => respondToSpending({ ...tenant, mirror: record.id }, request))
   }
 
   /**
@@ -152,7 +152,7 @@ export function createReplicaService(deps: {
   return {
     runExclusive: turns,
     sync: (tenant, request) => turns(tenant, () => sync(tenant, request)),
-    spent: (tenant, request) => turns(tenant, () => exchangeSpent(tenant, request)),
+    spent: (tenant, request) => turns(tenant, () => exchangeSpending(tenant, request)),
     remove: (tenant) =>
       turns(tenant, async () => {
         await removeReplica(tenant)

@@ -92,7 +92,7 @@ export function createSessions(deps: {
 }): Sessions {
   const { documents, keyring, clock, enrollmentToken } = deps
 
-  const self = toBase64Url(randomBytes(6)) // the prefix of all challenges from this process
+  const processPrefix = toBase64Url(randomBytes(6)) // the prefix of all challenges from this process
 
   const isAlive = ({ lastUsedAt }: Session) => clock.now() - lastUsedAt < SESSION_MS
 
@@ -103,7 +103,7 @@ export function createSessions(deps: {
     if (!(await (await keyring()).verify(CHALLENGE_CONTEXT, `${random}.${expiresAt}.${enrolled}`, mac)))
       return undefined
     const left = Number(expiresAt) - clock.now()
-    const least = random.startsWith(self) ? 0 : -CLOCK_MS
+    const least = random.startsWith(processPrefix) ? 0 : -CLOCK_MS
     return left > least && left <= CHALLENGE_MS + CLOCK_MS ? { random, enrolled: Number(enrolled) } : undefined
   }
 
@@ -145,7 +145,7 @@ export function createSessions(deps: {
 
   return {
     async challenge() {
-      const random = self + toBase64Url(randomBytes(26))
+      const random = processPrefix + toBase64Url(randomBytes(26))
       const text = `${random}.${clock.now() + CHALLENGE_MS}.${await countEnrolled()}`
       return `${text}.${await (await keyring()).sign(CHALLENGE_CONTEXT, text)}`
     },

@@ -15,7 +15,7 @@ import type { Tenant } from './tenants.ts'
  */
 export function createTenantApi(
   { id: tenant, gateway, store }: Tenant,
-  { directory, alone }: { directory: Directory; alone: <T>(work: () => Promise<T>) => Promise<T> },
+  { directory, runExclusive }: { directory: Directory; runExclusive: <T>(work: () => Promise<T>) => Promise<T> },
 ): Management<unknown> {
   const api = gateway.api as Management<unknown> // each operation validates its input
 
@@ -45,7 +45,7 @@ export function createTenantApi(
     update: api.keys.update, // updates don't change a key's value
 
     create: (input) =>
-      alone(async () => {
+      runExclusive(async () => {
         const given = parseInput(keyInputs.create, input)
         const value = mintClientKey()
         const { key } = await withClaim(value, () => api.keys.put({ ...given, id: crypto.randomUUID(), key: value }))
@@ -53,7 +53,7 @@ export function createTenantApi(
       }),
 
     put: (input) =>
-      alone(async () => {
+      runExclusive(async () => {
         const given = parsePut(keyInputs.put, input)
         const entries = await store.keys.entries({ fresh: true })
         const isMatch = ({ id, name }: KeyRecord) => (given.id === undefined ? name === given.name : id === given.id)
@@ -70,7 +70,7 @@ export function createTenantApi(
 
     /** Rejects a grace period, because the directory stores only one value per key. */
     rotate: (id, input = {}) =>
-      alone(async () => {
+      runExclusive(async () => {
         const { graceMs = 0 } = parseInput(keyInputs.rotate, input)
         if (graceMs > 0) throw createInputError('"graceMs" must be 0 on a cloud proxy; rotate the key on its gateway')
         const before = (await store.keys.entries({ fresh: true })).find(({ record }) => record.id === id)?.record
@@ -83,7 +83,7 @@ export function createTenantApi(
       }),
 
     delete: (id) =>
-      alone(async () => {
+      runExclusive(async () => {
         const entries = await store.keys.entries()
         const before = entries.find(({ record }) => record.id === id)?.record
         const digest = before && (await getDigest(before))

@@ -61,24 +61,24 @@ export function createKeyUsage({ usage, clock, store, getLimits }: KeyUsageDepen
     const ids = (await store.keys.all()).flatMap(({ id }) => (queriedIds.has(id) ? id : []))
     const now = clock.now()
     const month = Date.parse(`${new Date(now).toISOString().slice(0, 7)}-01`)
-    const monthlyUse = usage && (await sumMonthlyUse(new Set(ids), await usage.reader(), { now, month }))
+    const monthlyUse = usage && (await sumMonthlyUsage(new Set(ids), await usage.reader(), { now, month }))
     const keys = ids.map(async (id) => ({ id, ...(await getLimits(id)), ...monthlyUse?.get(id) }))
     return { from: new Date(month).toISOString(), keys: await Promise.all(keys) }
   }
 }
 
-type MonthlyUse = Omit<KeyUsage, 'id' | 'limits'>
+type MonthlyUsage = Omit<KeyUsage, 'id' | 'limits'>
 
-async function sumMonthlyUse(
+async function sumMonthlyUsage(
   ids: ReadonlySet<string>,
-  reader: Pick<UsageReader, 'sums' | 'latest'>,
+  reader: Pick<UsageReader, 'sumUsage' | 'findLatestTimes'>,
   { now, month }: { now: number; month: number },
-): Promise<ReadonlyMap<string, MonthlyUse>> {
+): Promise<ReadonlyMap<string, MonthlyUsage>> {
   const sums = new Map(Array.from(ids, (id) => [id, { requests: 0, nano: 0, unpriced: 0 }]))
   const latest = new Map<string, TimeRange>()
   const from = Math.floor(Math.min(month, now - LATEST_MS) / DAY_MS) * DAY_MS
   const today = Math.floor(now / DAY_MS) * DAY_MS
-  await reader.sums({}, { from, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ dimensions, sums: row }, at) => {
+  await reader.sumUsage({}, { from, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ dimensions, sums: row }, at) => {
     const sum = sums.get(dimensions.keyId)
     if (!sum) return
     if (row.requests > 0 && at >= (latest.get(dimensions.keyId)?.from ?? 0))
@@ -88,7 +88,7 @@ async function sumMonthlyUse(
     sum.nano += row.nano
     sum.unpriced += row.unpriced
   })
-  const times = await reader.latest(latest)
+  const times = await reader.findLatestTimes(latest)
   return new Map(
     Array.from(sums, ([id, { nano, ...counts }]) => {
       const at = times.get(id) ?? latest.get(id)?.from // the key's request records may have been removed

@@ -237,7 +237,7 @@ export function createUsageOperations({
       const sums = new UsageSums({ by: groupBy, order, top })
       const time = { from: start, to: end }
       const unit = groupBy.has('hour') ? 'hour' : 'day'
-      const range = await usageReader.sums(filter, { ...time, unit }, (row, at) => sums.add(row, at))
+      const range = await usageReader.sumUsage(filter, { ...time, unit }, (row, at) => sums.add(row, at))
       const rows = sums.getRows()
       const summary: UsageSummary = { ...formatRange(range), rows, totals: sums.getTotals() }
       if (series) {
@@ -246,13 +246,13 @@ export function createUsageOperations({
           order,
           seriesRows: sums.getFirstRows(MAX_SERIES_ROWS),
         })
-        await usageReader.sums(filter, { ...time, unit: series }, (row, at) => seriesSums.add(row, at))
+        await usageReader.sumUsage(filter, { ...time, unit: series }, (row, at) => seriesSums.add(row, at))
         summary.series = seriesSums.getRows()
       }
       if (compare) {
         const formerSums = new UsageSums({ by: new Set(), order })
         const formerRange = { from: range.from - (last - range.from), to: range.from, unit: 'day' } as const
-        const found = await usageReader.sums(filter, formerRange, (row, at) => formerSums.add(row, at))
+        const found = await usageReader.sumUsage(filter, formerRange, (row, at) => formerSums.add(row, at))
         if (found.from < found.to) summary.before = { ...formatRange(found), totals: formerSums.getTotals() }
       }
       if (names) summary.names = await readNames([{ ...filterFields, ...filter }, ...rows], { ...store, accounts })
@@ -288,7 +288,7 @@ export function createUsageOperations({
     },
 
     async request(id) {
-      const found = isRequestIdOrPrefix(id) ? await (await reader()).request(id) : undefined
+      const found = isRequestIdOrPrefix(id) ? await (await reader()).findRequest(id) : undefined
       return { request: requirePresent(found, 'Request') }
     },
   }

@@ -182,6 +182,6 @@ const toTotals = ({ units, nano, firstByteMs, durationMs, tokens, ...counts }: S
   tokens: { ...tokens },
   ...(Object.keys(units).length > 0 && { units }),
   costUsd: fromNanoUsd(nano),
-  ...(firstByteMs && { firstByteMs: firstByteMs.percentiles() }),
-  ...(durationMs && { durationMs: durationMs.percentiles() }),
+  ...(firstByteMs && { firstByteMs: firstByteMs.getPercentiles() }),
+  ...(durationMs && { durationMs: durationMs.getPercentiles() }),
 })

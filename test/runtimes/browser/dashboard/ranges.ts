@@ -174,7 +174,7 @@ async function withHistory(): Promise<{ served: Served; key: string }> {
   for (let at = Date.parse('2026-10-31T19:00:00Z'); at <= NOW; at += HOUR) {
     const isDear = at < Date.parse('2026-11-02') && nth % 3 === 0
     const isFree = at < Date.parse('2026-11-03') && nth % 3 === 1
-    usage.keep(
+    usage.storeRequest(
       requestAt(at, {
         keyId: id,
         input: isDear ? 5e8 : isFree ? 0 : 1e7,
