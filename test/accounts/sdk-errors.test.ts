@@ -81,7 +81,7 @@ function readError(error: unknown): { status: unknown; message: string } {
   return { status: status ?? statusCode, message: String(error).replaceAll('\\', '') }
 }
 
-/** The AI SDK throws this for any 401 of its gateway, with a message of its own. */
+/** The AI SDK throws this error, with its own message, for any 401 of its gateway. */
 const isOwn401 = (error: unknown) => error instanceof Error && error.name === 'GatewayAuthenticationError'
 
 for (const [name, { create }] of Object.entries(clients))

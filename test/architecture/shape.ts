@@ -35,7 +35,7 @@ export function repeatedTypeNames(files: ReadonlyMap<string, string>): string[] 
   return [...declaredIn].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(', ')}`)
 }
 
-/** How many tests there are, and the titles that begin with a verb: who reads only the title does not know of what it speaks. */
+/** Counts the tests, and finds titles that begin with a verb, which leave the subject open to readers of the title alone. */
 export function titlesWithoutSubject(files: ReadonlyMap<string, string>): { tests: number; found: string[] } {
   const titles = [...files].flatMap(([path, text]) =>
     [...text.matchAll(TITLE)].map(([, , title = '']) => `${path}: ${title}`),
@@ -43,7 +43,7 @@ export function titlesWithoutSubject(files: ReadonlyMap<string, string>): { test
   return { tests: titles.length, found: titles.filter((line) => VERB.test(line)) }
 }
 
-/** The title of a test: a first argument that a function without a name follows, options perhaps before it. */
+/** The title of a test: a first argument followed by an anonymous function, with optional options in between. */
 const TITLE = /^ *[a-z]\w*\(\s*(['"`])((?:(?!\1).|\\\1)+)\1,\s*(?:\{[^}]*\},\s*)?(?:async )?\(/gm
 
 const VERB =

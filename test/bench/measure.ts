@@ -17,7 +17,7 @@ const DRAIN_MS = 5_000
 
 interface Measurement {
   server: Participant
-  /** Whether the server is the provider itself, which has no figures of its own. */
+  /** Whether the server is the provider itself, which has no figures. */
   isDirect: boolean
   load: Load
   unit: Suite['unit']

@@ -35,7 +35,7 @@ const canPin = cpus.length > 1 && spawnSync('taskset', ['--version']).status ===
 export const measuredCpu = cpus[0] ?? 0
 export const loadCpu = canPin ? (cpus[1] ?? measuredCpu) : measuredCpu
 
-/** Whether the process being measured has a CPU of its own. */
+/** Whether the process being measured has its own CPU. */
 export const hasOwnCpu = canPin
 
 function readCpus(): number[] {

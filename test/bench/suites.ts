@@ -1,7 +1,7 @@
 import type { Load } from './load.ts'
 import type { Comparison, Figure } from './ratios.ts'
 
-/** The processes that stand between clients and provider, besides `direct`: none. */
+/** The processes between clients and the provider. `direct` has none. */
 export type ServerName =
   | 'direct'
   | 'proxy'

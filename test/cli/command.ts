@@ -97,7 +97,7 @@ export function signalbox(args: string[], { env = {}, node = [], input = '' }: C
   }
 }
 
-/** A folder of its own for a test, removed by `cleanUp`. */
+/** A separate folder for a test, removed by `cleanUp`. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-cli-'))
   folders.push(folder)

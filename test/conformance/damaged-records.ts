@@ -69,7 +69,7 @@ const ODD_VALUES: unknown[] = [
   ['a'.repeat(10_000)],
 ]
 
-/** Fields that a record may have besides those that the one in hand has. */
+/** Fields that a record may have in addition to those of the current one. */
 const MORE_FIELDS = [
   'kind',
   'type',

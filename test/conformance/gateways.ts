@@ -22,7 +22,7 @@ const MOST_ROUNDS = 30
 
 type SharedTest = (title: string, body: (processes: Processes) => Promise<void>) => void
 
-/** Four gateways, each a process of its own, behave as one on the store. */
+/** Four gateways in separate processes behave as one on the store. */
 export function sharedStoreConformance(name: string, store: SharedStore): void {
   const shared = register(name, store)
   pauses(shared, name, store)

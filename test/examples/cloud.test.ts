@@ -11,7 +11,7 @@ const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 /** The figure of the README and of the project: from a proxy that runs to a verified mirror. */
 const MINUTE_MS = 60_000
 
-/** The example's proxy and a gateway of the command, each at a port of its own. */
+/** The example's proxy and a gateway started by the command, each on its own port. */
 interface World {
   example: Example
   upstream: Awaited<ReturnType<typeof startUpstream>>

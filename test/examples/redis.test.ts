@@ -12,7 +12,7 @@ interface RedisClient {
 }
 
 const redis = await findRedis()
-/** A database of its own, on a server that others may use. */
+/** A separate database, on a server that others may use. */
 const url = new URL('/13', redis.url).href
 
 const test = serves('redis', async () => {

@@ -7,7 +7,7 @@ import { type Example, type ExampleOptions, freePort, openExample, RUN_MS, type 
 export interface ServedOptions extends ExampleOptions {
   /** The address in the README, such as `127.0.0.1:3000/ai`; another port takes the place of its port. */
   address: string
-  /** Variables that the README takes from the user's shell, besides `OPENAI_API_KEY`. */
+  /** Variables that the README takes from the user's shell, in addition to `OPENAI_API_KEY`. */
   env?: Record<string, string>
   /** The command that serves; default: the last one of the README's first block. */
   command?: string

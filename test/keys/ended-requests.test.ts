@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('a key that is paused or deleted during a request')
 
-/** What each client asks, and how its format's error event says that the key is paused. */
+/** Each client's request, and its format's error event for a paused key. */
 const clients = {
   'OpenAI chat': {
     path: '/v1/chat/completions',

@@ -7,7 +7,7 @@ import { vendors } from './embedding/vendors.ts'
 
 const test = suite('kinds in the built-in catalog')
 
-/** What a provider answers to a text, whatever its form. */
+/** A provider's response to a text, in any format. */
 const ANSWERS: Record<string, object> = {
   embedding: {
     data: [{ object: 'embedding', index: 0, embedding: [1, 2] }],

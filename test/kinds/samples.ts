@@ -32,7 +32,7 @@ const samples: Readonly<Record<string, KindSample>> = {
   ocr,
 }
 
-/** The sample for an endpoint of a kind that has forms of its own; `undefined` for chat. Throws where the table has none. */
+/** The sample for an endpoint of a kind with its own formats, or `undefined` for chat. Throws if the table has none. */
 export function sampleOf(endpoint: Endpoint): { body: object } | undefined {
   if (!hasForms(endpoint)) return undefined
   const body = samples[endpoint.operation.name]?.bodies[endpoint.client]

@@ -6,7 +6,7 @@ import { World } from './support/world.ts'
 
 const test = suite('usage on the other side of a mirror')
 
-/** A side of a mirror, with a storage of its own. */
+/** One side of a mirror, with its own storage. */
 function openSide() {
   const world = new World(createRandom())
   const { ledger } = world.start()

@@ -245,7 +245,7 @@ for (const [name, models] of [
 }
 
 const form = { type: 'json_schema', name: 'place', schema }
-/** How each format asks for JSON by a schema in a stream, and what ends its streams. */
+/** How each format requests streamed JSON with a schema, and what ends its streams. */
 const streaming: Array<[path: string, body: object, end: RegExp]> = [
   ['/v1/chat/completions', { stream: true, response_format }, /data: \[DONE\]\n\n$/],
   ['/v1/responses', { stream: true, text: { format: form } }, /event: response\.completed\n/],

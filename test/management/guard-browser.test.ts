@@ -137,7 +137,7 @@ test('calls the authorize function before checking the origin, so that a rejecte
   assert.is(await create({ authorize: () => false }, headers), 401)
 })
 
-/** Hosts by which a browser may come to an open door, and names that somebody else may have pointed at this machine. */
+/** Hosts that a browser may use without authentication, and names that someone else may have pointed at this machine. */
 const hosts: Array<[may: boolean, host: string]> = [
   [true, 'localhost'],
   [true, 'LOCALHOST:8080'],
@@ -158,7 +158,7 @@ const hosts: Array<[may: boolean, host: string]> = [
   [false, 'box.lan.evil.example'],
   [false, 'lan'],
 ]
-/** What is no host is refused whoever sends it. */
+/** Values that are not a host are rejected for all clients. */
 const noHosts = [
   'localhost@evil.example',
   'evil.example#localhost',

@@ -191,7 +191,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns
 }
 
-/** Two sides of one storage, each told of what the other one changes, as two processes are; the first gets its answers late. */
+/** Two views of one storage that report each other's changes, as between two processes. The first gets its results late. */
 function sides(inner: Storage, late: { list: number; write: number }): Storage[] {
   const listeners: Array<(key: string) => void> = []
   return [0, 1].map((side) => {

@@ -13,7 +13,7 @@ const event = (value: { type: string; [name: string]: unknown }) => `event: ${va
 const MESSAGE = 'Slow down, "please".'
 const asText = JSON.stringify(MESSAGE).slice(1, -1)
 
-/** How each format asks, begins without and with content, ends, says an error, and is told of it. */
+/** By format: the request, events without and with content, the end, the provider's error, and the error that the client gets. */
 const formats = {
   chat: {
     path: '/v1/chat/completions',

@@ -9,7 +9,7 @@ const test = suite('combos')
 
 const round = (...models: string[]) => ({ models, strategy: 'round-robin' as const })
 
-/** `turns` asks so many times and answers which targets were called, `,` between requests and `>` within one. */
+/** `turns` sends that many requests and returns the called targets, with `,` between requests and `>` within one. */
 async function turning(options: WorldOptions, down: string[] = []) {
   const up = fakeUpstream(({ provider }) => (down.includes(provider) ? json({}, 503) : json(chatAnswer())))
   const world = await openWorld({ fetch: up, ...options })

@@ -12,7 +12,7 @@ const catalog: Catalog = {
   google: { baseUrl: 'http://google.test/v1beta', format: 'gemini', models: [{ id: 'm' }] },
 }
 
-/** What each client asks by, with what it asks, and how it reads a count of 7. */
+/** Each client's path and body, and its response for a count of 7. */
 const clients = {
   claude: {
     path: '/v1/messages/count_tokens',

@@ -57,7 +57,7 @@ const cases: readonly Case[] = [
 
 const MESSAGE = 'Please try again in 20s.'
 
-/** Anthropic has a status of its own for too much. */
+/** Anthropic has a separate status for overload. */
 const statusOf = (name: Name, { status }: Case) => (name === 'messages' && status === 503 ? 529 : status)
 
 function errorOf(name: Name, { status, openai, anthropic, google }: Case): object {

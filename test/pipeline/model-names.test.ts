@@ -172,7 +172,7 @@ const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 type Kind = 'whole' | 'stream' | 'count'
 type Question = [path: string, body: object]
 
-/** What the client of a format asks; there is no count of Chat Completions. */
+/** The requests of a format's client. Chat Completions has no token count. */
 const questions: Record<WireFormat, (model: string, kind: Kind) => Question | undefined> = {
   'openai-chat': (model, kind) =>
     kind === 'count' ? undefined : ['/v1/chat/completions', { model, messages: hi, stream: kind === 'stream' }],

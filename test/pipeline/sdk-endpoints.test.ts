@@ -51,7 +51,7 @@ test('the official clients retrieve one model, in three formats', async () => {
   }
 })
 
-/** How each client asks how many tokens a question has. */
+/** How each client requests the number of tokens in a question. */
 const counting: Readonly<Record<string, (fetch: Fetch) => Promise<number | undefined>>> = {
   openai: async (fetch) =>
     (await openai(fetch).responses.inputTokens.count({ model: MODEL, input: QUESTION })).input_tokens,

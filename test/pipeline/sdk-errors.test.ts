@@ -18,7 +18,7 @@ interface Told {
   google: string
 }
 
-/** Errors as the vendors word them; what is too much for Anthropic has a status of its own. */
+/** Errors as the vendors word them. Anthropic has a separate status for overload. */
 const errors: Readonly<Record<string, Told>> = {
   'a limit of the rate': {
     status: 429,

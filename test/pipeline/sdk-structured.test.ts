@@ -32,7 +32,7 @@ const GIVEN = { city: 'Paris', celsius: 21 }
 const image = { mediaType: 'image/png', data: 'iVBORw0KGgo=' }
 const dataUrl = `data:${image.mediaType};base64,${image.data}`
 
-/** The AI SDK asks the same of every provider. */
+/** The AI SDK sends the same request to every provider. */
 const ai = async (model: LanguageModel): Promise<unknown> => {
   const { output } = await generateText({
     model,
@@ -51,7 +51,7 @@ const ai = async (model: LanguageModel): Promise<unknown> => {
   return output
 }
 
-/** How each client asks about an image for an answer in the form: what it has for the two. */
+/** How each client asks about an image and requests structured output. */
 const asking: Readonly<Record<string, [ClientFormat, (fetch: Fetch) => Promise<unknown>]>> = {
   'openai, chat completions': [
     'openai-chat',

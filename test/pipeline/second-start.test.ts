@@ -50,7 +50,7 @@ const table: Record<string, [events: JsonObject[], text: string, calls?: number]
   ],
 }
 
-/** Events of a provider that begins anew, and the text before that. */
+/** Events of a provider that restarts, and the text before the restart. */
 const cutTable: Record<string, [events: JsonObject[], text: string]> = {
   'between two blocks': [[start(), ...text(0, 'Hel'), start(), ...text(1, 'lo'), ...finish], 'Hel'],
   'between two blocks, with indices from 0 again': [
@@ -77,14 +77,14 @@ const cutTable: Record<string, [events: JsonObject[], text: string]> = {
 const written = (events: readonly JsonObject[]) =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
 
-/** Ways in which the bytes of a stream may come. */
+/** How the bytes of a stream may be split. */
 const cuts: Record<string, (events: string[]) => string[]> = {
   'one event per chunk': (events) => events,
   'all in one chunk': (events) => [events.join('')],
   'one character per chunk': (events) => [...events.join('')],
 }
 
-/** Anthropic's helper for a stream that is asked of the gateway. */
+/** Anthropic's helper for a stream from the gateway. */
 function helperOf(gateway: Gateway) {
   const client = new Anthropic({
     ...{ apiKey: 'k', baseURL: 'http://gateway', maxRetries: 0 },

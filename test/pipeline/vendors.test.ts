@@ -11,7 +11,7 @@ const hello = [{ role: 'user', content: 'Hi' }]
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
 const tool = { name: 'look', input_schema: { type: 'object', properties: {} } }
 
-/** What the provider of a model is sent, and what the client is told was lost on the way. */
+/** The request that a model's provider gets, and the losses reported to the client. */
 async function ask(client: 'chat' | 'messages', model: string, body: JsonObject) {
   const up = fakeUpstream(({ url }) => json(url.pathname.endsWith('/messages') ? messageAnswer() : chatAnswer()))
   const [provider = ''] = model.split('/')

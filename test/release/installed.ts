@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
 
-/** An installed package in a folder of its own, with nothing else in it. */
+/** An installed package in its own folder, with nothing else in it. */
 export interface Installed {
   folder: string
   tarball: string

@@ -10,7 +10,7 @@ const test = suite("a provider's connections")
 
 const keyOf = ({ headers }: Call) => headers.get('authorization')?.replace('Bearer key-', '') ?? ''
 
-/** A provider `one` with the connections `a`, `b` and `c`, and `two` with one of its own. */
+/** A provider `one` with the connections `a`, `b`, and `c`, and a provider `two` with one connection. */
 async function openOne(options: WorldOptions = {}) {
   /** The status for `<connection>` or `<connection>/<model>`. */
   const down = new Map<string, number>()

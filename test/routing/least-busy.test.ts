@@ -8,7 +8,7 @@ const test = suite('least-busy')
 const busy = (...models: string[]) => ({ models, strategy: 'least-busy' as const })
 const pair = busy('one/m', 'two/m')
 
-/** Answers the first call as told and all others at once. */
+/** Responds to the first call as given, and to all others immediately. */
 const first = (answer: Answering): PoolOptions => ({
   answer: (call, nth) => (nth === 1 ? answer(call, nth) : json(chatAnswer())),
 })

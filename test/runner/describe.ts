@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** A thrown value as text: message, stack and cause; uvu's diff for its assertions; whatever else was thrown, inspected. */
+/** Formats a thrown value: an error's message, stack, and cause, uvu's diff for its assertions, or any other value as inspected. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : `thrown: ${inspect(error)}`
   if ('details' in error && 'generated' in error) return describeAssertion(error)

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 
 /*
- * A thread of its own in each worker: ends the process as soon as the one that started it is gone, which a test that blocks the event
+ * A separate thread in each worker: ends the process as soon as its parent is gone, which a test that blocks the event
  * loop would never notice. The runner writes nothing to this pipe; it closes with the runner, however that ended.
  */
 

@@ -46,7 +46,7 @@ interface Queue {
   take(): string | undefined
 }
 
-/** One process, from its start until no file is waiting, it was told to stop, or it died. */
+/** One process, from its start until no file is waiting, it is stopped, or it dies. */
 function runWorker({ waiting, take }: Queue, { isolate, timeoutMs, graceMs, onResult }: PoolOptions): Promise<void> {
   const child = fork(new URL('./worker.ts', import.meta.url), [String(timeoutMs)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'], // the last is the leash

@@ -1,4 +1,4 @@
-/** What a test file has declared and what became of it: written by `test/support/suite.ts`, read by the worker. */
+/** The declarations of a test file and their outcomes: written by `test/support/suite.ts`, read by the worker. */
 
 export type Outcome = { kind: 'passed' } | { kind: 'failed'; errors: unknown[] } | { kind: 'skipped'; reason: string }
 
@@ -9,22 +9,22 @@ export interface TestRecord {
   outcome?: Outcome
 }
 
-/** One phase of a file that may hang: loading, a hook or a test. */
+/** A phase of a file that may hang: loading, a hook, or a test. */
 export interface Phase {
   readonly title: string
   readonly timeoutMs: number
 }
 
 export interface FileRecord {
-  /** For a test or hook that names none. */
+  /** For tests and hooks without their own timeout. */
   readonly timeoutMs: number
   readonly tests: TestRecord[]
   /** Starts each suite of the file, in the order of declaration. */
   readonly starts: Array<() => void>
-  /** Told before each phase, so that somebody outside can end one that blocks. */
+  /** Called before each phase, so that the parent process can end a phase that blocks. */
   onPhase(phase: Phase): void
   onOutcome(test: TestRecord): void
-  /** Told of what belongs to no single test: a hook, a left-over `.only`. */
+  /** Called for failures outside a single test, such as in a hook, or for a leftover `.only`. */
   onFailure(title: string, error: unknown): void
 }
 

@@ -12,10 +12,10 @@ import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
  * which ends this one when a step blocks. Its argument is the time-out of tests that name none.
  */
 
-/** Of all that is drawn. */
+/** The seed of all random numbers. */
 const SEED = Number(process.env.SEED ?? 1)
 
-/** How long a file's left-overs may still throw before the process ends. */
+/** How long leftover timers and promises of a file may still throw before the process ends. */
 const LATE_MS = 20
 
 type Queue = Array<() => Promise<unknown>>
@@ -23,7 +23,7 @@ const uvu = globalThis as { UVU_DEFER?: number; UVU_QUEUE?: Queue[] }
 uvu.UVU_DEFER = 1 // before uvu is loaded: it then starts nothing by itself
 
 const timeoutMs = Number(process.argv[2])
-/** A file that starts another runtime while it is loaded may take so many times as long as a test. */
+/** Loading a file may take this many times as long as a test, because the file may start another runtime. */
 const LOADING = 3
 const send = (report: Report) => void process.send?.(report)
 const fail = (title: string, error: unknown) => send({ at: 'failed', title, text: describeError(error) })

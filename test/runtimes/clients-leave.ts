@@ -74,7 +74,7 @@ interface Stage {
   upstream: Awaited<ReturnType<typeof startHangingUpstream>>
 }
 
-/** One client, from its connection until it has left; answers what it was told and should not have been. */
+/** One client, from its connection until it disconnects. Returns output that it should not have received. */
 async function leave(client: number, { served, upstream }: Stage): Promise<string> {
   const phase = phases[client % phases.length] ?? 'upload'
   const { path, prefix, stream } = routes[Math.floor(client / phases.length) % routes.length] ?? routes[0]

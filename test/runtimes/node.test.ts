@@ -28,7 +28,7 @@ for (const [version, node] of nodes) {
 
 unreadStreamsHoldLittle()
 
-/** In the process, besides the buffers of the kernel, which take megabytes on loopback. */
+/** In the process, in addition to kernel buffers, which take megabytes on loopback. */
 function unreadStreamsHoldLittle(): void {
   const test = suite('a stream whose client does not read')
   test('a stream whose client does not read buffers at most 128 KiB on Node', { timeoutMs: MEASURE_MS }, async () => {

@@ -18,7 +18,7 @@ const hosts = [
   'a?',
 ]
 
-/** The path that is authorised is the path of the request line, however a runtime makes its URLs. */
+/** The authorized path is the path of the request line, no matter how a runtime builds its URLs. */
 export function readsPaths(name: string, start: () => Promise<Served>): void {
   const test = suite(`the paths of ${name}`)
   let served: Served

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { skip } from '../support/suite.ts'
 import { freePort } from './postgres-server.ts'
 
-/** A Prometheus that scrapes every half second, on a port of its own. */
+/** A Prometheus server on its own port that scrapes every half second. */
 export interface PrometheusServer {
   /** The values that a query gives, by the label `name`; of several series with one value of it, the last. */
   query(promql: string, name?: string): Promise<Record<string, number>>
@@ -18,7 +18,7 @@ export interface PrometheusServer {
   remove(): Promise<void>
 }
 
-/** One address to scrape. `protocol`: the only format that it asks for; default: what Prometheus prefers. */
+/** One address to scrape. `protocol`: the only requested format. Default: the formats that Prometheus prefers. */
 export interface ScrapeJob {
   name: string
   target: string

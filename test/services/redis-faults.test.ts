@@ -15,7 +15,7 @@ const test = suite('Redis failures')
 test.after(() => server.remove())
 let stores = 0
 
-/** Two stores on the same data, each by a client of its own; the first one goes through `url`. */
+/** Two stores on the same data, each with its own client. The first client uses `url`. */
 async function open(name: (typeof PACKAGES)[number], url = server.url) {
   const prefix = `faults ${++stores}`
   const clients = [await openClient(name, url), await openClient('redis', server.url)] as const
@@ -38,7 +38,7 @@ async function until(isTrue: () => boolean, withinMs: number, what: string): Pro
   return performance.now() - startedAt
 }
 
-/** What a store told its watcher. */
+/** What a store reported to its watcher. */
 async function listen(storage: Storage) {
   const told = { keys: [] as string[], gaps: 0 }
   storage.watch?.(

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { skip } from '../support/suite.ts'
 
-/** A Redis for tests: `SIGNALBOX_TEST_REDIS_URL`, or one that is started here on a port of its own. */
+/** A Redis for tests: `SIGNALBOX_TEST_REDIS_URL`, or one that is started here on its own port. */
 export interface RedisServer {
   url: string
   port: number

@@ -15,7 +15,7 @@ import { listeningLogger } from './support/logger.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 import { release } from './support/release.ts'
 
-/** The last release that kept all data in one file of its own format. */
+/** The last release that kept all data in a single file with its own format. */
 const FORMER = '4c660ae9'
 const LANES = 4
 /** At a desk, some of the steps. */

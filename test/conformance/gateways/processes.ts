@@ -1,7 +1,7 @@
 import { type Child, childProgram } from '../../storage/support/children.ts'
 import { now, type Order, type Reply } from './orders.ts'
 
-/** Gateways on one store, each in a process of its own. */
+/** Gateways on one store, each in its own process. */
 export interface Processes {
   /** Has one carry out an order. */
   one<Result = Reply>(index: number, order: Order): Promise<Result>

@@ -101,7 +101,7 @@ export const thinkingStream: Readonly<Record<WireFormat, (JsonObject | '[DONE]')
 
 const parameters = { type: 'object', properties: {} }
 
-/** How each client declares the tool, and asks for thoughts. */
+/** How each client declares the tool and requests reasoning. */
 export const begin: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...{ messages: [{ role: 'user', content: 'go' }], reasoning_effort: 'high' },

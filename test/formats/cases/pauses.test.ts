@@ -65,7 +65,7 @@ const endOf: Record<WireFormat, (answer: JsonObject) => unknown> = {
   gemini: ({ candidates }) => (candidates as JsonObject[])[0]?.finishReason,
 }
 
-/** How the end of a stream is told in each format. */
+/** How each format marks the end of a stream. */
 const endIn: Record<WireFormat, (events: JsonObject[]) => unknown> = {
   'openai-chat': (events) => events.flatMap(({ choices }) => (choices as JsonObject[])[0]?.finish_reason ?? []).at(-1),
   'openai-responses': (events) => {

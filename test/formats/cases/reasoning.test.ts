@@ -123,7 +123,7 @@ test('only reasoning items with content are sent, and encrypted reasoning is req
   assert.equal([body.store, body.include], [false, ['reasoning.encrypted_content']])
 })
 
-/** How each is told not to think. */
+/** How each vendor disables reasoning. */
 const off: Record<string, (sent: JsonObject) => boolean> = {
   'anthropic/claude-sonnet-4-5': ({ thinking }) => !thinking || (thinking as JsonObject).type === 'disabled',
   'messages/m': ({ thinking }) => !thinking || (thinking as JsonObject).type === 'disabled',

@@ -40,7 +40,7 @@ export const providerOf: Readonly<Record<WireFormat, string>> = {
 
 const hello = [{ role: 'user', content: 'Hi' }]
 
-/** How each client asks: where, and the least that it has to say. */
+/** Each client's path and minimal body. */
 const asking: Readonly<Record<WireFormat, (model: string, stream: boolean) => [path: string, body: JsonObject]>> = {
   'openai-chat': (model, stream) => ['/v1/chat/completions', { model, stream, messages: hello }],
   'openai-responses': (model, stream) => ['/v1/responses', { model, stream, input: 'Hi' }],
@@ -71,7 +71,7 @@ export interface Question extends WorldOptions {
   headers?: Record<string, string>
 }
 
-/** One request of a client through a gateway whose providers all answer as told. */
+/** One request of a client through a gateway whose providers all respond as given. */
 export async function ask(question: Question): Promise<Asked> {
   const { client, model, answer, body, stream, headers, ...options } = question
   const [provider = ''] = model.split('/')
@@ -82,7 +82,7 @@ export async function ask(question: Question): Promise<Asked> {
   return { response, sent: JSON.parse(call?.body || '{}'), warned, call, up, world }
 }
 
-/** A gateway whose providers all answer as told. */
+/** A gateway whose providers all respond as given. */
 export async function openDoor(
   answer: Answering,
   options: WorldOptions = {},

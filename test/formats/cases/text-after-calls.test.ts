@@ -173,7 +173,7 @@ for (const client of wireFormats) {
   }
 }
 
-/** The text in a message of its own, after the one with the call. */
+/** The text in a separate message after the call's message. */
 const apart: Partial<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     messages: [

@@ -61,7 +61,7 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   gemini: [{ ...geminiChunk([{ text: 'a' }], 'STOP'), usageMetadata: counts.gemini }],
 }
 
-/** What a client is told: all of the input, what was read from the cache, what was written to it, the output. */
+/** The usage that a client gets: all input, cache reads, cache writes, and output. */
 const result: Readonly<
   Record<WireFormat, (usage: Record<string, number> & { [details: string]: unknown }) => number[]>
 > = {

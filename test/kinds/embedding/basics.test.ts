@@ -15,7 +15,7 @@ const catalog = {
   },
 }
 
-/** Each provider answers in its own form, whatever it is asked for. */
+/** Each provider always responds in its own format. */
 async function open({ vector = floats as unknown, status = 200 } = {}) {
   const up = fakeUpstream(({ url, body }) => {
     const sent = JSON.parse(body)

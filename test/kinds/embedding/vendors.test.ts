@@ -13,7 +13,7 @@ interface Options {
   headers?: Record<string, string>
 }
 
-/** How each client asks, and what it reads. */
+/** Each client's request, and how it reads the response. */
 const clients: Record<string, Client> = {
   'OpenAI with floats': openai({}),
   'OpenAI with base64': openai({ encoding_format: 'base64' }),

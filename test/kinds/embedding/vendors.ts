@@ -53,7 +53,7 @@ const textsIn = (value: unknown): string[] => {
 
 const vectors = ({ texts, width }: Seen) => texts.map((text) => vectorOf(text, typeof width === 'number' ? width : 4))
 
-/** A vendor of OpenAI's form with these members besides `model` and `input`. */
+/** An OpenAI-compatible vendor with these fields in addition to `model` and `input`. */
 function shaped(
   connection: FakeVendor['connection'] | string,
   model: string,

@@ -71,7 +71,7 @@ const clients: Record<string, ClientForm> = {
   },
 }
 
-/** What each vendor cannot be told, by the form of the client. */
+/** The options that each vendor does not support, by client format. */
 const lost: Record<VendorName, Partial<Record<string, string[]>>> = {
   cohere: { 'Cohere v1': ['max_chunks_per_doc'], Voyage: ['truncation'] },
   voyage: { 'Cohere v2': ['max_tokens_per_doc', 'priority'], 'Cohere v1': ['max_chunks_per_doc'] },

@@ -15,7 +15,7 @@ const models = [modelOf('voyage'), modelOf('cohere')]
 const voyageAnswers = (answer: () => Response) =>
   fakeUpstream((call) => (call.url.host === 'api.voyageai.com' ? answer() : answerOf(rerankVendors.cohere, call)))
 
-/** When a target of a combo is asked first, whatever the strategy: it has the only condition, weight or turn. */
+/** Makes a combo call one target first under any strategy: it has the only condition, weight, or turn. */
 const comboOf = (strategy: Strategy) => ({ models, strategy, kind: 'rerank' as const })
 
 for (const strategy of strategies)

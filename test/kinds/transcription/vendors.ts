@@ -27,7 +27,7 @@ const refuse = (what: string, status = 400) =>
   json({ error: { message: `Unknown: ${what}`, type: 'invalid_request_error' } }, status)
 const isSame = (bytes: Uint8Array) => bytes.length === wav.length && bytes.every((byte, at) => byte === wav[at])
 
-/** The fields of a form, by their names; `undefined`, where its file is not the one that was sent, or not the last part. */
+/** The fields of a form by name, or `undefined` if its file is not the file that was sent, or not the last part. */
 export function formIn({ init, headers }: Pick<Call, 'init' | 'headers'>): Record<string, string[]> | undefined {
   const parts = parseForm(init.body as Uint8Array, headers.get('content-type') ?? '')
   const last = parts.at(-1)

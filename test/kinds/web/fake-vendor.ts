@@ -12,7 +12,7 @@ export interface FakeVendor {
   >
   host: string
   keyHeader: string
-  /** Headers besides the key and the content type, with their values. */
+  /** Headers other than the key and the content type, with their values. */
   headers?: Record<string, Check>
   refuse(status: number, message: string): Response
 }

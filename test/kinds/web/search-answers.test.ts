@@ -9,7 +9,7 @@ const whole = { content: { format: 'markdown', text: '# W', length: 3, truncated
 const image = 'https://found.example/i.png'
 const favicon = 'https://found.example/f.ico'
 
-/** By provider: the only result, what was used, and what the hook is told of it. */
+/** By provider: the only result, the usage, and what hooks receive. */
 const cases: Record<string, { result: object; usage: object; told: object }> = {
   'perplexity-agent': {
     result: { ...page, date: '2025-11-03', last_updated: '2025-11-04' },

@@ -22,7 +22,7 @@ const all = [...new Set([...searchVendors, ...fetchVendors])]
 /** Headers that say nothing to a vendor. */
 const PLAIN = new Set(['content-type', 'accept', 'accept-encoding', 'user-agent', 'x-title'])
 
-/** What the vendor at the address of a call answers to it: an error of its own if anything in the call is unknown to it. */
+/** The response of the vendor at a call's URL: the vendor's own error if the call contains anything unknown. */
 export function vendorAnswer({ url, init, headers, body }: Call): Response {
   const vendor = all.find(({ host }) => host === url.host)
   if (!vendor) return json({ message: `There is no vendor at ${url.host}.` }, 599)

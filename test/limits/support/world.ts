@@ -23,7 +23,7 @@ interface Timer {
 /** The result of a storage call. `late`: the call fails, but is executed some time later. */
 type Fate = 'fine' | 'refused' | 'answer lost' | 'late'
 
-/** One storage with random delays and failures, a clock that moves only when told to, and instances. */
+/** One storage with random delays and failures, a manual clock, and instances. */
 export class World {
   readonly storage = memoryStorage({ clock: { now: () => this.now } })
   readonly errors: unknown[] = []

@@ -29,7 +29,7 @@ async function open(action: Action) {
   return { ...door, storage, proxy, act, count, isOn }
 }
 
-/** Each call that the action makes, by name and number, in their order; the one that verifies the mirror may fail. */
+/** Each call of the action in order, by name and number. The call that verifies the mirror may fail. */
 async function listCalls(action: Action): Promise<[name: CallName, nth: number][]> {
   const { proxy, act } = await open(action)
   const before = proxy.names().length
@@ -40,7 +40,7 @@ async function listCalls(action: Action): Promise<[name: CallName, nth: number][
     .filter(([name]) => name !== 'GET /v1/models')
 }
 
-/** Turns of the event loop, in which whatever does not wait for time comes to its end. */
+/** Turns of the event loop in which all work that doesn't wait for a timer finishes. */
 async function turns(count = 40) {
   for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
 }

@@ -22,7 +22,7 @@ const serve = (answer: Parameters<typeof stubGateway>[0]) =>
     ),
   )
 
-/** Settles once the exchange has told of its client's leaving. */
+/** Settles once the exchange has reported that its client disconnected. */
 const leaving = (exchange: Exchange) => new Promise<void>((resolve) => void exchange.onAbort(resolve))
 
 test('a client disconnect is reported before there is a response', async () => {

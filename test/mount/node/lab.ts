@@ -40,7 +40,7 @@ export function createLab() {
 
   return {
     listen,
-    /** A connection that writes what it is told and keeps what it gets. */
+    /** A connection that writes the given data and keeps everything it receives. */
     dial(port: number, text = ''): Dialled {
       const socket = connect(port, '127.0.0.1')
       sockets.push(socket)

@@ -21,7 +21,7 @@ async function open(answer: Answering = () => json({ inputTokens: 7 }), apiKey =
 const messages = [{ role: 'user', content: 'Hi' }]
 const schema = { type: 'object', properties: {} }
 
-/** What each client asks by, with what it asks, and how it reads a count of 7. */
+/** Each client's path and body, and its response for a count of 7. */
 const clients: Record<string, (model: string) => [path: string, body: object, reads: object]> = {
   messages: (model) => [
     '/v1/messages/count_tokens',

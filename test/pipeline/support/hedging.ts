@@ -8,7 +8,7 @@ import { openWorld, type WorldOptions } from './world.ts'
 export const P95 = 20
 export const answer = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatAnswer()))
 
-/** Opens a combo that hedges and whose first target has shown its speed. After that, its targets behave as they are told. */
+/** Opens a combo that hedges and whose first target has shown its speed. After that, its targets behave as given. */
 export async function hedging(
   targets: { one?: Answering; two?: Answering },
   options: WorldOptions & { stream?: boolean; wrap?: (fetch: UpstreamFetch) => UpstreamFetch } = {},

@@ -38,7 +38,7 @@ export interface WorldOptions {
   aliases?: Record<string, string>
 }
 
-/** A gateway with its connections, a clock that moves only when told to, and what its hooks received. */
+/** A gateway with its connections, a manual clock, and what its hooks received. */
 export interface World {
   gateway: Gateway
   api: Gateway['api']

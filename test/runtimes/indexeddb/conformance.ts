@@ -62,7 +62,7 @@ function openElsewhere(name: string, clock: { now(): number }): Storage {
 
 const opened = new Map<string, { storage: Storage; setNow(now: number): void }>()
 
-/** Does what another context asks. */
+/** Runs the actions that another context requests. */
 export async function answer({ id, name, now, method, args }: RemoteCall): Promise<unknown> {
   const { storage, setNow } = opened.get(id) ?? open(id, name)
   setNow(now)

@@ -10,11 +10,11 @@ interface Answer {
   message?: string
 }
 
-/** What goes wrong with a database of a browser, and what its watchers are told. */
+/** Failures of a browser's database, and what its watchers receive. */
 export function failures(test: Suite<{ browser?: Browser }>): void {
   let site: Awaited<ReturnType<typeof startSite>>
   let context: BrowserContext
-  /** Two tabs, where each test begins with a database of its own. */
+  /** Two tabs. Each test begins with its own database. */
   let page: Page
   let other: Page
   let cdp: CDPSession

@@ -122,7 +122,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
   })
 }
 
-/** What a new watcher is told, once it is `count` keys and gaps. */
+/** Resolves once a new watcher has received `count` keys and gaps. */
 async function heard(storage: ReturnType<typeof denoKvStorage>, count: number) {
   const keys = new Set<string>()
   let gaps = 0

@@ -103,7 +103,7 @@ async function denied() {
   }
 }
 
-/** Watches and does nothing else. The process must end without being told to. */
+/** Watches and does nothing else. The process must end by itself. */
 async function idle() {
   storage.watch?.(() => {})
   await storage.set('key', 'value')

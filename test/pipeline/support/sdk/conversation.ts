@@ -28,7 +28,7 @@ export const SIGNATURE = 'c2lnbmVkIGJ5IGl0cyBtYWtlcg=='
 
 /** How a client understood the conversation, in terms that all formats share. */
 export interface Heard {
-  /** The calls that it was told to run, in order. */
+  /** The requested tool calls, in order. */
   calls: { name: string; city: unknown }[]
   text: string
   /** The token usage of the last response. */

@@ -6,7 +6,7 @@ import { goTo, until, visit } from './visit.ts'
 
 type Api = Served['gateway']['api']
 
-/** A change in the page of what somebody else changes meanwhile. */
+/** An edit on the page of a record that someone else changes at the same time. */
 interface Conflict {
   name: string
   link: string

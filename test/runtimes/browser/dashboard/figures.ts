@@ -14,7 +14,7 @@ const catalog = {
   },
 } as const
 
-/** The views of figures: what they show, and that each asks the gateway once. */
+/** The views with figures: what they show, and that each sends one request to the gateway. */
 export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
   test('the overview and the usage page show percentiles and the preceding period, from one call each', async ({
     browser,

@@ -14,7 +14,7 @@ import { goTo, settled, visit } from './visit.ts'
 /** Where the pictures are that the documentation shows. */
 export const PICTURES = new URL('../../../../src/features/dashboard/pictures/', import.meta.url)
 
-/** The width of a text in pixels, by which fonts are told apart. */
+/** The width of a text in pixels, which distinguishes fonts. */
 export const FONT = new URL('font.json', PICTURES)
 
 const NOW = Date.parse('2026-11-20T18:20:00Z')
