@@ -27,14 +27,14 @@ function createSplitter(): (text: string) => string {
   let depth = 0
   let isString = false
   let isEscaped = false
-  let isOver = false
+  let hasEnded = false
   let pieces: string[] = [] // of the incomplete object
   let size = 0
 
   return (text) => {
     let events = ''
     let start = pieces.length > 0 ? 0 : -1
-    for (let at = 0; at < text.length && !isOver; at++) {
+    for (let at = 0; at < text.length && !hasEnded; at++) {
       const code = text.charCodeAt(at)
       if (isString) {
         if (isEscaped) isEscaped = false
@@ -46,7 +46,7 @@ function createSplitter(): (text: string) => string {
         depth++
       } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
         depth--
-        isOver = depth <= 0
+        hasEnded = depth <= 0
         if (depth === 1 && start >= 0) {
           events += formatDataEvent(pieces.join('') + text.slice(start, at + 1))
           pieces = []
@@ -55,7 +55,7 @@ function createSplitter(): (text: string) => string {
         }
       }
     }
-    if (start >= 0 && !isOver) keep(text.slice(start))
+    if (start >= 0 && !hasEnded) keep(text.slice(start))
     return events
   }
 

@@ -34,10 +34,10 @@ export function readTimedBody(
   return new Promise((resolve, reject) => {
     scope?.add(reject)
     const startedAt = clock.now()
-    let isOver = false
+    let hasEnded = false
     let cancelDeadline: CancelDeadline | undefined
     const finish = () => {
-      isOver = true
+      hasEnded = true
       cancelDeadline?.()
       scope?.remove(reject)
     }
@@ -56,7 +56,7 @@ export function readTimedBody(
       reject(gatewayError('REQUEST_TIMEOUT', { message, headers: { connection: 'close' } }))
     }
     void turnEnd().then(() => {
-      if (!isOver) cancelDeadline = startDeadline(clock, timeoutMs - (clock.now() - startedAt), expire)
+      if (!hasEnded) cancelDeadline = startDeadline(clock, timeoutMs - (clock.now() - startedAt), expire)
     })
   })
 }

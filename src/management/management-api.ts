@@ -93,7 +93,7 @@ export function createManagementApi(
   const store = createWritableStore(deps.store, deps.clock)
   const routers = {
     manage: createRouter([...live, trying, ...createOperationRoutes(routes, { api, limits, store })]),
-    look: createRouter([
+    read: createRouter([
       ...live,
       ...createOperationRoutes(routes, { api: withoutSecrets(api), limits, store: undefined }),
     ]),

@@ -7,7 +7,7 @@ export class FollowedStream implements ByteStream {
   readonly #stream: ByteStream
   readonly #log: RequestLog
   readonly #status: number
-  #isOver = false
+  #hasEnded = false
 
   constructor(stream: ByteStream, log: RequestLog, status: number) {
     this.#stream = stream
@@ -22,7 +22,7 @@ export class FollowedStream implements ByteStream {
       if (chunk === undefined) this.#end(this.#log.createEnding(this.#status))
       return chunk
     } catch (thrown) {
-      if (!this.#isOver) this.#fail(thrown)
+      if (!this.#hasEnded) this.#fail(thrown)
       throw thrown
     }
   }
@@ -40,13 +40,13 @@ export class FollowedStream implements ByteStream {
   }
 
   #end(ending: RequestEnding): void {
-    this.#isOver = true
+    this.#hasEnded = true
     this.#log.reportEnd(this, ending.end === 'complete' ? (this.#log.brokenStream ?? ending) : ending)
   }
 
   /** Ends the stream, because the client has stopped waiting or the request is over. */
   #stop(reason: unknown): void {
-    if (this.#isOver) return
+    if (this.#hasEnded) return
     if (isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) this.cancel(reason)
     else if (reason !== undefined) this.#fail(reason)
     else this.#stream.cancel()

@@ -74,7 +74,7 @@ export class RequestLog {
   #replying: ByteStream | undefined = undefined // the stream that the client gets
   readonly #reports = new Map<ByteStream, RequestEnding>()
   readonly #continued = new Map<ByteStream, ByteStream>()
-  #isOver = false
+  #hasEnded = false
   #ending: (RequestEnding & { durationMs: number }) | undefined = undefined
   #record: RequestRecord | undefined = undefined
 
@@ -235,8 +235,8 @@ export class RequestLog {
    * call counts.
    */
   end(ending: RequestEnding): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     this.client.release()
     this.release()
     this.#ending = Object.assign(ending, { durationMs: this.#clock.now() - this.startedAt })

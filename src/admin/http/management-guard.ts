@@ -8,7 +8,7 @@ import type { ManagementOptions } from '../../request/door/management-options.ts
 import type { PageGuards } from '../../request/door/pages.ts'
 
 /** The permissions of a request: everything, or only reading, without secrets. */
-type Permission = 'manage' | 'look'
+type Permission = 'manage' | 'read'
 
 /** Throws unless the request may manage the gateway or read from it. */
 type ManagementGuard = (exchange: Exchange) => Promise<Permission>
@@ -75,7 +75,7 @@ function tokenGuard(
     if (readToken === undefined) throw refused(presented)
     expectedReadToken ??= digest(readToken)
     if (!isEqualInConstantTime(given, await expectedReadToken)) throw refused(presented)
-    if (exchange.method === 'GET' || exchange.method === 'HEAD') return 'look'
+    if (exchange.method === 'GET' || exchange.method === 'HEAD') return 'read'
     throw gatewayError('FORBIDDEN', {
       message: `This token is read-only, so it cannot send ${exchange.method} requests. Use the admin token.`,
     })

@@ -26,12 +26,12 @@ interface GroupRoutes {
 
 /** Creates the routing within groups, with the state that groups keep. */
 export function createGroupRouting(dependencies: GroupChooserDependencies): GroupRouting {
-  const choosing = createGroupChooser(dependencies)
+  const chooser = createGroupChooser(dependencies)
   return {
-    ...choosing,
+    ...chooser,
     getGroupRoutes(group, { call, exchange, table, context, log, owner }) {
       const facts = readFacts(call, { owner, header: (name) => exchange.header(name) })
-      const selection = choosing.startSelection(facts, context.health)
+      const selection = chooser.startSelection(facts, context.health)
       const routes = createGroupRoutes(group, call.model, {
         table,
         select: selection.select,

@@ -64,7 +64,7 @@ export class Targets {
   #translatedRetry: Route | undefined = undefined // its target lacks the endpoint, so the next attempt translates the request
   #chargedRoute: Route | undefined = undefined // the latest retry allowed by the budget
   #stop: Stop | undefined = undefined
-  #isOver = false
+  #hasEnded = false
   #requestRejection: GatewayError | undefined = undefined // by a step
   #untried: Route | undefined = undefined
 
@@ -93,7 +93,7 @@ export class Targets {
 
   async #choose({ isHedge }: { isHedge: boolean }): Promise<Target | undefined> {
     const { failures, cooling } = this.#progress
-    if (this.#stop || this.#isOver || failures.some((failed) => this.#isFinal(failed))) return undefined
+    if (this.#stop || this.#hasEnded || failures.some((failed) => this.#isFinal(failed))) return undefined
     const request = this.#request
     if (!this.#found) {
       const { table, call, context, list } = request
@@ -169,7 +169,7 @@ export class Targets {
       if (outcome.scope === 'format') this.#progress.tried.splice(this.#progress.tried.lastIndexOf(route.target), 1)
       if (outcome.scope === 'request') {
         this.#requestRejection = outcome.error
-        this.#isOver = true
+        this.#hasEnded = true
       }
       return
     }
@@ -216,7 +216,7 @@ export class Targets {
     this.#progress.refusal ??= error
     const at = cooling.findIndex((one) => one.route === route)
     if (at >= 0) cooling.splice(at, 1)
-    this.#isOver ||= this.#choice === 'again'
+    this.#hasEnded ||= this.#choice === 'again'
   }
 
   /** Returns the target to try when no other is left: one in cooldown, or else one that was tried before. */

@@ -43,7 +43,7 @@ export class KindRelay implements RelayedStream {
   #usage: TokenUsage | undefined = undefined
   #isComplete = false
   #error: EmbeddedError | undefined = undefined
-  #isOver = false
+  #hasEnded = false
   #failure: { error: GatewayError } | undefined = undefined
 
   constructor(body: ByteStream, { head }: StreamStart, terms: KindTerms) {
@@ -57,10 +57,10 @@ export class KindRelay implements RelayedStream {
   }
 
   async next(): Promise<Uint8Array | undefined> {
-    while (!this.#isOver) {
+    while (!this.#hasEnded) {
       try {
         const chunk = this.#head.shift() ?? (await this.#body.next())
-        if (this.#isOver) break // it failed in the meantime
+        if (this.#hasEnded) break // it failed in the meantime
         if (chunk) this.#read(chunk)
         else this.#end()
       } catch (thrown) {
@@ -73,7 +73,7 @@ export class KindRelay implements RelayedStream {
   }
 
   fail(thrown: unknown): void {
-    if (this.#isOver) return
+    if (this.#hasEnded) return
     this.#body.cancel(thrown)
     const error = toGatewayError(thrown)
     const { status, code } = error
@@ -135,7 +135,7 @@ export class KindRelay implements RelayedStream {
     this.#output = []
     this.#size += bytes.length
     const { maxStreamBytes } = this.#terms
-    if (this.#size > maxStreamBytes && !this.#isOver) {
+    if (this.#size > maxStreamBytes && !this.#hasEnded) {
       const message = `The provider's stream is longer than ${maxStreamBytes} bytes (limits.maxStreamBytes).`
       this.fail(gatewayError('UPSTREAM_INVALID', { message }))
       return undefined
@@ -164,8 +164,8 @@ export class KindRelay implements RelayedStream {
   }
 
   #close(end: Partial<StreamEnd>): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     const usage = this.#terms.stream.getUsage(this.#usage, this.#getHeader)
     this.#terms.onEnd({ usage, error: undefined, isCancelled: false, ...end })
   }

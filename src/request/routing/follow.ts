@@ -80,7 +80,7 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
           this.#seen.add(group)
           this.#selecting = select(group, groupReach, this.#before)
           try {
-            this.#enter(group, await this.#selecting)
+            this.#enterGroup(group, await this.#selecting)
           } finally {
             this.#selecting = undefined
           }
@@ -111,7 +111,7 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
     }
   }
 
-  #enter(group: Group, order: GroupOrder): void {
+  #enterGroup(group: Group, order: GroupOrder): void {
     const { onExcluded } = this.#dependencies
     const before = this.#before
     if (onExcluded && order.entries.length < group.entries.length)

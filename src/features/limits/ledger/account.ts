@@ -162,7 +162,7 @@ export class Account {
 
   /** Removes the account. In-flight requests are no longer counted. */
   async forget(): Promise<void> {
-    await this.flushed()
+    await this.waitForWrites()
     await this.#deps.storage.delete(this.#key).catch(handleStorageError('write', this.#key))
     this.#handleDeletion()
     this.#book = undefined
@@ -178,15 +178,15 @@ export class Account {
   }
 
   /** Resolves when all pending changes have been written or have failed. */
-  async flushed(): Promise<void> {
+  async waitForWrites(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }
 
   /** Writes all pending changes, retrying once on failure, and stops background writes. */
   async close(): Promise<void> {
-    await this.flushed()
+    await this.waitForWrites()
     if (this.#queue.length > 0 || this.#mustWrite) this.#start()
-    await this.flushed()
+    await this.waitForWrites()
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
   }

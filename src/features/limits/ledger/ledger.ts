@@ -46,7 +46,7 @@ export interface Reservation {
   extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined>
   /**
    * Counts the spending in `units` (default: all that aren't settled yet), and releases the rest. Each unit settles once; later calls do nothing. The
-   * write happens in the background; see `Ledger.flushed`. Never throws.
+   * write happens in the background; see `Ledger.waitForWrites`. Never throws.
    */
   settle(spent: Amounts, units?: readonly LimitUnit[]): void
 }
@@ -185,7 +185,7 @@ class StoredLedger implements Ledger {
   }
 
   async waitForWrites(): Promise<void> {
-    await Promise.all(Array.from(this.#accounts.values(), (account) => account.flushed()))
+    await Promise.all(Array.from(this.#accounts.values(), (account) => account.waitForWrites()))
   }
 
   get accountsInMemory(): number {
