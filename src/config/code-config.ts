@@ -28,7 +28,7 @@ export interface CodeConfig {
     readonly [id: string]: CodeConnection | undefined
   }
   /** Combos by name; an array is the combo's `models`. */
-  combos?: Readonly<Record<string, CodeCombo | readonly CodeComboModel[] | undefined>>
+  combos?: Readonly<Record<string, CodeCombo | CodeComboModels | undefined>>
   /** Aliases: the model that each name points to. */
   aliases?: Readonly<Record<string, ModelName | undefined>>
   /** Custom models by `<provider>/<model ID>`; a string is the model's `type`. */
@@ -54,6 +54,12 @@ export interface CodeCombo extends Omit<InputOf<typeof comboFields, 'create'>, '
 
 /** An entry of a combo that is defined in code. */
 export type CodeComboModel = ModelName | (Exclude<ComboModel, string> & { model: ModelName })
+
+/**
+ * `readonly CodeComboModel[]`, but not an array to the compiler: in a union with an array and `undefined`, it would report a wrong field of a combo
+ * at the combo's name instead of at the field.
+ */
+type CodeComboModels = Pick<readonly CodeComboModel[], number | 'length' | 'map'>
 
 /** A model in the catalog, or any other model, alias, or combo. */
 export type ModelName = KnownModel | (string & {})

@@ -51,7 +51,8 @@ function complete(folder: string, config: string): string[] {
   const source = text.replace('|', '')
   const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, root)
   const service = ts.createLanguageService({
-    ...ts.createCompilerHost(options),
+    getCurrentDirectory: () => root,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
     getCompilationSettings: () => options,
     getScriptFileNames: () => [path],
     getScriptVersion: () => '1',

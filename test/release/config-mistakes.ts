@@ -6,6 +6,9 @@ const fromVault: CredentialSource = async ({ connectionId, account, reason, sign
   return { apiKey: asked.join(), expiresAt: 1 }
 }
 
+const models = ['openai/gpt-5.5', 'smart'] as const
+const names: string[] = ['openai/gpt-5.5']
+
 export const valid = createGateway({
   connections: {
     openai: { apiKey: 'k' },
@@ -17,6 +20,9 @@ export const valid = createGateway({
   combos: {
     smart: ['openai/gpt-5.5', 'my-server/m', { model: 'anthropic/claude-sonnet-5-5', weight: 2 }],
     spread: { strategy: 'round-robin', models: ['openai/gpt-5.5'] },
+    constant: models,
+    listed: names,
+    absent: undefined,
   },
   aliases: { chat: 'smart' },
   models: { 'my-server/m': { type: 'embedding' }, 'my-server/n': 'image' },
@@ -77,6 +83,8 @@ createGateway({
       // @ts-expect-error an entry that is no model
       7,
     ],
+    // @ts-expect-error a model that is not in a list
+    single: 'openai/gpt-5.5',
     weighted: [
       {
         model: 'openai/gpt-5.5',
