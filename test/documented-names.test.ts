@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { listCommands } from '../src/cli/commands/commands.ts'
 import { operations } from '../src/management/operations.ts'
-import { additions, unknownAdditions } from '../src/pricing/additions.ts'
+import { modelAdditions, unknownAdditions } from '../src/pricing/additions.ts'
 import { endpoints } from '../src/protocols/kinds/kinds.ts'
 import { defaultCatalog } from '../src/protocols/providers/catalog.ts'
 import { providerFormats, strategies } from '../src/types/unions.ts'
@@ -122,6 +122,6 @@ test('src/cli/README.md mentions each command', () => {
 test('src/pricing/README.md lists what each model family adds to a request', () => {
   const rows = [...read('src/pricing/README.md').matchAll(/^ +\| (?!Models|-)[\w .-]+?[^|]*\| ([\d,]+) +\|/gm)]
   const named = rows.map(([, tokens = '']) => Number(tokens.replaceAll(',', '')))
-  const all = [...additions, unknownAdditions].map(({ base }) => base)
+  const all = [...modelAdditions, unknownAdditions].map(({ base }) => base)
   assert.equal([...new Set(named)].sort(), [...new Set(all)].sort())
 })

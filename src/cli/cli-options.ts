@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { isOrigin } from '../lib/urls.ts'
-import { type OptionShape, readArguments, usage } from './command-line.ts'
+import { createUsageProblem, type OptionShape, readArguments } from './command-line.ts'
 import { problem } from './problem.ts'
 
 /** The parsed options of the command line. */
@@ -78,24 +78,24 @@ function read(args: readonly string[]): Map<string, string[]> {
   const { given, positionals } = readArguments(args, known)
   const [unexpected] = positionals
   if (unexpected !== undefined)
-    throw usage(`Unexpected argument "${unexpected}". Commands go before options. ${OPTIONS_BEGIN}`)
+    throw createUsageProblem(`Unexpected argument "${unexpected}". Commands go before options. ${OPTIONS_ADVICE}`)
   return given
 }
 
 /** Advice for a command line with an unexpected word. */
-export const OPTIONS_BEGIN = 'Options start with "--"; with npm, put another "--" first: npm start -- --port 4100'
+export const OPTIONS_ADVICE = 'Options start with "--"; with npm, put another "--" first: npm start -- --port 4100'
 
 function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (!(port <= 65_535))
-    throw usage(`--port "${text}" is not a valid port. Use a number from 0 to 65535; 0 picks a free port.`)
+    throw createUsageProblem(`--port "${text}" is not a valid port. Use a number from 0 to 65535; 0 picks a free port.`)
   return port
 }
 
 function parseHost(text: string): string {
   const host = text.replace(/^\[(.*)\]$/, '$1')
   if (!/^[\w.:%-]+$/.test(host) || /^[^:]+:\d*$/.test(host)) {
-    throw usage(
+    throw createUsageProblem(
       `--host "${text}" is not a valid host. Use an IP address or hostname, such as 0.0.0.0, and set the port with --port.`,
     )
   }
@@ -106,7 +106,7 @@ function parseHostname(text: string): string {
   const name = text.trim().replace(/\.$/, '')
   const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // in the form that clients send
   if (host === '') {
-    throw usage(
+    throw createUsageProblem(
       `--allowed-host "${text}" is not a valid hostname. Leave out the scheme and port, for example: --allowed-host ${known['allowed-host'].example}`,
     )
   }
@@ -116,7 +116,7 @@ function parseHostname(text: string): string {
 function parseOrigin(text: string): string {
   const origin = text.trim()
   if (isOrigin(origin)) return origin
-  throw usage(
+  throw createUsageProblem(
     `--allowed-origin "${text}" is not a valid origin. Use scheme, host, and port without a path, for example: --allowed-origin ${known['allowed-origin'].example}`,
   )
 }
@@ -134,7 +134,7 @@ export const ENV_PREFIX = 'env-'
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** Removes quotes around a secret. `docker run --env-file` and others keep them, and no secret contains any. */
-export const withoutQuotes = (secret: string): string => secret.replace(/^\s*(["'])(.*)\1\s*$/s, '$2')
+export const stripQuotes = (secret: string): string => secret.replace(/^\s*(["'])(.*)\1\s*$/s, '$2')
 
 const MIN_LENGTH = 32
 
@@ -232,15 +232,15 @@ Commands that manage a gateway exit with 0 on success and 1 on error.
 `
 
 /** The oldest supported version of Node, as in `engines` of package.json. */
-const OLDEST = '22.13.0'
+const MIN_VERSION = '22.13.0'
 
 /** Throws a problem if this version of Node is too old. */
 export function requireNode(version: string): void {
-  if (rank(version) >= rank(OLDEST)) return
-  throw problem(`Node.js ${version} is too old. Install ${OLDEST} or later: https://nodejs.org`)
+  if (getVersionNumber(version) >= getVersionNumber(MIN_VERSION)) return
+  throw problem(`Node.js ${version} is too old. Install ${MIN_VERSION} or later: https://nodejs.org`)
 }
 
-function rank(version: string): number {
+function getVersionNumber(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
   return (major * 1_000 + minor) * 1_000 + patch
 }

@@ -43,23 +43,23 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
     const { name, rawName, inlineValue, index } = token
     let { value } = token
     const option = Object.hasOwn(known, name) ? known[name] : undefined
-    if (!option) throw usage(`Unknown option "${rawName}". ${suggestion(name, known)}`)
+    if (!option) throw createUsageProblem(`Unknown option "${rawName}". ${suggestOption(name, known)}`)
     const next = args[index + 1]
     if (value === undefined && option.words && next !== undefined && !next.startsWith('-')) {
       value = next
       wordAt = index + 1
     }
     if (option.type === 'boolean' && value !== undefined && !option.words?.includes(value))
-      throw usage(
+      throw createUsageProblem(
         option.words
           ? `${rawName} only accepts the value ${option.words.join(', ')}.`
           : `${rawName} doesn't take a value.`,
       )
     if (option.type === 'string' && (!value?.trim() || (!inlineValue && isOption(value, option))))
-      throw usage(`${rawName} needs a value, for example: ${rawName} ${option.example}`)
+      throw createUsageProblem(`${rawName} needs a value, for example: ${rawName} ${option.example}`)
     const before = given.get(name) ?? []
     if (!option.isList && before.some((other) => other !== (value ?? '')))
-      throw usage(`${rawName} is set twice, to different values. Set it once.`)
+      throw createUsageProblem(`${rawName} is set twice, to different values. Set it once.`)
     given.set(name, [...before, value ?? ''])
   }
   return { given, positionals }
@@ -69,7 +69,7 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
 const isOption = (value: string, { takesDash = false }: OptionShape) =>
   value.startsWith('-') && !(takesDash && /^-[\d.]*$/.test(value))
 
-function suggestion(name: string, known: object): string {
+function suggestOption(name: string, known: object): string {
   const current = toCurrentFlag(name, Object.keys(known))
   if (current !== undefined) return `It was renamed. Use "--${current}".`
   const [meant] = findNearest(name, Object.keys(known), 1)
@@ -77,9 +77,10 @@ function suggestion(name: string, known: object): string {
 }
 
 /** Creates a problem for incorrect usage. */
-export const usage = (message: string): Problem => problem(message, { exitCode: 2 })
+export const createUsageProblem = (message: string): Problem => problem(message, { exitCode: 2 })
 
 /** Throws a problem if a change has no fields. */
 export function requireChange(input: object): void {
-  if (Object.keys(input).length === 0) throw usage('Nothing to update. Use --help to list what you can change.')
+  if (Object.keys(input).length === 0)
+    throw createUsageProblem('Nothing to update. Use --help to list what you can change.')
 }

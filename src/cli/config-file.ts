@@ -10,7 +10,7 @@ import { recordKinds } from '../records/readings.ts'
 import { KEYRING, SETTINGS } from '../records/record-collections.ts'
 import type { Storage } from '../types.ts'
 import { ENV_PREFIX, type Variables } from './cli-options.ts'
-import { withCommands } from './commands/wording.ts'
+import { replaceCallsWithCommands } from './commands/wording.ts'
 import { type DataAccess, withManagement } from './data-folder.ts'
 import { toOneLine } from './logger.ts'
 import { type Problem, problem } from './problem.ts'
@@ -298,7 +298,7 @@ async function putEach(
 
 function rethrowWithPath(path: string, place: string, cause: unknown): never {
   if (!isGatewayError(cause) || cause.status >= 500) throw cause
-  throw problem(`${path}: ${place}: ${withCommands(cause.message).replace(/[^.!?]$/, '$&.')}`, { cause })
+  throw problem(`${path}: ${place}: ${replaceCallsWithCommands(cause.message).replace(/[^.!?]$/, '$&.')}`, { cause })
 }
 
 /** Copies all records except client keys to memory. There can be a huge number of them, and no other record depends on them. */

@@ -16,7 +16,7 @@ import { problem } from './problem.ts'
 /** Opens the data folder with its keyring and keys, creating it if needed. Throws if something can't be read or was encrypted with another secret. */
 export async function openData(folder: string, secret: string | undefined, logger: Logger): Promise<Storage> {
   const storage = fileStorage({ path: folder, logger })
-  if (secret === undefined) await refuseForeignSeal(storage, folder)
+  if (secret === undefined) await rejectForeignSecret(storage, folder)
   await checkKeys(storage, await openKeyring({ storage, secret, logger }), logger)
   return storage
 }
@@ -24,7 +24,7 @@ export async function openData(folder: string, secret: string | undefined, logge
 /**
  * Rejects data that was encrypted with a secret from the environment if that secret is missing now. Otherwise, the storage would create a new secret.
  */
-async function refuseForeignSeal(storage: Storage, folder: string): Promise<void> {
+async function rejectForeignSecret(storage: Storage, folder: string): Promise<void> {
   if (existsSync(join(folder, 'secret')) || !(await storage.get('vault'))) return
   throw problem(
     `The secret for the data in ${folder} is missing. Set SIGNALBOX_SECRET to the secret it was encrypted with, or restore ${join(folder, 'secret')} from a backup.`,
@@ -37,16 +37,16 @@ async function refuseForeignSeal(storage: Storage, folder: string): Promise<void
  */
 export async function checkKeys(storage: Storage, keyring: Keyring, logger: Logger): Promise<void> {
   const damage = createDamageLog((error) => logger.warn(toGatewayError(error).message))
-  const some: KeyRecord[] = []
+  const sample: KeyRecord[] = []
   for await (const page of createStoredRecords<KeyRecord>(storage, recordKinds.keys, { damage }).pages())
-    some.push(...page.slice(0, SOME - some.length).map(({ record }) => record)) // keys are ordered by digest, so this is a random sample
-  const values = await Promise.all(some.map((record) => decryptKey(keyring, record)))
-  for (const [at, { id, name }] of some.entries())
+    sample.push(...page.slice(0, SAMPLE_SIZE - sample.length).map(({ record }) => record)) // keys are ordered by digest, so this is a random sample
+  const values = await Promise.all(sample.map((record) => decryptKey(keyring, record)))
+  for (const [at, { id, name }] of sample.entries())
     if (values[at] === undefined) logger.warn(`${name}: ${UNREADABLE_KEY}`, { id })
 }
 
 /** The number of keys to decrypt. Almost all gateways have fewer. */
-const SOME = 500
+const SAMPLE_SIZE = 500
 
 /** Everything needed to write data the way a gateway does. */
 export interface DataAccess {

@@ -2,7 +2,7 @@ import type { ShownConnection } from '../admin/connections.ts'
 import { isGatewayError } from '../errors.ts'
 import { isClientKey } from '../records/key-format.ts'
 import type { Catalog } from '../types.ts'
-import { ENV_PREFIX, type Variables, withoutQuotes } from './cli-options.ts'
+import { ENV_PREFIX, stripQuotes, type Variables } from './cli-options.ts'
 import { type DataAccess, withManagement } from './data-folder.ts'
 
 /** The usual variables for the API keys of built-in providers. The first one that is set is used. */
@@ -34,7 +34,7 @@ export interface EnvConnection {
   variable: string
   provider: string
   /** Why the variable isn't used; absent if it is. */
-  leftOut?: string
+  problem?: string
 }
 
 /**
@@ -50,7 +50,7 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
       const own = all.find((connection) => connection.id === id)
       const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
       const given = env[variable ?? '']?.trim()
-      const apiKey = given === undefined ? undefined : withoutQuotes(given).trim()
+      const apiKey = given === undefined ? undefined : stripQuotes(given).trim()
       let leftOut = variable && apiKey ? findSkipReason(provider, apiKey, { env, all }) : 'it is not set'
       if (variable && leftOut === undefined) {
         const name = nameFor(data.catalog, provider, variable)
@@ -64,7 +64,7 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
         )
       }
       if (leftOut !== undefined && own) await connections.delete(id)
-      if (variable) found.push({ variable, provider, ...(leftOut !== undefined && { leftOut }) })
+      if (variable) found.push({ variable, provider, ...(leftOut !== undefined && { problem: leftOut }) })
     }
     return found
   })

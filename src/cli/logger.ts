@@ -3,7 +3,7 @@ import type { UsageRecord } from '../pricing/usage-record.ts'
 import { getTargetName } from '../protocols/providers/target.ts'
 import type { RequestRecord } from '../request/hook-records.ts'
 import type { Logger } from '../types.ts'
-import { withCommands } from './commands/wording.ts'
+import { replaceCallsWithCommands } from './commands/wording.ts'
 
 /** The two outputs of the program. */
 export interface Terminal {
@@ -21,14 +21,14 @@ export function createLogger({ out, err }: Terminal): Logger {
 }
 
 function formatMessage(given: string, data: Record<string, unknown> = {}): string {
-  const message = withCommands(given)
+  const message = replaceCallsWithCommands(given)
   const facts = Object.entries(data).map(([name, value]) => [
     name,
     value instanceof Error ? describeError(value) : String(value),
   ])
-  const unsaid = facts.filter(([, value]) => value !== undefined && !message.includes(value))
+  const extraData = facts.filter(([, value]) => value !== undefined && !message.includes(value))
   return toOneLine(
-    unsaid.length > 0 ? `${message} (${unsaid.map(([name, value]) => `${name}: ${value}`).join(', ')})` : message,
+    extraData.length > 0 ? `${message} (${extraData.map(([name, value]) => `${name}: ${value}`).join(', ')})` : message,
   )
 }
 

@@ -41,8 +41,8 @@ async function main(args: string[]): Promise<void> {
 /** Starts the gateway. Its code is loaded only here, because help, version, and errors don't need it, and old versions of Node can't load it. */
 async function run(options: CliOptions): Promise<void> {
   const environment = readEnvironment(process.env, options)
-  const said = options.log === 'json' ? terminal.err : terminal.out // keeps stdout for the log
-  const logger = createLogger({ ...terminal, out: said })
+  const output = options.log === 'json' ? terminal.err : terminal.out // keeps stdout for the log
+  const logger = createLogger({ ...terminal, out: output })
   const { start, toStartProblem } = await import('./start.ts')
   const running = await start(options, { environment, variables: process.env, logger, terminal }).catch(
     (error: unknown) => {
@@ -50,10 +50,10 @@ async function run(options: CliOptions): Promise<void> {
     },
   )
   onStopSignal(() => {
-    said(`Stopping. In-flight requests have ${GRACE_MS / 1000} seconds to finish; press Ctrl-C again to quit now.\n`)
+    output(`Stopping. In-flight requests have ${GRACE_MS / 1000} seconds to finish; press Ctrl-C again to quit now.\n`)
     running.stop({ graceMs: GRACE_MS }).then(() => process.exit(0), crash)
   })
-  said(running.welcome)
+  output(running.welcome)
 }
 
 /** Lists the commands for the help. Their code is loaded only here, because starting a gateway doesn't need it. */
@@ -95,7 +95,7 @@ const GRACE_MS = 10_000
  * The time, in ms, in which a repeated signal is ignored. npm (on Ctrl-C) and service managers that signal the whole process group send each signal
  * twice.
  */
-const SAME_WISH_MS = 1_000
+const REPEATED_SIGNAL_MS = 1_000
 
 /** Calls `stop` on the first SIGTERM or SIGINT. Another signal at least a second later ends the program immediately, with exit code 1. */
 function onStopSignal(stop: () => void): void {
@@ -104,7 +104,7 @@ function onStopSignal(stop: () => void): void {
     if (firstAt === undefined) {
       firstAt = performance.now()
       stop()
-    } else if (performance.now() - firstAt >= SAME_WISH_MS) process.exit(1)
+    } else if (performance.now() - firstAt >= REPEATED_SIGNAL_MS) process.exit(1)
   }
   process.on('SIGTERM', listener).on('SIGINT', listener)
 }

@@ -8,7 +8,7 @@ import { defaultCatalog } from '../protocols/providers/catalog.ts'
 import type { Logger } from '../types.ts'
 import { openAdminToken } from './admin-token.ts'
 import type { CliOptions, Environment, Variables } from './cli-options.ts'
-import { withCommands } from './commands/wording.ts'
+import { replaceCallsWithCommands } from './commands/wording.ts'
 import { type DataAccess, openData } from './data-folder.ts'
 import { demoCatalog, withDemoRecords } from './demo/demo-providers.ts'
 import { writeHistory } from './demo/history.ts'
@@ -35,7 +35,7 @@ export interface StartContext {
 }
 
 /** How long, in ms, a stream that has used up its time may take to send its final error before its connection is closed. */
-const FAREWELL_MS = 250
+const FINAL_ERROR_MS = 250
 
 /** Checks that the port is free, opens the data, checks that all of it can be read, and starts listening. Throws the first problem. */
 export async function start(
@@ -72,7 +72,7 @@ export async function start(
     observe: [...(options.log === 'json' ? [jsonLog(terminal.out)] : []), ...metrics],
     ...(hasDashboard && { dashboard: (await import('../features/dashboard/dashboard.ts')).dashboard() }),
   })
-  const { requireApiKey, isInUse } = await readEverything(gateway, logger)
+  const { requireApiKey, isInUse } = await checkCredentials(gateway, logger)
   if (!requireApiKey && !options.open && !isLoopback(options.host)) throw createOpenProblem(options.host)
   const { port, host: hostname, allowedHosts } = options
   const { basePath, matches, exchange } = gateway
@@ -89,7 +89,7 @@ export async function start(
   )
 
   async function stop({ graceMs }: { graceMs: number }) {
-    await Promise.all([gateway.close({ graceMs }), server.close({ graceMs: graceMs + FAREWELL_MS })])
+    await Promise.all([gateway.close({ graceMs }), server.close({ graceMs: graceMs + FINAL_ERROR_MS })])
     network.close()
     await dispatcher?.destroy()
     await storage.close?.()
@@ -109,7 +109,7 @@ export async function start(
         requireApiKey,
         isInUse,
         envConnections,
-        openTo,
+        externalUrl: openTo,
         hasDashboard,
         isWindows: process.platform === 'win32',
       }),
@@ -159,7 +159,10 @@ const createOpenProblem = (host: string) =>
  * Decrypts all other credentials once, so that damage is found now and not by a later request. Reports and keeps credentials that can't be decrypted,
  * so that they can be replaced.
  */
-async function readEverything({ api }: Gateway, logger: Logger): Promise<{ requireApiKey: boolean; isInUse: boolean }> {
+async function checkCredentials(
+  { api }: Gateway,
+  logger: Logger,
+): Promise<{ requireApiKey: boolean; isInUse: boolean }> {
   const { requireApiKey } = await api.settings.get()
   const { connections } = await api.connections.list()
   await Promise.all([api.combos.list(), api.customModels.list(), api.aliases.list()])
@@ -179,7 +182,7 @@ export function toStartProblem(
   const named = findStorageError(error)
   if (named) return problem(toOneLine(named.message), { cause: error })
   if (isGatewayError(error))
-    return problem(`Cannot open the data in ${options.data}. ${toOneLine(withCommands(error.message))}`, {
+    return problem(`Cannot open the data in ${options.data}. ${toOneLine(replaceCallsWithCommands(error.message))}`, {
       cause: error,
     })
   return toListenProblem(error, options) ?? problem(`Could not start: ${describeError(error)}`, { cause: error })

@@ -20,7 +20,7 @@ export interface Welcome {
   /** The environment variables with providers' API keys. */
   envConnections: readonly EnvConnection[]
   /** The URL for other machines, if they can reach the gateway. */
-  openTo: string | undefined
+  externalUrl: string | undefined
   hasDashboard: boolean
   /** Whether this is Windows, whose shells can't run the printed commands. */
   isWindows: boolean
@@ -34,24 +34,24 @@ export function formatWelcome(facts: Welcome): string {
   const { baseUrl, data, demo } = facts
   return joinBlocks([
     `Signalbox is running${demo ? ' with demo data' : ''}. Data directory: ${data}`,
-    addresses(baseUrl),
+    formatBaseUrls(baseUrl),
     ...(facts.isWindows ? ['Run the commands below in a POSIX shell, such as Git Bash or WSL.'] : []),
-    tokenText(facts),
+    formatToken(facts),
     ...formatDashboard(facts),
     ...formatVariables(facts),
     ...(demo ? formatDemo(facts) : facts.isInUse ? formatModels(facts) : [NOT_CONNECTED, ...formatFirstSteps(facts)]),
-    ...openText(facts),
+    ...formatOpenWarning(facts),
   ])
 }
 
 /** Lists the base URLs for clients. */
-const addresses = (baseUrl: string): string =>
+const formatBaseUrls = (baseUrl: string): string =>
   `  OpenAI clients     ${baseUrl}/v1\n  Google clients     ${baseUrl}\n  Anthropic clients  ${baseUrl}`
 
 /** A small model in the built-in catalog. */
 export const FIRST_MODEL = 'openai/gpt-5-mini'
 
-function tokenText({ token, isTokenGiven }: Welcome): string {
+function formatToken({ token, isTokenGiven }: Welcome): string {
   if (token !== undefined)
     return `Your admin token, shown only once. Save it now; if you lose it, restart with --new-token:\n\n  export SIGNALBOX_ADMIN_TOKEN=${token}`
   if (isTokenGiven) return 'Your admin token is the value of SIGNALBOX_ADMIN_TOKEN.'
@@ -68,7 +68,7 @@ function formatDashboard({ hasDashboard, baseUrl, token }: Welcome): string[] {
 /** Formats one line for each variable with a provider's API key. */
 function formatVariables({ envConnections }: Welcome): string[] {
   if (envConnections.length === 0) return []
-  const lines = envConnections.map(({ variable, provider, leftOut }) =>
+  const lines = envConnections.map(({ variable, provider, problem: leftOut }) =>
     leftOut === undefined
       ? `  ${variable}: connected "${provider}" as "${ENV_PREFIX}${provider}"`
       : `  ${variable}: skipped (${leftOut.replace(/\.$/, '')})`,
@@ -110,7 +110,7 @@ function formatDemo({ baseUrl, requireApiKey }: Welcome): string[] {
 }
 
 /** Formats the message about a gateway that doesn't require API keys. */
-function openText({ baseUrl, openTo, requireApiKey }: Welcome): string[] {
+function formatOpenWarning({ baseUrl, externalUrl: openTo, requireApiKey }: Welcome): string[] {
   if (requireApiKey) return []
   const command = formatCurl(`${baseUrl}/api/settings`, {
     flags: '-X PATCH',
@@ -190,7 +190,7 @@ function getBaseUrl(exchange: Exchange): string | undefined {
 function renderText(baseUrl: string, hasDashboard: boolean): string {
   const joinBlocks = [
     `Signalbox ${VERSION}: an LLM gateway that routes requests from your apps to the providers you connect.`,
-    addresses(baseUrl),
+    formatBaseUrls(baseUrl),
     ...formatFirstSteps({ baseUrl, token: undefined }),
     ...(hasDashboard ? [`The dashboard is at ${baseUrl}/admin/. Sign in with the admin token.`] : []),
     `GET ${baseUrl}/health checks whether it's up, and GET ${baseUrl}/v1/models lists the models.`,

@@ -18,33 +18,33 @@ export interface LiveOptions {
 }
 
 /** The delay before the first attempt to reconnect, in ms. It doubles with each attempt, up to `LONGEST_PAUSE_MS`. */
-const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 10_000
+const MIN_PAUSE_MS = 500
+const MAX_PAUSE_MS = 10_000
 /** How long a connection can be silent before it counts as lost, in ms. The gateway sends at least a comment every 15 s. */
 const SILENT_MS = 40_000
 
 /** Follows the live events of a gateway, and reconnects when the connection is lost. */
-export async function* follow(options: LiveOptions, sending: SendOptions): AsyncGenerator<LiveEvent, void> {
+export async function* followEvents(options: LiveOptions, sendOptions: SendOptions): AsyncGenerator<LiveEvent, void> {
   const { types, signal, onConnection } = options
   const path = `/api/live${types ? `?types=${types.join(',')}` : ''}`
   let { after } = options
-  let pauseMs = FIRST_PAUSE_MS
+  let pauseMs = MIN_PAUSE_MS
 
   while (!signal?.aborted) {
     const stop = new AbortController()
     const end = () => stop.abort()
     signal?.addEventListener('abort', end)
-    let stopWatch = startTimer(sending.clock, SILENT_MS, end)
+    let stopWatch = startTimer(sendOptions.clock, SILENT_MS, end)
     try {
       const headers: Record<string, string> = after === undefined ? {} : { 'last-event-id': after }
-      const body = await openEvents(sending, path, { headers, signal: stop.signal })
+      const body = await openEvents(sendOptions, path, { headers, signal: stop.signal })
       onConnection?.(undefined)
       const reader = body.pipeThrough(new TextDecoderStream()).getReader()
       let text = ''
       for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
         stopWatch()
-        stopWatch = startTimer(sending.clock, SILENT_MS, end)
-        pauseMs = FIRST_PAUSE_MS
+        stopWatch = startTimer(sendOptions.clock, SILENT_MS, end)
+        pauseMs = MIN_PAUSE_MS
         const events = (text + chunk.value).split('\n\n')
         text = events.pop() ?? ''
         for (const event of events.map(parseEvent)) {
@@ -53,10 +53,10 @@ export async function* follow(options: LiveOptions, sending: SendOptions): Async
           yield event
         }
       }
-      throw lost(sending)
+      throw lost(sendOptions)
     } catch (thrown) {
       if (signal?.aborted) return
-      const error = thrown instanceof ClientError ? thrown : lost(sending, thrown)
+      const error = thrown instanceof ClientError ? thrown : lost(sendOptions, thrown)
       if (error.status >= 400 && error.status < 500) throw error
       onConnection?.(error)
     } finally {
@@ -64,8 +64,8 @@ export async function* follow(options: LiveOptions, sending: SendOptions): Async
       stopWatch()
       end()
     }
-    await pause(pauseMs, options, sending)
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+    await wait(pauseMs, options, sendOptions)
+    pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)
   }
 }
 
@@ -78,7 +78,7 @@ function parseEvent(text: string): LiveEvent | undefined {
   return { id, type, data: JSON.parse(data) } as LiveEvent // as the gateway sends it
 }
 
-function pause(ms: number, { signal }: LiveOptions, { clock }: SendOptions): Promise<void> {
+function wait(ms: number, { signal }: LiveOptions, { clock }: SendOptions): Promise<void> {
   return new Promise((resolve) => {
     const cancel = startTimer(clock, ms, done)
     signal?.addEventListener('abort', done)

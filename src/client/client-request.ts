@@ -1,6 +1,6 @@
 import { getRevision } from '../lib/revision.ts'
 import { ClientError } from './client-error.ts'
-import { ACTION_MS, CHECK_MS } from './client-rules.ts'
+import { ACTION_TIMEOUT_MS, CHECK_TIMEOUT_MS } from './client-rules.ts'
 
 /** A request from the client to the gateway. */
 export interface ClientRequest {
@@ -27,7 +27,7 @@ export function buildRequest(route: string, args: readonly unknown[], timeoutMs?
     const value = args[used++]
     return value === undefined && mark === '?'
       ? ''
-      : `/${encodeParameter(value, { name, mayHoldSlashes: mark === '+' })}`
+      : `/${encodeParameter(value, { name, allowsSlashes: mark === '+' })}`
   })
   const hasBody = method !== 'GET' && method !== 'DELETE'
   const input: object = args[used] ?? {}
@@ -37,7 +37,8 @@ export function buildRequest(route: string, args: readonly unknown[], timeoutMs?
     path: hasBody ? path : path + toQuery(input),
     ...(hasBody && { body: action ? { ...input, action } : input }),
     ...(method !== 'GET' && ifMatch && { ifMatch: getRevision(ifMatch) }),
-    timeoutMs: timeoutMs ?? (action === undefined ? undefined : action === 'check' ? CHECK_MS : ACTION_MS),
+    timeoutMs:
+      timeoutMs ?? (action === undefined ? undefined : action === 'check' ? CHECK_TIMEOUT_MS : ACTION_TIMEOUT_MS),
   }
 }
 
@@ -51,7 +52,7 @@ function toQuery(input: object): string {
 /**
  * Encodes a path parameter. Keeps slashes, because some proxies reject `%2F`, unless URL parsing would remove a segment: an empty one, ".", or "..".
  */
-function encodeParameter(value: unknown, { name, mayHoldSlashes }: { name: string; mayHoldSlashes: boolean }): string {
+function encodeParameter(value: unknown, { name, allowsSlashes }: { name: string; allowsSlashes: boolean }): string {
   if (typeof value !== 'string' || value === '' || isDots(value) || /\p{Cs}/u.test(value)) {
     const given = typeof value === 'string' ? JSON.stringify(value) : `of type ${typeof value}`
     throw new ClientError(400, `"${name}" must be the string that the gateway lists, but is ${given}.`, {
@@ -59,7 +60,7 @@ function encodeParameter(value: unknown, { name, mayHoldSlashes }: { name: strin
     })
   }
   const parts = value.split('/')
-  return mayHoldSlashes && !parts.some((part) => part === '' || isDots(part))
+  return allowsSlashes && !parts.some((part) => part === '' || isDots(part))
     ? parts.map(encodeURIComponent).join('/')
     : encodeURIComponent(value)
 }

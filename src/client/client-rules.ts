@@ -2,9 +2,9 @@ import type { DisableCloud, SyncedCloud } from '../features/cloud-sync/gateway/c
 import type { Client } from './client.ts'
 
 /** The timeout of `enable`, `disable`, and `sync`, in ms (src/rules.md, Cloud sync of clients). */
-export const ACTION_MS = 15_000
+export const ACTION_TIMEOUT_MS = 15_000
 /** The timeout of `check`, in ms. */
-export const CHECK_MS = 8_000
+export const CHECK_TIMEOUT_MS = 8_000
 
 /** The result of a client's `cloud.disable`. */
 export interface DisabledCloud extends SyncedCloud {
@@ -13,7 +13,7 @@ export interface DisabledCloud extends SyncedCloud {
 }
 
 /** The timeout of the `sync` before a `disable`, in ms. The remaining time is enough for a forced `disable` even if the proxy doesn't respond. */
-const SYNC_FIRST_MS = 6_000
+const SYNC_TIMEOUT_MS = 6_000
 
 /**
  * Creates the `disable` of clients (src/rules.md, Cloud sync of clients). It sends `sync` first, to fetch the latest data. If that fails, it sends
@@ -22,8 +22,8 @@ const SYNC_FIRST_MS = 6_000
 export function disableAfterSync({ sync, disable, now }: DisableSteps) {
   return async (input?: DisableCloud): Promise<DisabledCloud> => {
     const startedAt = now()
-    const before = await sync(SYNC_FIRST_MS).catch((error: Error) => error)
-    const done = await disable(input, Math.max(0, ACTION_MS - (now() - startedAt)))
+    const before = await sync(SYNC_TIMEOUT_MS).catch((error: Error) => error)
+    const done = await disable(input, Math.max(0, ACTION_TIMEOUT_MS - (now() - startedAt)))
     if (before instanceof Error) return { ...done, syncError: before.message }
     return { ...done, conflicts: [...(before.conflicts ?? []), ...(done.conflicts ?? [])] } // a gateway of another version may return none
   }

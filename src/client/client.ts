@@ -4,7 +4,7 @@ import type { DisableCloud, SyncedCloud } from '../features/cloud-sync/gateway/c
 import type { LiveEvent } from '../features/live/live-feed.ts'
 import type { Management } from '../management/operations.ts'
 import type { Clock } from '../types.ts'
-import { follow, type LiveOptions } from './client-live.ts'
+import { followEvents, type LiveOptions } from './client-live.ts'
 import { platformFetch, platformNow } from './client-platform.ts'
 import { buildRequest } from './client-request.ts'
 import { type DisabledCloud, disableAfterSync, updateWithCloudUrl } from './client-rules.ts'
@@ -71,7 +71,7 @@ type WithIfMatch<Api> = {
   [Resource in keyof Api]: Resource extends keyof IfMatchOperations
     ? {
         [Name in keyof Api[Resource]]: Name extends IfMatchOperations[Resource]
-          ? AndIfMatch<Api[Resource][Name]>
+          ? AddIfMatch<Api[Resource][Name]>
           : Api[Resource][Name]
       }
     : Api[Resource]
@@ -80,7 +80,7 @@ type WithIfMatch<Api> = {
 /**
  * A method type, because its parameters are compared bivariantly. That makes a `Client` assignable to a `Client<unknown>`.
  */
-type AndIfMatch<Operation> = Operation extends (...args: infer Args) => infer Result
+type AddIfMatch<Operation> = Operation extends (...args: infer Args) => infer Result
   ? { method(...args: [...Args, options?: IfMatchOptions]): Result }['method']
   : never
 
@@ -95,7 +95,7 @@ export function createClient(options: ClientOptions): Client {
     (route: string, timeoutMs?: number) =>
     async (...args: unknown[]) =>
       send(buildRequest(route, args, timeoutMs))
-  const served = mapRoutes(routes, createCall) as Omit<Client, 'live'> // `routes` has all operations
+  const operations = mapRoutes(routes, createCall) as Omit<Client, 'live'> // `routes` has all operations
   const callWithin = (route: string, timeoutMs: number, input: object = {}) =>
     createCall(route, timeoutMs)(input) as Promise<SyncedCloud> // `sync` and `disable` return this type
   const steps = {
@@ -103,13 +103,13 @@ export function createClient(options: ClientOptions): Client {
     disable: (input: DisableCloud | undefined, timeoutMs: number) => callWithin(routes.cloud.disable, timeoutMs, input),
     now: clock ? () => clock.now() : platformNow,
   }
-  const listKeys = async ({ values = 'none', ...query }: KeysQuery = {}) => served.keys.list({ values, ...query })
+  const listKeys = async ({ values = 'none', ...query }: KeysQuery = {}) => operations.keys.list({ values, ...query })
   return {
-    ...served,
-    live: (options = {}) => follow(options, { base: normalizeBaseUrl(baseUrl), token, fetch, clock }),
-    keys: { ...served.keys, list: listKeys as KeyLists<never>['list'] }, // `values` decides the type of the keys
-    settings: { ...served.settings, update: updateWithCloudUrl(served.settings) },
-    cloud: { ...served.cloud, disable: disableAfterSync(steps) },
+    ...operations,
+    live: (options = {}) => followEvents(options, { base: normalizeBaseUrl(baseUrl), token, fetch, clock }),
+    keys: { ...operations.keys, list: listKeys as KeyLists<never>['list'] }, // `values` decides the type of the keys
+    settings: { ...operations.settings, update: updateWithCloudUrl(operations.settings) },
+    cloud: { ...operations.cloud, disable: disableAfterSync(steps) },
   }
 }
 

@@ -13,13 +13,13 @@ export interface SendOptions {
 }
 
 /** The timeout of operations that don't have their own, in ms. */
-const USUAL_MS = 30_000
+const DEFAULT_TIMEOUT_MS = 30_000
 
 /** Sends a request. Rejects with a `ClientError` if there is no response, or if the response is a redirect. */
-async function respond({ base, token, fetch }: SendOptions, path: string, init: RequestInit): Promise<Response> {
+async function fetchResponse({ base, token, fetch }: SendOptions, path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers({ accept: 'application/json', ...init.headers })
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
-  const response = await attempt(
+  const response = await runNetworkStep(
     () => fetch(base + path, { redirect: 'manual', ...init, headers }),
     (why) => `The gateway at ${base} is unreachable${why}. Check that it is running and that the URL is right.`,
   )
@@ -29,14 +29,14 @@ async function respond({ base, token, fetch }: SendOptions, path: string, init: 
 }
 
 const readText = (base: string, response: Response) =>
-  attempt(
+  runNetworkStep(
     () => response.text(),
     (why) => `The connection to ${base} closed before the whole response arrived${why}.`,
   )
 
 /** Opens a stream of server-sent events. Rejects with a `ClientError`. */
 export async function openEvents(options: SendOptions, path: string, init: RequestInit) {
-  const response = await respond(options, path, init)
+  const response = await fetchResponse(options, path, init)
   if (response.ok && response.body && response.headers.get('content-type')?.startsWith('text/event-stream'))
     return response.body
   parseBody(options.base, response, await readText(options.base, response))
@@ -52,13 +52,13 @@ export function createSend(options: SendOptions) {
     if (body !== undefined) headers['content-type'] = 'application/json'
     if (ifMatch !== undefined) headers['if-match'] = ifMatch
     const content = body !== undefined && { body: toJson(body) }
-    const response = await respond(options, path, { method, signal, headers, ...content })
+    const response = await fetchResponse(options, path, { method, signal, headers, ...content })
     return parseBody(base, response, await readText(base, response))
   }
 
   return (request: ClientRequest): Promise<object> =>
     new Promise((resolve, reject) => {
-      const { timeoutMs = USUAL_MS } = request
+      const { timeoutMs = DEFAULT_TIMEOUT_MS } = request
       const stop = new AbortController()
       const cancelTimer = startTimer(clock, timeoutMs, () => {
         const message = `Timeout: the gateway at ${base} did not respond within ${timeoutMs / 1000} s.`
@@ -87,7 +87,7 @@ function toJson(body: unknown): string {
 }
 
 /** Runs a step that uses the network. `messageFor` receives the platform's reason in parentheses, or an empty string. */
-async function attempt<T>(step: () => Promise<T>, messageFor: (why: string) => string): Promise<T> {
+async function runNetworkStep<T>(step: () => Promise<T>, messageFor: (why: string) => string): Promise<T> {
   try {
     return await step()
   } catch (cause) {

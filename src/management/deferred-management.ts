@@ -15,9 +15,9 @@ interface NameTree {
 function defer(names: NameTree, load: () => Promise<object>): object {
   return Object.fromEntries(
     Object.entries(names).map(([name, inner]) => {
-      const loadMember = async () => Reflect.get(await load(), name)
-      const call = async (...args: unknown[]) => Reflect.apply(await loadMember(), undefined, args)
-      return [name, inner === 1 || inner.path ? call : defer(inner as NameTree, loadMember)]
+      const loadOperation = async () => Reflect.get(await load(), name)
+      const call = async (...args: unknown[]) => Reflect.apply(await loadOperation(), undefined, args)
+      return [name, inner === 1 || inner.path ? call : defer(inner as NameTree, loadOperation)]
     }),
   )
 }

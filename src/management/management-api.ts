@@ -95,7 +95,7 @@ export function createManagementApi(
     manage: createRouter([...live, trying, ...createOperationRoutes(routes, { api, limits, store })]),
     read: createRouter([
       ...live,
-      ...createOperationRoutes(routes, { api: withoutSecrets(api), limits, store: undefined }),
+      ...createOperationRoutes(routes, { api: hideSecrets(api), limits, store: undefined }),
     ]),
   }
   return {
@@ -115,7 +115,7 @@ export function createManagementApi(
 }
 
 /** Returns the operations for read-only callers, without key values or raw stored records. */
-function withoutSecrets(api: Management<unknown>): Management<unknown> {
+function hideSecrets(api: Management<unknown>): Management<unknown> {
   const hideValues = (query: unknown) => (isObject(query) ? { ...query, values: 'none' } : query)
   const keys = {
     ...api.keys,

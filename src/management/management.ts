@@ -128,11 +128,11 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
 function notifyAfter<Resource extends object>(resource: Resource, changed: (id?: string) => Promise<void>): Resource {
   const notifying = Object.entries(resource).map(([name, call]) => [
     name,
-    READS.has(name)
+    READ_ONLY_OPERATIONS.has(name)
       ? call
       : (...args: unknown[]) => call(...args).finally(() => changed(typeof args[0] === 'string' ? args[0] : undefined)),
   ])
   return Object.fromEntries(notifying) as Resource // with the same methods
 }
 
-const READS: ReadonlySet<string> = new Set(['list', 'get'])
+const READ_ONLY_OPERATIONS: ReadonlySet<string> = new Set(['list', 'get'])

@@ -39,8 +39,8 @@ export interface NearLimit extends LimitState {
 }
 
 const HOUR_MS = 60 * 60 * 1_000
-const MOST_FAILURES = 5
-const MOST_LIMITS = 20
+const MAX_FAILURES = 5
+const MAX_LIMITS = 20
 
 export function createOverview({
   kept,
@@ -63,7 +63,7 @@ export function createOverview({
   let limits: { at: number; forMs: number; found: Promise<NearLimit[] | undefined> } | undefined
   return async (): Promise<Overview> => {
     const from = new Date(Math.floor(clock.now() / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString()
-    const [summary, { requests }, ill, mirror, settings, keys, groups, connections] = await Promise.all([
+    const [summary, { requests }, unhealthy, mirror, settings, keys, groups, connections] = await Promise.all([
       kept && usage.summary({ from, by: 'hour', compare: 'before' }),
       kept ? usage.requests({ limit: 100 }) : { requests: [] },
       health.list(),
@@ -81,9 +81,9 @@ export function createOverview({
     const failed = requests.filter(({ end }) => end === 'failed' || end === 'cut' || end === 'refused')
     return {
       ...(summary && { usage: summary }),
-      failures: failed.slice(0, MOST_FAILURES),
-      health: ill.health,
-      damaged: ill.damaged.length,
+      failures: failed.slice(0, MAX_FAILURES),
+      health: unhealthy.health,
+      damaged: unhealthy.damaged.length,
       ...(nearLimits && { nearLimits }),
       counts: { keys: keys.length, connections: connections.length },
       requireApiKey: settings.requireApiKey,
@@ -127,7 +127,7 @@ async function findNearLimits(
 ): Promise<NearLimit[]> {
   if (holders.size === 0) return []
   const near = await (await ledger()).listNearLimits(({ scope, id }) => holders.get(`${scope}/${id}`)?.limits)
-  return near.slice(0, MOST_LIMITS).map((state) => {
+  return near.slice(0, MAX_LIMITS).map((state) => {
     const { name } = holders.get(`${state.scope}/${state.id ?? ''}`) ?? {}
     return name === undefined ? state : { ...state, name }
   })

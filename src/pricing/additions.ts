@@ -25,7 +25,7 @@ export interface Additions {
  * The first matching family applies. The numbers are rounded up from recorded responses, so that the total is never less than the provider counts
  * (test/usage/input-bound.test.ts).
  */
-export const additions: readonly Additions[] = [
+export const modelAdditions: readonly Additions[] = [
   {
     models: /claude-(?:v?[12]\b|instant|3)/,
     factor: 1.5,

@@ -45,8 +45,8 @@ export function calculateSpending(reported: TokenUsage, context: SpendingContext
   const costUsd = estimatedMedia
     ? calculateCost(price, estimatedMedia)
     : (counted ?? (isEstimated ? calculateEitherCost(price, usage) : undefined))
-  const isGuess = isEstimated || isPremium || usage.isEstimated || usage.isPremium
-  const costSource = isGuess || estimatedMedia || isFreeOfCharge ? 'estimated' : 'counted'
+  const isEstimate = isEstimated || isPremium || usage.isEstimated || usage.isPremium
+  const costSource = isEstimate || estimatedMedia || isFreeOfCharge ? 'estimated' : 'counted'
   return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
 }
 
@@ -164,9 +164,9 @@ const listUnits = (units: Units) => Object.entries(units) as Array<[PricedUnit, 
  * Calculates the cost in US dollars; `undefined`, never 0, if a required price is unknown. Without separate prices, cached tokens cost as much as
  * other input, and tokens cached for an hour cost twice as much, as Anthropic charges.
  */
-export function calculateCost(plainPrice: Price | undefined, usage: TokenUsage): number | undefined {
-  if (!plainPrice) return undefined
-  const price = selectTier(plainPrice, usage.inputTokens)
+export function calculateCost(basePrice: Price | undefined, usage: TokenUsage): number | undefined {
+  if (!basePrice) return undefined
+  const price = selectTier(basePrice, usage.inputTokens)
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0, units } = usage
   const { input, output, cacheRead = input, cacheWrite = input } = price
   const { audioInput = input, audioOutput = output, imageInput = input, imageOutput = output } = price

@@ -91,5 +91,5 @@ export function estimateStreamOutput(bytes: Uint8Array, contentFields: ContentFi
 }
 
 /** Estimates the output tokens in complete server-sent events of a stream, including images. */
-export const streamedTokens = (events: Uint8Array, names: readonly string[]): number =>
+export const countStreamedTokens = (events: Uint8Array, names: readonly string[]): number =>
   countStreamTokens(events, names, countImageTokens)

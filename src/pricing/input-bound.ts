@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { countMaxTokens } from '../lib/text-tokens.ts'
 import type { ModelReference } from '../protocols/providers/catalog-model.ts'
-import { type Additions, additions, countVendorToolTokens, unknownAdditions } from './additions.ts'
+import { type Additions, countVendorToolTokens, modelAdditions, unknownAdditions } from './additions.ts'
 
 /**
  * Returns an upper bound for the input tokens that the target counts for a request body of any format. Text and tools are counted by characters,
@@ -26,7 +26,7 @@ function findAdditions(model: string): Additions {
   let found = families.get(model)
   if (!found) {
     const name = model.toLowerCase()
-    found = additions.find(({ models }) => models.test(name)) ?? unknownAdditions
+    found = modelAdditions.find(({ models }) => models.test(name)) ?? unknownAdditions
     if (families.size >= MAX_FAMILIES) families.clear()
     families.set(model, found)
   }

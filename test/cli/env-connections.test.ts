@@ -53,7 +53,7 @@ test('removes quotes around a key', async () => {
     assert.equal(await list(), before, 'the key is the same')
   }
   const [empty] = await apply({ OPENAI_API_KEY: '""' })
-  assert.is(empty?.leftOut, 'it is not set')
+  assert.is(empty?.problem, 'it is not set')
   await withManagement(data, async ({ connections }) => {
     for (const apiKey of [`"${KEY}"`, `'${KEY}'`])
       await connections.create({ provider: 'openai', apiKey }).then(
@@ -68,7 +68,8 @@ test('each variable belongs to a built-in provider', async () => {
   const any = new Proxy({}, { get: (_, name) => (String(name).endsWith('_API_KEY') ? KEY : undefined) })
   const found = await apply(any)
   assert.ok(found.length > 10)
-  for (const { provider, leftOut } of found) assert.equal([provider in defaultCatalog, leftOut], [true, undefined])
+  for (const { provider, problem: leftOut } of found)
+    assert.equal([provider in defaultCatalog, leftOut], [true, undefined])
 })
 
 test('updates the key when the variable changes, and removes the connection when the variable is gone', async () => {
@@ -123,7 +124,7 @@ for (const [env, leftOut] of [
     const { list, apply } = openData()
     await apply({ OPENAI_API_KEY: KEY })
     const [found] = await apply(env)
-    assert.match(found?.leftOut ?? '', leftOut)
+    assert.match(found?.problem ?? '', leftOut)
     assert.equal(await list(), [])
   })
 }

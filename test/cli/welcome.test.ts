@@ -12,7 +12,7 @@ const facts: Welcome = {
   requireApiKey: false,
   isInUse: false,
   envConnections: [],
-  openTo: undefined,
+  externalUrl: undefined,
   hasDashboard: false,
   isWindows: false,
 }

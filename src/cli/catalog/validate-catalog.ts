@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { authStyles, clouds } from '../../protocols/providers/catalog-problem.ts'
 import { providerFormats } from '../../types/unions.ts'
 import type { CatalogProvider } from '../../types.ts'
-import { checkField, checkModels, findUnknownFields, isMember, isText, kinds, show } from './validate-model.ts'
+import { checkField, checkModels, findUnknownFields, formatValue, isMember, isText, kinds } from './validate-model.ts'
 
 /* These are records, so that the compiler requires a check for each new field of the type. */
 const providerFields: Record<keyof CatalogProvider, true> = {
@@ -38,20 +38,20 @@ export function validateCatalog(catalog: unknown): string[] {
 
 function checkProvider(id: string, provider: unknown): string[] {
   if (!isObject(provider)) return [`${id}: is not an object`]
-  const served = servedKinds(provider)
+  const served = listServedKinds(provider)
   const problems = [
     ...findUnknownFields(provider, providerFields),
     ...(isName(id) ? [] : [`the id "${id}" has other characters than a-z, 0-9 and "-"`]),
     ...['alias', 'catalogAlias'].flatMap((field) =>
       provider[field] === undefined || isName(provider[field])
         ? []
-        : [`${field} ${show(provider[field])} has other characters than a-z, 0-9 and "-"`],
+        : [`${field} ${formatValue(provider[field])} has other characters than a-z, 0-9 and "-"`],
     ),
     ...(isText(provider.name) ? [] : ['name is missing or blank']),
     ...checkUrl('docsUrl', provider.docsUrl),
     ...(provider.baseUrl === undefined ? [] : checkUrl('baseUrl', provider.baseUrl)),
     ...checkField('format', provider.format, providerFormats),
-    ...(provider.formats === undefined ? [] : formatsProblems(provider.formats)),
+    ...(provider.formats === undefined ? [] : checkFormats(provider.formats)),
     ...(provider.alsoSpeaks === undefined ? [] : checkOtherFormats(provider.alsoSpeaks)),
     ...checkField('auth', provider.auth, authStyles),
     ...checkField('cloud', provider.cloud, clouds),
@@ -61,7 +61,7 @@ function checkProvider(id: string, provider: unknown): string[] {
   return [...problems, ...checkModels(id, provider, served)]
 }
 
-function formatsProblems(value: unknown): string[] {
+function checkFormats(value: unknown): string[] {
   if (!isObject(value)) return ['formats is not an object']
   return Object.entries(value).flatMap(([start, format]) =>
     checkField(`formats.${start}`, format ?? null, providerFormats),
@@ -74,7 +74,7 @@ const checkOtherFormats = (value: unknown): string[] =>
     : ['alsoSpeaks is not a list']
 
 /** Returns the provider's service kinds; `undefined` if `serviceKinds` is set but isn't a non-empty list. */
-function servedKinds(provider: JsonObject): readonly unknown[] | undefined {
+function listServedKinds(provider: JsonObject): readonly unknown[] | undefined {
   if (provider.serviceKinds === undefined) return ['llm']
   return Array.isArray(provider.serviceKinds) && provider.serviceKinds.length > 0 ? provider.serviceKinds : undefined
 }
@@ -137,12 +137,12 @@ function checkSharedNames(catalog: JsonObject): string[] {
 function checkUrl(field: string, value: unknown): string[] {
   if (!isText(value)) return [`${field} is missing or blank`]
   const url = URL.canParse(value) ? new URL(value) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) return [`${field} ${show(value)} is not an http(s) URL`]
+  if (!url || !/^https?:$/.test(url.protocol)) return [`${field} ${formatValue(value)} is not an http(s) URL`]
   if (url.username || url.password) return [`${field} holds a credential`]
   if (field === 'docsUrl') return []
-  if (url.protocol === 'http:' && url.hostname !== 'localhost') return [`${field} ${show(value)} is not https`]
+  if (url.protocol === 'http:' && url.hostname !== 'localhost') return [`${field} ${formatValue(value)} is not https`]
   if (value.endsWith('/') || url.search || url.hash)
-    return [`${field} ${show(value)} ends in a slash, or has a query or a fragment`]
+    return [`${field} ${formatValue(value)} ends in a slash, or has a query or a fragment`]
   return []
 }
 

@@ -60,7 +60,7 @@ function checkModel(model: JsonObject, served: readonly unknown[] | undefined): 
   for (const field of ['contextWindow', 'maxOutputTokens']) {
     const value = model[field]
     if (value !== undefined && !isPositiveInteger(value))
-      problems.push(`${field} ${show(value)} is not a positive integer`)
+      problems.push(`${field} ${formatValue(value)} is not a positive integer`)
   }
   if (
     isPositiveInteger(model.contextWindow) &&
@@ -86,7 +86,7 @@ function checkPrice(price: unknown): string[] {
   for (const [field, value] of Object.entries(amounts)) {
     if (value === undefined) continue
     if (typeof value !== 'number' || !Number.isFinite(value))
-      problems.push(`price.${field} ${show(value)} is not a number`)
+      problems.push(`price.${field} ${formatValue(value)} is not a number`)
     else if (value < 0) problems.push(`price.${field} ${value} is negative`)
   }
   if (Object.keys(price).length === 0) problems.push('price is empty')
@@ -104,8 +104,9 @@ function checkTier({ tiers, ...price }: JsonObject): string[] {
     Object.entries(tier).flatMap(([field, value]) => {
       const place = `price.tiers[${at}].${field}`
       if (field === 'above')
-        return isPositiveInteger(value) ? [] : [`${place} ${show(value)} is not a positive integer`]
-      if (typeof value !== 'number' || !Number.isFinite(value)) return [`${place} ${show(value)} is not a number`]
+        return isPositiveInteger(value) ? [] : [`${place} ${formatValue(value)} is not a positive integer`]
+      if (typeof value !== 'number' || !Number.isFinite(value))
+        return [`${place} ${formatValue(value)} is not a number`]
       if (price[field] === undefined) return [`${place} without a price.${field}`]
       return value < Number(price[field]) ? [`${place} ${value} is lower than price.${field}`] : []
     }),
@@ -149,10 +150,10 @@ export const isMember = <Members extends object>(value: unknown, members: Member
 
 /** Returns whether the value is a non-blank string. */
 export const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
-export const show = (value: unknown) => JSON.stringify(value) ?? String(value)
+export const formatValue = (value: unknown) => JSON.stringify(value) ?? String(value)
 
 /** Returns a problem if the value isn't one of `members`. `undefined` is valid, because the field then has its default. */
 export function checkField(field: string, value: unknown, members: readonly unknown[]): string[] {
   if (value === undefined || members.includes(value)) return []
-  return [`${field} ${show(value)} is none of ${members.join(', ')}`]
+  return [`${field} ${formatValue(value)} is none of ${members.join(', ')}`]
 }

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts'
 import type { ClientRequest } from '../../client/client-request.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { didYouMean, findNearest } from '../../lib/spelling.ts'
-import { usage } from '../command-line.ts'
+import { createUsageProblem } from '../command-line.ts'
 import { type Problem, problem } from '../problem.ts'
 import type { Field } from './input-options.ts'
 
@@ -64,7 +64,7 @@ export function mergeWords(words: object, input: object, fields: CliAction['fiel
     const other: unknown = Reflect.get(input, member)
     if (other === undefined || isDeepStrictEqual(other, said)) continue
     const option = Object.entries(fields).find(([, field]) => field.member === member)?.[0] ?? 'data'
-    throw usage(`"${[said].flat().join(' ')}" and --${option} conflict. Use only one of them.`)
+    throw createUsageProblem(`"${[said].flat().join(' ')}" and --${option} conflict. Use only one of them.`)
   }
   return { ...words, ...input }
 }

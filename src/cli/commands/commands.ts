@@ -2,7 +2,7 @@ import type { NamedOperation } from '../../admin/operation-table.ts'
 import { servedOperations } from '../../management/operations.ts'
 import { cloudActions } from './cloud-command.ts'
 import type { CliCommand } from './command.ts'
-import { imports } from './import-command.ts'
+import { importCommand } from './import-command.ts'
 import { init } from './init.ts'
 import { live } from './live-command.ts'
 import { aliasActions, modelActions } from './model-actions.ts'
@@ -79,5 +79,5 @@ const details: Readonly<Record<string, CommandDetails>> = {
 export function listCommands(
   operations: readonly NamedOperation[] = servedOperations(),
 ): Readonly<Record<string, CliCommand>> {
-  return { ...createCommands(operations, details), init, live, import: imports }
+  return { ...createCommands(operations, details), init, live, import: importCommand }
 }

@@ -63,7 +63,7 @@ export function formatActionHelp(name: string, command: CliCommand, words: strin
 }
 
 function formatHelp(
-  called: string,
+  commandLine: string,
   command: CliCommand,
   { title, action }: { title: string; action: CliAction },
 ): string {
@@ -73,7 +73,7 @@ function formatHelp(
     title,
     ...(title === `${help}.` ? [] : [`${help}.`]),
     ...(description === undefined ? [] : [wrap(`${description}.`, 0)]),
-    `Usage: signalbox ${[called, ...words].join(' ')} [options]`,
+    `Usage: signalbox ${[commandLine, ...words].join(' ')} [options]`,
     ...(Object.keys(fields).length > 0 ? [`Options:\n${formatOptions(fields)}`] : []),
     `Common options:\n${formatOptions(getCommonOptions(command))}`,
     ...(command.notes ? [command.notes] : []),

@@ -81,7 +81,7 @@ function formatNextSteps(written: string, { variables, hasKeys, sole }: ImportRe
   return `Created ${written}. Next steps:\n${steps.map((step, at) => `  ${at + 1}. ${step}\n`).join('')}`
 }
 
-export const imports = {
+export const importCommand = {
   help: 'Convert a LiteLLM, Portkey, or 9router configuration',
   isLocal: true,
   actions: {

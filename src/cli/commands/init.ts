@@ -14,31 +14,31 @@ const GITIGNORE = '.gitignore'
 interface EnvSecret {
   name: string
   /** The comment above it. */
-  about: string
+  comment: string
   prefix?: string
   /** The variable's names in earlier versions. */
-  former?: readonly string[]
+  formerNames?: readonly string[]
 }
 
 const SECRET: EnvSecret = {
   name: 'SIGNALBOX_SECRET',
-  about: 'Encrypts the stored keys and credentials. Keep a copy: without it, the data is unreadable.',
-  former: ['SECRET'],
+  comment: 'Encrypts the stored keys and credentials. Keep a copy: without it, the data is unreadable.',
+  formerNames: ['SECRET'],
 }
 
 const GATEWAY: readonly EnvSecret[] = [
   SECRET,
-  { name: 'SIGNALBOX_ADMIN_TOKEN', about: 'For the management API and the dashboard.', former: ['ADMIN_TOKEN'] },
-  { name: 'SIGNALBOX_METRICS_TOKEN', about: 'Lets Prometheus read /metrics.', former: ['SCRAPE_TOKEN'] },
-  { name: 'APP_KEY', about: 'The API key of your first client.', prefix: 'sbx_' },
+  { name: 'SIGNALBOX_ADMIN_TOKEN', comment: 'For the management API and the dashboard.', formerNames: ['ADMIN_TOKEN'] },
+  { name: 'SIGNALBOX_METRICS_TOKEN', comment: 'Lets Prometheus read /metrics.', formerNames: ['SCRAPE_TOKEN'] },
+  { name: 'APP_KEY', comment: 'The API key of your first client.', prefix: 'sbx_' },
 ]
 
 const CLOUD_PROXY: readonly EnvSecret[] = [
   SECRET,
   {
     name: 'SIGNALBOX_ENROLLMENT_TOKEN',
-    about: 'Lets a gateway enroll at this cloud proxy.',
-    former: ['ENROLMENT', 'SIGNALBOX_ENROLMENT'],
+    comment: 'Lets a gateway enroll at this cloud proxy.',
+    formerNames: ['ENROLMENT', 'SIGNALBOX_ENROLMENT'],
   },
 ]
 
@@ -141,9 +141,9 @@ async function createConfig(): Promise<FileOutcome> {
 
 /** Adds the secrets that are missing from the `.env` file. A new file gets a mode that keeps other users out. */
 async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Promise<FileOutcome> {
-  const before = await readIfThere(ENV)
+  const before = await readIfExists(ENV)
   const has = (name: string) => new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=`, 'm').test(before ?? '')
-  for (const { name, former = [] } of secrets) {
+  for (const { name, formerNames: former = [] } of secrets) {
     const old = former.find(has)
     if (old !== undefined && !has(name))
       throw problem(
@@ -152,7 +152,7 @@ async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Pr
   }
   const missing = secrets.filter(({ name }) => !has(name))
   const lines = missing.map(
-    ({ name, about, prefix = '' }) => `# ${about}\n${name}=${prefix}${randomBytes(32).toString('hex')}\n`,
+    ({ name, comment: about, prefix = '' }) => `# ${about}\n${name}=${prefix}${randomBytes(32).toString('hex')}\n`,
   )
   const added = missing.map(({ name }) => name)
   if (before === undefined) {
@@ -183,7 +183,7 @@ async function ignoreEnv(): Promise<FileOutcome | undefined> {
     if (parent === folders[0]) return undefined
     folders.unshift(parent)
   }
-  const files = await Promise.all(folders.map((folder) => readIfThere(join(folder, GITIGNORE))))
+  const files = await Promise.all(folders.map((folder) => readIfExists(join(folder, GITIGNORE))))
   const own = files.at(-1)
   const matchesEnvFile = (file: string | undefined, at: number) =>
     file?.split('\n').some((line) => IGNORES_ENV.test(at === files.length - 1 ? line.replace(/^\//, '') : line))
@@ -196,7 +196,7 @@ async function ignoreEnv(): Promise<FileOutcome | undefined> {
 /** Matches a `.gitignore` line that covers `.env` in its folder and below. */
 const IGNORES_ENV = /^(?:\*\*\/)?(?:\.env\*?|\*\.env)\s*$/
 
-async function readIfThere(path: string): Promise<string | undefined> {
+async function readIfExists(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((cause: unknown) => {
     if (getErrorCode(cause) === 'ENOENT') return undefined
     throw problem(`Cannot read ${path} (${getErrorCode(cause)}).`, { cause })

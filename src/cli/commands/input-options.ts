@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { toFlag } from '../../lib/renamed-options.ts'
 import { findNearest } from '../../lib/spelling.ts'
-import { type Variables, withoutQuotes } from '../cli-options.ts'
-import { type OptionShape, usage } from '../command-line.ts'
+import { stripQuotes, type Variables } from '../cli-options.ts'
+import { createUsageProblem, type OptionShape } from '../command-line.ts'
 import { problem } from '../problem.ts'
 import { readTime } from './times.ts'
 
@@ -100,7 +100,7 @@ function createField(
   const choices = listChoices(schema)
   const example = EXAMPLES[member] ?? choices[0] ?? `<${name.slice(name.lastIndexOf('-') + 1)}>`
   const plain = {
-    ...createTextOption(member, example, withNames(help, 'One of', choices)),
+    ...createTextOption(member, example, addNames(help, 'One of', choices)),
     ...(choices.length > 0 && { label: `--${name} <value>` }),
   }
   switch (listTypes(schema)[0]) {
@@ -123,7 +123,7 @@ function createField(
 }
 
 /** Adds the names that the help doesn't mention. */
-function withNames(help: string, title: string, names: readonly string[]): string {
+function addNames(help: string, title: string, names: readonly string[]): string {
   const isComplete = names.every((name) => help.includes(name))
   return isComplete ? help : [help, `${title}: ${names.join(', ')}`].filter(Boolean).join('. ')
 }
@@ -155,7 +155,7 @@ export const createNumberOption = (name: string, member: string, help: string): 
   takesDash: true,
   read(value) {
     const found = Number(value)
-    if (!Number.isFinite(found)) throw usage(`--${name} "${value}" is not a number.`)
+    if (!Number.isFinite(found)) throw createUsageProblem(`--${name} "${value}" is not a number.`)
     return found
   },
 })
@@ -180,7 +180,7 @@ export const createSecretOption = (member: string, help: string): Field => ({
 /** Reads an environment variable. Throws a problem if it is empty or not set. */
 function readVariable(name: string, { variables }: Source): string {
   const value = variables[name]
-  if (value?.trim()) return withoutQuotes(value)
+  if (value?.trim()) return stripQuotes(value)
   throw problem(`The environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}.`)
 }
 
@@ -199,17 +199,17 @@ function createObjectOption(
   const example = EXAMPLES[member] ?? (hasNames ? 'name=value' : `${path}`)
   const separate = hasNames ? splitEntry : splitPath
   return {
-    ...createTextOption(member, example, withNames(help, 'Fields', Object.keys(Object(schema.properties)))),
+    ...createTextOption(member, example, addNames(help, 'Fields', Object.keys(Object(schema.properties)))),
     isList: true,
     read: (value) => separate(value, { schema, name, example }),
     join(values) {
       const all = values as Assignment[] // each value was read as an assignment
       const names = all.map(({ path }) => path.join('.'))
       const twice = names.find((one, at) => names.indexOf(one) < at)
-      if (twice !== undefined) throw usage(`--${name} sets "${twice}" twice. Set it once.`)
+      if (twice !== undefined) throw createUsageProblem(`--${name} sets "${twice}" twice. Set it once.`)
       return all
         .map(({ path, value }) => path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value))
-        .reduce(merge)
+        .reduce(mergeObjects)
     },
   }
 }
@@ -238,7 +238,8 @@ interface ObjectOption {
 
 function splitEntry(value: string, { name, example }: ObjectOption): Assignment {
   const at = value.indexOf('=')
-  if (at < 1) throw usage(`--${name} "${value}" is not in the form name=value, for example: --${name} ${example}`)
+  if (at < 1)
+    throw createUsageProblem(`--${name} "${value}" is not in the form name=value, for example: --${name} ${example}`)
   return { path: [value.slice(0, at)], value: value.slice(at + 1) }
 }
 
@@ -247,10 +248,10 @@ function splitPath(value: string, { schema, name, example }: ObjectOption): Assi
   const path = before.split('.')
   const found = findProperty(path, schema)
   const fault = typeof found === 'string' ? found : undefined
-  if (fault !== undefined) throw usage(`--${name} "${value}" ${fault}. Example: --${name} ${example}`)
+  if (fault !== undefined) throw createUsageProblem(`--${name} "${value}" ${fault}. Example: --${name} ${example}`)
   if (listTypes(found)[0] === 'string') return { path, value: after }
   if (after.trim() === '' || !Number.isFinite(Number(after)))
-    throw usage(`--${name} "${value}" needs a number. Example: --${name} ${example}`)
+    throw createUsageProblem(`--${name} "${value}" needs a number. Example: --${name} ${example}`)
   return { path, value: Number(after) }
 }
 
@@ -277,14 +278,17 @@ function findProperty(path: readonly string[], schema: JsonObject): JsonObject |
 }
 
 /** Merges two objects recursively. */
-function merge(one: unknown, other: unknown): unknown {
+function mergeObjects(one: unknown, other: unknown): unknown {
   if (!isObject(one) || !isObject(other)) return other
-  const both = Object.keys(other).map((name) => [name, name in one ? merge(one[name], other[name]) : other[name]])
+  const both = Object.keys(other).map((name) => [
+    name,
+    name in one ? mergeObjects(one[name], other[name]) : other[name],
+  ])
   return { ...one, ...Object.fromEntries(both) }
 }
 
 /** The option `--data`. It sets the whole input, including fields without an option. */
-export const data: Field = {
+export const dataOption: Field = {
   type: 'string',
   takesDash: true,
   example: `'{"name":"x"}'`,
@@ -296,7 +300,7 @@ export const data: Field = {
       const parsed: unknown = JSON.parse(json)
       if (isObject(parsed)) return parsed
     } catch {} // the error message may quote a secret
-    throw usage(`--data must be a JSON object, for example: --data ${data.example}`)
+    throw createUsageProblem(`--data must be a JSON object, for example: --data ${dataOption.example}`)
   },
 }
 
@@ -322,7 +326,7 @@ export async function readInput(
       continue
     }
     const other = setBy.get(member)
-    if (other !== undefined) throw usage(`--${other} and --${name} conflict. Use only one of them.`)
+    if (other !== undefined) throw createUsageProblem(`--${other} and --${name} conflict. Use only one of them.`)
     setBy.set(member, name)
     input[member] = found
   }

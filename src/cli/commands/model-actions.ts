@@ -2,7 +2,7 @@ import type { PublishedModel } from '../../admin/published-models.ts'
 import type { Client } from '../../client/client.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { CustomModel } from '../../types.ts'
-import { usage } from '../command-line.ts'
+import { createUsageProblem } from '../command-line.ts'
 import { problem } from '../problem.ts'
 import { createMissingProblem } from './command.ts'
 import type { ActionDetails } from './operation-action.ts'
@@ -34,7 +34,8 @@ async function findModel(api: Client<unknown>, given = ''): Promise<CustomModel>
 function parseModel([given]: readonly string[]): JsonObject {
   if (given === undefined) return {}
   const slash = given.indexOf('/')
-  if (slash < 1) throw usage(`"${given}" has no provider. Use <provider>/<id>, for example: openai/gpt-5-mini`)
+  if (slash < 1)
+    throw createUsageProblem(`"${given}" has no provider. Use <provider>/<id>, for example: openai/gpt-5-mini`)
   return { providerAlias: given.slice(0, slash), id: given.slice(slash + 1) }
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { toFlag } from '../../lib/renamed-options.ts'
 import { requireChange } from '../command-line.ts'
 import { type ActionCall, type CliAction, type CommandOutput, mergeWords } from './command.ts'
-import { createOptions, data, type Field } from './input-options.ts'
+import { createOptions, dataOption, type Field } from './input-options.ts'
 import { callOperation } from './operation-call.ts'
 import { convert, describeOutput, formatOutput, type ResultFormat } from './operation-output.ts'
 import { findGivenId, resolveNames, suggestId, toNoun } from './record-names.ts'
@@ -97,12 +97,12 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
     const format = (body: object) =>
       details.show
         ? details.show(body, call)
-        : formatOutput(body, describeOutput(operation), { ...describeUsual(call), ...details })
+        : formatOutput(body, describeOutput(operation), { ...describeDefaults(call), ...details })
     return run ? run(call, { perform, format }) : format(await perform())
   }
 
   /** Returns the texts for an empty list, and for a response that contains only `success`. */
-  function describeUsual({ input, words: [given] }: ActionCall): ResultFormat {
+  function describeDefaults({ input, words: [given] }: ActionCall): ResultFormat {
     const things = path.slice(path.lastIndexOf('/') + 1)
     const create = context.words === 'list' ? context.actions.create?.words?.join(' ') : undefined
     const hint =
@@ -132,5 +132,5 @@ function listFields(operation: NamedOperation, { hides = [], fields }: ActionDet
     .filter(([name]) => !hides.includes(name))
     .flatMap(([name, schema]) => createOptions(name, schema, toHelp(descriptions[name] ?? '')))
   const takesData = takesBody(operation) && !operation.isBodyOptional && operation.action === undefined
-  return { ...Object.fromEntries(derived), ...fields, ...(takesData && { data }) }
+  return { ...Object.fromEntries(derived), ...fields, ...(takesData && { data: dataOption }) }
 }

@@ -73,7 +73,7 @@ export const groupActions = {
 } satisfies Record<string, ActionDetails>
 
 /** The fields that determine which server is queried, and how. */
-const ADDRESS = ['provider', 'baseUrl', 'apiKey', 'format', 'providerSpecificData']
+const SERVER_FIELDS = ['provider', 'baseUrl', 'apiKey', 'format', 'providerSpecificData']
 
 /**
  * Queries a new or changed connection's server for its models if the gateway warns that listings won't ("discover"). An explicit `discover` overrides
@@ -81,11 +81,11 @@ const ADDRESS = ['provider', 'baseUrl', 'apiKey', 'format', 'providerSpecificDat
  */
 async function discoverModels(api: Client<unknown>, input: object, connection: ShownConnection & Warned) {
   const isNeverQueried = connection.warnings?.some((warning) => warning.includes('"discover"'))
-  const isNew = !('discover' in input) && ADDRESS.some((field) => field in input)
+  const isNew = !('discover' in input) && SERVER_FIELDS.some((field) => field in input)
   return isNeverQueried && isNew ? api.connections.discover(connection.id) : connection
 }
 
-const discovering = {
+const discoveringAction = {
   async run({ api, input }, { perform, format }) {
     const connection = (await perform()) as ShownConnection & Warned // both operations return one
     return format(await discoverModels(api, input, connection))
@@ -107,8 +107,8 @@ export const connectionActions = {
       problem,
     ] satisfies FieldColumn<ShownConnection>[],
   },
-  create: { ...discovering, words: ['provider'] },
-  update: { ...discovering, hides: ['provider'] },
+  create: { ...discoveringAction, words: ['provider'] },
+  update: { ...discoveringAction, hides: ['provider'] },
 } satisfies Record<string, ActionDetails>
 
 function formatEntry(entry: ComboModel): string {

@@ -6,7 +6,7 @@ import { callOperation } from './operation-call.ts'
 import { describeOutput, getProperties } from './operation-output.ts'
 
 /** Where to find the record of an operation. */
-interface Place {
+interface RecordLookup {
   noun: string
   /** The path that lists the records, such as `/api/keys`. */
   collection: string
@@ -18,7 +18,7 @@ export const toNoun = (collection: string): string =>
   collection.slice(collection.lastIndexOf('/') + 1).replace(/(?<=s)es$|s$/, '')
 
 /** Finds the ID of the record that a word refers to. Looks up names if the records have them. */
-export async function findGivenId(given: string, call: ActionCall, place: Place): Promise<string> {
+export async function findGivenId(given: string, call: ActionCall, place: RecordLookup): Promise<string> {
   const lister = findLister(place)
   return lister?.isNamed ? findId(given, place.noun, () => lister.list(call)) : given
 }
@@ -42,7 +42,7 @@ export async function resolveNames(
 }
 
 /** If an error is a 404, creates a problem that suggests the record with the nearest ID. */
-export async function suggestId(error: unknown, call: ActionCall, place: Place): Promise<Problem | undefined> {
+export async function suggestId(error: unknown, call: ActionCall, place: RecordLookup): Promise<Problem | undefined> {
   const lister = findLister(place)
   if (!lister || lister.isNamed || !(error instanceof Error && 'status' in error && error.status === 404))
     return undefined
@@ -51,7 +51,7 @@ export async function suggestId(error: unknown, call: ActionCall, place: Place):
 }
 
 /** Finds the operation that lists records. `isNamed`: whether people name the records, so that a name can replace an ID. */
-function findLister({ collection, operations }: Place) {
+function findLister({ collection, operations }: RecordLookup) {
   const operation = operations.find(({ method, path }) => method === 'GET' && path === collection)
   if (!operation) return undefined
   const lists = Object.entries(getProperties(describeOutput(operation)))

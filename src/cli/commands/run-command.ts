@@ -4,8 +4,8 @@ import { platformFetch } from '../../client/client-platform.ts'
 import { createSend } from '../../client/send.ts'
 import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
-import { OPTIONS_BEGIN, type Variables } from '../cli-options.ts'
-import { readArguments, usage } from '../command-line.ts'
+import { OPTIONS_ADVICE, type Variables } from '../cli-options.ts'
+import { createUsageProblem, readArguments } from '../command-line.ts'
 import { type Terminal, toOneLine } from '../logger.ts'
 import { isProblem, type Problem, problem } from '../problem.ts'
 import type { CliAction, CliCommand, CommandOutput } from './command.ts'
@@ -15,7 +15,7 @@ import { createSecretOption, readInput, type Source } from './input-options.ts'
 import { rewordForCli } from './wording.ts'
 
 /** Commands that other programs use, and their equivalents here. */
-const MEANT: ReadonlyMap<string, string> = new Map([
+const EQUIVALENTS: ReadonlyMap<string, string> = new Map([
   ['help', '"signalbox --help"'],
   ['version', '"signalbox --version"'],
   ...['serve', 'run', 'up'].map((word) => [word, '"signalbox start"'] as const),
@@ -44,12 +44,12 @@ export async function runCommand([name = '', ...args]: readonly string[], contex
 }
 
 function createUnknownProblem(name: string, [next = '']: readonly string[], known: readonly string[]): Problem {
-  const meant = name === 'help' && known.includes(next) ? `"signalbox ${next} --help"` : MEANT.get(name)
+  const meant = name === 'help' && known.includes(next) ? `"signalbox ${next} --help"` : EQUIVALENTS.get(name)
   const hint =
     (meant === undefined ? undefined : `Did you mean ${meant}?`) ??
     didYouMean(findNearest(name, known, 1)) ??
-    `Commands: ${known.join(', ')}. ${OPTIONS_BEGIN}`
-  return usage(`Unknown command "${name}". ${hint}`)
+    `Commands: ${known.join(', ')}. ${OPTIONS_ADVICE}`
+  return createUsageProblem(`Unknown command "${name}". ${hint}`)
 }
 
 async function runKnown(
@@ -63,10 +63,11 @@ async function runKnown(
   const { given, positionals } = readArguments(rest, { ...action.fields, ...getCommonOptions(command) })
   const { terminal } = context
   if (given.has('help')) return terminal.out(formatActionHelp(name, command, words))
-  if (given.has('csv') && given.has('json')) throw usage('--csv and --json conflict. Use only one of them.')
+  if (given.has('csv') && given.has('json'))
+    throw createUsageProblem('--csv and --json conflict. Use only one of them.')
   requireWords(`signalbox ${name}${words && ` ${words}`}`, action, positionals)
 
-  const source: Source = { variables: context.variables, stdin: once(context.stdin) }
+  const source: Source = { variables: context.variables, stdin: readOnce(context.stdin) }
   const getLast = (option: string) => given.get(option)?.at(-1)
   const others = Object.values(command.actions).map(({ fields }) => fields)
   const rewordMessage = (message: string) =>
@@ -103,18 +104,20 @@ function findAction(name: string, { actions, isLocal }: CliCommand, args: readon
   if (usual && '' in actions) return { words: '', action: usual, rest: args }
   if (usual && (first === undefined || first.startsWith('-'))) return { words: '', action: usual, rest: args }
   const known = Object.keys(actions)
-  if (first === undefined) throw usage(`"signalbox ${name}" needs an action: ${known.join(', ')}.`)
+  if (first === undefined) throw createUsageProblem(`"signalbox ${name}" needs an action: ${known.join(', ')}.`)
   const hint = didYouMean(findNearest(first, known, 1)) ?? `Actions: ${known.join(', ')}.`
-  throw usage(`"signalbox ${name}" has no action "${first}". ${hint}`)
+  throw createUsageProblem(`"signalbox ${name}" has no action "${first}". ${hint}`)
 }
 
 /** Throws if required words are missing, or if there are too many. */
 function requireWords(called: string, { words = [] }: CliAction, given: readonly string[]): void {
   const missing = words.find((word, at) => word.startsWith('<') && given[at] === undefined)
-  if (missing !== undefined) throw usage(`Missing ${missing}. Usage: ${called} ${words.join(' ')}`)
+  if (missing !== undefined) throw createUsageProblem(`Missing ${missing}. Usage: ${called} ${words.join(' ')}`)
   const unexpected = words.at(-1)?.endsWith('...]') ? undefined : given[words.length]
   if (unexpected !== undefined)
-    throw usage(`Unexpected argument "${unexpected}" after "${[called, ...given.slice(0, words.length)].join(' ')}".`)
+    throw createUsageProblem(
+      `Unexpected argument "${unexpected}" after "${[called, ...given.slice(0, words.length)].join(' ')}".`,
+    )
 }
 
 /** Creates the client for the gateway, and the function that explains its errors. */
@@ -153,7 +156,7 @@ async function connect(
     return { api, send, explain }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // the pattern matches only these two names
+    throw createUsageProblem(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // the pattern matches only these two names
   }
 }
 
@@ -161,10 +164,10 @@ const readSecret = (value: string, source: Source) =>
   Promise.resolve(createSecretOption('', '').read(value, source)).then(String)
 
 /** Wraps `stdin` so that it can be read only once, because only one option can take its value from there. */
-function once(stdin: () => Promise<string>): () => Promise<string> {
+function readOnce(stdin: () => Promise<string>): () => Promise<string> {
   let isTaken = false
   return async () => {
-    if (isTaken) throw usage('Only one option can be read from stdin.')
+    if (isTaken) throw createUsageProblem('Only one option can be read from stdin.')
     isTaken = true
     return (await stdin()).replace(/\r?\n$/, '')
   }

@@ -20,14 +20,14 @@ export const toTitle = (field: string): string =>
 export function formatTable<T extends object>(columns: readonly FieldColumn<T>[], records: readonly T[]): string {
   const filled = columns
     .map(toColumn)
-    .map(([title, of]) => [title, ...records.map((record) => printable(of(record) ?? ''))])
+    .map(([title, of]) => [title, ...records.map((record) => toPrintable(of(record) ?? ''))])
     .filter(([, ...cells]) => cells.some((cell) => cell !== ''))
   return alignCells(['', ...records].map((_, line) => filled.map((cells) => cells[line] || '-')))
 }
 
 /** Formats one record with one field per line. Fields of nested objects have names such as `health.windowMs`. */
 export function formatDetails(record: object): string {
-  return alignCells(listMembers(record, '').map(([name, value]) => [name, printable(formatValue(value)) || '-']))
+  return alignCells(listMembers(record, '').map(([name, value]) => [name, toPrintable(formatValue(value)) || '-']))
 }
 
 function listMembers(record: object, prefix: string): [name: string, value: unknown][] {
@@ -73,4 +73,4 @@ const MARK = /\p{M}/u
 const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u
 
 /** Removes control characters and line breaks, so that names chosen by other people can't control the terminal. */
-export const printable = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
+export const toPrintable = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')

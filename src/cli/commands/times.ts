@@ -1,4 +1,4 @@
-import { usage } from '../command-line.ts'
+import { createUsageProblem } from '../command-line.ts'
 
 /** Parses a time: one in a format that the gateway accepts, the name of a day, or an age such as `7d`. */
 export function readTime(option: string, given: string): string {
@@ -8,7 +8,7 @@ export function readTime(option: string, given: string): string {
   if (amount !== undefined) return new Date(Date.now() - Number(amount) * (UNITS_MS[unit] ?? 0)).toISOString()
   if (/^\d{4}-/.test(value)) return given // the gateway validates it
   if (!Object.hasOwn(DAYS_AGO, value))
-    throw usage(
+    throw createUsageProblem(
       `--${option} "${given}" is not a valid time. Use an age (30m, 24h, 7d, 2w), today, yesterday, or a date such as 2027-01-31.`,
     )
   const midnight = new Date()

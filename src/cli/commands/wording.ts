@@ -65,18 +65,19 @@ const replaceCalls = (message: string, table: typeof CALLS) =>
   table.reduce((text, [call, command]) => text.replace(call, command), message)
 
 /** Replaces HTTP API calls in a message with commands. */
-export const withCommands = (message: string): string =>
+export const replaceCallsWithCommands = (message: string): string =>
   replaceCalls(message, CALLS).replace(ASK_OPERATOR, (_, first: string) => first.toUpperCase())
 
 /** Converts an API description to a line of the help. */
-export const toHelp = (description: string): string => withCommands(description).replaceAll('`', '').replace(/\.$/, '')
+export const toHelp = (description: string): string =>
+  replaceCallsWithCommands(description).replaceAll('`', '').replace(/\.$/, '')
 
 /** Matches advice to ask the operator, because the user of the CLI is the operator. */
 const ASK_OPERATOR = /Ask the operator of this gateway to (\w)/g
 
 /** Rewrites a gateway message for the CLI: replaces HTTP calls with commands, and input fields with options of the action. */
 export function rewordForCli(message: string, fields: CliAction['fields'] = {}): string {
-  const inCommands = replaceCalls(withCommands(message), SENDING)
+  const inCommands = replaceCalls(replaceCallsWithCommands(message), SENDING)
   const options = Object.entries(fields)
   const findOption = (member: string, value?: unknown) =>
     options

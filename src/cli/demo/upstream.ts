@@ -58,7 +58,7 @@ const toModel = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'd
 
 /** Creates the response to a search, which is always the same. */
 function respondToSearch({ query, max_results: most }: JsonObject): Response {
-  const found = PLACES.map(({ title, url, snippet }) => ({ title, url, snippet, date: '2026-01-01' }))
+  const found = PLACE_NAMES.map(({ title, url, snippet }) => ({ title, url, snippet, date: '2026-01-01' }))
   const results = found.slice(0, typeof most === 'number' ? most : found.length)
   return Response.json({ id: `search_${randomUUID()}`, results: query === '' ? [] : results })
 }
@@ -151,7 +151,7 @@ const TEXT =
   'A train stops at a red signal because the track ahead is broken. In the signal box, someone pulls another lever, the ' +
   'switch moves, and the train takes the other track. All that the passengers notice is a gentle curve.'
 
-const PLACES = [
+const PLACE_NAMES = [
   {
     title: 'Signal box',
     url: 'https://en.wikipedia.org/wiki/Signal_box',

@@ -2,7 +2,7 @@ import { redactCredentialShapes } from '../../lib/credential-shapes.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
 import { type ImportPlan, type PlannedValue, Reference } from './plan.ts'
-import { slug } from './plan-names.ts'
+import { toSlug } from './plan-names.ts'
 
 /** The path suffixes that Signalbox appends to base URLs. Some configuration files already include them. */
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
@@ -48,7 +48,7 @@ const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
 /** Derives a server's name from the hostname in its URL. */
 export const getServerName = (given: string | undefined): string =>
   given !== undefined && URL.canParse(given)
-    ? slug(new URL(given).hostname.replace(/\.(?:com|net|org|ai|io|local)$/, ''))
+    ? toSlug(new URL(given).hostname.replace(/\.(?:com|net|org|ai|io|local)$/, ''))
     : 'server'
 
 /** Finds the built-in provider with exactly this URL and the OpenAI format; `undefined` if there is none. */

@@ -4,7 +4,7 @@ import { findProviderByUrl, getServerName, planBaseUrl } from './addresses.ts'
 import { joinAccessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
 import { readString, splitWords } from './given-fields.ts'
 import { type ImportPlan, type PlannedAccount, type PlannedValue, Reference } from './plan.ts'
-import { keyVariable, slug } from './plan-names.ts'
+import { toKeyVariable, toSlug } from './plan-names.ts'
 
 /* Reads the accounts of LiteLLM's deployments from the `litellm_params` fields that contain the provider, the URL, and the key. */
 
@@ -193,7 +193,7 @@ export const isVertex = (params: JsonObject): boolean =>
 
 function getKeyVariable(provider: string): string {
   const known = getEntry(PROVIDERS, provider) ?? provider
-  return getEntry(KEY_VARIABLES, known) ?? keyVariable(known)
+  return getEntry(KEY_VARIABLES, known) ?? toKeyVariable(known)
 }
 
 /** Plans the account of a deployment, or returns why it can't have one. */
@@ -213,7 +213,7 @@ export function planAccount(params: JsonObject, named: LiteLlmModel, plan: Impor
   if (known === undefined && given === undefined && variable === undefined)
     return `Signalbox has no provider "${provider}", and the deployment has no api_base.`
 
-  const nameOwnServer = () => (provider === 'openai' ? nameServer(given) : slug(provider))
+  const nameOwnServer = () => (provider === 'openai' ? nameServer(given) : toSlug(provider))
   const wish = isOwnServer ? nameOwnServer() : known
   const needsKey = isOwnServer ? PROVIDERS_WITH_KEYS.includes(provider) : !KEYLESS.includes(known)
   const apiKey =
@@ -253,7 +253,7 @@ function nameServer(given: string | undefined): string {
   const name = parseVariable(given)
     ?.toLowerCase()
     .replace(/_(?:api_)?(?:base_?url|base|url|endpoint|host)$/, '')
-  return name === undefined ? getServerName(given) : slug(name)
+  return name === undefined ? getServerName(given) : toSlug(name)
 }
 
 function planAzureAccount(

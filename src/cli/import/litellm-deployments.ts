@@ -198,11 +198,11 @@ function planDeployment(entry: JsonObject, place: string, plan: ImportPlan): Dep
   if (price ?? original) plan.price(connection, model, price ?? { ...original?.price })
   if (original) plan.reportMapped(`${place}: price`, `the catalog price of ${original.name}`)
   const set = readEntryParams(kind === 'llm' ? params : {})
-  plan.reportRest(`${place}.litellm_params`, params, {
+  plan.reportOtherFields(`${place}.litellm_params`, params, {
     done: [...READ_PARAMS, ...listAccountParams(params, named, account.provider), ...set.done, ...done],
     reasons: PARAM_REASONS,
   })
-  plan.reportRest(place, entry, {
+  plan.reportOtherFields(place, entry, {
     done: ['model_name', 'litellm_params', 'model_info', 'weight'],
     reasons: PARAM_REASONS,
   })
@@ -329,7 +329,7 @@ function reportInfo(
   const facts = Object.keys(info).filter((name) => FACTS.test(name))
   if (facts.length > 0)
     plan.reportUnmapped(`${place}: ${facts.join(', ')}`, 'Signalbox takes model capabilities from its own catalog.')
-  plan.reportRest(place, info, {
+  plan.reportOtherFields(place, info, {
     done: [...READ_INFO, ...done, ...facts],
     reasons: {
       access_groups: 'Set "models" on keys and groups; * in a name matches anything.',

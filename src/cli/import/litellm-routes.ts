@@ -229,7 +229,7 @@ function listFallbacks(routes: Routes): Map<string, string[]> {
     if (!isEmpty(value) && !Array.isArray(value)) plan.reportUnmapped(place, 'Must be a list; not imported.')
     return toList(value).map((one) => {
       const name = readString(one) ?? readString(toObject(one).model) ?? ''
-      plan.reportRest(`${place} to ${name}`, toObject(one), { done: ['model'] })
+      plan.reportOtherFields(`${place} to ${name}`, toObject(one), { done: ['model'] })
       return name
     })
   }

@@ -82,12 +82,12 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   }
   planLimits(litellm, general, plan)
   planKey(config, plan)
-  plan.reportRest('litellm_settings', litellm, { done: READ_SETTINGS, reasons: SETTING_REASONS })
-  plan.reportRest('router_settings', toObject(config.router_settings), {
+  plan.reportOtherFields('litellm_settings', litellm, { done: READ_SETTINGS, reasons: SETTING_REASONS })
+  plan.reportOtherFields('router_settings', toObject(config.router_settings), {
     done: READ_SETTINGS,
     reasons: SETTING_REASONS,
   })
-  plan.reportRest('general_settings', general, {
+  plan.reportOtherFields('general_settings', general, {
     done: ['master_key', 'max_parallel_requests', 'global_max_parallel_requests', 'default_key_generate_params'],
     reasons: SETTING_REASONS,
   })
@@ -125,7 +125,7 @@ function planKey(config: JsonObject, plan: ImportPlan): void {
       places.flatMap(([name, value]) => (isEmpty(value) ? [] : name)).join(', '),
       'limits of the key "imported", shared by everyone who uses it; create a key for each client',
     )
-  plan.reportRest('default_key_generate_params', keyDefaults, {
+  plan.reportOtherFields('default_key_generate_params', keyDefaults, {
     done: [...LIMITS, 'budget_duration'],
     reasons: { models: 'Set "models" on keys.', duration: 'Set "expiresAt" on keys.' },
   })
@@ -156,7 +156,7 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
     const group = plan.findFreeGroupId(id)
     plan.groups.set(group, { name: id.slice(0, 200), ...(own && { limits: own }) })
     plan.reportMapped(place, `group ${group}; add the keys of the team to it`)
-    plan.reportRest(place, toObject(team), {
+    plan.reportOtherFields(place, toObject(team), {
       done: ['team_id', 'max_budget', 'budget_duration', 'rpm_limit', 'tpm_limit', 'max_parallel_requests'],
       reasons: SETTING_REASONS,
     })

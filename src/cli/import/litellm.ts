@@ -30,7 +30,7 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
       `max_budget: ${unpriced.map(([name]) => name).join(', ')}`,
       'These models, or some of their deployments, have no known price. Budgets don\'t count them until you set "prices" on their connections.',
     )
-  plan.reportRest('', config, { done: [...Object.keys(SECTIONS), 'include'], reasons: REASONS })
+  plan.reportOtherFields('', config, { done: [...Object.keys(SECTIONS), 'include'], reasons: REASONS })
 }
 
 /** Returns the router's settings, and those of the library's settings that the router doesn't override. */

@@ -4,7 +4,7 @@ import { definitions } from '../../protocols/providers/definitions.ts'
 import { planBaseUrl } from './addresses.ts'
 import { readNumber, readString, splitWords, toObject } from './given-fields.ts'
 import type { ImportPlan, PlannedAccount, PlannedValue } from './plan.ts'
-import { slug, variableName } from './plan-names.ts'
+import { toSlug, toVariableName } from './plan-names.ts'
 
 /* Imports 9router's connections: accounts with API keys, and the user's own servers ("nodes"). */
 
@@ -121,12 +121,12 @@ export function planConnection(
     return
   }
 
-  const wish = slug(readString(specific.prefix) ?? readString(node?.name) ?? builtIn ?? provider)
+  const wish = toSlug(readString(specific.prefix) ?? readString(node?.name) ?? builtIn ?? provider)
   const secret = readString(given.apiKey)
   const apiKey =
     secret === undefined
       ? undefined
-      : plan.addSecret(secret, `${variableName(wish)}_API_KEY`, `the API key of ${label}`)
+      : plan.addSecret(secret, `${toVariableName(wish)}_API_KEY`, `the API key of ${label}`)
   const isLocal = builtIn === 'ollama' && elsewhere === undefined
   const data = {
     ...(baseGiven !== undefined && { baseUrl: planBaseUrl(plan, baseGiven, { wish, end: isLocal ? '/v1' : '' }) }),
@@ -164,7 +164,7 @@ export function planConnection(
     )
   const { defaultModel, globalPriority } = given
   const left = { defaultModel, globalPriority, ...toObject(given.providerSpecificData) }
-  plan.reportRest(place, left, { done: READ, reasons: REASONS })
+  plan.reportOtherFields(place, left, { done: READ, reasons: REASONS })
   // Both 9router and Signalbox distribute requests over all connections of a provider, so the connections share one prefix.
   const short = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)
   for (const name of [provider, readString(specific.prefix), ...short])

@@ -67,8 +67,8 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
     )
   planModels(data, names, plan)
   planKeys(toList(data.apiKeys).map(toObject), settings, plan)
-  plan.reportRest('settings', settings, { done: READ_SETTINGS, reasons: SETTING_REASONS })
-  plan.reportRest('', data, { done: Object.keys(SECTIONS), reasons: REST })
+  plan.reportOtherFields('settings', settings, { done: READ_SETTINGS, reasons: SETTING_REASONS })
+  plan.reportOtherFields('', data, { done: Object.keys(SECTIONS), reasons: REST })
 }
 
 /** The data needed to translate 9router's model names. */
@@ -141,7 +141,7 @@ function planCombos(
       )
     return { name, wish, combo }
   })
-  const leads = new Map<string, readonly string[]>()
+  const fallbackNames = new Map<string, readonly string[]>()
   for (const { name, wish, combo } of planned.filter((one) => one !== undefined)) {
     const own = toObject(getEntry(toObject(settings.comboStrategies), wish))
     const strategy =
@@ -149,8 +149,8 @@ function planCombos(
     const isRound = strategy === 'round-robin'
     const stickyLimit = readNumber(own.stickyRoundRobinLimit) ?? readNumber(settings.comboStickyRoundRobinLimit)
     const kind = readString(combo.kind) ?? 'llm'
-    const entries = readEntries(combo, { name, kind, leads, names, plan })
-    leads.set(
+    const entries = readEntries(combo, { name, kind, leads: fallbackNames, names, plan })
+    fallbackNames.set(
       name,
       entries.map(({ model }) => model),
     )
@@ -165,7 +165,7 @@ function planCombos(
       ...(kind !== 'llm' && { kind }),
       ...(entries.length > 3 && { maxAttempts: toAttempts(entries.length) }),
     })
-    plan.reportRest(`combo ${name}`, combo, { done: READ_COMBO })
+    plan.reportOtherFields(`combo ${name}`, combo, { done: READ_COMBO })
     plan.reportMapped(
       `combo ${wish}`,
       `combo ${name}: ${entries.map(({ model }) => model).join(', ') || 'no entries yet'}`,
@@ -253,7 +253,7 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
     for (const [model, given] of Object.entries(toObject(models))) {
       const { price, done } = readPrice(toObject(given))
       if (isEmpty(toObject(given))) plan.reportUnmapped(`${place}: ${model}`, 'Has no prices.')
-      plan.reportRest(`${place}: ${model}`, toObject(given), { done, reasons: PRICE_REASONS })
+      plan.reportOtherFields(`${place}: ${model}`, toObject(given), { done, reasons: PRICE_REASONS })
       if (!price) continue
       isPriced = true
       for (const connection of connections) plan.price(connection, model, price)
@@ -294,7 +294,7 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
       `apiKeys: ${name}`,
       `key ${name}, with a new value${expiresAt === undefined ? '' : `, until ${expiresAt}`}`,
     )
-    plan.reportRest(`apiKeys: ${name}`, key, {
+    plan.reportOtherFields(`apiKeys: ${name}`, key, {
       done: [...READ_KEY, ...(expiresAt === undefined ? [] : ['expiresAt'])],
       reasons: { groupId: 'Set a group or "models" on the key.', allowedModels: 'Set "models" on the key.' },
     })

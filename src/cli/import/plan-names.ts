@@ -1,7 +1,7 @@
 /* Creates the names in an import: IDs of connections, and environment variables. */
 
 /** Converts text to an ID of letters, digits, `.`, `_`, and `-`. */
-export function slug(text: string): string {
+export function toSlug(text: string): string {
   const found = text
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')
@@ -11,7 +11,7 @@ export function slug(text: string): string {
 }
 
 /** Converts text to the name of an environment variable. */
-export function variableName(text: string): string {
+export function toVariableName(text: string): string {
   const found = text
     .toUpperCase()
     .replace(/[^A-Z0-9]+/g, '_')
@@ -20,4 +20,4 @@ export function variableName(text: string): string {
 }
 
 /** Returns the variable that usually contains a provider's API key. */
-export const keyVariable = (provider: string): string => `${variableName(provider)}_API_KEY`
+export const toKeyVariable = (provider: string): string => `${toVariableName(provider)}_API_KEY`

@@ -3,7 +3,7 @@ import { redactCredentialShapes } from '../../lib/credential-shapes.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
 import { isEmpty, readNumber } from './given-fields.ts'
-import { slug, variableName } from './plan-names.ts'
+import { toSlug, toVariableName } from './plan-names.ts'
 
 /** A string that contains environment variables, which the file writes as `${NAME}`. In all other strings, `${` is escaped. */
 export class Reference {
@@ -114,7 +114,7 @@ export class ImportPlan {
   /**
    * Reports the fields of an object that are not imported. `reasons` contains the reasons by name; `done` lists the fields that don't need a report.
    */
-  reportRest(
+  reportOtherFields(
     place: string,
     given: JsonObject,
     { done, reasons = {} }: { done: readonly string[]; reasons?: Readonly<Record<string, string>> },
@@ -158,7 +158,7 @@ export class ImportPlan {
   addVariable(value: string, wish: string, holds: string): Reference {
     const known = this.#secrets.get(value)
     if (known !== undefined) return createReference(known)
-    const name = findFreeName(variableName(wish), (one) => this.variables.has(one) || this.#reserved.has(one), '_')
+    const name = findFreeName(toVariableName(wish), (one) => this.variables.has(one) || this.#reserved.has(one), '_')
     this.#secrets.set(value, name)
     this.variables.set(name, holds)
     return createReference(name)
@@ -191,7 +191,7 @@ export class ImportPlan {
     const identity = JSON.stringify([provider, apiKey, data, prefix])
     const known = this.#accounts.get(identity)
     if (known !== undefined) return known
-    const wish = slug(account.id ?? provider)
+    const wish = toSlug(account.id ?? provider)
     const id = isOwnServer(provider) ? this.findFreePrefix(wish) : findFreeName(wish, (name) => this.#isPrefix(name))
     this.#accounts.set(identity, id)
     this.#connections.set(id, { id, account, prices: new Map(), models: new Set() })
@@ -210,8 +210,8 @@ export class ImportPlan {
   }
 
   /** Sets the price of a connection's model, in USD per million tokens. */
-  price(connection: string, model: string, price: PlannedValue): void {
-    this.#connections.get(connection)?.prices.set(model, price)
+  price(addConnection: string, model: string, price: PlannedValue): void {
+    this.#connections.get(addConnection)?.prices.set(model, price)
   }
 
   listConnections(provider: string): readonly string[] {
@@ -278,7 +278,7 @@ export class ImportPlan {
   }
 
   findFreeGroupId(wish: string): string {
-    return findFreeName(slug(wish), (id) => this.groups.has(id))
+    return findFreeName(toSlug(wish), (id) => this.groups.has(id))
   }
 
   findFreeKeyName(wish: string): string {
@@ -286,7 +286,7 @@ export class ImportPlan {
   }
 
   /** Renders the file for `--config` in YAML. `from` names the program and the file that it was made from. */
-  file(from: string): string {
+  renderFile(from: string): string {
     const connections = [...this.#connections.values()].map(
       ({ id, account: { provider, apiKey, data = {}, more = {} }, prices, models }) => {
         const prefix = this.getPrefix(id)

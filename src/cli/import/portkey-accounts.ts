@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
-import { usage } from '../command-line.ts'
+import { createUsageProblem } from '../command-line.ts'
 import { findProviderByUrl, getServerName, planBaseUrl } from './addresses.ts'
 import { joinAccessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
 import { isEmpty, readString, splitWords, toList, toObject } from './given-fields.ts'
 import type { ImportPlan, PlannedAccount, PlannedValue, Reference } from './plan.ts'
-import { keyVariable, slug, variableName } from './plan-names.ts'
+import { toKeyVariable, toSlug, toVariableName } from './plan-names.ts'
 
 /* Reads the accounts of Portkey's targets: provider, URL, and key. */
 
@@ -67,16 +67,16 @@ export function listAccountFields(target: JsonObject, provider: string): readonl
 }
 
 /** Reads the known names from the integrations in a self-hosted gateway's `conf.json`, and from the user's `name=provider` arguments. */
-export function readKnownNames(config: JsonObject, told: readonly string[]): KnownNames {
+export function readKnownNames(config: JsonObject, nameArguments: readonly string[]): KnownNames {
   const integrations = toList(config.integrations).map(toObject)
   return new Map([
     ...integrations.flatMap(({ slug: name, provider, credentials }) =>
       readString(name) === undefined ? [] : [[readString(name) ?? '', { ...toObject(credentials), provider }] as const],
     ),
-    ...told.map((one) => {
+    ...nameArguments.map((one) => {
       const [name = '', provider] = one.split('=', 2).map((part) => part.trim().replace(/^@/, ''))
       if (!provider)
-        throw usage(
+        throw createUsageProblem(
           `--provider needs a name from the config and its provider, for example: --provider ${name || 'house'}=openai`,
         )
       return [name, { provider }] as const
@@ -96,16 +96,16 @@ export function listVariables(value: unknown): string[] {
 export type KnownNames = ReadonlyMap<string, JsonObject>
 
 /** Finds the provider of a target. `vaulted` is the name under which Portkey's own store has the target's key. */
-function findMeantProvider(target: JsonObject, known: KnownNames) {
+function findTargetProvider(target: JsonObject, known: KnownNames) {
   const written = readString(target.provider)
   const stored = readString(target.virtual_key) ?? (written?.startsWith('@') ? written.slice(1) : undefined)
-  if (stored === undefined) return { given: target, named: written, vaulted: undefined }
+  if (stored === undefined) return { given: target, named: written, storedName: undefined }
   const entry = known.get(stored) ?? {}
-  const told = NAMES.find((name) => slug(stored) === name || slug(stored).startsWith(`${name}-`))
+  const told = NAMES.find((name) => toSlug(stored) === name || toSlug(stored).startsWith(`${name}-`))
   return {
     given: { ...target, ...entry },
     named: readString(entry.provider) ?? told,
-    vaulted: readString(entry.api_key) === undefined ? stored : undefined,
+    storedName: readString(entry.api_key) === undefined ? stored : undefined,
   }
 }
 
@@ -115,42 +115,42 @@ export function planAccount(
   place: string,
   { known, plan }: { known: KnownNames; plan: ImportPlan },
 ): PlannedAccount | string {
-  const { given, named, vaulted } = findMeantProvider(target, known)
+  const { given, named, storedName } = findTargetProvider(target, known)
   const host = readString(given.custom_host)?.replace(
     /\{\{\s*([A-Za-z_]\w*)\s*\}\}/g,
     (_, name: string) => `\${${name}}`,
   )
   const at = named === 'openai' ? findProviderByUrl(host) : undefined
   const provider = at ?? findProvider(named ?? '')
-  if (named === undefined && vaulted === undefined) return 'Has no provider.'
+  if (named === undefined && storedName === undefined) return 'Has no provider.'
   if (provider === undefined && host === undefined)
     return named === undefined
-      ? `"${vaulted}" is a name in Portkey's store that doesn't reveal the provider. Run the import again with its provider, for example: --provider ${vaulted}=openai`
+      ? `"${storedName}" is a name in Portkey's store that doesn't reveal the provider. Run the import again with its provider, for example: --provider ${storedName}=openai`
       : `Signalbox has no provider "${named}", and the target has no custom_host.`
   const isOwnServer =
     provider === undefined || (at === undefined && host !== undefined && !KEEPS_NAME.includes(provider))
-  const wish = isOwnServer ? nameServer(host, named ?? vaulted) : provider
-  if (vaulted !== undefined)
+  const wish = isOwnServer ? nameServer(host, named ?? storedName) : provider
+  if (storedName !== undefined)
     plan.reportMapped(
-      `${place}: ${vaulted}`,
+      `${place}: ${storedName}`,
       `${isOwnServer ? 'the server at its custom_host' : `provider ${provider}`}; its key is in Portkey's store`,
     )
   const literal = readString(given.api_key)
   const key = literal === undefined ? undefined : readSecret(literal, `${wish}_API_KEY`, { holds: 'an API key', plan })
-  const usual = vaulted ?? (isOwnServer || provider === 'ollama' ? undefined : provider)
+  const usual = storedName ?? (isOwnServer || provider === 'ollama' ? undefined : provider)
   const holds = provider === 'vertex' ? SERVICE_ACCOUNT : 'an API key'
-  const apiKey = key ?? (usual === undefined ? undefined : plan.readVariable(keyVariable(usual), holds))
+  const apiKey = key ?? (usual === undefined ? undefined : plan.readVariable(toKeyVariable(usual), holds))
   const baseUrl =
     host === undefined || at !== undefined
       ? undefined
       : planBaseUrl(plan, host, { wish, end: provider === 'ollama' ? '/v1' : '' })
   if (isOwnServer) {
-    const speaks = provider === 'anthropic' ? 'anthropic' : 'openai'
-    return { provider: `${speaks}-compatible-${wish}`, id: wish, apiKey, data: { baseUrl } }
+    const format = provider === 'anthropic' ? 'anthropic' : 'openai'
+    return { provider: `${format}-compatible-${wish}`, id: wish, apiKey, data: { baseUrl } }
   }
   if (provider === 'azure')
-    return planAzureAccount(given, { apiKey, baseUrl: baseUrl ?? planAzureUrl(given, vaulted, plan), plan })
-  if (provider === 'bedrock') return planBedrockAccount(given, { key, vaulted, plan })
+    return planAzureAccount(given, { apiKey, baseUrl: baseUrl ?? planAzureUrl(given, storedName, plan), plan })
+  if (provider === 'bedrock') return planBedrockAccount(given, { key, storedName: storedName, plan })
   if (provider === 'vertex') return planVertexAccount(given, apiKey, plan)
   return { provider, apiKey, data: { baseUrl } }
 }
@@ -161,7 +161,7 @@ const KEEPS_NAME = ['ollama', 'azure', 'bedrock', 'vertex']
 const nameServer = (host: string | undefined, other: string | undefined): string =>
   host !== undefined && parseVariable(host) === undefined && URL.canParse(host)
     ? getServerName(host)
-    : slug(other ?? 'server')
+    : toSlug(other ?? 'server')
 
 function planAzureAccount(
   given: JsonObject,
@@ -179,15 +179,15 @@ function planAzureAccount(
 }
 
 /** Returns a variable for the URL of an Azure resource whose name is only in Portkey's store. */
-function planAzureUrl(given: JsonObject, vaulted: string | undefined, plan: ImportPlan): PlannedValue | undefined {
-  if (vaulted === undefined || readString(given.resource_name) !== undefined) return undefined
-  return plan.readVariable(`${variableName(vaulted)}_BASE_URL`, 'a base URL, https://<resource>.openai.azure.com')
+function planAzureUrl(given: JsonObject, storedName: string | undefined, plan: ImportPlan): PlannedValue | undefined {
+  if (storedName === undefined || readString(given.resource_name) !== undefined) return undefined
+  return plan.readVariable(`${toVariableName(storedName)}_BASE_URL`, 'a base URL, https://<resource>.openai.azure.com')
 }
 
 /** Plans the account of a Bedrock target: with its Bedrock key if it has one, otherwise with AWS access keys. */
 function planBedrockAccount(
   given: JsonObject,
-  { key, vaulted, plan }: { key: Reference | undefined; vaulted: string | undefined; plan: ImportPlan },
+  { key, storedName, plan }: { key: Reference | undefined; storedName: string | undefined; plan: ImportPlan },
 ): PlannedAccount {
   const readSetting = (name: string, holds: string) => {
     const value = readString(given[name])
@@ -197,9 +197,9 @@ function planBedrockAccount(
   const region = readString(given.aws_region)
   const name = region === undefined ? 'AWS_REGION' : parseVariable(region)
   const vaultKey =
-    vaulted === undefined || hasAccessKey
+    storedName === undefined || hasAccessKey
       ? undefined
-      : plan.readVariable(keyVariable(vaulted), 'a Bedrock API key, or <access key ID>:<secret>')
+      : plan.readVariable(toKeyVariable(storedName), 'a Bedrock API key, or <access key ID>:<secret>')
   return {
     provider: 'bedrock',
     apiKey: (hasAccessKey ? undefined : (key ?? vaultKey)) ?? joinAccessKeys(readSetting, plan),

@@ -86,7 +86,7 @@ export function planTarget(given: JsonObject, { place, model, inherited, known, 
     : inherited
   const params = { ...toObject(inherited.override_params), ...toObject(given.override_params) }
   const whole = { ...around, ...own, override_params: params }
-  plan.reportRest(place, given, { done: READ, reasons: REASONS })
+  plan.reportOtherFields(place, given, { done: READ, reasons: REASONS })
   reportStrategy(within, given, plan)
   const targets = toList(given.targets ?? given.options)
   if (Array.isArray(given.targets ?? given.options))
@@ -126,11 +126,14 @@ function planModelTarget(
   if (typeof account === 'string') plan.reportUnmapped(shown, account)
   else {
     const members = Object.fromEntries(ACCOUNT_FIELDS.map((member) => [member, given[member]]))
-    plan.reportRest(shown, members, { done: listAccountFields(given, account.provider), reasons: ACCOUNT_REASONS })
+    plan.reportOtherFields(shown, members, {
+      done: listAccountFields(given, account.provider),
+      reasons: ACCOUNT_REASONS,
+    })
   }
   const asked = readString(given.deployment_id) ?? inCatalog?.[2] ?? readString(params.model)
   const set = readEntryParams(params)
-  plan.reportRest(`${shown}.override_params`, params, { done: ['model', ...set.done] })
+  plan.reportOtherFields(`${shown}.override_params`, params, { done: ['model', ...set.done] })
   return {
     place,
     name,
@@ -144,10 +147,10 @@ function planModelTarget(
 
 /** Reports the fields of a strategy and of `retry` that have no equivalent. */
 function reportStrategy(within: string, given: JsonObject, plan: ImportPlan): void {
-  plan.reportRest(`${within}strategy`, toObject(given.strategy), {
+  plan.reportOtherFields(`${within}strategy`, toObject(given.strategy), {
     done: ['mode', 'conditions', 'default', 'on_status_codes', 'sticky', 'cb_config'],
   })
-  plan.reportRest(`${within}retry`, toObject(given.retry), {
+  plan.reportOtherFields(`${within}retry`, toObject(given.retry), {
     done: ['attempts', 'count', 'on_status_codes'],
     reasons: { use_retry_after_header: WAITS, use_retry_after_headers: WAITS },
   })

@@ -61,7 +61,7 @@ export function planPortkey(
   const known = readKnownNames(given, providers)
   planIntegrations(given, known, plan)
   if (isHost && !('targets' in given || 'provider' in given)) {
-    plan.reportRest('', given, {
+    plan.reportOtherFields('', given, {
       done: ['integrations'],
       reasons: { ...REASONS, plugins_enabled: GUARDRAILS, credentials: GUARDRAILS },
     })
@@ -89,7 +89,7 @@ function planIntegrations(config: JsonObject, known: KnownNames, plan: ImportPla
       plan.alias(place, `@${name}/${id}`, plan.model(connection, id))
       plan.reportMapped(`${place}: @${name}/${id}`, `model ${plan.model(connection, id)}`)
     }
-    plan.reportRest(place, integration, {
+    plan.reportOtherFields(place, integration, {
       done: ['provider', 'slug', 'name', 'credentials', 'models'],
       reasons: { rate_limits: "Keys, groups, and the gateway can have limits; connections can't." },
     })

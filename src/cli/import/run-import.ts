@@ -1,6 +1,6 @@
 import { lstat, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { usage } from '../command-line.ts'
+import { createUsageProblem } from '../command-line.ts'
 import { problem } from '../problem.ts'
 import { planLiteLlm } from './litellm.ts'
 import { planNineRouter } from './nine-router.ts'
@@ -43,13 +43,13 @@ export async function importFrom(
   path: string,
   { out, model, providers }: ImportOptions = {},
 ): Promise<ImportResult> {
-  if (out !== undefined) await requireFree(out)
+  if (out !== undefined) await requireUnusedPath(out)
   const plan = new ImportPlan()
   if (source === '9router') planNineRouter(await readNineRouter(path), plan)
   else if (source === 'portkey') planPortkey(await readDocument(path), plan, { model, providers })
   else planLiteLlm(await readWithIncludes(path), plan)
-  const file = plan.file(`${source}: ${path.split(/[\\/]/).at(-1) ?? path}`)
-  if (out !== undefined) await write(out, file)
+  const file = plan.renderFile(`${source}: ${path.split(/[\\/]/).at(-1) ?? path}`)
+  if (out !== undefined) await writeNewFile(out, file)
   const variables = [...plan.variables]
     .filter(([name]) => file.includes(`\${${name}}`)) // parts that aren't imported need no variables
     .map(([name, holds]) => ({ name, holds }))
@@ -65,8 +65,8 @@ export async function importFrom(
 }
 
 /** Throws a problem if the path can't be written to. Runs before anything is read. */
-async function requireFree(out: string): Promise<void> {
-  if (!/\.ya?ml$/i.test(out)) throw usage('The name of the --out file must end in .yaml or .yml.')
+async function requireUnusedPath(out: string): Promise<void> {
+  if (!/\.ya?ml$/i.test(out)) throw createUsageProblem('The name of the --out file must end in .yaml or .yml.')
   const found = await lstat(out).catch((cause: unknown) => {
     if (getErrorCode(cause) === 'ENOENT') return undefined
     throw createWriteProblem(out, cause)
@@ -77,7 +77,7 @@ async function requireFree(out: string): Promise<void> {
 const createTakenProblem = (out: string) => problem(`${out} already exists. Choose another name for --out.`)
 
 /** Writes a new file. Throws a problem if a file or link exists at the path, even one that was just created. */
-async function write(out: string, content: string): Promise<void> {
+async function writeNewFile(out: string, content: string): Promise<void> {
   const file = await open(out, 'wx').catch((cause: unknown) => {
     throw getErrorCode(cause) === 'EEXIST' ? createTakenProblem(out) : createWriteProblem(out, cause)
   })

@@ -33,7 +33,7 @@ export interface StreamTerms {
   /** Estimates the tokens of a stream. */
   estimates: Pick<
     typeof import('../../pricing/estimates.ts'),
-    'streamedTokens' | 'estimateTokens' | 'createRepeatCounter' | 'TOKENS_PER_IMAGE'
+    'countStreamedTokens' | 'estimateTokens' | 'createRepeatCounter' | 'TOKENS_PER_IMAGE'
   >
   /** Returns a header of the provider's response. */
   header?(name: string): string | undefined
@@ -104,9 +104,11 @@ class PassThroughStream implements RelayedStream {
     this.#terms = terms
     this.#first = concatBytes(head)
     const { contentFields } = terms.answers
-    const { streamedTokens, createRepeatCounter } = terms.estimates
+    const { countStreamedTokens, createRepeatCounter } = terms.estimates
     if (contentFields?.findRepeatedItems) this.#repeated = createRepeatCounter(contentFields)
-    this.#sample = new StreamSample((events) => (contentFields ? streamedTokens(events, contentFields.streamed) : 0))
+    this.#sample = new StreamSample((events) =>
+      contentFields ? countStreamedTokens(events, contentFields.streamed) : 0,
+    )
     this.#tail = new StreamTail(state, this.#sample)
     this.#limit = createByteLimit(terms.maxStreamBytes)
     this.#quotesSecret = createFinder(terms.secrets)
