@@ -15,6 +15,7 @@ export const entries: Record<string, string> = {
   otel: 'src/features/observe/otel.ts',
   prometheus: 'src/features/observe/prometheus.ts',
   log: 'src/features/observe/log.ts',
+  guards: 'src/features/guards/guards.ts',
   'edit-text': 'src/features/edit-text/edit-text.ts',
   'storage/memory': 'adapters/storage/memory.ts',
   'storage/file': 'adapters/storage/file.ts',

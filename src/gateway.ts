@@ -5,6 +5,7 @@ import type { Feature, FeatureApi } from './feature.ts'
 import { createAccess } from './features/access/access-feature.ts'
 import { createKeyWatch } from './features/access/key-watch.ts'
 import { createAccountsFeature } from './features/accounts/accounts-feature.ts'
+import { createGuards } from './features/guards/guards-feature.ts'
 import { createConcurrencyLimit } from './features/limits/concurrency.ts'
 import type { Ledger } from './features/limits/ledger/ledger.ts'
 import { createLimits } from './features/limits/limits-feature.ts'
@@ -84,7 +85,7 @@ export function createGatewayWith(
   options: GatewayOptions,
   internals: Internals = {},
 ): { gateway: Gateway; store: Store; ledger(): Promise<Ledger> } {
-  const { dashboard, observe = [] } = options
+  const { dashboard, observe = [], guards = [] } = options
   const core = createCore(options, internals)
   const pipeline = createPipeline({
     ...core,
@@ -100,7 +101,7 @@ export function createGatewayWith(
   const limits = createLimits({
     ...core,
     usage: usage?.store,
-    reservesBeforeCalls: extensions.some(({ aroundCall }) => aroundCall),
+    reservesBeforeCalls: guards.length > 0 || extensions.some(({ aroundCall }) => aroundCall),
   })
   const listing = createListingFeature({ ...core, pipeline, access })
   const route = createRouteFeature(options, core)
@@ -131,6 +132,7 @@ export function createGatewayWith(
     management,
     dashboard && { name: 'dashboard', areas: [createPage(dashboard)] },
     ...createObservers(observe, { ...core, pipeline, api: management.api, isOneOfMany: isShortLived() }),
+    guards.length > 0 ? createGuards(guards, { ...core, serve: (exchange) => gateway.exchange(exchange) }) : undefined,
     ...extensions,
     route,
   ]

@@ -40,6 +40,17 @@ export type {
 } from './features/cloud-sync/gateway/cloud-operations.ts'
 export type { CloudSession } from './features/cloud-sync/protocol.ts'
 export type { ExplainedRequest } from './features/explain/explain.ts'
+export type {
+  Guard,
+  GuardChange,
+  GuardContext,
+  GuardedRequest,
+  GuardPart,
+  GuardPartKind,
+  GuardRole,
+  GuardTexts,
+  GuardVerdict,
+} from './features/guards/guard.ts'
 export type { Hooks } from './features/observe/hooks.ts'
 export type {
   AttemptEnd,

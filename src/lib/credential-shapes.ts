@@ -9,10 +9,10 @@ export function redactCredentialShapes(text: string): string {
 const REPLACED = '[credential]'
 
 /** Also matches strings without a dot, which aren't JWTs: otherwise the search would restart at each `eyJ` in them. */
-const JWT = /\beyJ[\w-]{10,}(?:\.[\w-]{10,}(?:\.[\w-]+)?)?/g
+export const JWT = /\beyJ[\w-]{10,}(?:\.[\w-]{10,}(?:\.[\w-]+)?)?/g
 
 /** Patterns that no ordinary word matches. They match in linear time; the text of a capture group is kept. */
-const SHAPES: readonly RegExp[] = [
+export const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
   /\b(?:sk|rk)[-_][\w-]{16,}/g, // OpenAI, Anthropic, DeepSeek, OpenRouter and many others
   /\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}/g, // Google

@@ -108,7 +108,7 @@ export function replaceSpans(text: string, spans: readonly Span[], value: string
 }
 
 /** Returns the index after the closing quote of the string that opens at `open`. */
-function findStringEnd(text: string, open: number): number {
+export function findStringEnd(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0
     while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++

@@ -46,21 +46,27 @@ export class CallRequest extends RouteRequest {
  * Returns the request with another model or body; whether it streams doesn't change. Throws `INVALID_REQUEST` for a model or body that a client
  * couldn't send either.
  */
-export function changeCall(request: ModelRequest, { model, body, list: given }: CallChange): ModelRequest {
+export function changeCall(request: ModelRequest, { model, body, text, list: given }: CallChange): ModelRequest {
   const { call, table, unruled, settings } = request
   const list = given ?? (model === undefined ? request.list : undefined)
-  const changed = body
-    ? changeBody(call, body, model ?? call.model)
-    : model === undefined
-      ? call
-      : changeModel(call, model)
+  const sent = text === undefined ? call : changeText(call, text)
+  const changed = body ? changeBody(sent, body, model ?? call.model) : changeModel(sent, model ?? call.model)
   const context = unruled.withRules(unruled, settings, list ?? table.findRuledCombo(changed.model))
   const { list: _, ...others } = request
   return { ...others, ...(list && { list }), call: changed, context }
 }
 
+/** Returns the call with another text, whose fields other than strings are the same. */
+function changeText(call: ModelCall, text: string): ModelCall {
+  const { endpoint, model, stream, form } = call
+  if (form) return changeBody(call, parseJsonObject(text), model)
+  const isOutsideBody = call.modelSpans.length === 0
+  return { ...parseModelCall(encodeUtf8(text), endpoint, isOutsideBody ? { model } : {}), stream }
+}
+
 /** Returns the call for another model; the rest of its body stays the same. */
 function changeModel(call: ModelCall, model: string): ModelCall {
+  if (model === call.model) return call
   if (call.form) return { ...call, model }
   const isOutsideBody = call.modelSpans.length === 0
   const parsed = parseModelCall(

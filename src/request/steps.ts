@@ -42,6 +42,8 @@ export interface CallChange {
   body?: JsonObject
   /** The models to use in place of those that the model name resolves to. */
   list?: Group
+  /** The text of the body, in place of `body`. Its other characters reach the provider as they are. */
+  text?: string
 }
 
 /** An attempt as seen by the steps around it. */

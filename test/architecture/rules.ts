@@ -17,7 +17,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/request/door/', 'src/admin/operation-table.ts'],
   ['src/feature.ts'],
   ['src/features/access/', 'src/features/usage/'],
-  ['src/features/listing/'],
+  ['src/features/listing/', 'src/features/edit-text/'],
   ['src/admin/'],
   [
     'src/features/limits/',
@@ -25,7 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/features/tokens/',
     'src/features/request-models/',
     'src/features/observe/',
-    'src/features/edit-text/',
+    'src/features/guards/',
     'src/features/live/',
     'src/features/explain/',
     'src/features/usage/operations/',

@@ -61,6 +61,7 @@ export const NO_TEXT = [
   'adapters/storage/redis/scripts.ts',
   'src/protocols/kinds/web-search/vendors/brave-web-search.ts', // codes of languages
   // Prompts for models, and descriptions of tools, which models read
+  'src/features/guards/kinds/model-guards.ts',
   'src/protocols/formats/ai-sdk/client/ai-sdk-client-openai-tools.ts',
   'src/protocols/formats/anthropic-tools.ts',
   'src/protocols/formats/canonical/canonical-compaction.ts',

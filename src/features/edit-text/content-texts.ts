@@ -12,6 +12,9 @@ export interface ContentText {
   readonly channel: string
   /** The choice that the string belongs to; empty if the format has only one choice. */
   readonly choice: string
+  /** The object or array that contains the string. */
+  readonly holder: object
+  readonly key: string | number
   replace(text: string): void
 }
 
@@ -40,7 +43,7 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
       const { choice, path, isReasoning, isData } = place
       const isPiece = isEvent && place.content === 'streamed' && !isData
       const replace = (text: string) => Object.assign(holder, { [key]: text })
-      texts.push({ text: value, isPiece, isReasoning, choice, channel: `${path} ${isReasoning}`, replace })
+      texts.push({ text: value, isPiece, isReasoning, choice, channel: `${path} ${isReasoning}`, holder, key, replace })
     } else if (Array.isArray(value))
       for (const [at] of value.entries()) visit(value, at, enterElement(value[at], place))
     else if (isObject(value)) visitObject(value, place)

@@ -221,9 +221,9 @@ class EditedStream implements ByteStream {
 const EMPTY = new Uint8Array(0)
 
 /** Matches an event with its blank line, or the rest after the last event. */
-const BLOCK = /[\s\S]+?(?:\r\n\r\n|\n\n|\r\r|$(?![\s\S]))/g
+export const BLOCK = /[\s\S]+?(?:\r\n\r\n|\n\n|\r\r|$(?![\s\S]))/g
 
-function parseEvent(block: string): SseEvent | undefined {
+export function parseEvent(block: string): SseEvent | undefined {
   let found: SseEvent | undefined
   const parser = createSseParser((event) => {
     found = event
@@ -243,7 +243,7 @@ function failStream(stream: ByteStream, error: unknown): void {
 }
 
 /** Removes token probabilities, because they repeat the unedited text. */
-function dropProbabilities(value: unknown): void {
+export function dropProbabilities(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {
     if (name === 'args' || name === 'input' || typeof inner !== 'object') continue // the tool chooses all names in its input

@@ -30,6 +30,7 @@ export function getErrorType(status: number): string {
 
 /** Maps the gateway's codes to those that OpenAI clients know. */
 const codeByGatewayCode: Record<string, string> = {
+  CONTENT_REFUSED: 'content_filter',
   CONTEXT_OVERFLOW: 'context_length_exceeded',
   KEY_MISSING: 'invalid_api_key',
   KEY_UNKNOWN: 'invalid_api_key',

@@ -7,9 +7,10 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'Change the field that the message names.',
   ],
   INVALID_JSON: ['The request body is empty or is not valid JSON.', 'Send a JSON object.'],
+  CONTENT_REFUSED: ['A guard rejected the content.', 'Change the content, or ask the operator.'],
   CONTEXT_OVERFLOW: [
     'The prompt exceeds the context window of every target.',
-    'Shorten the prompt, or use a model with a larger context window.',
+    'Shorten the prompt, or use a model with more context.',
   ],
   FORMAT_MISMATCH: ['The target cannot serve this kind of request.', 'Follow the message.'],
   NAME_INVALID: ['A combo name contains a character that is not allowed.', 'Use letters, numbers, `-`, `_`, and `.`.'],
@@ -33,7 +34,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   ],
   KEY_MISSING: ['The gateway requires an API key.', 'Send the key as `Authorization: Bearer <key>`.'],
   KEY_UNKNOWN: [
-    'The API key does not exist, was deleted, or was not copied completely.',
+    'The API key does not exist, was deleted, or is incomplete.',
     'Check the key, or ask the operator for a new one.',
   ],
   IDENTITY_REQUIRED: ['The app does not know who is asking.', 'Sign in, or send an API key.'],
@@ -53,7 +54,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   ACCOUNT_PAUSED: ['The account is paused.', 'Ask the operator to resume it.'],
   ACCOUNT_NOT_ALLOWED: ['The request names another account.', 'Remove the name from the request.'],
   CROSS_SITE: ['A page of another site sent the request.', 'Operators: see `allowedOrigins`.'],
-  FORBIDDEN: ['The request is not allowed, such as a change with a read-only token.', 'Follow the message.'],
+  FORBIDDEN: ['The request is not allowed.', 'Follow the message.'],
   NOT_FOUND: ['The path or the record does not exist.', 'Check the base URL, the path, and the ID.'],
   MODEL_NOT_FOUND: ['The model name is unknown or has no active connection.', 'Choose a model from `GET /v1/models`.'],
   METHOD_NOT_ALLOWED: [
@@ -84,7 +85,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'A body parser read the request body before the gateway.',
     'Mount the gateway before any body parser.',
   ],
-  RECORD_DAMAGED: ['A stored record cannot be read.', 'Repair or remove the record that `GET /api/health` lists.'],
+  RECORD_DAMAGED: ['A stored record cannot be read.', 'Repair or remove what `GET /api/health` lists.'],
   STORAGE_FAILED: [
     'The storage returned an error, or its data cannot be read.',
     'Operators: `onError` receives the original error.',
@@ -110,6 +111,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   CLOUD_FAILED: ['The cloud proxy failed or rejected the request.', 'Follow the message.'],
   STORAGE_UNAVAILABLE: ['The storage is unreachable or too slow.', 'Retry in a moment. Operators: check the storage.'],
   ROUTE_FAILED: ['A function that routes requests failed.', 'Retry. Operators: see `onError`.'],
+  GUARD_UNAVAILABLE: ['A guard failed or took too long.', 'Retry. Operators: see `onError`.'],
   IDENTITY_UNAVAILABLE: ['`identify` threw an error or timed out.', 'Retry. Operators: see `onError`.'],
   TOO_MANY_NEW_ACCOUNTS: ['Too many new accounts sent requests.', 'Wait as long as `retry-after` says.'],
   DRAINING: ['All connections of the model are draining.', 'Retry later. Operators: add a connection.'],

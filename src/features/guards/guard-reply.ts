@@ -1,0 +1,82 @@
+import type { Reply } from '../../lib/exchange.ts'
+import { newId } from '../../lib/new-id.ts'
+import { toStreamEvents } from '../../protocols/formats/canonical/answer-events.ts'
+import type { Answer } from '../../protocols/formats/canonical/canonical-answer.ts'
+import { createResponseWarnings, createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
+import { wantsArray } from '../../request/codec/model-call.ts'
+import { STREAM_HEADERS } from '../../request/codec/stream-headers.ts'
+import { createParseContext, createWriteContext } from '../../request/codec/translate-request.ts'
+import type { CallRequest } from '../../request/feature-requests.ts'
+import type { Guard } from './guard.ts'
+import { createRefusal } from './guard-refusal.ts'
+
+/** The guard that responds in place of a provider. */
+type GuardReply =
+  | { readonly refused: Guard; readonly category: string | undefined }
+  | { readonly answered: Guard; readonly text: string }
+
+/** Writes a guard's own response in the client's format, whole or as a stream. Throws `CONTENT_REFUSED` if the guard refuses with an error. */
+export async function writeReply(call: CallRequest, reply: GuardReply): Promise<Reply> {
+  const guard = 'refused' in reply ? reply.refused : reply.answered
+  const category = 'refused' in reply ? reply.category : undefined
+  const { operation } = call.request.call.endpoint
+  const text = 'answered' in reply ? reply.text : ''
+  const isError = 'refused' in reply && guard.as !== 'answer'
+  if (isError || !ANSWERED.has(operation.name))
+    throw createRefusal(text === '' ? guard : { ...guard, message: text }, category)
+  const { message } = createRefusal(guard, category)
+  const finish =
+    'answered' in reply ? { reason: 'stop' as const } : { reason: 'content-filter' as const, explanation: message }
+  const body = operation.name === 'complete' ? writeCompletion(call, { text, isStop: 'answered' in reply }) : undefined
+  const usage = { inputTokens: 0, outputTokens: 0 }
+  const content = text === '' ? [] : [{ type: 'text' as const, text }]
+  const { body: written, contentType } = body ?? (await writeAnswer(call, { choices: [{ content, finish }], usage }))
+  return {
+    status: 200,
+    headers: {
+      'content-type': contentType,
+      ...(call.stream && STREAM_HEADERS),
+      'x-signalbox-guards': `${'answered' in reply ? 'answered' : 'refused'}; name=${guard.name}`,
+    },
+    body: written,
+  }
+}
+
+/** Operations whose responses can contain a text. */
+const ANSWERED: ReadonlySet<string> = new Set(['generate', 'complete'])
+
+async function writeAnswer(call: CallRequest, answer: Answer): Promise<{ body: string; contentType: string }> {
+  const { request, stream, body, model } = call
+  const client = await request.format.loadTranslator()
+  const warnings = createWarnings({ isStrict: false, names: client.fieldNames })
+  const parsed = client.parseRequest(
+    body,
+    createParseContext(request, { warnings, stream, isArray: wantsArray(request) }),
+  )
+  const context = createWriteContext(request, { request: parsed, model, responseWarnings: createResponseWarnings() })
+  if (!stream) return { body: JSON.stringify(client.writeAnswer(answer, context)), contentType: 'application/json' }
+  let events = ''
+  const writer = client.createWriter(context, (event) => {
+    events += event
+  })
+  for (const event of toStreamEvents(answer)) writer.push(event)
+  return { body: events, contentType: writer.contentType ?? 'text/event-stream' }
+}
+
+/** Writes a text completion, which isn't translated. */
+function writeCompletion(
+  { stream, model, request }: CallRequest,
+  { text, isStop }: { text: string; isStop: boolean },
+): { body: string; contentType: string } {
+  const json = JSON.stringify({
+    id: `cmpl-${newId()}`,
+    object: 'text_completion',
+    created: Math.floor(request.context.clock.now() / 1_000),
+    model,
+    choices: [{ index: 0, text, logprobs: null, finish_reason: isStop ? 'stop' : 'content_filter' }],
+    ...(!stream && { usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } }),
+  })
+  return stream
+    ? { body: `data: ${json}\n\ndata: [DONE]\n\n`, contentType: 'text/event-stream' }
+    : { body: json, contentType: 'application/json' }
+}

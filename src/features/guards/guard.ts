@@ -1,0 +1,116 @@
+import type { GatewayCall } from '../../feature.ts'
+import type { JsonObject } from '../../lib/json.ts'
+
+/**
+ * Reads the texts of requests and responses, and passes, changes, refuses, or answers them. It works the same for all client formats and kinds. It runs
+ * once per request, after keys and limits and before any target is chosen, and once per response, or as a stream's text arrives.
+ */
+export interface Guard {
+  /** Shown to clients and in records: 1 to 64 letters, digits, `-`, `_`, and `.`; unique within a gateway. */
+  readonly name: string
+  /** Identifies the rules behind `check`. Change it with them. */
+  readonly version?: string
+  /** Default: both. */
+  readonly on?: ReadonlyArray<'request' | 'answer'>
+  /**
+   * Checks texts. Return `undefined` or `{ verdict: 'pass' }` to pass them. If it throws, times out, or returns anything else, the guard has failed
+   * (`onError`).
+   */
+  check(texts: GuardTexts, context: GuardContext): GuardVerdict | undefined | Promise<GuardVerdict | undefined>
+  /** Set if it may return `change`. Such guards run first, one after the other; all others run together on what they return. */
+  readonly changes?: true
+  /**
+   * What the client gets if a request is refused. `error` (the default): a 400. `answer`: a response without text whose finish reason is a content
+   * filter, which agents handle better. Refused responses always end that way.
+   */
+  readonly as?: 'error' | 'answer'
+  /** The message of the refusal. It may name your policy; it must not repeat what was found. */
+  readonly message?: string
+  /**
+   * What a refusal of an older turn does, one before the model's last turn. `remove` (the default) replaces the text with `[removed by policy]`, so that
+   * the conversation can go on. `refuse` refuses the request.
+   */
+  readonly older?: 'remove' | 'refuse'
+  /** What happens if the guard fails. `refuse` (the default): the request fails with a 503. `pass`: it goes on. `onError` gets the cause either way. */
+  readonly onError?: 'refuse' | 'pass'
+  /** Default: 2,000 ms. */
+  readonly timeoutMs?: number
+  /** `watch` reports verdicts to `onError` and the `x-signalbox-guards` header, and enforces none. Default: `enforce`. */
+  readonly mode?: 'enforce' | 'watch'
+  /** Whether to refuse images, audio, and files, whose content it can't read. Default: `pass`. */
+  readonly media?: 'pass' | 'refuse'
+  /** Whether to refuse media that a request names by URL or file ID. Default: `pass`. */
+  readonly remote?: 'pass' | 'refuse'
+  /** How much of a stream to hold back: a `window` of the latest text (the default), or `all` of it until its end. */
+  readonly hold?: 'window' | 'all'
+  /** The longest match in characters. A stream's text leaves once this much more has been checked. Default: 256. */
+  readonly maxMatch?: number
+}
+
+/** The texts that a guard checks in one call. */
+export interface GuardTexts {
+  readonly parts: readonly GuardPart[]
+  readonly stage: 'request' | 'answer'
+  /** Whether the parts are complete. In a stream, a part may be a piece of a text that goes on. */
+  readonly final: boolean
+}
+
+/** One text of a request or response. */
+export interface GuardPart {
+  /** Identifies the part in this call. */
+  readonly id: string
+  readonly role: GuardRole
+  /**
+   * `text`: what a person or the model wrote. `tool-call`: the name or arguments of a call. `media`: the text of a file. `option`: a parameter of the
+   * request, such as `metadata`. `other`: anything else, such as an ID.
+   */
+  readonly kind: GuardPartKind
+  readonly text: string
+  /** Set if it is a piece of a text in a stream that may go on. */
+  readonly isPiece?: boolean
+  /** What was sent to the client before this piece; at most 256 characters. */
+  readonly before?: string
+  /** Whether the model has already responded to it: it is in or before the model's last turn. */
+  readonly isOlder: boolean
+}
+
+export type GuardRole = 'system' | 'user' | 'assistant' | 'tool'
+
+export type GuardPartKind =
+  | ('text' | 'tool-call' | 'tool-result' | 'tool-definition')
+  | ('reasoning' | 'media' | 'option' | 'other')
+
+export interface GuardContext {
+  /** Aborts when the client disconnects, another guard refuses, or the time is up. */
+  readonly signal: AbortSignal
+  /** Lives from the request's check to the end of its response. Shared by all guards of the request. */
+  readonly memory: Map<unknown, unknown>
+  /** The request; its content is in the parts. */
+  readonly request: GuardedRequest
+  /**
+   * Calls a model endpoint of this gateway with a JSON body, such as `/v1/moderations`, and resolves to the JSON of its response. The call belongs to the
+   * operator: it needs no key, counts against no limit, and is not guarded. Rejects unless the status is 200.
+   */
+  callModel(path: string, body: JsonObject): Promise<JsonObject>
+}
+
+export type GuardedRequest = Pick<
+  GatewayCall,
+  'id' | 'path' | 'model' | 'format' | 'kind' | 'stream' | 'key' | 'account'
+>
+
+export type GuardVerdict =
+  | { readonly verdict: 'pass' }
+  | { readonly verdict: 'change'; readonly changes: readonly GuardChange[] }
+  /** `category`: for records and the client, such as `project-name`; never a quote. `ids`: the parts at fault, if known. */
+  | { readonly verdict: 'refuse'; readonly category?: string; readonly ids?: readonly string[] }
+  /** Responds with this text instead. Only for requests. */
+  | { readonly verdict: 'answer'; readonly text: string }
+
+/** A change of a part: its new text, or the new text of a span (in UTF-16 code units, `end` excluded). */
+export interface GuardChange {
+  readonly id: string
+  readonly text: string
+  readonly start?: number
+  readonly end?: number
+}

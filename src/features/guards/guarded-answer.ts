@@ -1,0 +1,79 @@
+import { decodeUtf8Lenient } from '../../lib/bytes.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
+import type { ClientFormat } from '../../types.ts'
+import { createRefusal } from './guard-refusal.ts'
+import { type ReadPart, readParts } from './read-parts.ts'
+import { refusalFormats } from './refusals/refusal-formats.ts'
+import type { GuardDecision, GuardRun } from './run-guards.ts'
+
+type Refused = Extract<GuardDecision, { kind: 'refused' }>
+
+/** The body of a checked response. */
+export interface CheckedBody {
+  body: string | Uint8Array
+  refused?: Refused
+}
+
+/**
+ * Checks a whole response, and changes only what guards change. A refused response of a chat keeps its usage, and ends with the finish reason for
+ * filtered content; other kinds are refused with an error.
+ */
+export async function checkAnswer(
+  body: string | Uint8Array,
+  { run, format, isChat, isJson }: { run: GuardRun; format: ClientFormat; isChat: boolean; isJson: boolean },
+): Promise<CheckedBody> {
+  const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
+  const json = isJson ? tryParseJson(text) : undefined
+  if (!isObject(json)) {
+    const decision = await run.check({ parts: [createTextPart(text)], stage: 'answer', final: true })
+    if (decision.kind === 'refused') throw createRefusal(decision.guard, decision.category)
+    const changed = decision.kind === 'passed' ? decision.texts.get('0') : undefined
+    return { body: changed ?? body }
+  }
+  const parts = readParts(text, json, 'answer')
+  const decision = await run.check({ parts, stage: 'answer', final: true })
+  if (decision.kind === 'passed')
+    return { body: decision.texts.size > 0 ? writeParts(text, parts, decision.texts) : body }
+  if (decision.kind !== 'refused' || !isChat)
+    throw createRefusal(decision.guard, 'category' in decision ? decision.category : undefined)
+  const { message } = createRefusal(decision.guard, decision.category)
+  const exact = parseExactly(text) as JsonObject // it has been parsed before
+  const choices = await findRefusedChoices(parts, run)
+  const reason = { message, category: decision.category }
+  return { body: JSON.stringify(refusalFormats[format].writeWhole(exact, reason, choices)), refused: decision }
+}
+
+const createTextPart = (text: string) =>
+  ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false }) as const satisfies object
+
+/** Checks each of several choices alone. Returns the refused ones, or `undefined` if the response must be refused as a whole. */
+async function findRefusedChoices(parts: readonly ReadPart[], run: GuardRun): Promise<ReadonlySet<number> | undefined> {
+  const choices = new Set(parts.map(({ choice }) => choice))
+  if (choices.size < 3) return undefined // with the parts outside of choices
+  const refused = new Set<number>()
+  for (const choice of choices) {
+    const own = parts.filter((part) => part.choice === choice)
+    const { kind } = await run.check({ parts: own, stage: 'answer', final: true })
+    if (kind !== 'refused') continue
+    if (choice === undefined) return undefined
+    refused.add(choice)
+  }
+  return refused.size > 0 ? refused : undefined
+}
+
+/** Replaces the texts of parts in their JSON. All other characters stay the same. Throws if a text can't be written in its place. */
+export function writeParts(json: string, parts: readonly ReadPart[], texts: ReadonlyMap<string, string>): string {
+  let out = ''
+  let at = 0
+  for (const part of parts) {
+    const text = texts.get(part.id)
+    if (text === undefined) continue
+    const written = part.write(text)
+    if (written === undefined)
+      throw new TypeError(`A guard changed a text of kind "${part.kind}" that can't be changed.`)
+    out += json.slice(at, part.start) + written
+    at = part.end
+  }
+  return out + json.slice(at)
+}

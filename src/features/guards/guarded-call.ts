@@ -1,0 +1,211 @@
+import { gatewayError } from '../../errors.ts'
+import { type Exchange, isByteStream, type Reply } from '../../lib/exchange.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { convertArrayToEvents } from '../../lib/sse-array.ts'
+import { estimateTokens } from '../../protocols/formats/estimate-tokens.ts'
+import { getClientContentFields } from '../../protocols/formats/format.ts'
+import { getFormat } from '../../protocols/formats/formats.ts'
+import { toJsonArray } from '../../request/codec/json-array.ts'
+import type { RelayedStream } from '../../request/codec/relay.ts'
+import type { CallRequest } from '../../request/feature-requests.ts'
+import type { CallChange } from '../../request/steps.ts'
+import type { Clock } from '../../types.ts'
+import { createModelCaller } from './call-model.ts'
+import type { Guard } from './guard.ts'
+import { writeReply } from './guard-reply.ts'
+import { checkAnswer, writeParts } from './guarded-answer.ts'
+import { GuardedStream } from './guarded-stream.ts'
+import type { BuiltInGuard } from './kinds/finding-guard.ts'
+import { joinLists, type ReadPart, readParts } from './read-parts.ts'
+import { refusalFormats } from './refusals/refusal-formats.ts'
+import { GuardRun } from './run-guards.ts'
+
+interface GuardServices {
+  clock: Clock
+  basePath: string
+  serve(exchange: Exchange): Promise<Reply | undefined>
+  onError(error: unknown): void
+}
+
+type Next = (change?: CallChange) => Promise<Reply>
+
+/** Checks a model call and its response. The operator's own test calls pass. */
+export async function guardCall(
+  call: CallRequest,
+  next: Next,
+  { guards, clock, basePath, serve, onError }: GuardServices & { guards: readonly Guard[] },
+): Promise<Reply> {
+  const { actsAs } = call.exchange
+  if (actsAs && actsAs.keyDigest === undefined) return next()
+  const { endpoint, text, body } = call.request.call
+  const callModel = createModelCaller({ basePath, serve, outer: call.exchange })
+  const run = new GuardRun(guards, { request: call, clock, signal: call.signal, onError, callModel })
+  const parts = readParts(text, body, 'request')
+  const texts = checkWhole(run, parts, call) ?? (await checkRequest(run, parts))
+  if ('answered' in texts || 'refused' in texts) {
+    call.servedBy = 'guard'
+    return writeReply(call, texts)
+  }
+  const reply = await next(texts.changed.size > 0 ? { text: writeParts(text, parts, texts.changed) } : undefined)
+  const isSuccess = reply.status >= 200 && reply.status < 300
+  if (run.on('answer').length === 0 || !isSuccess || reply.body === undefined) return withNotes(reply, run)
+  const { kind } = endpoint.operation
+  const isJson = reply.headers['content-type']?.includes('json') ?? false
+  if (!isByteStream(reply.body)) {
+    const isChat = kind === 'llm'
+    const { body: checked, refused } = await checkAnswer(reply.body, { run, format: call.format, isChat, isJson })
+    if (refused) call.servedBy = 'guard'
+    return withNotes({ ...reply, body: checked }, run)
+  }
+  return withNotes(
+    { ...reply, body: guardStream(call, reply.body as RelayedStream, { run, clock, isArray: isJson }) },
+    run,
+  )
+}
+
+/** The texts of changed parts, or why no provider is called. */
+type CheckedRequest =
+  | { readonly changed: ReadonlyMap<string, string> }
+  | { readonly refused: Guard; readonly category: string | undefined }
+  | { readonly answered: Guard; readonly text: string }
+
+/** Checks a request. Older turns that are refused lose their texts, so that the conversation can go on. */
+async function checkRequest(run: GuardRun, parts: readonly ReadPart[]): Promise<CheckedRequest> {
+  const removed = new Map<string, string>()
+  for (;;) {
+    const left = parts.map((part) => (removed.has(part.id) ? { ...part, text: '' } : part))
+    const decision = await run.check({ parts: left, stage: 'request', final: true })
+    if (decision.kind === 'answered') return { answered: decision.guard, text: decision.text }
+    if (decision.kind === 'refused') {
+      const { guard, category, ids } = decision
+      const found = await findOlderFault(run, left, { guard, ids })
+      if (!found) return { refused: guard, category }
+      for (const part of found) removed.set(part.id, part.write(REMOVED) === undefined ? '{}' : REMOVED)
+      continue
+    }
+    const changed = new Map([...decision.texts, ...removed])
+    const lists = joinLists(left.map((part) => ({ ...part, text: changed.get(part.id) ?? part.text })))
+    if (lists.length === 0) return { changed }
+    const joined = await run.check({ parts: lists.map(({ part }) => part), stage: 'request', final: true })
+    if (joined.kind === 'answered') return { answered: joined.guard, text: joined.text }
+    if (joined.kind === 'passed') {
+      for (const { part, of } of lists) {
+        const text = joined.texts.get(part.id)
+        if (text !== undefined) for (const [at, one] of of.entries()) changed.set(one.id, at === 0 ? text : '')
+      }
+      return { changed }
+    }
+    const { guard, category, ids } = joined
+    const found = await findOlderFault(
+      run,
+      lists.map(({ part }) => part),
+      { guard, ids },
+    )
+    if (!found) return { refused: guard, category }
+    const faulty = new Set(found.map(({ id }) => id))
+    for (const { part, of } of lists) if (faulty.has(part.id)) for (const { id } of of) removed.set(id, REMOVED)
+  }
+}
+
+const REMOVED = '[removed by policy]'
+
+/** Returns the older parts that a guard refuses, if it refuses nothing else. */
+async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role' | 'kind' | 'isOlder'>>(
+  run: GuardRun,
+  parts: readonly Part[],
+  { guard, ids }: { guard: Guard; ids: readonly string[] | undefined },
+): Promise<readonly Part[] | undefined> {
+  const older = parts.filter(({ isOlder, text }) => isOlder && text !== '')
+  if (guard.older === 'refuse' || older.length === 0) return undefined
+  const refuses = async (some: readonly Part[]) =>
+    (await run.check({ parts: some, stage: 'request', final: true }, [guard])).kind === 'refused'
+  const found: Part[] = []
+  if (ids) found.push(...parts.filter(({ id }) => ids.includes(id)))
+  else {
+    if (await refuses(parts.filter(({ isOlder }) => !isOlder))) return undefined
+    for (const part of older) if (await refuses([part])) found.push(part)
+  }
+  return found.length > 0 && found.every(isRemovable) ? found : undefined
+}
+
+/** Signed reasoning and IDs can't be changed. */
+const isRemovable = ({ isOlder, kind }: Pick<ReadPart, 'isOlder' | 'kind'>) =>
+  isOlder && kind !== 'reasoning' && kind !== 'other' && kind !== 'media'
+
+/** Checks what a request contains besides texts. */
+function checkWhole(run: GuardRun, parts: readonly ReadPart[], call: CallRequest): CheckedRequest | undefined {
+  const { body, form } = call.request.call
+  const guards = run.on('request')
+  const hasFiles = form?.some((part) => 'bytes' in part) ?? false
+  const isUnreadable = hasFiles || parts.some(({ media }) => media === 'unreadable')
+  const isRemote = parts.some(({ media }) => media === 'remote')
+  for (const guard of guards) {
+    const decision =
+      guard.media === 'refuse' && isUnreadable
+        ? run.note(guard, { verdict: 'refuse', category: 'media' })
+        : guard.remote === 'refuse' && isRemote
+          ? run.note(guard, { verdict: 'refuse', category: 'remote' })
+          : 'checkBody' in guard && run.note(guard, (guard as BuiltInGuard).checkBody?.(body, parts))
+    if (decision && decision.kind === 'refused') return { refused: guard, category: decision.category }
+  }
+  if (guards.length > 0 && hasTokenArrays(body))
+    throw gatewayError('INVALID_REQUEST', {
+      message:
+        'This gateway checks the content of requests, which it cannot do for token arrays. Send text as "input".',
+      data: { param: 'input' },
+    })
+  return undefined
+}
+
+const hasTokenArrays = ({ input, prompt }: JsonObject): boolean =>
+  [input, prompt].some(
+    (value) =>
+      Array.isArray(value) &&
+      value.some((item) => typeof item === 'number' || (Array.isArray(item) && typeof item[0] === 'number')),
+  )
+
+/** Wraps a stream so that its texts leave once they have been checked. */
+function guardStream(
+  call: CallRequest,
+  stream: RelayedStream,
+  { run, clock, isArray }: { run: GuardRun; clock: Clock; isArray: boolean },
+): RelayedStream {
+  const { endpoint, body, form } = call.request.call
+  const isChat = endpoint.operation.kind === 'llm'
+  const fields = (isChat && getClientContentFields(getFormat(call.format), endpoint.operation)) || KIND_FIELDS
+  const events: RelayedStream = isArray
+    ? { ...convertArrayToEvents(stream), fail: (error) => stream.fail(error) }
+    : stream
+  const guarded = new GuardedStream({
+    ...{ stream: events, fields, run, clock },
+    ending: refusalFormats[call.format].createEnding(),
+    maxHeld: call.request.context.limits.maxResponseBytes,
+    estimateUsage: (length) => ({
+      inputTokens: form ? 0 : estimateTokens(body),
+      outputTokens: Math.ceil(length / CHARACTERS_PER_TOKEN),
+    }),
+    onRefused: () => {
+      call.servedBy = 'guard'
+    },
+  })
+  return isArray ? toJsonArray(guarded) : guarded
+}
+
+/** The content of streams of other kinds, such as transcriptions. */
+const KIND_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }
+const CHARACTERS_PER_TOKEN = 4
+
+/** Adds the header that names what guards did. */
+function withNotes(reply: Reply, run: GuardRun): Reply {
+  const names = run.notes.map(
+    ({ name, verdict, isWatched }) => `${isWatched ? 'watched-' : ''}${WORDS[verdict]}; name=${name}`,
+  )
+  if (isByteStream(reply.body) && run.on('answer').length > 0) names.push('held')
+  const header = [...new Set(names)].join(', ')
+  return header === '' ? reply : { ...reply, headers: { ...reply.headers, 'x-signalbox-guards': header } }
+}
+
+const WORDS = {
+  ...{ pass: 'passed', change: 'changed', refuse: 'refused', answer: 'answered' },
+  ...{ failed: 'failed', 'failed-open': 'failed-open' },
+} as const

@@ -1,0 +1,85 @@
+import type { Guard } from './guard.ts'
+import { checkOptions, type GuardTerms } from './guard-shapes.ts'
+import { createFindingGuard, type FindingTerms } from './kinds/finding-guard.ts'
+import { countUnfinishedInvisible, findInvisible } from './kinds/invisible-finder.ts'
+import { createJudgeGuard, createModerationGuard, type JudgeRules, type ModerationRules } from './kinds/model-guards.ts'
+import { countUnfinishedPii, findPii, type PiiType, piiTypes } from './kinds/pii-finder.ts'
+import { createSizeGuard, createToolGuard, type SizeRules, type ToolRules } from './kinds/request-guards.ts'
+import { countUnfinishedSecret, findSecrets } from './kinds/secret-finder.ts'
+import { createWordFinder } from './kinds/word-finder.ts'
+
+export type { FindingTerms, Guard, GuardTerms, JudgeRules, ModerationRules, PiiType, SizeRules, ToolRules }
+
+/**
+ * Finds words and phrases in any case. A `*` at an end matches the rest of a word. Letters that look alike, styled letters, and invisible characters don't
+ * hide a word.
+ */
+export function words({ words: list, ...terms }: GuardTerms & FindingTerms & { words: readonly string[] }): Guard {
+  checkOptions('words', { ...terms, ...(list && { words: list }) })
+  const finder = createWordFinder(list)
+  return createFindingGuard(terms, {
+    find: ({ text, isPiece = false }) => finder.find(text, isPiece),
+    countUnfinished: finder.countUnfinished,
+  })
+}
+
+/** Finds personal data that has a form: email addresses, payment cards, IBANs, US social security numbers, phone numbers, and IP addresses. */
+export function pii({ types = piiTypes, ...terms }: GuardTerms & FindingTerms & { types?: readonly PiiType[] }): Guard {
+  checkOptions('pii', { ...terms, types })
+  return createFindingGuard(terms, {
+    find: ({ text, isPiece = false }) => findPii(text, types, isPiece),
+    countUnfinished: countUnfinishedPii,
+  })
+}
+
+/**
+ * Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, also in base64, hex, or percent-encoding. A masked one is
+ * never restored.
+ */
+export function secrets(terms: GuardTerms & FindingTerms): Guard {
+  checkOptions('secrets', terms)
+  return createFindingGuard(terms, {
+    find: ({ text }) => findSecrets(text),
+    countUnfinished: countUnfinishedSecret,
+    neverRestored: new Set(['SECRET']),
+  })
+}
+
+/**
+ * Removes or refuses characters that hide text from readers: tags, bidirectional overrides, and zero-width characters between Latin letters. Default action:
+ * `remove`.
+ */
+export function invisible({ action = 'remove', ...terms }: GuardTerms & FindingTerms): Guard {
+  checkOptions('invisible', { ...terms, action })
+  return createFindingGuard(
+    { ...terms, action },
+    { find: ({ text }) => findInvisible(text), countUnfinished: countUnfinishedInvisible },
+  )
+}
+
+/** Refuses requests with more characters, messages, tools, or media. */
+export function size(options: GuardTerms & SizeRules): Guard {
+  checkOptions('size', options)
+  return createSizeGuard(options)
+}
+
+/** Refuses requests that offer other tools than allowed, and calls of denied ones. */
+export function tools(options: GuardTerms & ToolRules): Guard {
+  checkOptions('tools', options)
+  return createToolGuard(options)
+}
+
+/** Refuses what a moderation model flags, or scores at or above a threshold. Default time-out: 5,000 ms. */
+export function moderation(options: GuardTerms & ModerationRules): Guard {
+  checkOptions('moderation', options)
+  return createModerationGuard(options)
+}
+
+/**
+ * Asks a chat model whether texts comply with a policy, at temperature 0. The texts are sent as JSON, as data. A reply that isn't a verdict counts as a failure
+ * of the guard. Default time-out: 5,000 ms.
+ */
+export function judge(options: GuardTerms & JudgeRules): Guard {
+  checkOptions('judge', options)
+  return createJudgeGuard(options)
+}

@@ -1,0 +1,93 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import type { Guard, GuardChange, GuardPart, GuardVerdict } from '../guard.ts'
+import { countAtEnd } from './count-at-end.ts'
+import { mask, unmask } from './masks.ts'
+import type { Match } from './word-finder.ts'
+
+/** A guard whose code is part of the gateway, and which checks texts as soon as they arrive. */
+export interface BuiltInGuard extends Guard {
+  readonly isImmediate: true
+  /** Returns how many characters at the end of a piece may begin a match. */
+  countUnfinished?(text: string): number
+  /** Checks a request as a whole, before its texts. */
+  checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
+}
+
+/** What to do with what is found. */
+export interface FindingTerms {
+  /**
+   * `refuse` (the default); `mask`: the model gets a placeholder, and the client gets the original where the model repeats it; `replace`: the text
+   * becomes `[EMAIL]` for good; `remove`.
+   */
+  readonly action?: 'refuse' | 'mask' | 'replace' | 'remove'
+}
+
+interface Finder {
+  find(part: GuardPart): readonly Match[]
+  countUnfinished(text: string): number
+  /** Types that are never restored. */
+  readonly neverRestored?: ReadonlySet<string>
+}
+
+/** Creates a guard from a search. */
+export function createFindingGuard(
+  { name, action = 'refuse', ...options }: Pick<Guard, 'name'> & Partial<Guard> & FindingTerms,
+  { find, countUnfinished, neverRestored = new Set() }: Finder,
+): BuiltInGuard {
+  const given = { ...options, name, isImmediate: true as const }
+  if (action === 'refuse')
+    return {
+      ...given,
+      countUnfinished,
+      check({ parts }) {
+        const found = parts.flatMap((part) => find(part).map(({ type }) => ({ id: part.id, type })))
+        const [first] = found
+        return first && { verdict: 'refuse', category: first.type.toLowerCase(), ids: found.map(({ id }) => id) }
+      },
+    }
+  const findAll = (parts: readonly GuardPart[]) =>
+    parts.flatMap((part) => withoutOverlaps(find(part)).map((match) => ({ part, ...match })))
+  if (action === 'mask')
+    return {
+      ...given,
+      changes: true,
+      countUnfinished: (text) => countAtEnd(text, (unit) => /[a-z0-9-]/i.test(unit), 32),
+      check: ({ parts, stage }, { memory, request }) => ({
+        verdict: 'change',
+        changes:
+          stage === 'request'
+            ? mask(parts, findAll(parts), {
+                memory,
+                scope: request.key?.id ?? request.account?.id ?? '',
+                neverRestored,
+              })
+            : unmask(parts, memory),
+      }),
+    }
+  return {
+    ...given,
+    changes: true,
+    countUnfinished,
+    check: ({ parts }) => ({
+      verdict: 'change',
+      changes: findAll(parts).map(
+        ({ part, start, end, type }): GuardChange => ({
+          ...{ id: part.id, start, end },
+          text: action === 'remove' ? '' : `[${type}]`,
+        }),
+      ),
+    }),
+  }
+}
+
+/** Keeps the first of matches that overlap, and the longest of those that start together. */
+function withoutOverlaps(matches: readonly Match[]): Match[] {
+  let end = 0
+  return [...matches]
+    .sort((one, other) => one.start - other.start || other.end - one.end)
+    .filter((match) => {
+      if (match.start < end) return false
+      end = match.end
+      return true
+    })
+}

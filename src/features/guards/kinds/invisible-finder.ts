@@ -1,0 +1,33 @@
+import { countAtEnd } from './count-at-end.ts'
+import type { Match } from './word-finder.ts'
+
+/**
+ * Finds characters that hide text from readers: tags, bidirectional overrides, and zero-width characters between Latin letters. Joiners in emoji and in
+ * other scripts stay, and so do the tags of the three flags that have them.
+ */
+export function findInvisible(text: string): Match[] {
+  const matches: Match[] = []
+  for (const { 0: found, 1: flag = '', index } of text.matchAll(TAGS))
+    if (flag === '' || !FLAGS.has(decodeTags(found.slice(flag.length))))
+      matches.push({ start: index + flag.length, end: index + found.length, type: 'INVISIBLE' })
+  for (const { 0: found, index } of text.matchAll(CONTROLS))
+    matches.push({ start: index, end: index + found.length, type: 'INVISIBLE' })
+  return matches
+}
+
+const TAGS = /(\u{1f3f4})?[\u{e0000}-\u{e007f}]+/gu
+const CONTROLS = /[\u202a-\u202e\u2066-\u2069]+|(?<=[A-Za-z\d])[\u200b-\u200d\u2060\ufeff\u00ad]+(?=[A-Za-z\d])/g
+
+/** England, Scotland, and Wales. */
+const FLAGS = new Set(['gbeng', 'gbsct', 'gbwls'])
+
+const decodeTags = (tags: string): string =>
+  Array.from(tags, (tag) => String.fromCodePoint((tag.codePointAt(0) ?? 0) - 0xe_0000))
+    .join('')
+    .replace('\u007f', '')
+
+/** Tags may belong to a flag, and what follows a zero-width character isn't known. */
+export const countUnfinishedInvisible = (text: string): number => countAtEnd(text, (unit) => HIDDEN.test(unit))
+
+/** Zero-width characters, the flag, and the halves of tags. */
+const HIDDEN = /[\u200b-\u200d\u2060\ufeff\u00ad\udc00-\udfff\ud83c\udb40]/

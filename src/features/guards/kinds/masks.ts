@@ -1,0 +1,72 @@
+import { hashText } from '../../../lib/hash.ts'
+import { tryParseJson } from '../../../lib/json.ts'
+import type { GuardChange, GuardPart } from '../guard.ts'
+import type { Match } from './word-finder.ts'
+
+/** The placeholders of one request. */
+interface Masks {
+  tag: string
+  readonly counts: Map<string, number>
+  readonly placeholders: Map<string, string>
+  /** By placeholder in lower case; without those that are never restored. */
+  readonly values: Map<string, string>
+}
+
+interface MaskTerms {
+  memory: Map<unknown, unknown>
+  /** Whose texts they are, so that placeholders are the same in every request. */
+  scope: string
+  neverRestored: ReadonlySet<string>
+}
+
+const KEY = Symbol('masks')
+
+/**
+ * Replaces matches with placeholders, such as `EMAIL-1-k7q2`. They are numbered in their order over the whole request, so that a conversation that only
+ * grows keeps its beginning, and providers' prompt caches keep working. Equal values share one.
+ */
+export function mask(
+  parts: readonly GuardPart[],
+  matches: ReadonlyArray<Match & { part: GuardPart }>,
+  { memory, scope, neverRestored }: MaskTerms,
+): GuardChange[] {
+  const masks = (memory.get(KEY) as Masks | undefined) ?? createMasks(parts, scope)
+  memory.set(KEY, masks)
+  return matches.map(({ part, start, end, type }) => {
+    const value = part.text.slice(start, end)
+    const known = masks.placeholders.get(`${type} ${value}`)
+    if (known !== undefined) return { id: part.id, start, end, text: known }
+    const number = (masks.counts.get(type) ?? 0) + 1
+    const text = `${type}-${number}-${masks.tag}`
+    masks.counts.set(type, number)
+    masks.placeholders.set(`${type} ${value}`, text)
+    if (!neverRestored.has(type)) masks.values.set(text.toLowerCase(), value)
+    return { id: part.id, start, end, text }
+  })
+}
+
+/** Finds a tag that the texts don't contain, so that no placeholder of theirs is taken for one of ours. */
+function createMasks(parts: readonly GuardPart[], scope: string): Masks {
+  let tag = ''
+  for (let attempt = 0; tag === '' || parts.some(({ text }) => text.toLowerCase().includes(`-${tag}`)); attempt++)
+    tag = (hashText(`${scope} ${attempt}`) % 36 ** 4).toString(36).padStart(4, '0')
+  return { tag, counts: new Map(), placeholders: new Map(), values: new Map() }
+}
+
+/** Puts the values back where the model repeats their placeholders, in any case. */
+export function unmask(parts: readonly GuardPart[], memory: Map<unknown, unknown>): GuardChange[] {
+  const masks = memory.get(KEY) as Masks | undefined
+  if (!masks || masks.values.size === 0) return []
+  return parts.flatMap((part) => {
+    const isJson = part.kind === 'tool-call' && /^\s*[[{]/.test(part.text) && tryParseJson(part.text) !== undefined
+    return [...part.text.matchAll(PLACEHOLDER)].flatMap((found): GuardChange[] => {
+      const value = masks.values.get(found[0].toLowerCase())
+      if (value === undefined) return []
+      const text = isJson ? JSON.stringify(value).slice(1, -1) : value
+      return [{ id: part.id, start: found.index, end: found.index + found[0].length, text }]
+    })
+  })
+}
+
+/** The tag in it decides whether it is one of ours. */
+const PLACEHOLDER = /(?<![A-Z0-9])[A-Z][A-Z0-9]{0,15}-\d{1,6}-[a-z0-9]{4}(?![A-Z0-9])/gi

@@ -1,0 +1,78 @@
+import { countAtEnd } from './count-at-end.ts'
+import type { Match } from './word-finder.ts'
+
+/** Kinds of personal data that have a form. Names of persons have none. */
+export const piiTypes = ['email', 'card', 'iban', 'ssn', 'phone', 'ip'] as const
+export type PiiType = (typeof piiTypes)[number]
+
+interface Detector {
+  /** Matches in linear time. */
+  readonly pattern: RegExp
+  isReal?(found: string): boolean
+}
+
+const detectors: Readonly<Record<PiiType, Detector>> = {
+  email: {
+    pattern: /(?<![\w.+-])[\w][\w.+-]{0,63}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.){1,8}[a-z]{2,24}(?![\w-])/gi,
+  },
+  card: { pattern: /(?<![\d-])(?:\d[ -]?){12,18}\d(?![\d-])/g, isReal: hasLuhnSum },
+  iban: {
+    pattern: /(?<![A-Z\d])[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?(?![A-Z\d])/gi,
+    isReal: hasIbanSum,
+  },
+  ssn: { pattern: /(?<![\d-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])/g },
+  phone: {
+    pattern:
+      /(?<![\w.+-])(?:\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){1,5}|\(\d{3}\) ?\d{3}[ .-]\d{4}|\d{3}[.-]\d{3}[.-]\d{4})(?![\w-])/g,
+    isReal: (found) => /^\D*(?:\d\D*){7,15}$/.test(found),
+  },
+  ip: {
+    pattern:
+      /(?<![\w.:])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}|(?:[a-f\d]{1,4}:){2,7}(?::?[a-f\d]{1,4}){1,6}|(?:[a-f\d]{1,4}:){7}[a-f\d]{1,4})(?![\w.]*[\w:])/gi,
+    isReal: (found) => found.includes('.') || URL.canParse(`http://[${found}]`),
+  },
+}
+
+/** Finds personal data of these types. */
+export function findPii(text: string, types: readonly PiiType[], isPiece: boolean): Match[] {
+  return types.flatMap((type) => {
+    const { pattern, isReal } = detectors[type]
+    const matches: Match[] = []
+    for (const { 0: found, index: start } of text.matchAll(pattern)) {
+      const end = start + found.length
+      if (isPiece && end === text.length) continue // it may go on
+      if (isReal?.(found) ?? true) matches.push({ start, end, type: type.toUpperCase() })
+    }
+    return matches
+  })
+}
+
+/** Returns the length of what may be unfinished at the end: a word, or a number or an IBAN with spaces. */
+export const countUnfinishedPii = (text: string): number =>
+  countAtEnd(text, (unit, at) => IN_WORD.test(unit) || (unit === ' ' && IN_NUMBER.test(text.charAt(at - 1))))
+
+const IN_WORD = /[\w.+@:()-]/
+const IN_NUMBER = /[\dA-Z)]/
+
+function hasLuhnSum(found: string): boolean {
+  const digits = found.replace(/\D/g, '')
+  if (/^(\d)\1*$/.test(digits)) return false
+  let sum = 0
+  for (let at = 0; at < digits.length; at++) {
+    const digit = Number(digits[digits.length - 1 - at])
+    const doubled = digit * 2
+    sum += at % 2 === 0 ? digit : doubled > 9 ? doubled - 9 : doubled
+  }
+  return sum % 10 === 0
+}
+
+function hasIbanSum(found: string): boolean {
+  const iban = found.replaceAll(' ', '').toUpperCase()
+  if (iban.length < 15 || iban.length > 34) return false
+  let rest = 0
+  for (const character of iban.slice(4) + iban.slice(0, 4)) {
+    const value = Number.parseInt(character, 36)
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
+  }
+  return rest === 1
+}

@@ -1,0 +1,105 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import type { Guard, GuardPart, GuardVerdict } from '../guard.ts'
+import type { BuiltInGuard } from './finding-guard.ts'
+
+/** The largest request. */
+export interface SizeRules {
+  /** In the texts of the request, without options and IDs. */
+  readonly maxCharacters?: number
+  /** How many messages. */
+  readonly maxTurns?: number
+  readonly maxTools?: number
+  /** How many images, sounds, and files. */
+  readonly maxMedia?: number
+}
+
+/** Creates a guard that limits the size of requests. */
+export function createSizeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & SizeRules): BuiltInGuard {
+  const { maxCharacters = Infinity, maxTurns = Infinity, maxTools = Infinity, maxMedia = Infinity, ...given } = options
+  return {
+    ...given,
+    on: ['request'],
+    older: 'refuse', // removing an older text would not help
+    isImmediate: true,
+    check: ({ parts }) => {
+      const characters = parts.reduce((sum, { kind, text }) => sum + (COUNTED.has(kind) ? text.length : 0), 0)
+      return characters > maxCharacters ? { verdict: 'refuse', category: 'characters' } : undefined
+    },
+    checkBody(body, parts) {
+      const turns = [body.messages, body.input, body.contents, body.prompt].find(Array.isArray)?.length ?? 0
+      if (turns > maxTurns) return { verdict: 'refuse', category: 'turns' }
+      if (listTools(body).length > maxTools) return { verdict: 'refuse', category: 'tools' }
+      const media = parts.filter((part) => part.kind === 'media').length
+      return media > maxMedia ? { verdict: 'refuse', category: 'media' } : undefined
+    },
+  }
+}
+
+const COUNTED: ReadonlySet<GuardPart['kind']> = new Set([
+  'text',
+  'tool-call',
+  'tool-result',
+  'tool-definition',
+  'reasoning',
+])
+
+/** The tools that requests may offer, by name; `*` at the end of a name stands for the rest. */
+export interface ToolRules {
+  /** Default: all. */
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+  /** Tools that a provider runs, such as web search. Default: `pass`. */
+  readonly hosted?: 'pass' | 'refuse'
+}
+
+/** Creates a guard that limits the tools of requests, and refuses calls of denied tools. */
+export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ToolRules): BuiltInGuard {
+  const { allow, deny = [], hosted = 'pass', ...given } = options
+  const isAllowed = allow ? createNameTest(allow) : () => true
+  const isDenied = createNameTest(deny)
+  return {
+    ...given,
+    isImmediate: true,
+    check({ parts, stage }) {
+      if (stage === 'request') return undefined
+      const called = parts.find(({ kind, text }) => kind === 'tool-call' && isDenied(text))
+      return called && { verdict: 'refuse', category: 'tool', ids: [called.id] }
+    },
+    checkBody(body): GuardVerdict | undefined {
+      for (const { name, isHosted } of listTools(body)) {
+        if (isHosted && hosted === 'refuse') return { verdict: 'refuse', category: 'hosted-tool' }
+        if (isDenied(name) || (!isHosted && !isAllowed(name))) return { verdict: 'refuse', category: 'tool' }
+      }
+      return undefined
+    },
+  }
+}
+
+function createNameTest(names: readonly string[]): (name: string) => boolean {
+  const whole = new Set(names)
+  const starts = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+  return (name) => whole.has(name) || starts.some((start) => name.startsWith(start))
+}
+
+interface ListedTool {
+  name: string
+  isHosted: boolean
+}
+
+/** Lists the tools of a request in any format. Those that a provider runs have the name of their type. */
+function listTools({ tools, functions }: JsonObject): ListedTool[] {
+  const given = [...toObjects(tools), ...toObjects(functions)]
+  return given.flatMap((tool): ListedTool[] => {
+    const declared = toObjects(tool.functionDeclarations ?? tool.function_declarations)
+    const named = isObject(tool.function) ? tool.function : isObject(tool.custom) ? tool.custom : tool
+    const { type = 'function' } = tool
+    if (declared.length > 0) return declared.map(({ name }) => ({ name: String(name), isHosted: false }))
+    if (typeof named.name === 'string' && (type === 'function' || type === 'custom'))
+      return [{ name: named.name, isHosted: false }]
+    if (typeof type === 'string' && type !== 'function')
+      return [{ name: typeof tool.name === 'string' ? tool.name : type, isHosted: true }]
+    return Object.keys(tool).map((name) => ({ name, isHosted: true })) // Google's, such as `googleSearch`
+  })
+}
+
+const toObjects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])

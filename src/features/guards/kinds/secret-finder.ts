@@ -1,0 +1,36 @@
+import { JWT, SHAPES } from '../../../lib/credential-shapes.ts'
+import { redactEncoded } from '../../../lib/encoded-texts.ts'
+import { countAtEnd } from './count-at-end.ts'
+import type { Match } from './word-finder.ts'
+
+/** Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, also in base64, hex, or percent-encoding. */
+export function findSecrets(text: string): Match[] {
+  const matches: Match[] = []
+  const add = (start: number, found: string) => matches.push({ start, end: start + found.length, type: 'SECRET' })
+  for (const shape of SHAPES)
+    for (const { 0: found, 1: before = '', index } of text.matchAll(shape))
+      add(index + before.length, found.slice(before.length))
+  for (const { 0: found, index } of text.matchAll(JWT)) if (found.includes('.')) add(index, found)
+  if (text.length <= MAX_DECODED)
+    for (const { 0: word, index } of text.matchAll(WORD)) if (redactEncoded(word, isSecret) !== word) add(index, word)
+  return matches
+}
+
+const MAX_DECODED = 1024 * 1024
+const WORD = /[A-Za-z0-9+/_=~.%-]{16,}/g
+
+const isSecret = (text: string): boolean => SHAPES.some((shape) => text.search(shape) !== -1)
+
+/** The last word may go on, and so may a private key. */
+export function countUnfinishedSecret(text: string): number {
+  const key = text.lastIndexOf('-----BEGIN ')
+  if (key !== -1 && !text.includes('-----END ', key)) return text.length - key
+  const word = countAtEnd(text, (unit) => IN_SECRET.test(unit), MAX_UNFINISHED)
+  const start = text.length - word
+  const scheme = SCHEME.exec(text.slice(Math.max(0, start - 'bearer'.length - 4), start))
+  return word + (scheme?.[0].length ?? 0)
+}
+
+const MAX_UNFINISHED = 1_000
+const IN_SECRET = /[\w.~+/=%@:-]/
+const SCHEME = /(?:bearer|basic) {1,4}$/i

@@ -1,0 +1,33 @@
+import { formatSseEvent } from '../../../lib/sse.ts'
+import { pickFields } from './pick-fields.ts'
+import type { RefusalFormat } from './refusal-formats.ts'
+
+/** The AI SDK's protocol. */
+export const aiSdkRefusal: RefusalFormat = {
+  writeWhole: (answer) => ({
+    ...pickFields(answer, ['usage', 'warnings', 'response', 'providerMetadata']),
+    content: [],
+    finishReason: FINISH,
+  }),
+  createEnding() {
+    const open = new Map<unknown, string>()
+    let isStarted = false
+    return {
+      observe({ type, id }) {
+        isStarted = true
+        const [, kind = '', phase] = /^(text|reasoning|tool-input)-(start|end)$/.exec(String(type)) ?? []
+        if (phase === 'start') open.set(id, kind)
+        else if (phase === 'end') open.delete(id)
+      },
+      end(_, { inputTokens, outputTokens }) {
+        const write = (part: object) => formatSseEvent({ event: undefined, data: JSON.stringify(part) })
+        const start = isStarted ? '' : write({ type: 'stream-start', warnings: [] })
+        const ends = [...open].map(([id, kind]) => write({ type: `${kind}-end`, id }))
+        const usage = { inputTokens: { total: inputTokens }, outputTokens: { total: outputTokens } }
+        return start + ends.join('') + write({ type: 'finish', finishReason: FINISH, usage })
+      },
+    }
+  },
+}
+
+const FINISH = { unified: 'content-filter', raw: 'content-filter' } as const

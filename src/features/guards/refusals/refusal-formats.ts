@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import type { ClientFormat } from '../../../types.ts'
+import { aiSdkRefusal } from './ai-sdk-refusal.ts'
+import { chatRefusal } from './chat-refusal.ts'
+import { geminiRefusal } from './gemini-refusal.ts'
+import { messagesRefusal } from './messages-refusal.ts'
+import { responsesRefusal } from './responses-refusal.ts'
+
+/** Writes refused responses in a client's format, with the finish reason for filtered content. */
+export interface RefusalFormat {
+  /** Returns the response without its content. `choices`: the refused ones, if the format can refuse some of several. */
+  writeWhole(answer: JsonObject, reason: RefusalReason, choices?: ReadonlySet<number>): JsonObject
+  createEnding(): StreamEnding
+}
+
+/** Ends a stream after the events that the client has got. */
+export interface StreamEnding {
+  /** Gets each event that is sent to the client. */
+  observe(event: JsonObject): void
+  /** Returns the events that close what is open and end the stream. */
+  end(reason: RefusalReason, usage: RefusalUsage): string
+}
+
+export interface RefusalReason {
+  message: string
+  category: string | undefined
+}
+
+/** Estimated tokens, for formats whose last event reports the usage. */
+export interface RefusalUsage {
+  inputTokens: number
+  outputTokens: number
+}
+
+export const refusalFormats: Readonly<Record<ClientFormat, RefusalFormat>> = {
+  'openai-chat': chatRefusal,
+  'openai-responses': responsesRefusal,
+  'anthropic-messages': messagesRefusal,
+  gemini: geminiRefusal,
+  'ai-sdk': aiSdkRefusal,
+}

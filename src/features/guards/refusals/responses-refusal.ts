@@ -1,0 +1,96 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { formatSseEvent } from '../../../lib/sse.ts'
+import { pickFields } from './pick-fields.ts'
+import type { RefusalFormat } from './refusal-formats.ts'
+
+const INCOMPLETE = { status: 'incomplete', incomplete_details: { reason: 'content_filter' } } as const
+
+/** OpenAI's Responses. */
+export const responsesRefusal: RefusalFormat = {
+  writeWhole: (answer) => ({
+    ...pickFields(answer, [
+      'id',
+      'object',
+      'created_at',
+      'model',
+      'usage',
+      'store',
+      'parallel_tool_calls',
+      'tool_choice',
+    ]),
+    ...{ tools: answer.tools ?? [], metadata: answer.metadata ?? {}, instructions: null, error: null },
+    ...{ temperature: answer.temperature ?? null, top_p: answer.top_p ?? null },
+    output: [],
+    ...INCOMPLETE,
+  }),
+  createEnding: () => new ResponsesEnding(),
+}
+
+/** A content part of a message, or the arguments of a call, with the text that the client has got. */
+interface OpenPart {
+  type: string
+  fields: JsonObject
+  text: string
+}
+
+class ResponsesEnding {
+  #response: JsonObject = {}
+  #sequence = -1
+  readonly #done: JsonObject[] = []
+  /** By output index. */
+  readonly #items = new Map<unknown, JsonObject>()
+  /** By item and content index. */
+  readonly #texts = new Map<string, OpenPart>()
+
+  observe(event: JsonObject): void {
+    const { type, sequence_number: number, response, output_index: at, item, content_index: part, item_id: id } = event
+    if (typeof number === 'number') this.#sequence = number
+    if (isObject(response)) this.#response = response
+    if (type === 'response.output_item.added' && isObject(item)) this.#items.set(at, item)
+    if (type === 'response.output_item.done' && isObject(item)) {
+      this.#items.delete(at)
+      this.#done.push(item)
+    }
+    const key = `${at} ${part}`
+    if (type === 'response.content_part.added' && isObject(event.part))
+      this.#texts.set(key, {
+        type: event.part.type === 'refusal' ? 'refusal' : 'output_text',
+        fields: { item_id: id, output_index: at, content_index: part },
+        text: '',
+      })
+    if (type === 'response.content_part.done') this.#texts.delete(key)
+    const text = this.#texts.get(key)
+    if (text && typeof event.delta === 'string') text.text += event.delta
+  }
+
+  end(_: unknown, { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }): string {
+    let events = ''
+    const write = (type: string, fields: JsonObject) => {
+      const data = JSON.stringify({ type, sequence_number: ++this.#sequence, ...fields })
+      events += formatSseEvent({ event: type, data })
+    }
+    const contents = new Map<unknown, JsonObject[]>()
+    for (const { type, fields, text } of this.#texts.values()) {
+      const field = type === 'refusal' ? 'refusal' : 'text'
+      const part = { type, [field]: text, ...(type === 'output_text' && { annotations: [], logprobs: [] }) }
+      write(`response.${type}.done`, { ...fields, [field]: text, ...(type === 'output_text' && { logprobs: [] }) })
+      write('response.content_part.done', { ...fields, part })
+      contents.set(fields.output_index, [...(contents.get(fields.output_index) ?? []), part])
+    }
+    for (const [at, open] of this.#items) {
+      const content = contents.get(at)
+      const item = { ...open, ...(content && { content }), status: 'incomplete' }
+      write('response.output_item.done', { output_index: at, item })
+      this.#done.push(item)
+    }
+    const usage = {
+      input_tokens: inputTokens,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: outputTokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: inputTokens + outputTokens,
+    }
+    write('response.incomplete', { response: { ...this.#response, ...INCOMPLETE, output: this.#done, usage } })
+    return events
+  }
+}

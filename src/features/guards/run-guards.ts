@@ -1,0 +1,215 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import { runWithDeadline } from '../../lib/deadline.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Clock } from '../../types.ts'
+import type { Guard, GuardChange, GuardedRequest, GuardPart, GuardTexts, GuardVerdict } from './guard.ts'
+
+/** What the guards decided together. */
+export type GuardDecision =
+  /** The new texts of changed parts, by their IDs. */
+  | { readonly kind: 'passed'; readonly texts: ReadonlyMap<string, string> }
+  | {
+      readonly kind: 'refused'
+      readonly guard: Guard
+      readonly category: string | undefined
+      readonly ids?: readonly string[]
+    }
+  | { readonly kind: 'answered'; readonly guard: Guard; readonly text: string }
+
+/** What a guard did, for the header and for records. Never a text. */
+export interface GuardNote {
+  readonly name: string
+  readonly stage: GuardTexts['stage']
+  readonly verdict: 'pass' | 'change' | 'refuse' | 'answer' | 'failed' | 'failed-open'
+  readonly category?: string
+  readonly isWatched?: true
+}
+
+interface RunDependencies {
+  request: GuardedRequest
+  clock: Clock
+  /** Aborts when the client stops waiting. */
+  signal: AbortSignal
+  onError(error: unknown): void
+  /** Calls a model endpoint of this gateway. */
+  callModel(path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject>
+}
+
+/** Runs the guards of one request, from its texts to those of its response. */
+export class GuardRun {
+  readonly notes: GuardNote[] = []
+  readonly #guards: readonly Guard[]
+  readonly #deps: RunDependencies
+  readonly #memory = new Map<unknown, unknown>()
+
+  constructor(guards: readonly Guard[], deps: RunDependencies) {
+    this.#guards = guards
+    this.#deps = deps
+  }
+
+  /** Returns the guards of a stage. */
+  on(stage: GuardTexts['stage']): readonly Guard[] {
+    return this.#guards.filter(({ on = STAGES }) => on.includes(stage))
+  }
+
+  /**
+   * Checks texts: first the guards that may change them, one after the other, then all others together. The first refusal ends the rest. Rejects with
+   * `GUARD_UNAVAILABLE` if a guard fails.
+   */
+  async check(texts: GuardTexts, guards: readonly Guard[] = this.on(texts.stage)): Promise<GuardDecision> {
+    const changed = new Map<string, string>()
+    let { parts } = texts
+    for (const guard of guards.filter(({ changes }) => changes)) {
+      const decision = await this.#run(guard, { ...texts, parts }, this.#deps.signal)
+      if (decision.kind !== 'passed') return decision
+      for (const [id, text] of decision.texts) changed.set(id, text)
+      if (decision.texts.size > 0)
+        parts = parts.map((part) => ({ ...part, text: decision.texts.get(part.id) ?? part.text }))
+    }
+    const others = guards.filter(({ changes }) => !changes)
+    const refusal = await this.#runTogether(others, { ...texts, parts })
+    return refusal ?? { kind: 'passed', texts: changed }
+  }
+
+  async #runTogether(guards: readonly Guard[], texts: GuardTexts): Promise<GuardDecision | undefined> {
+    const [only] = guards
+    if (guards.length <= 1) {
+      const decision = only && (await this.#run(only, texts, this.#deps.signal))
+      return decision?.kind === 'passed' ? undefined : decision
+    }
+    const rest = new AbortController()
+    const signal = AbortSignal.any([rest.signal, this.#deps.signal])
+    try {
+      return await new Promise((resolve, reject) => {
+        const checks = guards.map(async (guard) => {
+          const decision = await this.#run(guard, texts, signal)
+          if (decision.kind !== 'passed') resolve(decision)
+        })
+        Promise.all(checks).then(() => resolve(undefined), reject)
+      })
+    } finally {
+      rest.abort()
+    }
+  }
+
+  async #run(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardDecision> {
+    const given = texts.parts.filter(({ text }) => text !== '')
+    if (given.length === 0) return NOTHING
+    const { name, onError = 'refuse', mode } = guard
+    try {
+      const verdict = await this.#ask(guard, { ...texts, parts: given }, signal)
+      return this.#decide(guard, verdict, given, texts.stage)
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason ?? thrown
+      this.#deps.onError(createGuardError(name, thrown))
+      const isOpen = onError === 'pass' || mode === 'watch'
+      this.notes.push({ name, stage: texts.stage, verdict: isOpen ? 'failed-open' : 'failed' })
+      if (isOpen) return NOTHING
+      throw createGuardError(name, thrown)
+    }
+  }
+
+  /** Turns a verdict on a whole request into a decision. */
+  note(guard: Guard, verdict: GuardVerdict | undefined): GuardDecision {
+    return this.#decide(guard, verdict, [], 'request')
+  }
+
+  /** Records a verdict, and drops it if the guard only watches. */
+  #decide(
+    guard: Guard,
+    verdict: GuardVerdict | undefined,
+    parts: readonly GuardPart[],
+    stage: GuardTexts['stage'],
+  ): GuardDecision {
+    const { name, mode } = guard
+    const decision = toDecision(guard, verdict, parts, stage)
+    if (decision.kind === 'passed' && decision.texts.size === 0) return decision
+    const category = decision.kind === 'refused' ? decision.category : undefined
+    this.notes.push({
+      ...{ name, stage, verdict: verdict?.verdict ?? 'pass' },
+      ...(category !== undefined && { category }),
+      ...(mode === 'watch' && { isWatched: true }),
+    })
+    return mode === 'watch' ? NOTHING : decision
+  }
+
+  async #ask(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
+    const { request, clock, callModel } = this.#deps
+    const { timeoutMs: ms = DEFAULT_TIMEOUT_MS } = guard
+    const memory = this.#memory
+    return runWithDeadline(
+      async (own) =>
+        guard.check(texts, { signal: own, memory, request, callModel: (path, body) => callModel(path, body, own) }),
+      {
+        ...{ clock, ms, signal },
+        late: () => new Error(`It took more than ${ms} ms.`),
+      },
+    )
+  }
+}
+
+/** The decision of guards that change nothing. */
+const NOTHING: GuardDecision = { kind: 'passed', texts: new Map() }
+
+const STAGES = ['request', 'answer'] as const
+const DEFAULT_TIMEOUT_MS = 2_000
+
+const createGuardError = (name: string, cause: unknown): GatewayError =>
+  gatewayError('GUARD_UNAVAILABLE', {
+    message: `The guard "${name}" could not check the content. Retry in a moment.`,
+    cause,
+    headers: { 'x-should-retry': 'true' },
+  })
+
+/** Throws for a verdict that a guard can't return. */
+function toDecision(
+  guard: Guard,
+  verdict: GuardVerdict | undefined,
+  parts: readonly GuardPart[],
+  stage: GuardTexts['stage'],
+): GuardDecision {
+  if (verdict === undefined) return NOTHING
+  if (!isObject(verdict)) throw new TypeError('It returned neither undefined nor an object with a verdict.')
+  switch (verdict.verdict) {
+    case 'pass':
+      return NOTHING
+    case 'refuse': {
+      const { category, ids } = verdict
+      if (category !== undefined && typeof category !== 'string') throw new TypeError('"category" must be a string.')
+      return { kind: 'refused', guard, category, ...(ids && { ids: ids.map((id) => findPart(parts, id).id) }) }
+    }
+    case 'answer':
+      if (typeof verdict.text !== 'string') throw new TypeError('"text" must be a string.')
+      if (stage === 'answer')
+        throw new TypeError('It returned a text for a response, which a guard can only pass, change, or reject.')
+      return { kind: 'answered', guard, text: verdict.text }
+    case 'change':
+      if (!guard.changes) throw new TypeError('Set "changes: true" on a guard that changes texts.')
+      return { kind: 'passed', texts: applyChanges(verdict.changes, parts) }
+    default:
+      throw new TypeError('It returned an unknown verdict.')
+  }
+}
+
+function findPart(parts: readonly GuardPart[], id: unknown): GuardPart {
+  const part = parts.find((one) => one.id === id)
+  if (!part) throw new TypeError('It named a part that it was not given.')
+  return part
+}
+
+/** Returns the new texts by ID, without those that stay the same. Spans refer to the text as given, from the last to the first. */
+function applyChanges(changes: readonly GuardChange[], parts: readonly GuardPart[]): Map<string, string> {
+  const texts = new Map<string, string>()
+  const sorted = [...changes].sort((one, other) => (other.start ?? 0) - (one.start ?? 0))
+  for (const { id, text, start = 0, end } of sorted) {
+    const part = findPart(parts, id)
+    if (typeof text !== 'string') throw new TypeError('The "text" of a change must be a string.')
+    const until = end ?? part.text.length
+    if (!(start >= 0 && start <= until && until <= part.text.length))
+      throw new RangeError('A span is outside its part.')
+    const present = texts.get(id) ?? part.text
+    texts.set(id, present.slice(0, start) + text + present.slice(end === undefined ? present.length : until))
+  }
+  for (const [id, text] of texts) if (text === findPart(parts, id).text) texts.delete(id)
+  return texts
+}

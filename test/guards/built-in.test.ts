@@ -1,0 +1,263 @@
+import { invisible, pii, secrets, size, tools, words } from '../../src/features/guards/guards.ts'
+import type { Guard } from '../../src/index.ts'
+import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/answers.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clientNames, openWorld } from './world.ts'
+
+const test = suite('built-in guards')
+
+const w = words({ name: 'w', words: ['sesame', 'open door', 'pass*'], older: 'refuse' })
+
+const refusedTexts: Record<string, string> = {
+  'the word': 'Say SESAME now',
+  'a phrase': 'an Open Door here',
+  'the rest of a word': 'my passphrase',
+  'check 14: a zero-width character': 'SE\u200bSAME',
+  'check 15: full-width letters': 'ＳＥＳＡＭＥ',
+  'check 16: tag characters': Array.from('SESAME', (letter) =>
+    String.fromCodePoint(0xe0000 + letter.charCodeAt(0)),
+  ).join(''),
+  'check 17: Cyrillic letters': 'SЕSАМЕ',
+  'check 19: a soft hyphen': 'SES\u00adAME',
+  'styled letters': '𝐒𝐄𝐒𝐀𝐌𝐄',
+}
+
+for (const [title, text] of Object.entries(refusedTexts))
+  test(`words: ${title} is refused`, async () => {
+    const { say } = await openWorld([w])
+    const response = await say('openai-chat', text)
+    assert.is(response.status, 400, await response.text())
+  })
+
+test('words: other words pass', async () => {
+  const { say } = await openWorld([w])
+  for (const text of ['SESAMES', 'a sesamé', 'bypass', 'open', 'doors open', 'SES AME'])
+    assert.is((await say('openai-chat', text)).status, 200, text)
+})
+
+test('check 20: a field that appears twice is refused', async () => {
+  const { send } = await openWorld([w])
+  const body = '{"model":"one/m","messages":[{"role":"user","content":"SESAME","content":"Hi"}]}'
+  assert.is((await send('/v1/chat/completions', body)).status, 400)
+})
+
+test('check 21: half of a surrogate pair is refused', async () => {
+  const { send } = await openWorld([w])
+  const body = '{"model":"one/m","messages":[{"role":"user","content":"\\ud83d"}]}'
+  assert.is((await send('/v1/chat/completions', body)).status, 400)
+})
+
+test('check 6: token arrays are refused', async () => {
+  const { send } = await openWorld([w])
+  for (const input of [
+    [1, 2],
+    [[1, 2], [3]],
+  ]) {
+    const response = await send('/v1/embeddings', { model: 'one/m', input })
+    assert.is(response.status, 400)
+    assert.match(await response.text(), 'token arrays')
+  }
+})
+
+const key = `sk-${'a1B2'.repeat(10)}`
+
+test('check 23: secrets are found in base64, in hex, and percent-encoded', async () => {
+  const hex = Array.from(key, (letter) => letter.charCodeAt(0).toString(16)).join('')
+  const percent = Array.from(key, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
+  for (const text of [`Use ${key} please`, btoa(`key=${key}`), hex, percent]) {
+    const { say } = await openWorld([secrets({ name: 's' })])
+    assert.is((await say('openai-chat', text)).status, 400, text)
+  }
+})
+
+const personal: Record<string, [real: string, other: string]> = {
+  email: ['ann.lee+x@example.co.uk', 'ann@localhost'],
+  card: ['4111 1111 1111 1111', '4111 1111 1111 1112'],
+  iban: ['DE89 3704 0044 0532 0130 00', 'DE89 3704 0044 0532 0130 01'],
+  ssn: ['123-45-6789', '000-45-6789'],
+  phone: ['+1 415 555 2671', 'version 1.2.3'],
+  ip: ['192.168.10.255', '1.2.3.456'],
+}
+
+for (const [type, [real, other]] of Object.entries(personal))
+  test(`pii: "${type}" is found by its form and check digits`, async () => {
+    const { say } = await openWorld([pii({ name: 'p', types: [type as 'email'] })])
+    const refused = await say('openai-chat', `It is ${real}, see?`)
+    assert.is(refused.status, 400, real)
+    assert.not.match(await refused.text(), real)
+    assert.is((await say('openai-chat', `It is ${other}, see?`)).status, 200, other)
+  })
+
+test('check 25: a body of 10 MB is searched in linear time', async () => {
+  const { say } = await openWorld([pii({ name: 'p' }), secrets({ name: 's' })])
+  const startedAt = performance.now()
+  assert.is((await say('openai-chat', 'a@a@'.repeat(2_500_000))).status, 200)
+  assert.ok(performance.now() - startedAt < 10_000, `${performance.now() - startedAt}`)
+})
+
+test('check 28: Persian text, family emoji, and the flag of Scotland keep their joiners and tags', async () => {
+  const text = 'می\u200cخواهم 👩\u200d👩\u200d👧 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}'
+  const { say, upstream } = await openWorld([invisible({ name: 'i' })])
+  await say('openai-chat', text)
+  assert.is(JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content, text)
+  const hidden = Array.from('hi', (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('')
+  await say('openai-chat', `a\u200bb ${hidden}\u202ec`)
+  assert.is(JSON.parse(upstream.calls[1]?.body ?? '').messages[0].content, 'ab c')
+})
+
+test('size: limits characters, turns, tools, and media', async () => {
+  const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } }
+  const image = { type: 'image_url', image_url: { url: 'https://a.test/b.png' } }
+  for (const [limits, body] of [
+    [{ maxCharacters: 9 }, { messages: [{ role: 'user', content: '0123456789' }] }],
+    [
+      { maxTurns: 1 },
+      {
+        messages: [
+          { role: 'user', content: 'a' },
+          { role: 'user', content: 'b' },
+        ],
+      },
+    ],
+    [{ maxTools: 1 }, { tools: [tool, tool] }],
+    [{ maxMedia: 1 }, { messages: [{ role: 'user', content: [image, image] }] }],
+  ] as const) {
+    const { say } = await openWorld([size({ name: 'z', ...limits })])
+    assert.is((await say('openai-chat', 'Hi')).status, 200)
+    assert.is((await say('openai-chat', 'Hi', { body })).status, 400, JSON.stringify(limits))
+  }
+})
+
+test('tools: refuses tools that are denied, not allowed, or run by a provider', async () => {
+  const tool = (name: string) => ({ type: 'function', function: { name, parameters: { type: 'object' } } })
+  for (const [rules, offered, status] of [
+    [{ deny: ['shell*'] }, [tool('shell_run')], 400],
+    [{ deny: ['shell*'] }, [tool('search')], 200],
+    [{ allow: ['search'] }, [tool('search')], 200],
+    [{ allow: ['search'] }, [tool('search'), tool('mail')], 400],
+  ] as const) {
+    const { say } = await openWorld([tools({ name: 't', ...rules })])
+    assert.is((await say('openai-chat', 'Hi', { body: { tools: offered } })).status, status, JSON.stringify(rules))
+  }
+  const { say } = await openWorld([tools({ name: 't', hosted: 'refuse' })])
+  assert.is(
+    (await say('anthropic-messages', 'Hi', { body: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] } }))
+      .status,
+    400,
+  )
+  assert.is((await say('gemini', 'Hi', { body: { tools: [{ googleSearch: {} }] } })).status, 400)
+})
+
+const mask: Guard = pii({ name: 'm', types: ['email'], action: 'mask' })
+const sent = (body = '') => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
+
+test('check 60: each address gets its own placeholder, and the client gets the addresses back', async () => {
+  const { say, upstream } = await openWorld([mask], { answer: chatAnswer('See EMAIL-1-0000.') })
+  await say('openai-chat', 'From ann@a.test to bob@b.test, cc ann@a.test')
+  const [text] = sent(upstream.calls[0]?.body)
+  assert.match(text, /^From EMAIL-1-(\w{4}) to EMAIL-2-\1, cc EMAIL-1-\1$/)
+})
+
+/** The placeholder that a caller without a key gets for its first address. */
+async function findPlaceholder(): Promise<string> {
+  const { say, upstream } = await openWorld([mask])
+  await say('openai-chat', 'ann@a.test')
+  return sent(upstream.calls[0]?.body)[0]
+}
+
+for (const client of clientNames)
+  test(`check 62: a placeholder is restored wherever the stream splits it (${client})`, async () => {
+    const placeholder = await findPlaceholder()
+    for (const spelled of [placeholder, placeholder.toLowerCase()])
+      for (let at = 1; at < placeholder.length; at += 3) {
+        const pieces = ['Write to ', spelled.slice(0, at), `${spelled.slice(at)} soon.`]
+        const events = [...pieces.map((content) => chatChunk({ content })), ...chatEvents().slice(-3)]
+        const { say } = await openWorld([mask], { events })
+        const text = await (await say(client, 'Mail ann@a.test', { stream: true })).text()
+        assert.match(text, 'ann@a.test', `${at}`)
+        assert.not.match(text, new RegExp(placeholder.slice(at), 'i').source)
+      }
+  })
+
+test('check 63: a value with quotes is restored as valid JSON in the arguments of a call', async () => {
+  const quoting: Guard = words({ name: 'q', words: ['say "hi"'], action: 'mask' })
+  const probe = await openWorld([quoting])
+  await probe.say('openai-chat', 'say "hi"')
+  const placeholder = sent(probe.upstream.calls[0]?.body)[0]
+  const args = JSON.stringify({ text: placeholder })
+  const events = [
+    chatChunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] }),
+    chatChunk({ tool_calls: [{ index: 0, function: { arguments: args.slice(0, 12) } }] }),
+    chatChunk({ tool_calls: [{ index: 0, function: { arguments: args.slice(12) } }] }),
+    chatChunk({}, 'tool_calls'),
+    ...chatEvents().slice(-2),
+  ]
+  const { say } = await openWorld([quoting], { events })
+  const text = await (await say('openai-chat', 'say "hi"', { stream: true })).text()
+  let joined = ''
+  for (const [, data = ''] of text.matchAll(/^data: (\{.*\})$/gm))
+    joined += JSON.parse(data).choices[0]?.delta.tool_calls?.[0]?.function?.arguments ?? ''
+  assert.equal(JSON.parse(joined), { text: 'say "hi"' })
+})
+
+test('check 64: a placeholder that the model invents stays', async () => {
+  const placeholder = await findPlaceholder()
+  const invented = placeholder.replace('-1-', '-9-')
+  const { say } = await openWorld([mask], { answer: chatAnswer(`To ${invented}`) })
+  assert.match(await (await say('openai-chat', 'Mail ann@a.test')).text(), invented)
+})
+
+test('check 65: a placeholder that the user wrote does not become an address', async () => {
+  const placeholder = await findPlaceholder()
+  const { say } = await openWorld([mask], { answer: chatAnswer(`Not ${placeholder}`) })
+  const text = await (await say('openai-chat', `Mail ann@a.test, not ${placeholder}`)).text()
+  assert.match(text, `Not ${placeholder}`)
+})
+
+test('check 66: the beginning of a conversation that grows keeps its bytes', async () => {
+  const { say, upstream } = await openWorld([mask])
+  const messages = [{ role: 'user', content: 'Mail ann@a.test' }]
+  await say('openai-chat', '', { body: { messages } })
+  await say('openai-chat', '', {
+    body: {
+      messages: [
+        ...messages,
+        { role: 'assistant', content: 'To ann@a.test?' },
+        { role: 'user', content: 'And bob@b.test' },
+      ],
+    },
+  })
+  const [before, after] = upstream.calls.map(({ body }) => sent(body))
+  assert.is(after[0], before[0])
+  assert.match(after[2], /EMAIL-2-/)
+})
+
+test('check 70: a secret is never restored', async () => {
+  const hiding: Guard = secrets({ name: 's', action: 'mask' })
+  const probe = await openWorld([hiding])
+  await probe.say('openai-chat', key)
+  const placeholder = sent(probe.upstream.calls[0]?.body)[0]
+  assert.match(placeholder, /^SECRET-1-/)
+  const { say } = await openWorld([hiding], { answer: chatAnswer(`It is ${placeholder}`) })
+  const text = await (await say('openai-chat', key)).text()
+  assert.match(text, placeholder)
+  assert.not.match(text, key)
+})
+
+test('a built-in guard with options that do not exist throws', () => {
+  for (const [create, problem] of [
+    [() => words({ name: 'a' } as never), 'words().words is required.'],
+    [() => words({ name: 'a', words: [] }), 'words().words must not be empty.'],
+    [() => pii({ name: 'a', types: ['mail' as never] }), 'pii().types[0] must be one of "email"'],
+    [() => pii({ name: 'a', acton: 'mask' } as never), 'pii().acton is not a known field.'],
+    [() => size({ name: 'a', maxTools: 0 }), 'size().maxTools must be a whole number of 1 or more.'],
+  ] as const) {
+    let message = ''
+    try {
+      create()
+    } catch (error) {
+      message = String(error)
+    }
+    assert.match(message, problem)
+  }
+})

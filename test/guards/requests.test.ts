@@ -1,0 +1,186 @@
+import { assert, suite } from '../support/suite.ts'
+import { clientNames, openWorld, WORD, w } from './world.ts'
+
+const test = suite('guards on requests')
+
+for (const client of clientNames)
+  test(`check 1: a refused request gets a 400 in the client's envelope, and no provider is called (${client})`, async () => {
+    const { say, upstream } = await openWorld([w])
+    const response = await say(client, `Open ${WORD}`)
+    const text = await response.text()
+    assert.is(response.status, 400, text)
+    assert.is(response.headers.get('x-should-retry'), 'false')
+    assert.is(response.headers.get('x-signalbox-guards'), 'refused; name=w')
+    assert.match(text, 'The guard \\"w\\" rejected the content of this request.')
+    assert.not.match(text, WORD)
+    if (client.startsWith('openai')) assert.is(JSON.parse(text).error.code, 'content_filter')
+    assert.is(upstream.calls.length, 0)
+  })
+
+for (const client of clientNames)
+  test(`a request that passes reaches the provider (${client})`, async () => {
+    const { say, upstream } = await openWorld([w])
+    const response = await say(client, 'Open the door')
+    assert.is(response.status, 200, await response.clone().text())
+    assert.is(response.headers.get('x-signalbox-guards'), null)
+    assert.is(upstream.calls.length, 1)
+  })
+
+const chat = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] }
+
+const places: Record<string, [path: string, body: unknown, headers?: Record<string, string>]> = {
+  'check 2: a system message': [
+    '/v1/chat/completions',
+    { ...chat, messages: [{ role: 'system', content: WORD }, ...chat.messages] },
+  ],
+  'check 2: a developer message': [
+    '/v1/chat/completions',
+    { ...chat, messages: [{ role: 'developer', content: WORD }, ...chat.messages] },
+  ],
+  'check 2: "instructions"': ['/v1/responses', { model: 'one/m', instructions: `Say ${WORD}`, input: 'Hi' }],
+  'check 2: "system" as a string': [
+    '/v1/messages',
+    { model: 'one/m', max_tokens: 9, system: WORD, messages: chat.messages },
+  ],
+  'check 2: "system" as blocks': [
+    '/v1/messages',
+    { model: 'one/m', max_tokens: 9, system: [{ type: 'text', text: WORD }], messages: chat.messages },
+  ],
+  'check 2: "systemInstruction"': [
+    '/v1beta/models/one/m:generateContent',
+    { systemInstruction: { parts: [{ text: WORD }] }, contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  ],
+  'check 2: "system_instruction"': [
+    '/v1beta/models/one/m:generateContent',
+    { system_instruction: { parts: [{ text: WORD }] }, contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  ],
+  'check 3: a tool result': [
+    '/v1/chat/completions',
+    {
+      ...chat,
+      messages: [
+        ...chat.messages,
+        { role: 'assistant', tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+        { role: 'tool', tool_call_id: 'a', content: WORD },
+      ],
+    },
+  ],
+  "check 3: a tool's description": [
+    '/v1/chat/completions',
+    {
+      ...chat,
+      tools: [{ type: 'function', function: { name: 'f', description: WORD, parameters: { type: 'object' } } }],
+    },
+  ],
+  'check 4: "metadata"': ['/v1/chat/completions', { ...chat, metadata: { note: WORD } }],
+  'check 4: "user"': ['/v1/chat/completions', { ...chat, user: WORD }],
+  'check 4: "stop"': ['/v1/chat/completions', { ...chat, stop: [WORD] }],
+  'check 4: "prediction"': ['/v1/chat/completions', { ...chat, prediction: { type: 'content', content: WORD } }],
+  'check 4: a description in a JSON schema': [
+    '/v1/chat/completions',
+    {
+      ...chat,
+      response_format: {
+        type: 'json_schema',
+        json_schema: {
+          name: 's',
+          schema: { type: 'object', properties: { a: { type: 'string', description: WORD } } },
+        },
+      },
+    },
+  ],
+  'check 4: an unknown field': ['/v1/chat/completions', { ...chat, x_note: WORD }],
+  'check 5: an embedding of a string': ['/v1/embeddings', { model: 'one/m', input: WORD }],
+  'check 5: an embedding of a list': ['/v1/embeddings', { model: 'one/m', input: ['a', WORD] }],
+  'check 5: an image prompt': ['/v1/images/generations', { model: 'one/m', prompt: WORD }],
+  'check 5: speech': ['/v1/audio/speech', { model: 'one/m', input: WORD, voice: 'alloy' }],
+  'check 5: a document to rerank': ['/v1/rerank', { model: 'one/m', query: 'a', documents: ['b', WORD] }],
+  'check 5: a moderation': ['/v1/moderations', { model: 'one/m', input: WORD }],
+  'check 5: a token count': [
+    '/v1/messages/count_tokens',
+    { model: 'one/m', messages: [{ role: 'user', content: WORD }] },
+  ],
+  'check 5: a compaction': ['/v1/responses/compact', { model: 'one/m', input: WORD }],
+  'check 8: two texts that spell the word together': [
+    '/v1/chat/completions',
+    {
+      ...chat,
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'SES' },
+            { type: 'text', text: 'AME' },
+          ],
+        },
+      ],
+    },
+  ],
+  'check 9: a data URL with text': [
+    '/v1/chat/completions',
+    {
+      ...chat,
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'file', file: { file_data: `data:text/plain;base64,${btoa(`Say ${WORD}`)}` } }],
+        },
+      ],
+    },
+  ],
+  'check 18: an escape in the JSON': [
+    '/v1/chat/completions',
+    '{"model":"one/m","messages":[{"role":"user","content":"\\u0053ESAME"}]}',
+  ],
+  'check 24: an escape in JSON in a string': [
+    '/v1/chat/completions',
+    JSON.stringify({
+      ...chat,
+      messages: [
+        ...chat.messages,
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":"\\u0053ESAME"}' } }],
+        },
+        { role: 'tool', tool_call_id: 'a', content: 'ok' },
+      ],
+    }),
+  ],
+}
+
+for (const [title, [path, body, headers]] of Object.entries(places))
+  test(`${title} is refused`, async () => {
+    const { send, upstream } = await openWorld([{ ...w, older: 'refuse' }])
+    const response = await send(path, body, headers)
+    const text = await response.text()
+    assert.is(response.status, 400, text)
+    assert.match(text, 'rejected the content')
+    assert.is(upstream.calls.length, 0)
+  })
+
+test('check 3: arguments and the names of their fields are refused', async () => {
+  for (const input of [{ a: WORD }, { [WORD]: 1 }]) {
+    const { send } = await openWorld([{ ...w, older: 'refuse' }])
+    const response = await send('/v1/messages', {
+      model: 'one/m',
+      max_tokens: 9,
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'ok' }] },
+      ],
+    })
+    assert.is(response.status, 400, await response.text())
+  }
+})
+
+test('check 5: the prompt of a transcription is refused', async () => {
+  const { send, upstream } = await openWorld([w])
+  const form = new FormData()
+  form.set('model', 'one/m')
+  form.set('prompt', `Say ${WORD}`)
+  form.set('file', new Blob([new Uint8Array(8)]), 'a.wav')
+  const response = await send('/v1/audio/transcriptions', form)
+  assert.is(response.status, 400, await response.text())
+  assert.is(upstream.calls.length, 0)
+})

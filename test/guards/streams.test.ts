@@ -1,0 +1,197 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { words } from '../../src/features/guards/guards.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { Guard } from '../../src/index.ts'
+import { chatChunk, chatEvents, messageEvents, ping, textDelta } from '../pipeline/support/answers.ts'
+import { fakeUpstream } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openWorld, WORD, w } from './world.ts'
+
+const test = suite('guards on streams')
+
+const builtIn = words({ name: 'words', words: [WORD] })
+const toStream = (pieces: readonly string[]) => [
+  ...pieces.map((content) => chatChunk({ content })),
+  ...chatEvents().slice(-3),
+]
+
+/** A gateway whose provider streams what the test writes. */
+async function openLive(guard: Guard) {
+  let send: (text: string) => void = () => {}
+  let end = () => {}
+  let isCancelled = false
+  const upstream = fakeUpstream(
+    () =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          start(controller) {
+            send = (text) => controller.enqueue(new TextEncoder().encode(text))
+            end = () => controller.close()
+          },
+          cancel() {
+            isCancelled = true
+          },
+        }),
+        { headers: { 'content-type': 'text/event-stream' } },
+      ),
+  )
+  const gateway = createGateway({
+    ...{ storage: memoryStorage(), fetch: upstream, logger: false, guards: [guard] },
+    connections: { one: { apiKey: 'k', baseUrl: 'https://one.test/v1' } },
+  })
+  const sending = gateway.fetch('http://gateway/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  while (upstream.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  send(chatChunk({ role: 'assistant', content: 'One. ' }))
+  const response = await sending
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  let text = ''
+  const reading = (async () => {
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
+      text += new TextDecoder().decode(chunk.value)
+  })()
+  return {
+    send: (events: string) => send(events),
+    end: () => end(),
+    /** Waits, and returns everything that has arrived. */
+    async arrived(ms = 50) {
+      await new Promise((resolve) => setTimeout(resolve, ms))
+      return text
+    },
+    reading,
+    isCancelled: () => isCancelled,
+  }
+}
+
+test('check 44: held text stays back however long the provider is silent, and pings go on', async () => {
+  const { send, end, arrived, reading } = await openLive(builtIn)
+  assert.match(await arrived(), 'One. ')
+  send(chatChunk({ content: 'Say SESA' }))
+  send(': ping\n\n')
+  const text = await arrived(900)
+  assert.not.match(text, 'SESA')
+  assert.match(text, ': ping')
+  send(chatChunk({ content: 'me' }))
+  send(chatEvents().slice(-3).join(''))
+  end()
+  await reading
+  assert.match(await arrived(), 'content_filter')
+})
+
+test('a refusal cancels the call of the provider', async () => {
+  const { send, arrived, reading, isCancelled } = await openLive(builtIn)
+  send(chatChunk({ content: `${WORD}. ` }))
+  await reading
+  assert.match(await arrived(), 'content_filter')
+  assert.ok(isCancelled())
+})
+
+test('a slow guard of your own lets text go after 750 ms without a sentence', async () => {
+  const { send, end, arrived, reading } = await openLive({ ...w, maxMatch: 6 })
+  send(chatChunk({ content: 'several words without an end' }))
+  assert.not.match(await arrived(100), 'several')
+  send(chatChunk({ content: ' and more' }))
+  assert.match(await arrived(1_500), 'several words without an end')
+  send(chatEvents().slice(-3).join(''))
+  end()
+  await reading
+})
+
+test('check 71: text without a word that begins a match is not held', async () => {
+  const { send, end, arrived, reading } = await openLive(builtIn)
+  send(chatChunk({ content: 'Two' }))
+  assert.match(await arrived(), '"Two"')
+  send(chatChunk({ content: ' sea' }))
+  assert.match(await arrived(), '" sea"')
+  send(chatEvents().slice(-3).join(''))
+  end()
+  await reading
+})
+
+for (const guard of [w, builtIn]) {
+  test(`check 38: a word is refused wherever the bytes are cut (${guard.name})`, async () => {
+    const whole = toStream(['One. ', `Say ${WORD}`, ' now']).join('')
+    const from = whole.indexOf(WORD) - 30
+    for (let at = from; at < from + 60; at += 3) {
+      const { say } = await openWorld([guard], { events: [whole.slice(0, at), whole.slice(at)] })
+      const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
+      assert.not.match(text, WORD, `${at}`)
+      assert.match(text, 'content_filter')
+    }
+  })
+
+  test(`check 41: a word in the reasoning is refused (${guard.name})`, async () => {
+    const events = [chatChunk({ reasoning_content: `I think ${WORD}. ` }), ...toStream(['Fine.'])]
+    for (const client of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'ai-sdk'] as const) {
+      const text = await (await (await openWorld([guard], { events })).say(client, 'Hi', { stream: true })).text()
+      assert.not.match(text, WORD, client)
+      assert.not.match(text, 'Fine', client)
+    }
+  })
+
+  test(`check 40: a word that only the final copy has is refused (${guard.name})`, async () => {
+    const probe = await openWorld([], { events: toStream(['One. ', 'Two.']) })
+    const stream = await (await probe.say('openai-responses', 'Hi', { stream: true })).text()
+    const at = stream.indexOf('event: response.completed')
+    const events = [stream.slice(0, at), stream.slice(at).replaceAll('Two.', `${WORD}.`)]
+    const { say } = await openWorld([guard], { events, format: 'openai-responses' })
+    const text = await (await say('openai-responses', 'Hi', { stream: true })).text()
+    assert.not.match(text, WORD)
+    assert.match(text, 'content_filter')
+  })
+
+  test(`check 43: the tokens of a refused text are not sent as log probabilities (${guard.name})`, async () => {
+    const logprobs = { content: [{ token: 'SES', logprob: -1, bytes: null, top_logprobs: [] }] }
+    const chunk = JSON.parse(chatChunk({ content: 'SES' }).slice('data: '.length))
+    chunk.choices[0].logprobs = logprobs
+    const events = [chatChunk({ content: 'One. ' }), `data: ${JSON.stringify(chunk)}\n\n`, ...toStream(['AME. '])]
+    const text = await (await (await openWorld([guard], { events })).say('openai-chat', 'Hi', { stream: true })).text()
+    assert.not.match(text, 'SES')
+  })
+}
+
+test('check 45: a stream that is held as a whole is refused when it is too long', async () => {
+  const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
+  const events = toStream(Array.from({ length: 100 }, () => 'a long piece of text '.repeat(50)))
+  const { say } = await openWorld([guard], { events, options: { limits: { maxResponseBytes: 50_000 } } })
+  const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
+  assert.not.match(text, 'a long piece')
+  assert.match(text, 'content_filter')
+})
+
+test('a stream that is held as a whole arrives after its last check', async () => {
+  const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
+  const { say } = await openWorld([guard], { events: toStream(['One. ', 'Two.']) })
+  const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
+  assert.match(text, 'One. ')
+  assert.match(text, '[DONE]')
+})
+
+test('a message stream that is passed through ends with open blocks closed', async () => {
+  const events = messageEvents('One. ')
+  const stream = [...events.slice(0, -3), ping, textDelta(`${WORD}. `), ...events.slice(-3)]
+  const { say } = await openWorld([builtIn], { events: stream, format: 'anthropic-messages' })
+  const text = await (await say('anthropic-messages', 'Hi', { stream: true })).text()
+  const types = [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type)
+  assert.equal(types.slice(-3), ['content_block_stop', 'message_delta', 'message_stop'])
+  assert.match(text, '"stop_reason":"refusal"')
+  assert.not.match(text, WORD)
+})
+
+test('a word that is split between text and the finish of a choice is refused at the end', async () => {
+  const events = [chatChunk({ content: `The word is ${WORD}` }), ...chatEvents().slice(-3)]
+  const text = await (await (await openWorld([builtIn], { events })).say('openai-chat', 'Hi', { stream: true })).text()
+  assert.not.match(text, WORD)
+  assert.match(text, 'content_filter')
+})
+
+test('an error of the provider in the middle of a stream reaches the client', async () => {
+  const events = [chatChunk({ content: 'One. ' }), 'data: {"error":{"message":"Overloaded","type":"server_error"}}\n\n']
+  const text = await (await (await openWorld([builtIn], { events })).say('openai-chat', 'Hi', { stream: true })).text()
+  assert.match(text, 'Overloaded')
+  assert.not.match(text, '[DONE]')
+})
