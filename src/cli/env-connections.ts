@@ -51,11 +51,11 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
       const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
       const given = env[variable ?? '']?.trim()
       const apiKey = given === undefined ? undefined : stripQuotes(given).trim()
-      let leftOut = variable && apiKey ? findSkipReason(provider, apiKey, { env, all }) : 'it is not set'
-      if (variable && leftOut === undefined) {
+      let problem = variable && apiKey ? findSkipReason(provider, apiKey, { env, all }) : 'it is not set'
+      if (variable && problem === undefined) {
         const name = nameFor(data.catalog, provider, variable)
         const isRenamed = own !== undefined && !isNamedHere(own, data.catalog)
-        leftOut = await connections.put({ id, provider, apiKey: apiKey ?? null, ...(!isRenamed && { name }) }).then(
+        problem = await connections.put({ id, provider, apiKey: apiKey ?? null, ...(!isRenamed && { name }) }).then(
           () => undefined,
           (error: unknown) => {
             if (isGatewayError(error, 'INVALID_REQUEST')) return error.message
@@ -63,8 +63,8 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
           },
         )
       }
-      if (leftOut !== undefined && own) await connections.delete(id)
-      if (variable) found.push({ variable, provider, ...(leftOut !== undefined && { problem: leftOut }) })
+      if (problem !== undefined && own) await connections.delete(id)
+      if (variable) found.push({ variable, provider, ...(problem !== undefined && { problem }) })
     }
     return found
   })

@@ -68,10 +68,10 @@ function formatDashboard({ hasDashboard, baseUrl, token }: Welcome): string[] {
 /** Formats one line for each variable with a provider's API key. */
 function formatVariables({ envConnections }: Welcome): string[] {
   if (envConnections.length === 0) return []
-  const lines = envConnections.map(({ variable, provider, problem: leftOut }) =>
-    leftOut === undefined
+  const lines = envConnections.map(({ variable, provider, problem }) =>
+    problem === undefined
       ? `  ${variable}: connected "${provider}" as "${ENV_PREFIX}${provider}"`
-      : `  ${variable}: skipped (${leftOut.replace(/\.$/, '')})`,
+      : `  ${variable}: skipped (${problem.replace(/\.$/, '')})`,
   )
   return [`Provider keys in the environment (use --no-env to ignore them):\n${lines.join('\n')}`]
 }

@@ -68,8 +68,8 @@ test('each variable belongs to a built-in provider', async () => {
   const any = new Proxy({}, { get: (_, name) => (String(name).endsWith('_API_KEY') ? KEY : undefined) })
   const found = await apply(any)
   assert.ok(found.length > 10)
-  for (const { provider, problem: leftOut } of found)
-    assert.equal([provider in defaultCatalog, leftOut], [true, undefined])
+  for (const { provider, problem: problem } of found)
+    assert.equal([provider in defaultCatalog, problem], [true, undefined])
 })
 
 test('updates the key when the variable changes, and removes the connection when the variable is gone', async () => {
@@ -103,8 +103,8 @@ for (const isActive of [true, false]) {
     const { data, list, apply } = openData()
     await apply({ OPENAI_API_KEY: KEY })
     await withManagement(data, ({ connections }) => connections.create({ provider: 'openai', isActive }))
-    const leftOut = '"openai" already has a connection'
-    assert.equal(await apply({ OPENAI_API_KEY: KEY }), [{ variable: 'OPENAI_API_KEY', provider: 'openai', leftOut }])
+    const problem = '"openai" already has a connection'
+    assert.equal(await apply({ OPENAI_API_KEY: KEY }), [{ variable: 'OPENAI_API_KEY', provider: 'openai', problem }])
     assert.equal(
       (await list()).map(({ id }) => id.startsWith('env-')),
       [false],
@@ -112,7 +112,7 @@ for (const isActive of [true, false]) {
   })
 }
 
-for (const [env, leftOut] of [
+for (const [env, problem] of [
   [{ OPENAI_API_KEY: `sbx_${'x'.repeat(40)}` }, /^it contains a Signalbox API key$/],
   [
     { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: 'http://127.0.0.1:4000/v1' },
@@ -120,11 +120,11 @@ for (const [env, leftOut] of [
   ],
   [{ OPENAI_API_KEY: 'sk with blanks' }, /must be the bare key/],
 ] as const) {
-  test(`skips a variable: ${leftOut.source}`, async () => {
+  test(`skips a variable: ${problem.source}`, async () => {
     const { list, apply } = openData()
     await apply({ OPENAI_API_KEY: KEY })
     const [found] = await apply(env)
-    assert.match(found?.problem ?? '', leftOut)
+    assert.match(found?.problem ?? '', problem)
     assert.equal(await list(), [])
   })
 }
