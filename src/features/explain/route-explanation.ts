@@ -5,7 +5,6 @@ import { getFormat } from '../../protocols/formats/formats.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Caller } from '../../request/caller.ts'
 import { createGroupRoutes } from '../../request/choose/group-routing.ts'
-import { resolveForEndpoint } from '../../request/choose/resolution.ts'
 import { createUnknownModelError } from '../../request/choose/unknown-model.ts'
 import { createDrainingError } from '../../request/codec/call-failure.ts'
 import type { CodecRequest } from '../../request/codec/codec.ts'
@@ -16,6 +15,7 @@ import { redirectMediaCall } from '../../request/media-redirect.ts'
 import { hasOwnTerms } from '../../request/read-request.ts'
 import { readFacts } from '../../request/request-facts.ts'
 import type { ChooseModels } from '../../request/route-call.ts'
+import { checkComboKind } from '../../request/routing/combo-kinds.ts'
 import type { ExplainedTarget, Explanation, SkippedEntry } from '../../request/routing/explanation.ts'
 import type { GroupChoice, GroupEntry, Route, RouteTarget } from '../../request/routing/group.ts'
 import { formatVia, getRequestedName, serializeParams } from '../../request/routing/group.ts'
@@ -111,8 +111,9 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
       onUnresolved: ({ name }: GroupEntry, choice: Pick<GroupChoice, 'group'>) =>
         leftOut.push({ combo: choice.group.name, model: name, unmet: 'unreachable' }),
     }
-    const resolution = list ?? resolveForEndpoint(call.endpoint, model, table)
+    const resolution = list ?? table.resolveModel(model, undefined, call.endpoint.service)
     if (!resolution) throw await createUnknownModelError(model, table, endpoint)
+    if (resolution !== list && 'strategy' in resolution) checkComboKind(resolution, call.endpoint, table)
     const found = 'strategy' in resolution ? createGroupRoutes(resolution, model, resolver) : resolution
     for await (const route of found) {
       routes.push(route)

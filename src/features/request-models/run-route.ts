@@ -13,10 +13,10 @@ import {
   type RouteCandidate,
   type RoutedModels,
 } from '../../request/route-call.ts'
+import { requireComboKind, requireOneModel } from '../../request/routing/combo-kinds.ts'
 import { type GroupEntry, getRequestedName, type Route, type RouteTarget } from '../../request/routing/group.ts'
 import { getGroupReach } from '../../request/routing/group-reach.ts'
 import { findMissingProviders } from '../../request/routing/known-names.ts'
-import { requireComboKind, requireOneModel } from '../../request/routing/model-kinds.ts'
 import { getCallableName } from '../../request/routing/route-table.ts'
 import type { CallChange, TargetRule } from '../../request/steps.ts'
 import type { RequestModels } from '../../types.ts'

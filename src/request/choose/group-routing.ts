@@ -2,6 +2,7 @@ import { gatewayError } from '../../errors.ts'
 import type { ModelRequest } from '../model-request.ts'
 import { readFacts } from '../request-facts.ts'
 import type { GroupSelection } from '../routing/chooser.ts'
+import { checkComboKind } from '../routing/combo-kinds.ts'
 import { type OnEntry, walkRoutes } from '../routing/follow.ts'
 import type { Group, Route } from '../routing/group.ts'
 import { formatVia } from '../routing/group.ts'
@@ -14,7 +15,7 @@ import { loadNameErrors } from './no-target.ts'
 
 /** Finds the routes of requests within groups. */
 export interface GroupRouting extends GroupChooser {
-  /** Returns the routes of a request whose model name refers to a group. */
+  /** Returns the routes of a request whose model name refers to a group. Throws `INVALID_REQUEST` for a combo of another kind. */
   getGroupRoutes(group: Group, request: ModelRequest): GroupRoutes
 }
 
@@ -29,7 +30,8 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
   const chooser = createGroupChooser(dependencies)
   return {
     ...chooser,
-    getGroupRoutes(group, { call, exchange, table, context, log, owner }) {
+    getGroupRoutes(group, { call, exchange, table, context, log, owner, list }) {
+      if (group !== list) checkComboKind(group, call.endpoint, table)
       const facts = readFacts(call, { owner, header: (name) => exchange.header(name) })
       const selection = chooser.startSelection(facts, context.health)
       const routes = createGroupRoutes(group, call.model, {

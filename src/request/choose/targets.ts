@@ -18,7 +18,6 @@ import {
   wouldRepeatFailure,
 } from './candidates.ts'
 import { loadLastResort, loadNameErrors } from './no-target.ts'
-import { resolveForEndpoint } from './resolution.ts'
 
 /** Why there is no next target. */
 export interface NoTarget {
@@ -97,7 +96,7 @@ export class Targets {
     const request = this.#request
     if (!this.#found) {
       const { table, call, context, list } = request
-      const resolution = list ?? resolveForEndpoint(call.endpoint, call.model, table)
+      const resolution = list ?? table.resolveModel(call.model, undefined, call.endpoint.service)
       if (!resolution) throw await (await loadNameErrors()).createUnknownModelError(call.model, table, call.endpoint)
       if ('strategy' in resolution) {
         const loading = context.loadGroupRouting()

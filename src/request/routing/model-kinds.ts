@@ -5,8 +5,7 @@ import { getCatalogModel } from '../../protocols/providers/catalog-model.ts'
 import { getDefinition, getProviderNames } from '../../protocols/providers/provider-names.ts'
 import { getTargetName, type ProviderTarget } from '../../protocols/providers/target.ts'
 import type { Catalog, CustomModel, Kind } from '../../types.ts'
-import type { Group, RouteTarget } from './group.ts'
-import { describeMixedVectors, findTwoModels } from './one-model.ts'
+import type { RouteTarget } from './group.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** The purpose of each kind of model. */
@@ -30,7 +29,7 @@ export const describeOtherKind = (name: string, kind: Kind | undefined, endpoint
     : `"${name}" is a model for ${PURPOSES[kind]}${suggestEndpoint(kind)}`
 
 /** Returns the end of a sentence about a model: the endpoint that serves its kind. */
-function suggestEndpoint(kind: Kind): string {
+export function suggestEndpoint(kind: Kind): string {
   const endpoint = findEndpoint(kind)
   return endpoint ? `. Use POST ${endpoint.path}.` : ", which this gateway doesn't support yet."
 }
@@ -57,7 +56,7 @@ function findKindInCatalog(target: Model, catalog: RouteTable['catalog']): Kind 
   return fetchConfig && target.model === 'fetch' ? 'webFetch' : undefined
 }
 
-type RequestedEndpoint = Pick<Endpoint, 'operation' | 'path'>
+export type RequestedEndpoint = Pick<Endpoint, 'operation' | 'path'>
 
 const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolean =>
   operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
@@ -66,7 +65,7 @@ const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolean =>
  * Returns whether the kind is only served at another endpoint. A kind that isn't served anywhere yet is sent to chat providers, since some of them
  * respond with images and speech there; the others reject it.
  */
-const needsOtherEndpoint = (endpoint: RequestedEndpoint, kind: Kind): boolean =>
+export const needsOtherEndpoint = (endpoint: RequestedEndpoint, kind: Kind): boolean =>
   !servesKind(endpoint, kind) && (findEndpoint(kind) !== undefined || endpoint.operation.kind !== 'llm')
 
 /**
@@ -95,34 +94,3 @@ const isServedAsChat = (
 ): boolean => operation.kind === 'llm' && CHAT_KINDS.has(kind) && (format === 'gemini' || /(?:^|\/)gemini-/.test(model))
 
 const CHAT_KINDS: ReadonlySet<Kind> = new Set(['image', 'tts', 'stt'])
-
-/** Throws an `INVALID_REQUEST` that names the right endpoint if a combo is of a kind that the endpoint doesn't serve. */
-export function requireComboKind({ name, kind }: Pick<Group, 'name' | 'kind'>, endpoint: RequestedEndpoint): void {
-  if (kind === undefined || !needsOtherEndpoint(endpoint, kind)) return
-  throw gatewayError('INVALID_REQUEST', {
-    message: `POST ${endpoint.path} does not serve the combo "${name}" of kind "${kind}"${suggestEndpoint(kind)}`,
-    data: { param: 'model' },
-  })
-}
-
-/** Throws `INVALID_REQUEST` for an embedding combo with different models. */
-export function requireOneModel(combo: Group, { combos, aliases }: Pick<RouteTable, 'combos' | 'aliases'>): void {
-  if (combo.sameVectors) return
-  if (!problems.has(combo)) {
-    const two = findTwoModels(getEntryNames(combo), {
-      findCombo(name) {
-        const inner = combos.get(name)
-        return inner && { models: getEntryNames(inner), sameVectors: inner.sameVectors }
-      },
-      findAliasTarget: (name) => aliases.get(name),
-    })
-    problems.set(combo, two && `The combo "${combo.name}" mixes embedding models: ${describeMixedVectors(two)}.`)
-  }
-  const message = problems.get(combo)
-  if (message !== undefined) throw gatewayError('INVALID_REQUEST', { message, data: { param: 'model' } })
-}
-
-const getEntryNames = ({ entries }: Group) => entries.map(({ name }) => name)
-
-/** Caches the problems of combos by group. A change of a combo or an alias creates new groups. */
-const problems = new WeakMap<Group, string | undefined>()

@@ -1,0 +1,46 @@
+import { gatewayError } from '../../errors.ts'
+import type { Group } from './group.ts'
+import { needsOtherEndpoint, type RequestedEndpoint, suggestEndpoint } from './model-kinds.ts'
+import { describeMixedVectors, findTwoModels } from './one-model.ts'
+import type { RouteTable } from './route-table.ts'
+
+/** Throws `INVALID_REQUEST` for a combo that is of another kind than the endpoint, or that mixes embedding models. */
+export function checkComboKind(
+  combo: Group,
+  endpoint: RequestedEndpoint,
+  table: Pick<RouteTable, 'combos' | 'aliases'>,
+): void {
+  requireComboKind(combo, endpoint)
+  if (combo.kind === 'embedding') requireOneModel(combo, table)
+}
+
+/** Throws an `INVALID_REQUEST` that names the right endpoint if a combo is of a kind that the endpoint doesn't serve. */
+export function requireComboKind({ name, kind }: Pick<Group, 'name' | 'kind'>, endpoint: RequestedEndpoint): void {
+  if (kind === undefined || !needsOtherEndpoint(endpoint, kind)) return
+  throw gatewayError('INVALID_REQUEST', {
+    message: `POST ${endpoint.path} does not serve the combo "${name}" of kind "${kind}"${suggestEndpoint(kind)}`,
+    data: { param: 'model' },
+  })
+}
+
+/** Throws `INVALID_REQUEST` for an embedding combo with different models. */
+export function requireOneModel(combo: Group, { combos, aliases }: Pick<RouteTable, 'combos' | 'aliases'>): void {
+  if (combo.sameVectors) return
+  if (!problems.has(combo)) {
+    const two = findTwoModels(getEntryNames(combo), {
+      findCombo(name) {
+        const inner = combos.get(name)
+        return inner && { models: getEntryNames(inner), sameVectors: inner.sameVectors }
+      },
+      findAliasTarget: (name) => aliases.get(name),
+    })
+    problems.set(combo, two && `The combo "${combo.name}" mixes embedding models: ${describeMixedVectors(two)}.`)
+  }
+  const message = problems.get(combo)
+  if (message !== undefined) throw gatewayError('INVALID_REQUEST', { message, data: { param: 'model' } })
+}
+
+const getEntryNames = ({ entries }: Group) => entries.map(({ name }) => name)
+
+/** Caches the problems of combos by group. A change of a combo or an alias creates new groups. */
+const problems = new WeakMap<Group, string | undefined>()
