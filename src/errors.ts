@@ -35,6 +35,7 @@ const table = {
   MODEL_NOT_ALLOWED: [403],
   ACCOUNT_PAUSED: [403, 'This account is paused. Ask the operator of this gateway to resume it.'],
   ACCOUNT_NOT_ALLOWED: [403, 'This request names another account. Only an API key with "actsFor" can do that.'],
+  NO_COMPLIANT_TARGET: [403],
   CROSS_SITE: [403],
   FORBIDDEN: [403, 'This request is not allowed.'],
   NOT_FOUND: [404, 'Not found'],

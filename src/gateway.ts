@@ -89,7 +89,7 @@ export function createGatewayWith(
   const core = createCore(options, internals)
   const pipeline = createPipeline({
     ...core,
-    readTerms: async (source) => (await import('./features/request-models/request-list.ts')).readTerms(source),
+    readTerms: async (source) => (await import('./features/request-models/own-terms.ts')).readTerms(source),
   })
   const extensions = (options.extend ?? []).map(adaptFeature)
 

@@ -29,9 +29,12 @@ const records: Record<string, RecordFields> = {
 /** Fields that the dashboard doesn't set; only the API, the CLI, and the config file do. */
 const withoutForm: readonly string[] = [
   'keys.actsFor',
+  'keys.require',
+  'groups.require',
   'combos.connectionStrategy',
   'combos.sameVectors',
   'combos.retryAmbiguous',
+  'connections.tags',
   'settings.allowRequestModels',
 ]
 

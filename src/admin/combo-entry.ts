@@ -1,7 +1,9 @@
 import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
+import { TAG_TEXT, TAG_VALUE } from '../lib/tag-values.ts'
 import { EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
-import type { ComboModel, Condition, Pattern } from '../types.ts'
+import { TAG_NAME } from '../types/records/tag-fields.ts'
+import type { ComboModel, Condition, DataTags, Pattern } from '../types.ts'
 import { alternatives, choice, closedObject, fields, noArray, wholeNumber } from './input.ts'
 
 const PATTERN = 'must be a string, an array of strings, true, or false'
@@ -103,19 +105,39 @@ export const entryParams = v.pipe(
   }),
 )
 
+const tagText = v.pipe(v.string(TAG_VALUE), v.regex(TAG_TEXT, TAG_VALUE))
+
+/** The value of a tag. */
+export const tagValue = alternatives([tagText, fields.flag], (input) =>
+  typeof input === 'boolean' ? fields.flag : tagText,
+)
+
+const TAGS = 'must be an object with 1 to 16 tags, such as { "region": "eu" }'
+const tags = v.pipe(
+  noArray(TAGS),
+  v.record(v.string(), tagValue, TAGS),
+  v.check<DataTags, string>((given) => {
+    const names = Object.keys(given)
+    return names.length > 0 && names.length <= 16 && names.every((name) => TAG_NAME.test(name))
+  }, TAGS),
+  v.metadata({ minProperties: 1, maxProperties: 16 }),
+)
+
 const detailedModel = v.pipe(
   closedObject({
     model: fields.model,
     weight: v.optional(v.pipe(v.number(WEIGHT), v.minValue(0, WEIGHT), v.maxValue(1_000, WEIGHT))),
     when: v.optional(condition),
+    where: v.optional(tags),
     voices: v.optional(voices),
     params: v.optional(entryParams),
   }),
   v.transform(
-    ({ model, weight, when, voices, params }): ComboModel => ({
+    ({ model, weight, when, where, voices, params }): ComboModel => ({
       model,
       ...(weight !== undefined && { weight }),
       ...(when !== undefined && { when }),
+      ...(where !== undefined && { where }),
       ...(voices !== undefined && { voices }),
       ...(params !== undefined && { params }),
     }),

@@ -15,7 +15,7 @@ import type {
   TextRules,
   TextShape,
 } from '../types/records/shapes.ts'
-import { comboModel } from './combo-entry.ts'
+import { comboModel, tagValue } from './combo-entry.ts'
 import {
   bounds,
   type ClosedSchema,
@@ -110,6 +110,8 @@ export function createSchema(shape: Shape): v.GenericSchema {
       return textSchema(shape)
     case 'flag':
       return fields.flag
+    case 'tag':
+      return tagValue
     case 'time':
       return shape.isExact ? momentSchema : timeSchema
     case 'number':
@@ -169,6 +171,7 @@ function addActions<T>(
 /** Messages for strings that don't match their pattern. */
 const textForms: Readonly<Record<TextForm, string>> = {
   customId: 'must be 1 to 200 letters, digits, ".", "_", or "-"',
+  tagName: 'must be 1 to 64 letters, digits, ".", "_", or "-", and start with a letter',
   comboName: 'must consist of letters, digits, "-", "_", or "."',
   resource: 'must be only the name, not the URL',
   region: 'must be a region such as "us-east-1"',

@@ -1,8 +1,10 @@
 import type { MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
+import { dataTags } from '../types/records/tag-fields.ts'
 import { conditionNames } from '../types/unions.ts'
 import { assertNever } from './assert-never.ts'
 import { isSendableCredential } from './credential-shapes.ts'
 import { isObject, type JsonObject } from './json.ts'
+import { isTagValue, TAG_VALUE } from './tag-values.ts'
 import { findEndpointPath } from './urls.ts'
 
 /** A problem with a value, and its location. */
@@ -33,6 +35,8 @@ export function findShapeProblem(
     }
     case 'flag':
       return typeof value === 'boolean' ? undefined : fail('must be true or false')
+    case 'tag':
+      return isTagValue(value) ? undefined : fail(TAG_VALUE)
     case 'time':
       return typeof value === 'string' && !Number.isNaN(Date.parse(value))
         ? undefined
@@ -142,6 +146,7 @@ const MODEL: TextShape = { type: 'text', isNonEmpty: true, max: 512 }
 const ENTRY: Fields = {
   model: { shape: MODEL },
   weight: { shape: { type: 'number', min: 0, max: 1_000 }, isOptional: true },
+  where: { shape: dataTags, isOptional: true },
 }
 
 function findTextProblem(

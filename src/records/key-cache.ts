@@ -7,7 +7,17 @@ import type { PendingRead } from './storage-access.ts'
 /** The fields of a client key that a request needs, without its group. */
 export type KeyParts = Pick<
   ApiKey,
-  'id' | 'name' | 'isActive' | 'expiresAt' | 'models' | 'kinds' | 'limits' | 'metadata' | 'account' | 'actsFor'
+  | 'id'
+  | 'name'
+  | 'isActive'
+  | 'expiresAt'
+  | 'models'
+  | 'kinds'
+  | 'limits'
+  | 'metadata'
+  | 'account'
+  | 'actsFor'
+  | 'require'
 > & {
   digest: string
 }
@@ -191,7 +201,17 @@ export class KeyCache {
   }
 }
 
-const optionalParts = ['isActive', 'expiresAt', 'models', 'kinds', 'limits', 'metadata', 'account', 'actsFor'] as const
+const optionalParts = [
+  'isActive',
+  'expiresAt',
+  'models',
+  'kinds',
+  'limits',
+  'metadata',
+  'account',
+  'actsFor',
+  'require',
+] as const
 
 export function toCachedKey(digest: string, record: KeyRecord): CachedKey {
   const { id, name, group } = record

@@ -53,6 +53,8 @@ function matchesShape(shape: Shape, value: unknown): boolean {
       return typeof value === 'string'
     case 'flag':
       return typeof value === 'boolean'
+    case 'tag':
+      return typeof value === 'boolean' || typeof value === 'string'
     case 'time':
       return typeof value === 'string' && !Number.isNaN(Date.parse(value))
     case 'number':
@@ -78,8 +80,8 @@ function matchesShape(shape: Shape, value: unknown): boolean {
  */
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return isName(entry)
-  const { model, weight, when, voices, params } = entry
-  const areObjects = [when, voices, params].every((value) => value === undefined || isObject(value))
+  const { model, weight, when, where, voices, params } = entry
+  const areObjects = [when, where, voices, params].every((value) => value === undefined || isObject(value))
   return isName(model) && (weight === undefined || isNumber(weight)) && areObjects
 }
 

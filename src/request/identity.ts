@@ -4,7 +4,8 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import { isPlainObject, isValidInput } from '../lib/shape-problem.ts'
 import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../types/records/limit-fields.ts'
 import { list, name, storedId, text } from '../types/records/shapes.ts'
-import type { ClientFormat, Kind, UsageLimits } from '../types.ts'
+import { dataTags } from '../types/records/tag-fields.ts'
+import type { ClientFormat, DataTags, Kind, UsageLimits } from '../types.ts'
 
 /** The identity that your app gives a request. Unknown members are errors. */
 export interface Identity {
@@ -23,6 +24,11 @@ export interface Identity {
   kinds?: readonly Kind[] | undefined
   /** Its limits, which replace the plan's limits for each account. */
   limits?: UsageLimits | undefined
+  /**
+   * Tags that connections must have to serve its requests, such as `{ region: 'eu' }`; at most 16. The requirements of its plan, of a key, and of
+   * the request apply, too.
+   */
+  require?: Readonly<DataTags> | undefined
   /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. */
   metadata?: Readonly<Record<string, string>> | undefined
   /** Labels for usage records; at most 10, of up to 64 characters. */
@@ -109,6 +115,7 @@ const identityMembers = {
   models: (value) => isValidInput(allowedModels, value),
   kinds: (value) => isValidInput(allowedKinds, value),
   limits: (value) => isValidInput(usageLimits, value),
+  require: (value) => isValidInput(dataTags, value),
   metadata: (value) => isValidInput(ownerTexts, value),
   tags: (value) => isValidInput(tags, value),
 } satisfies Record<keyof Identity, (value: unknown) => boolean>

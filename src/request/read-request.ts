@@ -81,7 +81,7 @@ export const hasOwnTerms = ({
   call: { endpoint, body },
   exchange,
 }: Pick<RequestTermsSource, 'call' | 'exchange'>): boolean =>
-  exchange.header('x-signalbox-models') !== undefined ||
+  (exchange.header('x-signalbox-models') ?? exchange.header('x-signalbox-require')) !== undefined ||
   (endpoint.format === 'ai-sdk' && isObject(body.providerOptions) && 'signalbox' in body.providerOptions)
 
 const KEY_AS_MODEL =

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { ClientFormat, Kind, Price } from '../types.ts'
+import type { ClientFormat, DataTags, Kind, Price } from '../types.ts'
 import type { Caller } from './caller.ts'
 import type { CodecRequest } from './codec/codec.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -80,6 +80,8 @@ export interface RouteCandidate {
   readonly provider: string
   readonly model: string
   readonly connectionId: string
+  /** The connection's tags; absent if it has none. */
+  readonly tags?: Readonly<DataTags> | undefined
   /** In US dollars, per million tokens or per unit; absent if unknown. */
   readonly price?: Price | undefined
   /** Whether it is in cooldown after failures. */

@@ -95,7 +95,11 @@ export interface OutputAllowance {
  * Checks each target before anything else happens to it. Returns `undefined` if the request may use the target; otherwise, the error that the
  * client gets if no target is allowed. A step around the request adds the rule to the request log.
  */
-export type TargetRule = (request: ModelRequest, target: RouteTarget, route: Route) => GatewayError | undefined
+export type TargetRule = (
+  request: Pick<ModelRequest, 'call' | 'list'>,
+  target: RouteTarget,
+  route: Route,
+) => GatewayError | undefined
 
 /** Checks each name in the request's model list in the same way, before any target is checked. */
 export type NameRule = (name: string, table: RouteTable) => GatewayError | undefined

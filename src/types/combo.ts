@@ -16,12 +16,26 @@ export type Strategy =
  * A combo entry: a model name, or an object with one.
  * - `weight`: its share under `weighted` and `sticky`, 0 to 1,000, default 1. Entries with weight 0 are tried last.
  * - `when`: skips the entry for requests that don't match the condition.
+ * - `where`: the tags that connections must have to be used for the entry.
  * - `voices`, for speech: the provider's voice names by the names that clients send.
  * - `params`, for chat: see `EntryParams`.
  */
 export type ComboModel =
   | string
-  | { model: string; weight?: number; when?: Condition; voices?: Record<string, string>; params?: EntryParams }
+  | {
+      model: string
+      weight?: number
+      when?: Condition
+      where?: DataTags
+      voices?: Record<string, string>
+      params?: EntryParams
+    }
+
+/**
+ * Facts about how a connection's account handles data, such as `{ region: 'eu', zdr: true, training: false }`, or the facts that a request requires.
+ * Operators choose the names and values; nobody verifies them.
+ */
+export type DataTags = Record<string, string | boolean>
 
 /**
  * Parameters that override the client's values in requests to this entry's targets; omitted parameters keep the client's values. In nested combos,

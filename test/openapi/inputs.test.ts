@@ -14,7 +14,7 @@ const health = { failureShare: 0.5, windowMs: 1_000, minCalls: 1, cooldownMs: 1,
 const rules = { health, maxAttempts: 3, timeouts: { headersMs: 1, idleMs: 2, totalMs: 3 } }
 const combo = {
   name: 'c',
-  models: ['a', { model: 'b', weight: 1, when }],
+  models: ['a', { model: 'b', weight: 1, when, where: { zdr: true } }],
   strategy: 'weighted',
   kind: 'llm',
   on: ['content', 'schema'],
@@ -44,6 +44,7 @@ const connection = {
   priority: 1.5,
   apiKey: 'sk-1',
   prices: { m: prices },
+  tags: { region: 'eu', zdr: true },
   providerSpecificData: {
     prefix: 'p',
     enabledModels: ['m'],
@@ -62,7 +63,14 @@ const connection = {
 const windows = { minute: 1, hour: 2, day: 3, week: 4, month: 5, total: 6 }
 const limits = { requests: windows, tokens: windows, usd: { ...windows, day: 0.5 }, parallel: 2 }
 const allowed = { models: ['a/*'], kinds: ['llm'], limits, metadata: { team: 'ml' } }
-const key = { name: 'a', ...allowed, expiresAt: '2027-01-01T00:00:00Z', group: 'g', actsFor: { plan: 'p' } }
+const key = {
+  name: 'a',
+  ...allowed,
+  expiresAt: '2027-01-01T00:00:00Z',
+  group: 'g',
+  actsFor: { plan: 'p' },
+  require: { zdr: true },
+}
 const newKey = { ...key, account: 'a' }
 const user = { name: 'a', plan: 'p', isActive: true, ...allowed }
 const sentBack = { ref: 'x', tokensFrom: 'x', createdAt: 'x', seenOn: 'x', isManaged: true, warnings: [], error: 'e' }
@@ -80,18 +88,19 @@ const samples: Record<string, object> = {
   'accounts.put': { ...user, id: 'i' },
   'accounts.update': { ...user, ...sentBack, id: 'i' },
   'tokens.mint': { account: 'a', plan: 'p', ...allowed, origins: ['https://a.example'], expiresIn: '15m' },
-  'groups.create': { name: 'a', isActive: true, each: limits, ...allowed },
+  'groups.create': { name: 'a', isActive: true, each: limits, require: { zdr: true }, ...allowed },
   'groups.update': {
     name: 'a',
     isActive: true,
     each: limits,
+    require: { zdr: true },
     ...allowed,
     id: 'i',
     createdAt: 'x',
     warnings: [],
     error: 'e',
   },
-  'groups.put': { name: 'a', isActive: true, each: limits, ...allowed, id: 'i' },
+  'groups.put': { name: 'a', isActive: true, each: limits, require: { zdr: true }, ...allowed, id: 'i' },
   'settings.update': {
     requireApiKey: true,
     cloudUrl: 'https://a.example',

@@ -192,6 +192,8 @@ export async function generateResultTypes(): Promise<string> {
         return 'string'
       case 'flag':
         return 'boolean'
+      case 'tag':
+        return 'string | boolean'
       case 'time':
         return 'time'
       case 'number':

@@ -236,11 +236,17 @@ interface ObjectOption {
   example: string
 }
 
-function splitEntry(value: string, { name, example }: ObjectOption): Assignment {
+function splitEntry(value: string, { schema, name, example }: ObjectOption): Assignment {
   const at = value.indexOf('=')
+  const acceptsFlags = listTypes(schema.additionalProperties).includes('boolean')
+  if (acceptsFlags && at < 0) return { path: [value], value: true }
+  const given = value.slice(at + 1)
   if (at < 1)
     throw createUsageProblem(`--${name} "${value}" is not in the form name=value, for example: --${name} ${example}`)
-  return { path: [value.slice(0, at)], value: value.slice(at + 1) }
+  return {
+    path: [value.slice(0, at)],
+    value: acceptsFlags && /^(?:true|false)$/.test(given) ? given === 'true' : given,
+  }
 }
 
 function splitPath(value: string, { schema, name, example }: ObjectOption): Assignment {

@@ -1,6 +1,6 @@
 import type { Feature } from '../../feature.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import type { Caller } from '../../request/caller.ts'
+import type { Allowed, Caller } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { RequestStep } from '../../request/steps.ts'
 import type { Catalog } from '../../types.ts'
@@ -9,7 +9,7 @@ import type { Access } from './allowed-models.ts'
 /** Rejects requests that the caller isn't allowed to make. The code is loaded on the first request from a restricted caller. */
 export interface AccessFeature extends Feature {
   aroundRequest: RequestStep
-  /** Returns the models and kinds that a caller may use, or `undefined` if nothing is restricted. */
+  /** Returns the models, kinds, and connections that a caller may use, or `undefined` if nothing is restricted. */
   getAccess(caller: Caller): Promise<Access | undefined>
 }
 
@@ -23,9 +23,9 @@ export function createAccess(catalog: Catalog): AccessFeature {
 
   return {
     name: 'access',
-    aroundRequest: (request, next) => (isRestricted(request.caller) ? enforce(request, next) : next()),
+    aroundRequest: (request, next) => (needsChecks(request.caller) ? enforce(request, next) : next()),
     async getAccess(caller) {
-      if (!isRestricted(caller)) return undefined
+      if (!needsChecks(caller)) return undefined
       const { Access } = await import('./allowed-models.ts')
       return new Access(caller, catalog)
     },
@@ -33,10 +33,15 @@ export function createAccess(catalog: Catalog): AccessFeature {
 }
 
 /** Whether the key, its group, the token, the account, or its plan allows only some models or kinds. */
-export function isRestricted({ key, account, token }: Caller): boolean {
-  const { group } = key ?? {}
-  const { plan } = account ?? {}
-  if ((token?.models ?? token?.kinds) !== undefined) return true
-  if ((key?.models ?? key?.kinds ?? group?.models ?? group?.kinds) !== undefined) return true
-  return (account?.allowed ?? plan?.models ?? plan?.kinds) !== undefined
-}
+export const isRestricted = ({ key, account, token }: Caller): boolean =>
+  limitsModels(key) ||
+  limitsModels(key?.group) ||
+  limitsModels(token) ||
+  limitsModels(account?.plan) ||
+  account?.allowed !== undefined
+
+const limitsModels = (one: Allowed | undefined) => (one?.models ?? one?.kinds) !== undefined
+
+/** Whether the caller is restricted, or has a data policy. */
+const needsChecks = (caller: Caller) =>
+  isRestricted(caller) || (caller.key?.require ?? caller.key?.group?.require ?? caller.account?.require) !== undefined

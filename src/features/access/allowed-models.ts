@@ -1,21 +1,37 @@
 import { getProviderNames } from '../../protocols/providers/provider-names.ts'
 import type { Caller } from '../../request/caller.ts'
+import type { DataPolicy } from '../../request/data-policy.ts'
 import type { Group, RouteTarget } from '../../request/routing/group.ts'
 import type { RouteTable } from '../../request/routing/route-table.ts'
 import { matchesPattern } from '../../request/routing/routing-facts.ts'
 import type { Catalog, Kind } from '../../types.ts'
 
-/** The models and kinds that a caller may use. Its key, the key's group, its token, its account, and the account's plan must all allow them. */
+/**
+ * The models, kinds, and connections that a caller may use. Its key, the key's group, its token, its account, and the account's plan must all allow
+ * them.
+ */
 export class Access {
   readonly #models: readonly (readonly string[])[]
   readonly #kinds: readonly (readonly Kind[])[]
   readonly #catalog: Catalog
+  /** The data policies of the key, its group, the account, and its plan. */
+  readonly policies: readonly DataPolicy[]
 
   constructor({ key, account, token }: Pick<Caller, 'key' | 'account' | 'token'>, catalog: Catalog) {
     const restricted = [key, key?.group, token, account?.plan, ...(account?.allowed ?? [])]
     this.#models = restricted.flatMap((one) => (one?.models ? [one.models] : []))
     this.#kinds = restricted.flatMap((one) => (one?.kinds ? [one.kinds] : []))
     this.#catalog = catalog
+    this.policies = [
+      ...(key?.require ? [{ tags: key.require, source: `the API key "${key.name}"` }] : []),
+      ...(key?.group?.require ? [{ tags: key.group.require, source: `the group "${key.group.name}"` }] : []),
+      ...(account?.require ?? []).map((tags) => ({ tags, source: 'your account' })),
+    ]
+  }
+
+  /** Whether only some models or kinds are allowed. */
+  get isRestricted(): boolean {
+    return this.#models.length > 0 || this.#kinds.length > 0
   }
 
   /** Whether the caller may use models of this kind. */

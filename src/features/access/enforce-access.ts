@@ -1,5 +1,6 @@
 import { gatewayError, isGatewayError } from '../../errors.ts'
 import type { Reply } from '../../lib/exchange.ts'
+import { addPolicies } from '../../request/data-policy.ts'
 import type { ServedRoute } from '../../request/request-log.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import { getRequestedName } from '../../request/routing/group.ts'
@@ -10,7 +11,7 @@ import { createBodyRule } from './body-rule.ts'
 
 /**
  * Serves a request only with targets that the caller may use. Rejects with `MODEL_NOT_ALLOWED` if there are none, or if the caller may not use models
- * of the endpoint's kind.
+ * of the endpoint's kind. Rejects with `NO_COMPLIANT_TARGET` if no target meets its data policies.
  */
 export async function enforceAccess(
   { route, log, caller }: RouteRequest,
@@ -18,6 +19,8 @@ export async function enforceAccess(
   next: () => Promise<Reply>,
 ): Promise<Reply> {
   const access = new Access(caller, catalog)
+  addPolicies(access.policies, log)
+  if (!access.isRestricted) return next()
   const owner = caller.key ? `The API key "${caller.key.name}"` : 'Your account'
   const checkKind = ({ operation: { kind } }: ServedRoute) =>
     kind === undefined || access.allowsKind(kind)
@@ -39,7 +42,7 @@ export async function enforceAccess(
       : createNameError(name)
   }
   const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameError(name))
-  log.targetRules.push(targetRule)
+  log.targetRules.unshift(targetRule)
   log.nameRules.push(nameRule)
   try {
     return await next()

@@ -104,6 +104,7 @@ export function createAccounts({
     const given = identity.limits ?? plan?.each
     const limits = identity.limits || known?.limits ? combineLimits(given ?? {}, known?.limits) : given
     const allowed = [identity, known].flatMap((one) => (one ? (listAllowed(one) ?? []) : []))
+    const require = [identity.require, plan?.require].filter((tags) => tags !== undefined)
     const account: CallerAccount = {
       id: identity.account,
       ref,
@@ -113,6 +114,7 @@ export function createAccounts({
       metadata: identity.metadata ?? known?.metadata,
       tags: identity.tags,
       ...(allowed.length > 0 && { allowed }),
+      ...(require.length > 0 && { require }),
     }
     identities.set(account, identity)
     if (known) latest.set(known, account)

@@ -4,13 +4,15 @@ import type { JsonObject } from '../../lib/json.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Caller } from '../../request/caller.ts'
-import { createGroupRoutes } from '../../request/choose/group-routing.ts'
+import { getCloser } from '../../request/choose/candidates.ts'
+import { createGroupRoutes, findEntryPolicyRefusal } from '../../request/choose/group-routing.ts'
 import { createUnknownModelError } from '../../request/choose/unknown-model.ts'
 import { createDrainingError } from '../../request/codec/call-failure.ts'
 import type { CodecRequest } from '../../request/codec/codec.ts'
 import { encodeRequest } from '../../request/codec/encode.ts'
 import { parseModelCall } from '../../request/codec/model-call.ts'
 import type { PipelineContext } from '../../request/context.ts'
+import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
 import { redirectMediaCall } from '../../request/media-redirect.ts'
 import { hasOwnTerms } from '../../request/read-request.ts'
 import { readFacts } from '../../request/request-facts.ts'
@@ -23,7 +25,7 @@ import type { RouteTable } from '../../request/routing/route-table.ts'
 import { findUnmetCondition } from '../../request/routing/routing-facts.ts'
 import { explainChoice } from '../../request/routing/strategies.ts'
 import type { CooldownState } from '../../request/routing/target-health.ts'
-import type { NameRule, RefusalPreview } from '../../request/steps.ts'
+import type { NameRule, RefusalPreview, TargetRule } from '../../request/steps.ts'
 import type { Kind } from '../../types.ts'
 
 /** A request to explain. It isn't sent. */
@@ -47,6 +49,7 @@ interface CallerAccess {
   allowsKind(kind: Kind): boolean
   allowsModel(model: string, table: RouteTable): boolean
   allowsTarget(model: string, target: RouteTarget): boolean
+  readonly policies: readonly DataPolicy[]
 }
 
 const knownPaths = endpoints.map(({ path }) => `"${path}"`).join(', ')
@@ -82,7 +85,9 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
         })
     const settings = await gateway.settings()
     const unsent = { header, copyHeaders() {}, query: '' } // nothing is sent
-    const log = { nameRules: listNameRules(access, subject) }
+    const targetRules: TargetRule[] = [findEntryPolicyRefusal]
+    const log = { nameRules: listNameRules(access, subject), targetRules, caller }
+    addPolicies(access?.policies ?? [], log)
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
     const requestTerms = hasOwnTerms(source) ? await gateway.readTerms(source) : undefined
     const { exchange = unsent, list: ownList } = requestTerms ?? {}
@@ -132,6 +137,7 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
         routed
           ? isAllowed(route.target, model, routed.getName(route))
           : isAllowed(route.target, getRequestedName(route, { call, list })),
+      targetRules,
     }
     return { model, ...decision, ...(await explainTargets(routes, unsentRequest)), leftOut }
   } catch (thrown) {
@@ -147,6 +153,7 @@ type UnsentRequest = CodecRequest &
     context: PipelineContext
     subject: string
     isAllowed(route: Route): boolean
+    targetRules: readonly TargetRule[]
   }
 
 const listNameRules = (access: CallerAccess | undefined, subject: string): NameRule[] =>
@@ -171,7 +178,7 @@ async function explainTargets(
   const cooling: CoolingRoute[] = []
   let rejection: RouteRejection | undefined
   let hasDrainingTarget = false
-  let hasForbiddenTarget = false
+  let forbiddenError: GatewayError | undefined
 
   async function getRejection(route: Route): Promise<RouteRejection | undefined> {
     if (rejection?.isOfRequest) return rejection
@@ -179,12 +186,26 @@ async function explainTargets(
     return rejections.get(route)
   }
 
+  /** Returns why the request may not use the route: the error for its client, and the reason in the explanation's words. */
+  function findBarrier(route: Route): { error: GatewayError; why: string } | undefined {
+    if (!request.isAllowed(route))
+      return {
+        error: createNotAllowedError(request.subject, call.model),
+        why: `the ${request.subject} is not allowed to use it`,
+      }
+    for (const rule of request.targetRules) {
+      const error = rule({ call }, route.target, route)
+      if (error) return { error, why: error.message }
+    }
+    return undefined
+  }
+
   /** Whether a target with a different model follows. The last attempt is reserved for it. */
   async function hasLaterModel(at: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
       if (
         later > at &&
-        request.isAllowed(route) &&
+        !findBarrier(route) &&
         isAvailable(route, cooldowns[later]) &&
         formatModel(route) !== sharedModel &&
         !(await getRejection(route))
@@ -202,9 +223,10 @@ async function explainTargets(
       continue
     }
     seen.add(targetKey)
-    if (!request.isAllowed(route)) {
-      hasForbiddenTarget = true
-      targets.push(explainTarget(route, 'skipped', `the ${request.subject} is not allowed to use it`))
+    const barrier = findBarrier(route)
+    if (barrier) {
+      forbiddenError = getCloser(forbiddenError, barrier.error)
+      targets.push(explainTarget(route, 'skipped', barrier.why))
       continue
     }
     if (connection.draining) {
@@ -252,13 +274,7 @@ async function explainTargets(
   const { missing } = call.endpoint.operation
   const hasDefaultAnswer = missing?.getAnswer !== undefined && rejection?.error.data.param !== 'model'
   if (usedCount > 0 || (hasDefaultAnswer && !rejection?.isOfRequest)) return { targets }
-  const error =
-    rejection?.error ??
-    (hasDrainingTarget
-      ? createDrainingError(call.model)
-      : hasForbiddenTarget
-        ? createNotAllowedError(request.subject, call.model)
-        : undefined)
+  const error = rejection?.error ?? (hasDrainingTarget ? createDrainingError(call.model) : forbiddenError)
   if (!error) return { targets }
   const { status, code, message } = error
   return { targets, error: { status, code, message } }

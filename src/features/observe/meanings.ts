@@ -52,6 +52,7 @@ const rejectionReasons: Partial<Record<ErrorCode, string>> = {
   TOKEN_REVOKED: 'key',
   TOKEN_NOT_ALLOWED: 'key',
   MODEL_NOT_ALLOWED: 'model',
+  NO_COMPLIANT_TARGET: 'model',
   RATE_LIMIT_EXCEEDED: 'rate',
   BUDGET_EXCEEDED: 'budget',
   REQUEST_TOO_EXPENSIVE: 'budget',

@@ -17,7 +17,7 @@ const HEADER = 'x-signalbox-models'
  * may use both. Throws `INVALID_REQUEST` for a malformed field, `FORBIDDEN` if the settings don't allow lists, and `MODEL_NOT_ALLOWED` if the key may
  * not use one of the models.
  */
-export function readTerms(source: RequestTermsSource): RequestTerms {
+export function readRequestList(source: RequestTermsSource): RequestTerms {
   const { call, exchange, settings } = source
   const { kind } = call.endpoint.operation
   const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = readCallOptions(call)
@@ -98,7 +98,8 @@ function getMinTimes(one: RequestModels['timeouts'], other: RequestModels['timeo
   })
 }
 
-interface GroupTerms extends Pick<RequestTermsSource, 'call' | 'table' | 'log'> {
+interface GroupTerms extends Pick<RequestTermsSource, 'call' | 'table'> {
+  log: Pick<RequestTermsSource['log'], 'nameRules'>
   name: string
   /** The limits that would apply without the list. */
   limits: PipelineContext['limits']

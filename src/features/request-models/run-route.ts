@@ -70,6 +70,7 @@ function listCandidates(request: RoutableRequest, models?: string | readonly str
       found.set(place, {
         name: `${getCallableName(target, table)}/${model}`,
         ...{ provider, model, connectionId: connection.id },
+        ...(connection.tags && { tags: connection.tags }),
         isCooling: health.getCooldown(target) !== undefined,
         ...(price && { price }),
         ...(latencyMs !== undefined && { latencyMs }),
@@ -144,7 +145,7 @@ async function answerRouted(
 /** Applies a rule as if the request named its own model or, if that is rejected, a chosen one. Returns the error for its own model. */
 function applyRule(
   rule: TargetRule,
-  { request, route, model }: { request: ModelRequest; route: Route; model: string },
+  { request, route, model }: { request: Parameters<TargetRule>[0]; route: Route; model: string },
 ): ReturnType<TargetRule> {
   const refusal = rule(request, route.target, route)
   const asChosen = { ...request, call: { ...request.call, model } }

@@ -26,7 +26,7 @@ export interface Progress {
   readonly draining: Route[]
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
   refusal: GatewayError | undefined
-  /** The error of the first target that the request isn't allowed to use. */
+  /** The error of a target that the request isn't allowed to use (`getCloser`). */
   ruleViolation: GatewayError | undefined
 }
 
@@ -55,7 +55,7 @@ export function shouldSkip(route: Route, progress: Progress): boolean {
   const { target } = route
   const ruleViolation = findRuleViolation(request, route)
   if (ruleViolation) {
-    progress.ruleViolation ??= ruleViolation
+    progress.ruleViolation = getCloser(progress.ruleViolation, ruleViolation)
     log.recordSkip(route, 'refused')
     return true
   }
@@ -78,6 +78,12 @@ export function shouldSkip(route: Route, progress: Progress): boolean {
   if (failures.length === 0 || !isTooSmall(target, progress)) return false
   log.recordSkip(route, 'context-overflow')
   return true
+}
+
+/** Returns the error of the target with fewer unmet tags, or else the first error. */
+export function getCloser(first: GatewayError | undefined, other: GatewayError): GatewayError {
+  const isCloser = Number(other.data.unmet) < Number(first?.data.unmet ?? Number.POSITIVE_INFINITY)
+  return first && !isCloser ? first : other
 }
 
 function addCooling({ route, dueAt, isMandatory }: CoolingTarget, cooling: CoolingTarget[]): void {

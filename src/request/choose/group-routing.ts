@@ -1,4 +1,5 @@
 import { gatewayError } from '../../errors.ts'
+import { findEntryPolicyError } from '../data-policy.ts'
 import type { ModelRequest } from '../model-request.ts'
 import { readFacts } from '../request-facts.ts'
 import type { GroupSelection } from '../routing/chooser.ts'
@@ -11,6 +12,7 @@ import { getGroupReach, resolveEntry } from '../routing/group-reach.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import { findUnmetCondition } from '../routing/routing-facts.ts'
 import type { Select } from '../routing/select.ts'
+import type { TargetRule } from '../steps.ts'
 import { loadNameErrors } from './no-target.ts'
 
 /** Finds the routes of requests within groups. */
@@ -33,6 +35,7 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
     getGroupRoutes(group, { call, exchange, table, context, log, owner, list }) {
       if (group !== list) checkComboKind(group, call.endpoint, table)
       const facts = readFacts(call, { owner, header: (name) => exchange.header(name) })
+      log.targetRules.push(findEntryPolicyRefusal)
       const selection = chooser.startSelection(facts, context.health)
       const routes = createGroupRoutes(group, call.model, {
         table,
@@ -45,6 +48,9 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
     },
   }
 }
+
+/** Rejects targets that don't meet the `where` of the entries that led to them. */
+export const findEntryPolicyRefusal: TargetRule = ({ call }, _, route) => findEntryPolicyError(route, call.model)
 
 /** The dependencies for looking up and choosing routes. */
 export interface GroupResolver {

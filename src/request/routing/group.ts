@@ -1,6 +1,6 @@
 import type { ProviderTarget } from '../../protocols/providers/target.ts'
 import type { ConnectionRecord } from '../../records/store.ts'
-import type { Condition, EntryParams, Kind, RequestRules, ResponseCondition, Strategy } from '../../types.ts'
+import type { Condition, DataTags, EntryParams, Kind, RequestRules, ResponseCondition, Strategy } from '../../types.ts'
 
 /** A target with its stored connection. */
 export type RouteTarget = ProviderTarget<ConnectionRecord>
@@ -48,6 +48,8 @@ export interface GroupEntry {
   /** Default 1. */
   weight: number
   when?: Condition | undefined
+  /** The tags that the connections of its targets must have. */
+  where?: Readonly<DataTags> | undefined
   /** The voices of its targets, by the names that clients use. */
   voices?: Readonly<Record<string, string>> | undefined
   /** The parameters that are set in requests to its targets. */

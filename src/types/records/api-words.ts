@@ -31,6 +31,8 @@ const limits =
 const prices =
   'Prices in USD, which replace those in the catalog. Per million tokens: `input`, `output`, `cacheRead`, `cacheWrite`, `audioInput`, `audioOutput`, `imageInput`, `imageOutput`. Everything else is per unit. `images` has prices by quality and size, such as `high:1024x1024`. `tiers` has token prices for requests with more than `above` input tokens.'
 
+const require = 'Tags that a connection must have to serve these requests, such as `{ "region": "eu" }`.'
+
 const models =
   'Names of models, combos, and aliases; `*` matches any text. A listed name allows everything it resolves to; otherwise each target is checked by its own name.'
 
@@ -50,6 +52,7 @@ export const keyDescriptions: DescriptionsOf<typeof keyFields> = {
   actsFor:
     "Allows a remote host to send requests for accounts, each with the account's id in the header `x-signalbox-account`. `plan` is the id of the group that is the price plan of accounts without one. Not with `account`.",
   limits: limits,
+  require: require,
 }
 
 export const groupDescriptions: DescriptionsOf<typeof groupFields> = {
@@ -60,6 +63,7 @@ export const groupDescriptions: DescriptionsOf<typeof groupFields> = {
   each: `For each account with this plan, on its own, in addition to \`limits\` for all of them together. ${limits}`,
   models: `For each of its keys, in addition to the key's own list. ${models}`,
   kinds: 'The kinds of models that its keys may use. Absent: all.',
+  require: require,
   metadata: metadata,
   createdAt: '',
 }
@@ -128,6 +132,7 @@ export const connectionDescriptions: DescriptionsOf<typeof connectionFields> = {
   providerSpecificData:
     "Settings that differ from the provider's definition. `prefix`, `sharesPrefix`, `enabledModels`, `baseUrl`, and `format` are also accepted at the top level.",
   priority: 'Lower numbers are tried first; connections without one come last.',
+  tags: 'Facts about its data handling, which `require` and `where` refer to, such as `{ "zdr": true }`. A change replaces all of them.',
   isActive: 'Whether the connection is active. A paused one gets no requests.',
   draining: 'Stops new requests; in-flight requests and existing sessions continue.',
   discover:

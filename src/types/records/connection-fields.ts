@@ -17,6 +17,7 @@ import {
   text,
   time,
 } from './shapes.ts'
+import { dataTags } from './tag-fields.ts'
 
 /** The id of a model to list. */
 export const enabledModel = text({ max: 512 })
@@ -102,6 +103,8 @@ export const connectionFields = {
     isOptional: true,
     inputs: removableAnywhere,
   },
+  /** Facts about how the account handles data, at most 16, such as `{ region: 'eu', zdr: true }`. Nobody verifies them. A change replaces all of them. */
+  tags: { shape: dataTags, isOptional: true, inputs: removableAnywhere },
   /** The credential. The management API only shows its last four characters. */
   apiKey: {
     shape: text({ rules: 'credential' }),

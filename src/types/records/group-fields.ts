@@ -9,6 +9,7 @@ import {
   settable,
 } from './record-fields.ts'
 import { customId, flag, name, storedId, text, time } from './shapes.ts'
+import { dataTags } from './tag-fields.ts'
 
 /** The fields of a group of keys, such as a customer or a team, or of a plan of accounts. */
 export const groupFields = {
@@ -36,6 +37,8 @@ export const groupFields = {
   models: { shape: allowedModels, isOptional: true, guard: 1, inputs: removable },
   /** The kinds of models that its keys may use. Both the group and the key must allow a request. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, inputs: removable },
+  /** The tags that connections must have to serve requests of its keys, or of accounts with the group as their plan. A change replaces all of them. */
+  require: { shape: dataTags, isOptional: true, guard: 3, inputs: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
   metadata: { shape: ownerTexts, isOptional: true, inputs: removable },
   /** ISO 8601. */

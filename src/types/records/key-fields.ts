@@ -1,6 +1,7 @@
 import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fields.ts'
 import { type InputOf, type RecordFields, removable, requiredToCreate, type ShownOf } from './record-fields.ts'
 import { customId, exactTime, flag, name, object, storedId, text, time } from './shapes.ts'
+import { dataTags } from './tag-fields.ts'
 
 /** The fields of an API key. */
 export const keyFields = {
@@ -58,6 +59,8 @@ export const keyFields = {
     isSynced: false,
     inputs: removable,
   },
+  /** The tags that connections must have to serve the key's requests. A change replaces all of them. */
+  require: { shape: dataTags, isOptional: true, guard: 5, inputs: removable },
   /** The key's limits. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, inputs: removable },
   /** Empty if the value isn't stored here. */

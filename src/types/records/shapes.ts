@@ -17,6 +17,7 @@ type ShapeData =
   | MapShape
   | ObjectShape
   | { readonly type: 'flag' }
+  | { readonly type: 'tag' }
   | TimeShape
   | { readonly type: 'entry' }
 
@@ -38,7 +39,15 @@ export interface TextShape {
 }
 
 /** The kinds of strings that have a pattern. */
-export type TextForm = 'customId' | 'comboName' | 'resource' | 'region' | 'project' | 'apiVersion' | 'deployment'
+export type TextForm =
+  | 'customId'
+  | 'tagName'
+  | 'comboName'
+  | 'resource'
+  | 'region'
+  | 'project'
+  | 'apiVersion'
+  | 'deployment'
 
 /** Strings whose rules are in code: the value of an API key, a provider's credential, a base URL. */
 export type TextRules = 'clientKey' | 'credential' | 'address'
@@ -126,6 +135,9 @@ export type ObjectOf<F, N extends keyof F = keyof F> = {
 } & { -readonly [P in Extract<N, OptionalIn<F>>]?: ValueOf<F[P]> }
 
 export const flag: Shape<boolean> = { type: 'flag' }
+
+/** The value of a tag: `true`, `false`, or a string of 1 to 64 characters. */
+export const tag: Shape<string | boolean> = { type: 'tag' }
 
 /** A time in ISO 8601. */
 export const time: Shape<string> = { type: 'time' }

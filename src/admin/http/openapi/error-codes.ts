@@ -51,6 +51,10 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'The API key or its group does not allow this model or kind.',
     'Choose one from `GET /v1/models`, or ask the operator.',
   ],
+  NO_COMPLIANT_TARGET: [
+    'No connection for the model has the required tags.',
+    'Use another model, or ask the operator to add tags.',
+  ],
   ACCOUNT_PAUSED: ['The account is paused.', 'Ask the operator to resume it.'],
   ACCOUNT_NOT_ALLOWED: ['The request names another account.', 'Remove the name from the request.'],
   CROSS_SITE: ['A page of another site sent the request.', 'Operators: see `allowedOrigins`.'],

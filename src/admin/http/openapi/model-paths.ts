@@ -91,6 +91,11 @@ export const clientParameters: Record<string, JsonObject> = {
     'x-signalbox-models',
     'An ad-hoc combo for this request: JSON or comma-separated names.',
   ),
+  require: createParameter(
+    'header',
+    'x-signalbox-require',
+    'Tags that connections must have, such as `zdr, region=eu`.',
+  ),
   session: createParameter(
     'header',
     'x-signalbox-session',

@@ -1,0 +1,19 @@
+import { gatewayError } from '../../errors.ts'
+import { isTagValue } from '../../lib/tag-values.ts'
+import type { RequestTermsSource } from '../../request/context.ts'
+import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
+import { TAG_NAME } from '../../types/records/tag-fields.ts'
+
+/** Adds the data policy of the header `x-signalbox-require`, if the request has it. Throws `INVALID_REQUEST` for a malformed one. */
+export function addRequiredTags(header: string | undefined, log: RequestTermsSource['log']): void {
+  if (header === undefined) return
+  const policies = header.split(',').map((part): DataPolicy => {
+    const [, name = '', value = 'true'] = /^([^=]*)(?:=(.*))?$/s.exec(part.trim()) ?? []
+    if (!TAG_NAME.test(name) || !isTagValue(value)) throw gatewayError('INVALID_REQUEST', { message: MALFORMED })
+    return { tags: { [name]: value }, source: 'the header "x-signalbox-require"' }
+  })
+  addPolicies(policies, log)
+}
+
+const MALFORMED =
+  'x-signalbox-require: write names of tags, or names with values, separated by commas, such as "zdr, region=eu, training=false".'

@@ -1,0 +1,9 @@
+/** Returns whether this is a valid value of a tag: `true`, `false`, or a string that fits into a header of comma-separated tags. */
+export const isTagValue = (value: unknown): value is string | boolean =>
+  typeof value === 'boolean' || (typeof value === 'string' && TAG_TEXT.test(value))
+
+/** Printable ASCII without commas or surrounding spaces. */
+export const TAG_TEXT = /^(?! )[ -+\--~]{1,64}$(?<! )/
+
+/** Describes the values, for error messages. */
+export const TAG_VALUE = 'must be true, false, or 1 to 64 ASCII characters without commas'

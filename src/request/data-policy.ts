@@ -1,0 +1,58 @@
+import { type GatewayError, gatewayError } from '../errors.ts'
+import type { DataTags } from '../types.ts'
+import type { Route } from './routing/group.ts'
+import type { TargetRule } from './steps.ts'
+
+/** Required tags, and where they come from, such as `the header "x-signalbox-require"`. */
+export interface DataPolicy {
+  readonly tags: Readonly<DataTags>
+  readonly source: string
+}
+
+interface WithTargetRules {
+  readonly targetRules: TargetRule[]
+}
+
+/** The policies of requests that have some. */
+const policiesByRequest = new WeakMap<WithTargetRules, DataPolicy[]>()
+
+/** Makes a request skip targets whose connections don't have all tags of the policies. */
+export function addPolicies(added: readonly DataPolicy[], log: WithTargetRules): void {
+  const policies = policiesByRequest.get(log) ?? []
+  if (policies.length === 0 && added.length > 0) {
+    policiesByRequest.set(log, policies)
+    log.targetRules.push(({ call }, target) => findPolicyError(policies, target, call.model))
+  }
+  policies.push(...added)
+}
+
+/** Returns the error for a route whose connection doesn't have the tags in `where` of the entries on the path. */
+export function findEntryPolicyError({ target, via }: Route, model: string): GatewayError | undefined {
+  const policies: DataPolicy[] = []
+  for (let choice = via; choice; choice = choice.before) {
+    const { entry, group } = choice
+    if (entry.where) policies.push({ tags: entry.where, source: `"where" of "${entry.name}" in "${group.name}"` })
+  }
+  return findPolicyError(policies, target, model)
+}
+
+function findPolicyError(
+  policies: readonly DataPolicy[],
+  { connection }: Pick<Route['target'], 'connection'>,
+  model: string,
+): GatewayError | undefined {
+  const has = new Map(Object.entries(connection.tags ?? {}))
+  const unmet = policies.flatMap(({ tags, source }) => {
+    const missing = Object.entries(tags).filter(([name, value]) => has.get(name)?.toString() !== value.toString())
+    return missing.length === 0 ? [] : [{ source, tags: missing.map(formatTag) }]
+  })
+  if (unmet.length === 0) return undefined
+  const required = unmet.map(({ source, tags }) => `${source} requires ${tags.join(' and ')}`).join('; ')
+  return gatewayError('NO_COMPLIANT_TARGET', {
+    message: `No available target of "${model}" has all required tags: ${required}. Use another model, or ask the operator of this gateway for a connection with these tags.`,
+    data: { unmet: unmet.flatMap(({ tags }) => tags).length },
+  })
+}
+
+const formatTag = ([name, value]: readonly [string, string | boolean]) =>
+  `"${value.toString() === 'true' ? name : `${name}=${value}`}"`

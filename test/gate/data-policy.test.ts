@@ -1,0 +1,198 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { Identity } from '../../src/request/identity.ts'
+import type { DataTags } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { type Answering, fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { catalog } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('data policies of callers')
+
+const either: Answering = () => json(chatAnswer())
+
+async function refusal(response: Response) {
+  const { error } = (await response.json()) as { error: { message: string; code?: string } }
+  return { status: response.status, code: error.code, message: error.message }
+}
+
+async function openApp(identity?: Omit<Identity, 'account'>) {
+  const clock = fakeClock()
+  const up = fakeUpstream(either)
+  const gateway = createGateway({
+    storage: memoryStorage({ clock }),
+    clock,
+    fetch: up,
+    catalog,
+    logger: false,
+    ...(identity && { identify: () => ({ account: 'alice', ...identity }) }),
+  })
+  const { api } = gateway
+  const tags: Record<string, DataTags> = {
+    one: { zdr: true },
+    two: { zdr: true, region: 'eu' },
+    three: { zdr: true, region: 'eu', training: false, tier: 'a' },
+  }
+  for (const provider of ['claude', 'one', 'two', 'three'])
+    await api.connections.create({
+      provider,
+      apiKey: `secret-of-${provider}`,
+      ...(tags[provider] && { tags: tags[provider] }),
+    })
+  await api.combos.create({ name: 'pool', models: ['claude/c', 'one/m', 'two/m', 'three/m'] })
+  const ask = (headers: Record<string, string> = {}) =>
+    gateway.fetch('http://app.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'pool', messages: [] }),
+    })
+  return { gateway, api, up, ask }
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+test('the policies of a key, its group, and the header all apply', async () => {
+  const { api, up, ask } = await openApp()
+  const { id: group } = await api.groups.create({ name: 'team', require: { region: 'eu' } })
+  const { key, id } = await api.keys.create({ name: 'app', require: { zdr: true } })
+  assert.is((await ask(bearer(key))).status, 200)
+  await api.keys.update(id, { group })
+  assert.is((await ask(bearer(key))).status, 200)
+  assert.is((await ask({ ...bearer(key), 'x-signalbox-require': 'tier=a' })).status, 200)
+  assert.equal(up.providers, ['one', 'two', 'three'])
+  const unmet = await refusal(await ask({ ...bearer(key), 'x-signalbox-require': 'zdr=false' }))
+  assert.equal([unmet.status, unmet.code], [403, 'no_compliant_target'])
+  await api.groups.update(group, { require: { region: 'us' } })
+  const { message } = await refusal(await ask(bearer(key)))
+  assert.match(message, 'the group "team" requires "region=us"')
+  await api.groups.update(group, { require: null })
+  await api.keys.update(id, { require: null })
+  assert.is((await ask(bearer(key))).status, 200)
+  assert.ok(up.providers.includes('claude'))
+})
+
+test('the policies of an identity, its plan, its key, and the header all apply', async () => {
+  const { api, up, ask } = await openApp({ require: { zdr: true }, plan: 'pro' })
+  const { id: plan } = await api.groups.create({ name: 'pro' })
+  assert.is((await ask()).status, 200)
+  await api.groups.update(plan, { require: { region: 'eu' } })
+  assert.is((await ask()).status, 200)
+  assert.equal(up.providers, ['one', 'two'])
+  const { key } = await api.keys.create({ name: 'own', account: 'alice', require: { training: false } })
+  assert.is((await ask(bearer(key))).status, 200)
+  assert.is(up.providers.at(-1), 'three')
+  const { message } = await refusal(await ask({ 'x-signalbox-require': 'region=us' }))
+  assert.match(message, 'requires "region=us"')
+  await api.groups.update(plan, { require: { region: 'moon' } })
+  const { status, message: said } = await refusal(await ask())
+  assert.equal([status, up.calls.length], [403, 3])
+  assert.match(said, 'your account requires "region=moon"')
+})
+
+test('"as" and in-process calls follow the policy of their identity', async () => {
+  const { gateway, up } = await openApp()
+  const response = await gateway
+    .as({ account: 'bob', require: { region: 'eu' } })
+    .fetch('http://app.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'pool', messages: [] }),
+    })
+  assert.is(response.status, 200)
+  assert.equal(up.providers, ['two'])
+})
+
+test('a key with a policy and no other restriction may send the fields that restricted keys may not', async () => {
+  const { api, gateway, up } = await openApp()
+  const { key } = await api.keys.create({ name: 'app', require: { zdr: true } })
+  const response = await gateway.fetch('http://app.test/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...bearer(key) },
+    body: JSON.stringify({ model: 'one/m', messages: [], models: ['other'] }),
+  })
+  assert.equal([response.status, up.providers], [200, ['one']])
+})
+
+test('an explanation names the unmet tag of each target, and the error if no target complies', async () => {
+  const { api, up } = await openApp()
+  const { id: keyId } = await api.keys.create({ name: 'app', require: { region: 'eu' } })
+  const { targets } = await api.explain({ model: 'pool', keyId, headers: { 'X-Signalbox-Require': 'training=false' } })
+  assert.equal(
+    targets.map(({ provider, use }) => [provider, use]),
+    [
+      ['claude', 'skipped'],
+      ['one', 'skipped'],
+      ['two', 'skipped'],
+      ['three', 'first'],
+    ],
+  )
+  assert.match(targets[1]?.why ?? '', 'the API key "app" requires "region=eu"')
+  assert.match(targets[2]?.why ?? '', 'the header "x-signalbox-require" requires "training=false"')
+  const { error } = await api.explain({ model: 'pool', keyId, headers: { 'x-signalbox-require': 'hipaa' } })
+  assert.equal([error?.status, error?.code], [403, 'NO_COMPLIANT_TARGET'])
+  await api.combos.create({ name: 'eu', models: [{ model: 'one/m', where: { region: 'eu' } }, 'two/m'] })
+  const entries = (await api.explain({ model: 'eu' })).targets
+  assert.match(entries[0]?.why ?? '', '"where" of "one/m" in "eu" requires "region=eu"')
+  assert.is(up.calls.length, 0)
+})
+
+test('connections and combos that are defined in code can have tags and "where"', async () => {
+  const up = fakeUpstream(either)
+  const { fetch } = createGateway({
+    storage: memoryStorage(),
+    fetch: up,
+    catalog,
+    logger: false,
+    connections: { one: { apiKey: 'a' }, two: { apiKey: 'b', tags: { region: 'eu' } } },
+    combos: { pool: ['one/m', { model: 'two/m', where: { region: 'eu' } }] },
+  })
+  const response = await fetch('http://app.test/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-signalbox-require': 'region=eu' },
+    body: JSON.stringify({ model: 'pool', messages: [] }),
+  })
+  assert.equal([response.status, up.providers], [200, ['two']])
+})
+
+for (const [config, says] of [
+  [{ connections: { one: { tags: { zdr: 1 } } } }, /connections\.one\.tags\.zdr must be true, false, or 1 to 64/],
+  [{ connections: { one: { tags: { 'a b': true } } } }, /connections\.one\.tags\.a b must match/],
+  [
+    { combos: { pool: [{ model: 'one/m', where: { zdr: [] } }] } },
+    /combos\.pool\.models\[0\]\.where\.zdr must be true/,
+  ],
+] as const)
+  test(`a gateway with ${JSON.stringify(config)} throws an error that names the field`, () => {
+    const wrong = config as unknown as object
+    assert.throws(() => createGateway({ storage: memoryStorage(), catalog, logger: false, ...wrong }), says)
+  })
+
+test('a program that can only write to the storage cannot remove the policy of a key or a group', async () => {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const gateway = createGateway({ storage, clock, fetch: fakeUpstream(either), catalog, logger: false })
+  await gateway.api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
+  const { id: group } = await gateway.api.groups.create({ name: 'team', require: { zdr: true } })
+  const keys = [
+    await gateway.api.keys.create({ name: 'own', require: { zdr: true } }),
+    await gateway.api.keys.create({ name: 'of the team', group }),
+  ]
+  const statusOf = async (key: string) => {
+    const response = await gateway.fetch('http://app.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...bearer(key) },
+      body: JSON.stringify({ model: 'one/m', messages: [] }),
+    })
+    return response.status
+  }
+  for (const { key } of keys) assert.is(await statusOf(key), 403)
+  for (const { key: place, value } of await storage.list('')) {
+    if (!/require/.test(value)) continue
+    const { require: _, ...record } = JSON.parse(value).record ?? JSON.parse(value)
+    const whole = JSON.parse(value)
+    await storage.set(place, JSON.stringify(whole.record ? { ...whole, record } : record))
+  }
+  await clock.advance(60_000)
+  for (const { key } of keys) assert.is(await statusOf(key), 500)
+})

@@ -1,0 +1,234 @@
+import type { DataTags } from '../../src/types.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { hedging } from '../pipeline/support/hedging.ts'
+import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('data policies')
+
+const zdr = { provider: 'two', tags: { zdr: true, region: 'eu', training: false } }
+const either: Answering = ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer()))
+
+/** A combo of three models, only the second of which is at a connection with tags. */
+async function open(answer: Answering = either, more: WorldOptions = {}) {
+  const up = fakeUpstream(answer)
+  const combos = { pool: ['one/m', 'two/m', 'three/m'] }
+  const world = await openWorld({ fetch: up, connections: ['one', zdr, 'three'], combos, ...more })
+  const ask = (require: string | undefined, body: object = {}, headers: Record<string, string> = {}) =>
+    world.chat(
+      { model: 'pool', ...body },
+      { headers: { ...(require !== undefined && { 'x-signalbox-require': require }), ...headers } },
+    )
+  return { ...world, up, ask }
+}
+
+async function refusal(response: Response) {
+  const { error } = (await response.json()) as { error: { message: string; code?: string } }
+  return { status: response.status, code: error.code, message: error.message }
+}
+
+for (const header of ['zdr', ' zdr , region=eu', 'zdr=true', 'training=false,region=eu', 'zdr, zdr'])
+  for (const stream of [false, true])
+    test(`the header "${header}" keeps a request with "stream": ${stream} at connections with the tags`, async () => {
+      const { ask, up } = await open()
+      const response = await ask(header, { stream })
+      assert.is(response.status, 200)
+      await response.text()
+      assert.equal(up.providers, ['two'])
+      assert.is(up.calls[0]?.headers.get('x-signalbox-require'), null)
+    })
+
+for (const [header, unmet] of [
+  ['region=us', 'region=us'],
+  ['zdr=false', 'zdr=false'],
+  ['hipaa', 'hipaa'],
+  ['zdr, region=eu, region=us', 'region=us'],
+  ['ZDR', 'ZDR'],
+  ['region=undefined, zdr', 'region=undefined'],
+  ['toString', 'toString'],
+  ['constructor=', 'x'],
+] as const)
+  test(`the header "${header}" returns a 403 with the unmet tag, or a 400 if it is malformed`, async () => {
+    const { ask, up } = await open()
+    const { status, code, message } = await refusal(await ask(header))
+    assert.is(up.calls.length, 0)
+    if (header.endsWith('=')) return assert.is(status, 400)
+    assert.equal([status, code], [403, 'no_compliant_target'])
+    assert.ok(message.includes(`the header "x-signalbox-require" requires "${unmet}"`), message)
+  })
+
+for (const header of ['', ' ', 'zdr,', ',', '=eu', 'region=', 'two words', 'z=a;b=é', '1st', 'x'.repeat(65)])
+  test(`the malformed header "${header.slice(0, 20)}" returns a 400 that says what to write`, async () => {
+    const { ask, up } = await open()
+    const { status, message } = await refusal(await ask(header === 'z=a;b=é' ? 'z=a\tb' : header))
+    assert.equal([status, up.calls.length], [400, 0])
+    assert.match(message, 'x-signalbox-require')
+    assert.match(message, '"zdr, region=eu, training=false"')
+  })
+
+test('a request without policies uses every connection', async () => {
+  const { ask, up } = await open()
+  assert.is((await ask(undefined)).status, 200)
+  assert.equal(up.providers, ['one'])
+})
+
+for (const stream of [false, true])
+  test(`a request with "stream": ${stream} fails if its only compliant target is down`, async () => {
+    const { ask, up, clock } = await open(() => json({ error: { message: 'It broke.' } }, 503))
+    const asked = ask('zdr', { stream })
+    for (let step = 0; step < 100; step++) await clock.advance(100)
+    const response = await asked
+    assert.ok(response.status >= 500, `${response.status}`)
+    await response.text()
+    assert.equal(new Set(up.providers), new Set(['two']))
+  })
+
+test('a request for a compliant target in cooldown does not move to other targets', async () => {
+  const { ask, up, clock } = await open(() => json({ error: { message: 'No.' } }, 401))
+  for (let times = 0; times < 3; times++) {
+    const asked = ask('zdr')
+    for (let step = 0; step < 30; step++) await clock.advance(100)
+    assert.ok((await asked).status >= 400)
+  }
+  assert.equal(new Set(up.providers), new Set(['two']))
+})
+
+test('every name that leads to targets follows the policy: aliases, nested combos, and lists in a request', async () => {
+  const combos = { pool: ['one/m', 'two/m'], outer: ['three/m', 'pool'] }
+  const { ask, up } = await open(either, { combos, aliases: { short: 'outer' } })
+  const headers = { 'x-signalbox-models': 'one/m, short' }
+  for (const model of ['pool', 'outer', 'short', 'two/m']) assert.is((await ask('zdr', { model })).status, 200)
+  assert.is((await ask('zdr', { model: 'any' }, headers)).status, 200)
+  assert.equal(up.providers, ['two', 'two', 'two', 'two', 'two'])
+  assert.is((await ask('zdr', { model: 'one/m' })).status, 403)
+  assert.is(up.calls.length, 5)
+})
+
+for (const strategy of [
+  'round-robin',
+  'weighted',
+  'random',
+  'least-latency',
+  'least-cost',
+  'least-busy',
+  'sticky',
+] as const)
+  test(`no target of a "${strategy}" combo violates the policy`, async () => {
+    const models = ['one/m', 'two/m', 'three/m', 'one/other']
+    const { ask, up } = await open(either, { combos: { pool: { models, strategy } } })
+    for (let times = 0; times < 12; times++) {
+      const response = await ask('zdr', { user: `u${times}` })
+      assert.is(response.status, 200)
+      await response.text()
+    }
+    assert.equal(new Set(up.providers), new Set(['two']))
+  })
+
+test('a hedge stays at compliant targets', async () => {
+  const { up, clock, ask, world } = await hedging({ one: () => json(chatAnswer()), two: () => json(chatAnswer()) })
+  const [, two] = await world.api.connections.list().then(({ connections }) => connections)
+  await world.api.connections.update(two?.id ?? '', { tags: { zdr: true } })
+  const init = { headers: { 'x-signalbox-require': 'zdr' } }
+  for (let times = 0; times < 3; times++) {
+    const asked = ask(init)
+    await clock.advance(100)
+    assert.is((await asked).status, 200)
+  }
+  assert.equal(up.providers, ['two', 'two', 'two'])
+})
+
+test('a session does not stay at a connection that no longer complies', async () => {
+  const combos = { pool: { models: ['two/m', 'three/m'], strategy: 'sticky' as const } }
+  const { ask, up, api } = await open(either, { combos })
+  const headers = { 'x-signalbox-session': 's' }
+  await ask(undefined, {}, headers)
+  const [home] = up.providers
+  const { connections } = await api.connections.list()
+  for (const { id, provider } of connections)
+    await api.connections.update(id, { tags: provider === home ? { zdr: false } : { zdr: true } })
+  for (let times = 0; times < 3; times++) assert.is((await ask('zdr', {}, headers)).status, 200)
+  assert.not.ok(up.providers.slice(1).includes(home ?? ''), up.providers.join())
+})
+
+test('an entry\'s "where" limits it to connections with the tags, even in nested combos', async () => {
+  const connections = [
+    { provider: 'one', name: 'us', tags: { region: 'us' }, apiKey: 'key-us' },
+    { provider: 'one', name: 'eu', tags: { region: 'eu' }, apiKey: 'key-eu' },
+  ]
+  const inner = ['one/m']
+  const combos = { inner, pool: { models: [{ model: 'inner', where: { region: 'eu' } }] } }
+  const { ask, up, api } = await open(either, { connections, combos })
+  assert.is((await ask(undefined)).status, 200)
+  assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer key-eu')
+  const { combos: stored } = await api.combos.list()
+  assert.equal(stored[1]?.models, [{ model: 'inner', where: { region: 'eu' } }])
+  await api.combos.update(stored[1]?.id ?? '', { models: [{ model: 'inner', where: { region: 'eu', zdr: true } }] })
+  const { status, code, message } = await refusal(await ask(undefined))
+  assert.equal([status, code], [403, 'no_compliant_target'])
+  assert.match(message, /"where" of "inner" in "pool" requires "zdr"/)
+  assert.is(up.calls.length, 1)
+})
+
+test('an entry falls back to the next one if no connection has its tags', async () => {
+  const models = [{ model: 'one/m', where: { zdr: true } }, 'three/m']
+  const { ask, up } = await open(either, { combos: { pool: { models } } })
+  assert.is((await ask(undefined)).status, 200)
+  assert.equal(up.providers, ['three'])
+})
+
+for (const [where, says] of [
+  [{}, /"models\[0\]\.where" must be an object with 1 to 16 tags/],
+  [[], /"models\[0\]\.where" must be an object with 1 to 16 tags/],
+  [{ 'a b': true }, /"models\[0\]\.where" must be an object with 1 to 16 tags/],
+  [{ zdr: 1 }, /"models\[0\]\.where\.zdr" must be true, false, or 1 to 64 ASCII characters/],
+  [{ zdr: 'a,b' }, /"models\[0\]\.where\.zdr" must be true, false/],
+] as const)
+  test(`an entry with ${JSON.stringify(where)} as its "where" is rejected`, async () => {
+    const { api } = await open()
+    const models = [{ model: 'one/m', where: where as DataTags }]
+    await api.combos.create({ name: 'wrong', models }).then(
+      () => assert.unreachable(),
+      (error: Error) => assert.match(error.message, says),
+    )
+  })
+
+for (const [tags, says] of [
+  [{ zdr: '' }, /"tags\.zdr" must be true, false, or 1 to 64 ASCII characters/],
+  [{ zdr: 5 }, /"tags\.zdr" must be true, false/],
+  [{ 'no spaces': true }, /"tags" has an invalid field name: each must be 1 to 64 letters/],
+  [Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`t${at}`, true])), /"tags" must not have more than 16/],
+] as const)
+  test(`a connection with the tags ${JSON.stringify(tags).slice(0, 30)} is rejected`, async () => {
+    const { api } = await open()
+    await api.connections.create({ provider: 'one', tags: tags as DataTags }).then(
+      () => assert.unreachable(),
+      (error: Error) => assert.match(error.message, says),
+    )
+  })
+
+test('tags of a connection are replaced as a whole, and null removes them', async () => {
+  const { api } = await open()
+  const { id } = await api.connections.create({ provider: 'one', tags: { zdr: true, region: 'eu' } })
+  assert.equal((await api.connections.update(id, { tags: { region: 'us' } })).tags, { region: 'us' })
+  assert.is((await api.connections.update(id, { tags: null })).tags, undefined)
+})
+
+for (const [path, body, type] of [
+  ['/v1/chat/completions', { messages: [] }, 'error.code'],
+  ['/v1/responses', { input: 'Hi' }, 'error.code'],
+  ['/v1/messages', { messages: [], max_tokens: 9 }, 'error.type'],
+  ['/v1beta/models/pool:generateContent', { contents: [] }, 'error.status'],
+  ['/v4/ai/language-model', { prompt: [] }, 'error.code'],
+] as const)
+  test(`${path} returns the 403 in its own format`, async () => {
+    const { post, up } = await open()
+    const headers = { 'x-signalbox-require': 'hipaa', 'ai-language-model-id': 'pool' }
+    const response = await post(path, { ...(!path.includes('pool') && { model: 'pool' }), ...body }, { headers })
+    const answer = await response.json()
+    assert.equal([response.status, response.headers.get('x-should-retry'), up.calls.length], [403, 'false', 0])
+    const found = type.split('.').reduce((value: unknown, name) => Object(value)[name], answer)
+    const known = ['no_compliant_target', 'permission_error', 'PERMISSION_DENIED']
+    assert.ok(known.includes(String(found)), JSON.stringify(answer))
+    assert.match(JSON.stringify(answer), 'hipaa')
+  })
