@@ -58,7 +58,7 @@ export interface RequestTermsSource {
   context: PipelineContext
   table: RouteTable
   settings: StoredSettings
-  log: Pick<RequestLog, 'nameRules' | 'targetRules' | 'caller'>
+  log: Pick<RequestLog, 'nameRules' | 'targetRules' | 'caller' | 'tags'>
 }
 
 /** The terms that a request sets in addition to the model call itself. */

@@ -1,7 +1,7 @@
 import { containsOwnKey, gatewayError, isGatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { isMultipart, requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { isObject } from '../lib/json.ts'
 import { getSettledValue, once } from '../lib/promises.ts'
 import { readTimedBody } from '../lib/timed-body.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
@@ -41,7 +41,6 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
       : await readers[endpoint.bodyType](bytes, endpoint, { routeFields, contentType: exchange.header('content-type') })
   const files = read.form?.filter((part) => 'bytes' in part)
   if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > maxBodyBytes + 2) throw createTooLargeError() // base64 is padded
-  if ('providerOptions' in read.body) checkQuotaEntity(read.body, caller.account?.id)
   log.recordRead(read)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
@@ -76,13 +75,15 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   }
 }
 
-/** Returns whether a request brings its own terms: models in a header, or gateway options in the AI SDK's protocol. */
+/** Returns whether a request brings its own terms: in a header, or in gateway options. */
 export const hasOwnTerms = ({
-  call: { endpoint, body },
+  call: {
+    body: { providerOptions },
+  },
   exchange,
 }: Pick<RequestTermsSource, 'call' | 'exchange'>): boolean =>
   (exchange.header('x-signalbox-models') ?? exchange.header('x-signalbox-require')) !== undefined ||
-  (endpoint.format === 'ai-sdk' && isObject(body.providerOptions) && 'signalbox' in body.providerOptions)
+  (isObject(providerOptions) && ('gateway' in providerOptions || 'signalbox' in providerOptions))
 
 const KEY_AS_MODEL =
   'The model name contains an API key of this gateway. Send the key as "Authorization: Bearer <key>", and set "model" to a name from GET /v1/models.'
@@ -132,10 +133,3 @@ function checkMediaType(exchange: Exchange, { route: { bodyType }, caller }: Ser
 
 /** Headers that a page can't set without a preflight. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']
-
-/** Throws `ACCOUNT_NOT_ALLOWED` if the AI SDK's options for its own gateway name an account other than the caller's. */
-function checkQuotaEntity({ providerOptions }: JsonObject, own: string | undefined): void {
-  const gateway = isObject(providerOptions) ? providerOptions.gateway : undefined
-  const named = isObject(gateway) ? (gateway.quotaEntityId ?? own) : own
-  if (named !== own) throw gatewayError('ACCOUNT_NOT_ALLOWED')
-}

@@ -66,6 +66,8 @@ export class RequestLog {
   readonly targetRules: TargetRule[] = []
   /** Rules for the names that the request's model list may contain. All of them must allow a name. */
   readonly nameRules: NameRule[] = []
+  /** Labels for the usage record, including the account's. Default: the account's. */
+  tags: readonly string[] | undefined = undefined
   protected readonly events: RequestEvents
   readonly #clock: Clock
   readonly #onEnd: Array<(record: RequestRecord) => void> = []

@@ -196,3 +196,32 @@ test('a program that can only write to the storage cannot remove the policy of a
   await clock.advance(60_000)
   for (const { key } of keys) assert.is(await statusOf(key), 500)
 })
+
+test('a route function sees the tags of candidates, and cannot leave the policy of a request', async () => {
+  const up = fakeUpstream(either)
+  const seen: unknown[] = []
+  let chosen: string | string[] = 'one/m'
+  const { fetch } = createGateway({
+    storage: memoryStorage(),
+    fetch: up,
+    catalog,
+    logger: false,
+    connections: { one: { apiKey: 'a' }, two: { apiKey: 'b', tags: { region: 'eu' } } },
+    route: (_, { candidates }) => {
+      seen.push(candidates('two/m')[0]?.tags)
+      return chosen
+    },
+  })
+  const ask = (headers: Record<string, string>) =>
+    fetch('http://app.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'two/m', messages: [] }),
+    })
+  const eu = { 'x-signalbox-require': 'region=eu' }
+  assert.is((await ask({})).status, 200)
+  assert.equal([(await refusal(await ask(eu))).code, up.providers], ['no_compliant_target', ['one']])
+  chosen = ['one/m', 'two/m']
+  assert.is((await ask(eu)).status, 200)
+  assert.equal([up.providers, seen[0]], [['one', 'two'], { region: 'eu' }])
+})

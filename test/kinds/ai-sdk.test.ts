@@ -68,13 +68,13 @@ for (const [generation, ai] of Object.entries(generations)) {
       const { images: shown, warnings } = await ai.generateImage({
         model: models.image(model),
         prompt: { text: 'make it rain', images: [bytesOf(png)] },
-        providerOptions: { openai: { negativePrompt: 'rain' }, gateway: { order: ['x'] } },
+        providerOptions: { openai: { negativePrompt: 'rain' }, gateway: { caching: 'auto' } },
         maxRetries: 0,
       })
       assert.is(shown[0]?.base64, made[name])
       assert.is(up.calls.filter(({ url }) => url.href === edits).length, 1)
       const lost = warnings.map((one) => ('feature' in one ? one.feature : one.type))
-      assert.ok(lost.includes('providerOptions.gateway.order'), String(lost))
+      assert.ok(lost.includes('providerOptions.gateway.caching'), String(lost))
       if (name !== 'together') assert.ok(lost.includes('providerOptions.openai.negativePrompt'), String(lost))
     })
   }

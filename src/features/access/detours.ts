@@ -1,12 +1,22 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
+import type { ClientFormat } from '../../types.ts'
+
+/** A model call of a restricted caller. */
+export interface RestrictedCall {
+  body: JsonObject
+  text: string
+  endpoint: { format: ClientFormat }
+}
 
 /**
  * Creates the error for a request that could make some providers respond with models other than the requested one, or add paid services. Allowlists
  * of models and the request's worst case don't cover these. The rule applies to every target, because any connection may lead to such a provider.
  */
-export function createDetourError(body: JsonObject): GatewayError | undefined {
-  const field = FIELDS.find((name) => isSet(body[name])) ?? findVercelFallbacks(body) ?? findOpenRouterTool(body)
+export function createDetourError({ body, endpoint }: RestrictedCall): GatewayError | undefined {
+  const isAiSdk = endpoint.format === 'ai-sdk' // the gateway reads these options itself, and checks the models
+  const fallbacks = isAiSdk ? undefined : findVercelFallbacks(body)
+  const field = FIELDS.find((name) => isSet(body[name])) ?? fallbacks ?? findOpenRouterTool(body)
   if (field === undefined) return undefined
   return gatewayError('INVALID_REQUEST', {
     message: `"${field}" can reach models or paid services other than the requested model. API keys with model restrictions or token or dollar limits cannot send it. Remove it; to use several models, request a combo of this gateway.`,

@@ -86,7 +86,7 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
     const settings = await gateway.settings()
     const unsent = { header, copyHeaders() {}, query: '' } // nothing is sent
     const targetRules: TargetRule[] = [findEntryPolicyRefusal]
-    const log = { nameRules: listNameRules(access, subject), targetRules, caller }
+    const log = { nameRules: listNameRules(access, subject), targetRules, caller, tags: undefined }
     addPolicies(access?.policies ?? [], log)
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
     const requestTerms = hasOwnTerms(source) ? await gateway.readTerms(source) : undefined

@@ -5,19 +5,20 @@ import { isObject } from '../../lib/json.ts'
 import { omitUndefined } from '../../protocols/formats/canonical/canonical-values.ts'
 import type { PipelineContext, RequestTerms, RequestTermsSource } from '../../request/context.ts'
 import { requireOneModel } from '../../request/routing/combo-kinds.ts'
-import type { Group } from '../../request/routing/group.ts'
+import type { Arrangement, Group } from '../../request/routing/group.ts'
 import { completeName, toGroup } from '../../request/routing/route-table.ts'
 import type { SignalboxCallOptions } from '../../types/records/request-model-fields.ts'
 import type { ComboModel, EntryParams, Kind, RequestModels } from '../../types.ts'
+import type { GatewayTerms } from './gateway-options.ts'
 
 const HEADER = 'x-signalbox-models'
 
 /**
- * Reads a request's model list and options from the header `x-signalbox-models` and, for AI SDK calls, from `providerOptions.signalbox`. A request
- * may use both. Throws `INVALID_REQUEST` for a malformed field, `FORBIDDEN` if the settings don't allow lists, and `MODEL_NOT_ALLOWED` if the key may
- * not use one of the models.
+ * Reads a request's model list and options from its header `x-signalbox-models` and, for AI SDK calls, from `providerOptions.signalbox`. A request
+ * may use both, and `gateway` adds to them. Throws `INVALID_REQUEST` with the malformed field, `FORBIDDEN` if the settings don't allow lists, and
+ * `MODEL_NOT_ALLOWED` if the key may not use one of the models.
  */
-export function readRequestList(source: RequestTermsSource): RequestTerms {
+export function readRequestList(source: RequestTermsSource, gateway: GatewayTerms | undefined): RequestTerms {
   const { call, exchange, settings } = source
   const { kind } = call.endpoint.operation
   const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = readCallOptions(call)
@@ -35,16 +36,17 @@ export function readRequestList(source: RequestTermsSource): RequestTerms {
   }
   const header = exchange.header(HEADER)
   const isByOptions = params !== undefined || Object.keys(terms).length > 0
-  if (header === undefined && !isByOptions) return own
-  const name = isByOptions ? CALL_OPTIONS : HEADER
-  if (settings.allowRequestModels === false)
+  if (header === undefined && !isByOptions && !gateway) return own
+  const name = isByOptions ? CALL_OPTIONS : header === undefined ? 'providerOptions.gateway' : HEADER
+  const isRefused = settings.allowRequestModels === false
+  if (isRefused && (header !== undefined || isByOptions || gateway?.models.length))
     throw gatewayError('FORBIDDEN', {
       message: `Per-request model lists and options ("${name}") are disabled on this gateway. Request a model, an alias, or a combo, or ask the operator of this gateway to set "allowRequestModels" in the settings.`,
     })
   const listed = header === undefined ? undefined : parseRequestModels(header)
   rejectForOtherKinds(kind, `${HEADER}: "`, { models: listed?.models })
   const givenModels = terms.models ?? listed?.models
-  const models = givenModels ?? [call.model]
+  const models = [...(givenModels ?? [call.model]), ...(gateway?.models ?? [])]
   const list = omitUndefined<RequestModels>({
     ...listed,
     ...terms,
@@ -54,7 +56,7 @@ export function readRequestList(source: RequestTermsSource): RequestTerms {
   })
   const ruled = givenModels ? undefined : source.table.findRuledCombo(call.model)
   const { limits } = source.context.withRules(source.context, settings, ruled)
-  return { ...own, list: createListGroup(list, { ...source, name, limits }) }
+  return { ...own, list: createListGroup(list, { ...source, name, limits, arrangement: gateway?.arrangement }) }
 }
 
 /** Reads the gateway options from a call's body. Returns none if the call's format has no field for them. */
@@ -101,6 +103,7 @@ function getMinTimes(one: RequestModels['timeouts'], other: RequestModels['timeo
 interface GroupTerms extends Pick<RequestTermsSource, 'call' | 'table'> {
   log: Pick<RequestTermsSource['log'], 'nameRules'>
   name: string
+  arrangement?: Arrangement | undefined
   /** The limits that would apply without the list. */
   limits: PipelineContext['limits']
 }
@@ -109,7 +112,10 @@ interface GroupTerms extends Pick<RequestTermsSource, 'call' | 'table'> {
  * Converts the list to a group with this name, which shares no state with combos. A session that has moved to another entry stays on that entry as
  * long as it sends the same list.
  */
-export function createListGroup(list: RequestModels, { name, limits, call, table, log }: GroupTerms): Group {
+export function createListGroup(
+  list: RequestModels,
+  { name, limits, arrangement, call, table, log }: GroupTerms,
+): Group {
   const { kind } = call.endpoint.operation
   const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list
   const time = new Date(0).toISOString()
@@ -127,7 +133,7 @@ export function createListGroup(list: RequestModels, { name, limits, call, table
       if (refusal) throw refusal
     }
   }
-  const whole = { ...group, entries }
+  const whole = { ...group, entries, ...(arrangement && { arrangement }) }
   if (kind === 'embedding') requireOneModel(whole, table)
   return whole
 }

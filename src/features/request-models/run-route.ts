@@ -5,7 +5,6 @@ import { isObject } from '../../lib/json.ts'
 import { getPrice } from '../../protocols/providers/catalog-model.ts'
 import { callDecider, type DeciderTerms } from '../../request/call-decider.ts'
 import type { CallRequest } from '../../request/feature-requests.ts'
-import type { ModelRequest } from '../../request/model-request.ts'
 import {
   type ChooseModels,
   type RoutableRequest,
@@ -139,7 +138,8 @@ async function answerRouted(
     rules.push(({ list: _, ...present }, _target, route) =>
       applyRule(rule, { request: present, route, model: getName(route) }),
     )
-  return next({ list: group })
+  const { arrangement } = request.list ?? {}
+  return next({ list: arrangement ? { ...group, arrangement } : group })
 }
 
 /** Applies a rule as if the request named its own model or, if that is rejected, a chosen one. Returns the error for its own model. */

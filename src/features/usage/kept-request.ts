@@ -58,8 +58,9 @@ export function createKeptRequest(log: RequestLog, ending: RequestEnding & { dur
   if (account) {
     request.account = account.ref
     if (token) request.tokenId = token.id
-    if (account.tags) request.tags = account.tags
   }
+  const tags = log.tags ?? account?.tags
+  if (tags) request.tags = tags
   if (key?.metadata ?? account?.metadata) request.metadata = { ...account?.metadata, ...key?.metadata }
   if (log.user !== undefined) request.user = log.user
   if (model !== undefined) request.model = truncate(model, MAX_NAME)

@@ -1,10 +1,12 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import {
   type AnswerFacts,
   writeSignalboxMetadata,
   writeWarnings,
 } from '../formats/ai-sdk/client/ai-sdk-client-facts.ts'
-import type { Fields } from '../formats/canonical/canonical-fields.ts'
+import { noteGatewayOptions } from '../formats/ai-sdk/client/ai-sdk-client-gateway.ts'
+import { type Fields, readFields } from '../formats/canonical/canonical-fields.ts'
+import type { Warnings } from '../formats/canonical/canonical-warnings.ts'
 import type { ClientWriteContext } from './kind-forms.ts'
 
 /*
@@ -23,9 +25,26 @@ export const findFirst = <T>(options: readonly Fields[], read: (one: Fields) => 
   options.map(read).find((value) => value !== undefined)
 
 /** Reports unread fields as losses. */
-export function dropUnread(body: Fields, options: readonly Fields[]): void {
+export function dropUnread(body: Fields, options: readonly Fields[], warnings: Warnings): void {
   body.ignore('model', 'headers')
-  for (const one of [...options, body]) if (one.at !== 'providerOptions.signalbox') one.drop()
+  for (const one of [...options, body]) {
+    if (one.at === 'providerOptions.gateway') noteGatewayOptions(one, warnings)
+    if (one.at !== 'providerOptions.signalbox') one.drop()
+  }
+}
+
+/** Warns about unsupported options for the AI SDK's own gateway. `others`: the names of supported options that all providers have. */
+export function dropUnreadGatewayOptions(
+  { providerOptions }: JsonObject,
+  warnings: Warnings,
+  others: Iterable<string> = [],
+): void {
+  const gateway = isObject(providerOptions) ? providerOptions.gateway : undefined
+  if (!isObject(gateway)) return
+  const fields = readFields(gateway, 'providerOptions.gateway', warnings)
+  fields.ignore(...others)
+  noteGatewayOptions(fields, warnings)
+  fields.drop()
 }
 
 /** Writes all response fields except the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `more`. */

@@ -13,6 +13,7 @@ import type { RouteTable } from '../routing/route-table.ts'
 import { findUnmetCondition } from '../routing/routing-facts.ts'
 import type { Select } from '../routing/select.ts'
 import type { TargetRule } from '../steps.ts'
+import type { arrangeRoutes } from './arrange-routes.ts'
 import { loadNameErrors } from './no-target.ts'
 
 /** Finds the routes of requests within groups. */
@@ -72,7 +73,7 @@ export function createGroupRoutes(
   { table, select, onExcluded, onUnresolved }: GroupResolver,
 ): AsyncIterableIterator<Route, undefined> {
   let leftOut: Group | undefined
-  return walkRoutes(outermost, {
+  const routes = walkRoutes(outermost, {
     groupReach: getGroupReach(table),
     resolveEntry: (entry, within) => resolveEntry(table, entry, within),
     select,
@@ -86,6 +87,14 @@ export function createGroupRoutes(
       throw await (await loadNameErrors()).createUnreachableModelError(model, table, outermost)
     },
   })
+  const { arrangement } = outermost
+  return arrangement ? arrangeLazily(routes, arrangement, { table, select }) : routes
+}
+
+/** Loads the code that arranges routes, since few requests ask for it. */
+async function* arrangeLazily(...given: Parameters<typeof arrangeRoutes>): AsyncGenerator<Route, undefined> {
+  const { arrangeRoutes } = await import('./arrange-routes.ts')
+  return yield* arrangeRoutes(...given)
 }
 
 const createConditionError = ({ name, label }: Group) =>

@@ -11,7 +11,7 @@ const MAX_DEPTH = 100
 /** Creates the lookup. It caches, and must not outlive its routes. */
 export function createRepresentatives(catalog: Catalog, resolveModel: (model: string) => Resolution): Representatives {
   const representatives = new Map<string, RouteTarget | undefined>()
-  const costs = new Map<RouteTarget, number | undefined>()
+  const costs = new WeakMap<RouteTarget, number | undefined>() // targets with parameters are created per request
 
   function findRepresentative({ target, name }: GroupEntry, depth = 0): RouteTarget | undefined {
     if (target || representatives.has(name) || depth > MAX_DEPTH) return target ?? representatives.get(name)

@@ -35,8 +35,16 @@ export interface Group {
   /** The strategy for the connections of the combo's providers; `undefined`: the provider's own. */
   connectionStrategy?: Strategy | undefined
   entries: readonly GroupEntry[]
+  /** How to arrange the targets of each entry. */
+  arrangement?: Arrangement
   /** The combo's own rules for requests to it. */
   rules?: RequestRules | undefined
+}
+
+/** The order of one entry's targets: by rank, lowest first; those of the same rank by the strategy, or as they are. */
+export interface Arrangement {
+  getRank(target: RouteTarget): number
+  strategy: Strategy | undefined
 }
 
 /** One entry of a group. */

@@ -181,7 +181,7 @@ for (const { name, ai, version } of generations) {
       fakeUpstream(() => json(chatAnswer())),
     )
     const providerOptions = {
-      gateway: { models: ['other/model'] },
+      gateway: { caching: 'auto' },
       xai: { searchParameters: {} },
       openai: { user: 'me' },
     }
@@ -193,7 +193,7 @@ for (const { name, ai, version } of generations) {
     })
     assert.equal(
       warnings?.map((warning) => 'feature' in warning && warning.feature),
-      ['providerOptions.gateway.models', 'providerOptions.xai'],
+      ['providerOptions.gateway.caching', 'providerOptions.xai'],
     )
   })
 

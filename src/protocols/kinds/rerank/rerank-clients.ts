@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { readFields } from '../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
-import { writeResponseFields } from '../ai-sdk-kinds.ts'
+import { dropUnreadGatewayOptions, writeResponseFields } from '../ai-sdk-kinds.ts'
 import type { ClientForm, ClientReadContext, ClientWriteContext } from '../kind-forms.ts'
 import { getText, type RankedDocument, type RerankRequest, type RerankResponse } from './rerank.ts'
 
@@ -88,6 +88,7 @@ function readAiSdk(body: JsonObject, { warnings }: ClientReadContext): RerankReq
   const documents = readDocuments(fields.fields('documents')?.list('values'), warnings)
   const wanted = fields.number('topN') ?? documents.length
   if (!Number.isInteger(wanted) || wanted < 1) warnings.reject('topN', 'must be a whole number of 1 or more.')
+  dropUnreadGatewayOptions(body, warnings)
   return { query, documents, topN: Math.min(wanted, documents.length), usesVoyageFormat: false, options: {} }
 }
 

@@ -10,6 +10,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { normalizeRetention } from '../../openai-fields.ts'
 import { readThinkingBudget } from '../ai-sdk-fields.ts'
+import { noteGatewayOptions } from './ai-sdk-client-gateway.ts'
 import { snakeCaseKeys } from './ai-sdk-client-hosted-tools.ts'
 import { parseAnthropicMark } from './ai-sdk-client-metadata.ts'
 
@@ -81,6 +82,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // only used by the client
   for (const name of ['forceReasoning', 'systemMessageMode', 'include']) openai.ignore(name) // only OpenAI uses them
   customer?.drop()
+  noteGatewayOptions(gateway, warnings)
   providerOptions.ignore('azure', 'googleVertex', 'vertex')
   for (const fields of [openai, anthropic, google, gateway, providerOptions]) fields.drop() // Signalbox's options were checked before
   const instructions: SystemTurn | undefined = text

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { writeResponseFields } from '../../ai-sdk-kinds.ts'
+import { dropUnreadGatewayOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
 import type { ClientForm } from '../../kind-forms.ts'
 import { type EmbeddingRequest, type EmbeddingResponse, parseDimensions, parseTask } from '../embedding.ts'
 import { toFloats } from '../vectors.ts'
@@ -26,6 +26,7 @@ export const aiSdk: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
     for (const [provider, response] of Object.entries(isObject(body.providerOptions) ? body.providerOptions : {}))
       for (const name of isObject(response) && !OWN_PROVIDERS.has(provider) ? Object.keys(response) : [])
         if (!KNOWN_OPTIONS.has(name)) warnings.noteDropped(`providerOptions.${provider}.${name}`)
+    dropUnreadGatewayOptions(body, warnings, KNOWN_OPTIONS)
     return request
   },
   write: ({ vectors, usage }, context) => ({

@@ -50,7 +50,7 @@ export const aiSdk: ImageClient = {
       wantsUrl: false,
       options: { ...readOptions(options, warnings), ...(seed !== undefined && { seed }) },
     }
-    dropUnread(fields, [...options, ...configs])
+    dropUnread(fields, [...options, ...configs], warnings)
     return request
   },
   write(response, context) {

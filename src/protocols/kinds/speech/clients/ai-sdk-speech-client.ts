@@ -26,7 +26,7 @@ export const aiSdk: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
       language: fields.string('language') ?? findFirst(options, (one) => one.string('languageCode')),
       others: [],
     }
-    dropUnread(fields, options)
+    dropUnread(fields, options, warnings)
     return request
   },
   write: ({ audio, usage }, context) => ({ audio: toBase64(audio), ...writeResponseFields(context, usage) }),

@@ -39,7 +39,7 @@ export const aiSdk: ClientForm<TranscriptionRequest, Transcript, TranscriptChunk
       isForm: false,
       others: [],
     }
-    dropUnread(fields, options)
+    dropUnread(fields, options, warnings)
     return request
   },
   write(response, context) {

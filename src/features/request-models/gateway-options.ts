@@ -1,0 +1,143 @@
+import { gatewayError, redactOwnKeys } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { LABELS } from '../../protocols/formats/ai-sdk/client/ai-sdk-client-gateway.ts'
+import { getCatalogModel } from '../../protocols/providers/catalog-model.ts'
+import { getProviderNames } from '../../protocols/providers/provider-names.ts'
+import type { RequestTermsSource } from '../../request/context.ts'
+import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
+import type { Arrangement, RouteTarget } from '../../request/routing/group.ts'
+import type { DataTags } from '../../types.ts'
+
+const AT = 'providerOptions.gateway'
+
+/** The models to try after the call's own, and the order of the targets of each. */
+export interface GatewayTerms {
+  models: readonly string[]
+  arrangement: Arrangement
+}
+
+/**
+ * Reads the AI SDK's options for its own gateway, and adds their rules and labels to the request. Returns `undefined` if they don't change the order
+ * of targets. Throws `INVALID_REQUEST` with the malformed field, and `ACCOUNT_NOT_ALLOWED` if they name an account other than the caller's.
+ */
+export async function readGatewayOptions({
+  call,
+  context: { catalog },
+  table,
+  log,
+}: RequestTermsSource): Promise<GatewayTerms | undefined> {
+  const { endpoint, body } = call
+  const options = isObject(body.providerOptions) ? body.providerOptions.gateway : undefined
+  if (!isObject(options)) return undefined
+  const own = log.caller.account?.id
+  if ((options.quotaEntityId ?? own) !== own) throw gatewayError('ACCOUNT_NOT_ALLOWED')
+  if (endpoint.format !== 'ai-sdk') return undefined
+  if ((options.byok ?? undefined) !== undefined) throw invalid('byok', NO_CREDENTIALS)
+
+  addPolicies(listPolicies(options), log)
+  const only = readNames(options, 'only')
+  if (only.length > 0) {
+    const known = new Set([...table.byName.keys(), ...table.connections.map(({ id }) => id)])
+    for (const provider of Object.keys(catalog))
+      for (const name of Object.values(getProviderNames(catalog, { provider }))) known.add(name)
+    const unknown = only.findIndex((name) => !known.has(name))
+    if (unknown >= 0) throw invalid(`only[${unknown}]`, `"${only[unknown]}" is not a provider. ${PROVIDER_NAME}`)
+    log.targetRules.push((_, target) =>
+      only.some((name) => isNamed(target, name, catalog))
+        ? undefined
+        : invalid('only', `none of these providers serves "${call.model}".`),
+    )
+  }
+  const has = readNames(options, 'has')
+  const unsupported = has.findIndex((name) => name !== 'vision')
+  if (unsupported >= 0) throw invalid(`has[${unsupported}]`, 'only "vision" is supported.')
+  if (has.length > 0) await addVisionRule({ call, catalog, table, log })
+  const tags = listLabels(options)
+  if (tags.length > 0) log.tags = [...(log.caller.account?.tags ?? []), ...tags.map(redactOwnKeys)]
+
+  const models = readNames(options, 'models')
+  if (models.length > MAX_MODELS) throw invalid('models', `must not contain more than ${MAX_MODELS} models.`)
+  const order = readNames(options, 'order')
+  const strategy = readSort(options)
+  if (models.length === 0 && order.length === 0 && !strategy) return undefined
+  return { models, arrangement: { getRank: (target) => getRank(target, order, catalog), strategy } }
+}
+
+const MAX_MODELS = 99
+
+const NO_CREDENTIALS =
+  'this gateway accepts no provider credentials in requests. Remove it, or ask the operator of this gateway to connect the provider.'
+const PROVIDER_NAME = 'Use the part before the slash of a name from GET /v1/models.'
+
+/** The tags that each option requires. */
+const POLICIES: Readonly<Record<string, DataTags>> = {
+  zeroDataRetention: { zdr: true },
+  disallowPromptTraining: { training: false },
+}
+
+function listPolicies(options: JsonObject): DataPolicy[] {
+  return Object.entries(POLICIES).flatMap(([name, tags]) => {
+    const value = options[name] ?? false
+    if (typeof value !== 'boolean') throw invalid(name, 'must be true or false.')
+    return value ? [{ tags, source: `"${AT}.${name}"` }] : []
+  })
+}
+
+/** The strategies by the values of `sort`. Throughput isn't measured, so `tps` sorts by time to first token, with a warning. */
+const SORTS = { cost: 'least-cost', ttft: 'least-latency', tps: 'least-latency' } as const
+
+function readSort({ sort = null }: JsonObject): (typeof SORTS)[keyof typeof SORTS] | undefined {
+  if (sort === null) return undefined
+  if (sort !== 'cost' && sort !== 'ttft' && sort !== 'tps') throw invalid('sort', 'must be "cost", "ttft", or "tps".')
+  return SORTS[sort]
+}
+
+function readNames(options: JsonObject, name: string): string[] {
+  const value = options[name] ?? []
+  if (!Array.isArray(value)) throw invalid(name, 'must be an array of strings.')
+  return value.map((one: unknown, index) => {
+    if (typeof one !== 'string' || one.trim() === '' || one.length > MAX_NAME)
+      throw invalid(`${name}[${index}]`, `must be a string of 1 to ${MAX_NAME} characters.`)
+    return one.trim()
+  })
+}
+
+const MAX_NAME = 512
+
+/** Lists the tags that are recorded; a warning names the others. */
+const listLabels = (options: JsonObject): string[] =>
+  readNames(options, 'tags')
+    .filter((tag) => tag.length <= LABELS.maxLength)
+    .slice(0, LABELS.most)
+
+const isNamed = ({ connection }: RouteTarget, name: string, catalog: RequestTermsSource['context']['catalog']) =>
+  connection.id === name || Object.values<string>({ ...getProviderNames(catalog, connection) }).includes(name)
+
+function getRank(
+  target: RouteTarget,
+  order: readonly string[],
+  catalog: RequestTermsSource['context']['catalog'],
+): number {
+  const rank = order.findIndex((name) => isNamed(target, name, catalog))
+  return rank < 0 ? order.length : rank
+}
+
+/** Makes the request skip models that neither the catalog nor a custom model describes as reading images. */
+async function addVisionRule({
+  call,
+  catalog,
+  table,
+  log,
+}: Pick<RequestTermsSource, 'call' | 'table' | 'log'> & Pick<RequestTermsSource['context'], 'catalog'>): Promise<void> {
+  const custom = (await table.customModels()).filter(({ type }) => type === 'imageToText')
+  log.targetRules.push((_, target) => {
+    const { model, connection } = target
+    const isCustom = custom.some(({ id, providerAlias }) => id === model && isNamed(target, providerAlias, catalog))
+    const { type } = getCatalogModel(catalog, { provider: connection.provider, model }) ?? {}
+    if (isCustom || type === 'imageToText') return undefined
+    return invalid('has', `the catalog doesn't say that "${call.model}" reads images ("imageToText").`)
+  })
+}
+
+const invalid = (name: string, problem: string) =>
+  gatewayError('INVALID_REQUEST', { message: `"${AT}.${name}": ${problem}`, data: { param: `${AT}.${name}` } })

@@ -1,0 +1,21 @@
+import type { Fields } from '../../canonical/canonical-fields.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+
+/** The most labels of a request, and their longest length. */
+export const LABELS = { most: 10, maxLength: 64 }
+
+/** The options for the AI SDK's own gateway that this gateway has applied before a target was chosen. */
+const APPLIED = [
+  ...['order', 'only', 'sort', 'models', 'has', 'tags', 'user', 'quotaEntityId'],
+  ...['zeroDataRetention', 'disallowPromptTraining'],
+]
+
+/** Marks the options for the AI SDK's own gateway that have been applied, and warns about those that were only applied in part. */
+export function noteGatewayOptions(gateway: Fields, warnings: Warnings): void {
+  const { sort, tags = [] } = gateway.value
+  gateway.ignore(...APPLIED)
+  if (sort === 'tps') warnings.noteChanged(gateway.path('sort'), 'replaced') // by `ttft`, since throughput isn't measured
+  if (!Array.isArray(tags)) return
+  if (tags.length > LABELS.most || tags.some((tag) => String(tag).length > LABELS.maxLength))
+    warnings.noteChanged(gateway.path('tags'), 'clamped')
+}

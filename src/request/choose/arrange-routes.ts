@@ -1,0 +1,55 @@
+import type { Arrangement, Group, GroupChoice, Route } from '../routing/group.ts'
+import { getGroupReach } from '../routing/group-reach.ts'
+import type { RouteTable } from '../routing/route-table.ts'
+import type { Select } from '../routing/select.ts'
+
+/** How many routes of one entry are arranged; further ones follow as they are. */
+const MAX_ARRANGED = 1_000
+
+/** Arranges the routes of each outermost entry. The entries keep their order. */
+export async function* arrangeRoutes(
+  routes: AsyncIterable<Route>,
+  arrangement: Arrangement,
+  { table, select }: { table: RouteTable; select: Select },
+): AsyncGenerator<Route, undefined> {
+  let batch: Route[] = []
+  for await (const route of routes) {
+    const isFull = batch.length === MAX_ARRANGED
+    if (isFull || (batch[0] && getOutermost(batch[0].via)?.entry !== getOutermost(route.via)?.entry)) {
+      yield* await arrange(batch, arrangement, { table, select })
+      batch = []
+    }
+    batch.push(route)
+  }
+  yield* await arrange(batch, arrangement, { table, select })
+}
+
+function getOutermost(via: GroupChoice | undefined): GroupChoice | undefined {
+  let outermost = via
+  while (outermost?.before) outermost = outermost.before
+  return outermost
+}
+
+async function arrange(
+  routes: readonly Route[],
+  { getRank, strategy }: Arrangement,
+  { table, select }: { table: RouteTable; select: Select },
+): Promise<readonly Route[]> {
+  const sorted = strategy ? await sortRoutes(routes, strategy, { table, select }) : routes
+  return [...sorted].sort((one, other) => getRank(one.target) - getRank(other.target))
+}
+
+/** Sorts routes by a strategy, as if they were the entries of a combo. */
+async function sortRoutes(
+  routes: readonly Route[],
+  strategy: Group['strategy'],
+  { table, select }: { table: RouteTable; select: Select },
+): Promise<readonly Route[]> {
+  const entries = routes.map(({ target }, index) => ({ index, name: target.connection.id, weight: 1, target }))
+  const group: Group = { name: 'sort', label: 'sort', strategy, stickyLimit: 1, hedge: false, entries }
+  const order = await select(group, getGroupReach(table))
+  return order.entries.flatMap((entry): Route[] => {
+    const route = routes[entry.index]
+    return route ? [{ ...route, via: { group, order, entry, before: route.via } }] : []
+  })
+}

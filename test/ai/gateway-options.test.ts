@@ -1,0 +1,98 @@
+import type { JSONObject } from '@ai-sdk/provider'
+import * as ai7 from 'ai'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+const clients: ReadonlyArray<[name: string, ai: typeof ai7, path: string]> = [
+  ['AI SDK 7', ai7, 'v4'],
+  ['AI SDK 6', ai6, 'v3'],
+]
+
+for (const [name, ai, path] of clients) {
+  const test = suite(`providerOptions.gateway by createGateway of ${name}`)
+
+  async function open() {
+    const up = fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer())))
+    const { gateway, api } = await openWorld({
+      fetch: up,
+      usage: true,
+      connections: ['one', { provider: 'two', tags: { zdr: true, training: false } }, 'three'],
+      combos: { fast: ['one/m', 'two/m', 'three/m'] },
+    })
+    const models = ai.createGateway({ baseURL: `http://gateway/${path}/ai`, apiKey: 'x', fetch: gateway.fetch })
+    const ask = (options: JSONObject, model = 'fast') =>
+      ai.generateText({
+        model: models(model),
+        prompt: 'Hi',
+        maxRetries: 0,
+        providerOptions: { gateway: options },
+      })
+    const fail = async (options: JSONObject, model?: string) => {
+      const error = await ask(options, model).catch((thrown: unknown) => thrown)
+      return { status: Object(error).statusCode as number, message: String(error) }
+    }
+    return { up, ask, fail, models, api }
+  }
+
+  test('options that are applied are not in the warnings', async () => {
+    const { ask, up, api } = await open()
+    const { warnings } = await ask({
+      ...{
+        order: ['three', 'two'],
+        only: ['two', 'three'],
+        sort: 'cost',
+        models: ['one/m'],
+        tags: ['beta'],
+        user: 'u',
+      },
+      ...{ zeroDataRetention: true, disallowPromptTraining: true, serviceTier: 'flex' },
+    })
+    assert.equal([warnings, up.providers], [[], ['two']])
+    const { requests } = await api.usage.requests({})
+    assert.equal([requests[0]?.tags, requests[0]?.user], [['beta'], 'u'])
+  })
+
+  test('options that are not applied are in the warnings', async () => {
+    const { ask } = await open()
+    const { warnings } = await ask({
+      ...{ sort: 'tps', caching: 'auto', idempotencyKey: 'k', invented: 1 },
+      providerTimeouts: { byok: { openai: 5_000 } },
+    })
+    assert.equal(
+      warnings?.map((warning) => 'feature' in warning && warning.feature).sort(),
+      ['caching', 'idempotencyKey', 'invented', 'providerTimeouts', 'sort'].map(
+        (one) => `providerOptions.gateway.${one}`,
+      ),
+    )
+  })
+
+  test('options that cannot be applied fail, and no provider is called', async () => {
+    const { fail, up } = await open()
+    for (const [options, status, message, model] of [
+      [{ byok: { openai: [{ apiKey: 'sk-1' }] } }, 400, 'providerOptions.gateway.byok'],
+      [{ only: ['nowhere'] }, 400, 'providerOptions.gateway.only[0]'],
+      [{ has: ['vision'] }, 400, 'providerOptions.gateway.has'],
+      [{ has: ['tool-use'] }, 400, 'providerOptions.gateway.has[0]'],
+      [{ quotaEntityId: 'bob' }, 403, 'names another account'],
+      [{ zeroDataRetention: true }, 403, '"providerOptions.gateway.zeroDataRetention" requires "zdr"', 'one/m'],
+      [{ disallowPromptTraining: true }, 403, 'requires "training=false"', 'three/m'],
+    ] as ReadonlyArray<[JSONObject, number, string, string?]>) {
+      const failed = await fail(options, model)
+      assert.is(failed.status, status, failed.message)
+      assert.ok(failed.message.includes(message), failed.message)
+    }
+    assert.is(up.calls.length, 0)
+  })
+
+  test('a stream follows the data policy', async () => {
+    const { models, up } = await open()
+    const options = { prompt: 'Hi', maxRetries: 0, providerOptions: { gateway: { zeroDataRetention: true } } }
+    assert.is(await ai.streamText({ ...options, model: models('fast') }).text, 'Hello there, world')
+    assert.equal(up.providers, ['two'])
+  })
+}

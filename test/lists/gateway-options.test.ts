@@ -1,0 +1,332 @@
+import { openGate } from '../gate/support/world.ts'
+import { answerAt } from '../kinds/samples.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { catalog, openWorld, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite("options for the AI SDK's own gateway")
+
+const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
+const PATH = '/v4/ai/language-model'
+
+/** A body for each route. */
+const bodies: Readonly<Record<string, object>> = {
+  'language-model': { prompt },
+  'embedding-model': { values: ['Hi'] },
+  'reranking-model': { query: 'red', documents: { type: 'text', values: ['a tree', 'a red fruit'] } },
+  'image-model': { prompt: 'a walk', n: 1 },
+  'speech-model': { text: 'Hi' },
+  'transcription-model': { audio: 'AAAA', mediaType: 'audio/wav' },
+}
+const routes = Object.keys(bodies)
+
+interface Asked {
+  path?: string
+  model?: string
+  headers?: Record<string, string>
+  signalbox?: object
+}
+
+const priced = (id: string, input: number) => ({ id, price: { input, output: input } })
+const prices = {
+  ...catalog,
+  one: { baseUrl: 'http://one.test/v1', models: [priced('m', 9)] },
+  two: { baseUrl: 'http://two.test/v1', models: [priced('m', 1)] },
+  three: { baseUrl: 'http://three.test/v1', models: [priced('m', 5), { id: 'seer', type: 'imageToText' as const }] },
+}
+
+async function open(answer: Answering = () => json(chatAnswer()), more: WorldOptions = {}) {
+  const up = fakeUpstream((call, nth) => answerAt(call.url.pathname) ?? answer(call, nth))
+  const combos = { fast: ['one/m', 'two/m', 'three/m'] }
+  const world = await openWorld({ fetch: up, catalog: prices, combos, ...more })
+  const ask = (gateway: unknown, { path = PATH, model = 'fast', headers = {}, signalbox }: Asked = {}) => {
+    const body = bodies[path.slice(path.lastIndexOf('/') + 1)]
+    const providerOptions = { gateway, ...(signalbox && { signalbox }) }
+    return world.post(
+      path,
+      { ...body, providerOptions },
+      { headers: { 'ai-language-model-id': model, 'ai-model-id': model, ...headers } },
+    )
+  }
+  return { ...world, up, ask }
+}
+
+const failing: Answering = () => json({ error: { message: 'It broke.' } }, 500)
+
+async function refusal(response: Response) {
+  const { error } = (await response.json()) as { error: { message: string; code?: string } }
+  return { status: response.status, code: error.code, message: error.message }
+}
+
+async function warningsOf(response: Response): Promise<string[]> {
+  const { warnings } = (await response.json()) as { warnings: Array<{ feature: string }> }
+  assert.is(response.status, 200)
+  return warnings.map(({ feature }) => feature)
+}
+
+for (const [option, value, providers] of [
+  ['order', ['three', 'one'], ['three', 'one', 'two']],
+  ['order', ['unknown', 'two'], ['two', 'one', 'three']],
+  ['order', [], ['one', 'two', 'three']],
+  ['only', ['two', 'three'], ['two', 'three']],
+  ['only', [], ['one', 'two', 'three']],
+  ['sort', 'cost', ['two', 'three', 'one']],
+  ['models', ['claude/c'], ['one', 'two', 'three', 'claude']],
+  ['models', [], ['one', 'two', 'three']],
+] as const)
+  test(`${option}: ${JSON.stringify(value)} decides which targets are called, and is not in the warnings`, async () => {
+    const limits = { maxAttempts: 9 }
+    const { ask, up } = await open(failing, { limits })
+    await ask({ [option]: value })
+    assert.equal([...new Set(up.providers)], providers)
+    const fine = await open()
+    assert.equal(await warningsOf(await fine.ask({ [option]: value })), [])
+    assert.equal(fine.up.providers, [providers[0]])
+  })
+
+test('order comes before sort, and only and models apply with both', async () => {
+  const { ask, up } = await open(failing, { limits: { maxAttempts: 9 } })
+  await ask({ order: ['one'], sort: 'cost', only: ['one', 'two', 'three'], models: ['two/m', 'three/m'] })
+  assert.equal([...new Set(up.providers)], ['one', 'two', 'three'])
+})
+
+test('sort: "ttft" prefers the fastest target, and "tps" does the same with a warning', async () => {
+  const slow: Answering = async ({ provider }) => {
+    await clock.sleep(provider === 'one' ? 50 : provider === 'two' ? 30 : 10)
+    return json(chatAnswer())
+  }
+  const { ask, up, clock } = await open((call, nth) => slow(call, nth))
+  const done = async (asked: Promise<Response>) => {
+    await clock.advance(60)
+    return asked
+  }
+  for (const model of ['one/m', 'two/m', 'three/m']) await (await done(ask({}, { model }))).text()
+  const before = up.calls.length
+  assert.equal(await warningsOf(await done(ask({ sort: 'ttft' }))), [])
+  const response = await done(ask({ sort: 'tps' }))
+  assert.is(response.headers.get('x-signalbox-warning'), 'replaced:providerOptions.gateway.sort')
+  assert.equal(await warningsOf(response), ['providerOptions.gateway.sort'])
+  assert.ok(up.providers.slice(before).includes('three'), up.providers.join())
+  const strict = await refusal(await done(ask({ sort: 'tps' }, { headers: { 'x-signalbox-strict': 'true' } })))
+  assert.is(strict.status, 400)
+})
+
+test('names in order and only may be aliases, provider IDs, and connection IDs', async () => {
+  const catalogWithAlias = { ...prices, two: { ...prices.two, alias: 'zwei' } }
+  const combos = { fast: ['one/m', 'zwei/m', 'three/m'] }
+  const { ask, up, api } = await open(undefined, { catalog: catalogWithAlias, combos })
+  const { connections } = await api.connections.list()
+  const id = connections.find(({ provider }) => provider === 'three')?.id
+  for (const name of ['two', 'zwei', id]) assert.is((await ask({ only: [name] })).status, 200)
+  assert.equal(up.providers, ['two', 'two', 'three'])
+})
+
+for (const [option, value, message] of [
+  ['only', ['nowhere'], /"providerOptions\.gateway\.only\[0\]": "nowhere" is not a provider/],
+  ['only', ['claude'], /"providerOptions\.gateway\.only": none of these providers serves "fast"/],
+  ['only', 'one', /"providerOptions\.gateway\.only": must be an array of strings/],
+  ['order', [5], /"providerOptions\.gateway\.order\[0\]": must be a string/],
+  ['sort', 'price', /"providerOptions\.gateway\.sort": must be "cost", "ttft", or "tps"/],
+  ['models', [{ model: 'one/m', when: {} }], /"providerOptions\.gateway\.models\[0\]": must be a string/],
+  ['models', Array.from({ length: 100 }, () => 'one/m'), /must not contain more than 99 models/],
+  ['tags', 'a', /"providerOptions\.gateway\.tags": must be an array of strings/],
+  ['zeroDataRetention', 'true', /"providerOptions\.gateway\.zeroDataRetention": must be true or false/],
+  ['disallowPromptTraining', 1, /"providerOptions\.gateway\.disallowPromptTraining": must be true or false/],
+  ['has', ['reasoning'], /"providerOptions\.gateway\.has\[0\]": only "vision" is supported/],
+  ['has', ['vision'], /"providerOptions\.gateway\.has": the catalog doesn't say that "fast" reads images/],
+  [
+    'byok',
+    { openai: [{ apiKey: 'sk-secret-of-the-client' }] },
+    /"providerOptions\.gateway\.byok": this gateway accepts/,
+  ],
+] as const)
+  test(`${option}: ${JSON.stringify(value).slice(0, 40)} returns a 400, and no provider is called`, async () => {
+    const { ask, up, told } = await open()
+    const asked = String(message).includes('"fast"') ? ['language-model'] : routes // a combo of chat models
+    for (const route of asked) {
+      const response = await ask({ [option]: value }, { path: `/v4/ai/${route}` })
+      const { status, message: said } = await refusal(response)
+      assert.is(status, 400, said)
+      assert.match(said, message)
+      assert.not.match(said, 'sk-secret')
+    }
+    assert.is(up.calls.length, 0)
+    assert.not.match(JSON.stringify(told), 'sk-secret')
+  })
+
+test('has: ["vision"] keeps models that the catalog or a custom model describes as reading images', async () => {
+  const { ask, up, api } = await open(undefined, { combos: { fast: ['one/m', 'three/seer'] } })
+  assert.equal(await warningsOf(await ask({ has: ['vision'] })), [])
+  assert.equal(up.providers, ['three'])
+  await api.customModels.create({ providerAlias: 'one', id: 'm', type: 'imageToText' })
+  assert.is((await ask({ has: ['vision'] })).status, 200)
+  assert.equal(up.providers, ['three', 'one'])
+})
+
+for (const [option, tags] of [
+  ['zeroDataRetention', { zdr: true }],
+  ['disallowPromptTraining', { training: false }],
+] as const) {
+  test(`${option} only uses connections with the tag, on each route and in streams`, async () => {
+    const connections = ['one', { provider: 'two', tags }, 'three']
+    const { ask, up } = await open(
+      ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer())),
+      {
+        connections,
+        combos: {},
+      },
+    )
+    for (const route of routes) {
+      const path = `/v4/ai/${route}`
+      const signalbox = { models: ['one/x', 'two/x', 'three/x'], retryAmbiguous: true, sameVectors: true }
+      const response = await ask({ [option]: true }, { path, signalbox })
+      assert.equal(await warningsOf(response), [], route)
+      const { status, code, message } = await refusal(await ask({ [option]: true }, { path, model: 'one/x' }))
+      assert.equal([status, code], [403, 'no_compliant_target'], message)
+      assert.match(message, `"providerOptions.gateway.${option}" requires`)
+    }
+    const headers = { 'ai-language-model-streaming': 'true' }
+    const stream = await ask({ [option]: true }, { headers, model: 'two/x' })
+    assert.match(await stream.text(), '"finish"')
+    assert.is((await ask({ [option]: true }, { headers, model: 'three/x' })).status, 403)
+    assert.equal(new Set(up.providers), new Set(['two']))
+  })
+
+  test(`${option}: false requires nothing`, async () => {
+    const { ask, up } = await open()
+    assert.equal(await warningsOf(await ask({ [option]: false })), [])
+    assert.equal(up.providers, ['one'])
+  })
+
+  test(`${option} also applies to fallback models and never to a warning in strict mode`, async () => {
+    const { ask, up } = await open()
+    const options = { [option]: true, models: ['two/m'], order: ['three'], sort: 'cost' }
+    const { status } = await refusal(await ask(options, { headers: { 'x-signalbox-strict': 'true' } }))
+    assert.equal([status, up.calls.length], [403, 0])
+  })
+}
+
+test('the error names the data policy if other targets are not in "only"', async () => {
+  const { ask } = await open()
+  const { code } = await refusal(await ask({ only: ['two'], zeroDataRetention: true }))
+  assert.is(code, 'no_compliant_target')
+})
+
+test('tags and user are recorded, and a warning names tags beyond 10 or 64 characters', async () => {
+  const { ask, api } = await open(undefined, { usage: true })
+  const tags = ['beta', ...Array.from({ length: 9 }, (_, at) => `t${at}`)]
+  assert.equal(await warningsOf(await ask({ tags, user: 'u1' })), [])
+  const response = await ask({ tags: ['x'.repeat(65), ...tags, 'more'], user: 'u2' })
+  assert.is(response.headers.get('x-signalbox-warning'), 'clamped:providerOptions.gateway.tags')
+  const { requests } = await api.usage.requests({})
+  assert.equal(
+    new Map(requests.map(({ tags, user }) => [user, tags])),
+    new Map([
+      ['u1', tags],
+      ['u2', tags],
+    ]),
+  )
+})
+
+test('a request of an account without the named quota entity returns a 403', async () => {
+  const { ask, up } = await open()
+  const { status, code } = await refusal(await ask({ quotaEntityId: 'bob' }))
+  assert.equal([status, code, up.calls.length], [403, 'account_not_allowed', 0])
+})
+
+for (const [option, value] of Object.entries({
+  providerTimeouts: { byok: { openai: 5_000 } },
+  caching: 'auto',
+  idempotencyKey: 'k',
+  headquarters: ['DE'],
+  invented: true,
+}))
+  test(`${option} is named in a warning on each route, and rejected in strict mode`, async () => {
+    const { ask, up } = await open(undefined, { connections: ['one'] })
+    const name = `providerOptions.gateway.${option}`
+    for (const route of routes) {
+      const asked = { path: `/v4/ai/${route}`, model: 'one/x' }
+      const response = await ask({ [option]: value }, asked)
+      assert.match(response.headers.get('x-signalbox-warning') ?? '', `dropped:${name}`, route)
+      assert.ok(
+        (await warningsOf(response)).some((feature) => feature.startsWith(name)),
+        route,
+      )
+      const calls = up.calls.length
+      const strict = await refusal(await ask({ [option]: value }, { ...asked, headers: { 'x-signalbox-strict': '1' } }))
+      assert.equal([strict.status, up.calls.length], [400, calls], `${route} ${strict.message}`)
+      assert.match(strict.message, name)
+    }
+  })
+
+test('serviceTier is sent to the provider', async () => {
+  const { ask, up } = await open()
+  assert.equal(await warningsOf(await ask({ serviceTier: 'flex' }, { model: 'one/m' })), [])
+  assert.is(JSON.parse(up.calls[0]?.body ?? '').service_tier, 'flex')
+})
+
+test("a key must allow each fallback model, and the gateway's own order cannot reach others", async () => {
+  const { post, up, key, gateway, keyId } = await openGate({ models: ['one/m', 'two/m'] })
+  assert.ok(key)
+  const ask = (options: object) =>
+    post(PATH, { prompt, providerOptions: { gateway: options } }, { headers: { 'ai-language-model-id': 'one/m' } })
+  for (const models of [['cheap/m'], ['two/m', 'cheap/m'], ['nowhere/m']])
+    assert.is((await ask({ models })).status, 403, models.join())
+  assert.is(up.calls.length, 0)
+  assert.is((await ask({ models: ['two/m'], order: ['cheap'], sort: 'cost' })).status, 200)
+  assert.equal(up.providers, ['one'])
+  const body = { prompt, providerOptions: { gateway: { models: ['cheap/m'] } } }
+  const { error } = await gateway.api.explain({ model: 'one/m', path: PATH, body, keyId })
+  assert.is(error?.code, 'MODEL_NOT_ALLOWED')
+})
+
+test('the setting allowRequestModels forbids models, and leaves the other options alone', async () => {
+  const { ask, up, api } = await open()
+  await api.settings.update({ allowRequestModels: false })
+  const { status, message } = await refusal(await ask({ models: ['one/m'] }))
+  assert.equal([status, up.calls.length], [403, 0])
+  assert.match(message, /"providerOptions\.gateway".*"allowRequestModels"/)
+  assert.is((await ask({ order: ['two'], sort: 'cost', only: ['two'] })).status, 200)
+  assert.equal(up.providers, ['two'])
+})
+
+test('explanations show the order, the cost, and the targets that options exclude', async () => {
+  const { api, up } = await open()
+  const explain = (gateway: object) =>
+    api.explain({ model: 'fast', path: PATH, body: { prompt, providerOptions: { gateway } } })
+  const { targets } = await explain({ sort: 'cost', order: ['three'], only: ['three', 'two'] })
+  assert.equal(
+    targets.map(({ provider, use }) => [provider, use]),
+    [
+      ['three', 'first'],
+      ['two', 'next'],
+      ['one', 'skipped'],
+    ],
+  )
+  assert.match(targets[1]?.why ?? '', '$2 per million tokens')
+  assert.is((await explain({ zeroDataRetention: true })).error?.code, 'NO_COMPLIANT_TARGET')
+  assert.is((await explain({ byok: {} })).error?.code, 'INVALID_REQUEST')
+  assert.is(up.calls.length, 0)
+})
+
+test('the options of a list in a header also apply, and its models come first', async () => {
+  const { ask, up } = await open(failing, { limits: { maxAttempts: 9 } })
+  const headers = { 'x-signalbox-models': 'two/m' }
+  await ask({ models: ['three/m'], order: ['three'] }, { headers, model: 'any' })
+  assert.equal([...new Set(up.providers)], ['two', 'three'])
+})
+
+test('null options are the same as none', async () => {
+  const { ask, up } = await open()
+  const nothing = { order: null, only: null, sort: null, models: null, tags: null, byok: null, has: null }
+  assert.equal(await warningsOf(await ask({ ...nothing, zeroDataRetention: null, quotaEntityId: null })), [])
+  assert.equal(up.providers, ['one'])
+})
+
+test("other formats don't have these options, except for the account", async () => {
+  const { chat, up } = await open()
+  const providerOptions = { gateway: { only: ['nowhere'], byok: {} } }
+  assert.is((await chat({ messages: [{ role: 'user', content: 'Hi' }], providerOptions })).status, 200)
+  assert.equal(JSON.parse(up.calls[0]?.body ?? '').providerOptions, providerOptions)
+})
