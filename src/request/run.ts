@@ -21,8 +21,11 @@ export async function run(served: ServedRequest, context: PipelineContext): Prom
   return request.call.stream ? replyWithKeepAlive(answering, request) : answering
 }
 
-/** Loaded lazily, since few requests fail or are hedged. */
-const loadRareCalls = once(() => import('./rare-calls.ts'))
+/** Loaded lazily, since few requests are hedged. */
+const loadHedging = once(() => import('./attempt/run-hedged.ts'))
+
+/** Loaded lazily, since few requests fail. */
+const loadFailureReply = once(() => import('./reply/failure-reply.ts'))
 
 /** Loaded lazily, since few gateways have steps around calls. */
 const loadSteps = once(() => import('./feature-requests.ts'))
@@ -40,7 +43,7 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
         next: () => createNextAttempt(request, targets, { isHedge: true }),
         note: (outcome) => targets.recordOutcome(outcome),
       })
-      const outcome = hedge ? await (await loadRareCalls()).runHedged(attempt, hedge) : await attempt.run()
+      const outcome = hedge ? await (await loadHedging()).runHedged(attempt, hedge) : await attempt.run()
       if (outcome.kind !== 'answered') {
         targets.recordOutcome(outcome)
         continue
@@ -48,10 +51,10 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
       await targets.recordAnswer(outcome.route)
       return await createAnswerReply(outcome, request)
     }
-    const { createFailureReply } = await loadRareCalls()
+    const { createFailureReply } = await loadFailureReply()
     return await createFailureReply(request, targets)
   } catch (error) {
-    const { addAttempts } = await loadRareCalls()
+    const { addAttempts } = await loadFailureReply()
     throw addAttempts(error, request)
   } finally {
     targets.close()
