@@ -5,7 +5,7 @@ import { imageEndpoints } from '../protocols/kinds/image/image-endpoints.ts'
 import { speechEndpoints } from '../protocols/kinds/speech/speech-endpoints.ts'
 import type { Kind } from '../types.ts'
 import { type ModelCall, wantsArray } from './codec/model-call.ts'
-import { getTargetKind } from './routing/model-kinds.ts'
+import { getTargetKind } from './routing/other-kinds.ts'
 import type { RouteTable } from './routing/route-table.ts'
 
 /**

@@ -6,7 +6,7 @@ import { getCompatibleFormat, isLocal } from '../../protocols/providers/target.t
 import type { Catalog, Kind } from '../../types.ts'
 import type { Group } from '../routing/group.ts'
 import { findMissingProviders, listKnownNames } from '../routing/known-names.ts'
-import { describeOtherKind } from '../routing/model-kinds.ts'
+import { describeOtherKind } from '../routing/other-kinds.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 
 /**

@@ -17,7 +17,7 @@ import {
 import type { Failed } from '../outcome.ts'
 import { type FailureClass, failureRules } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
-import { describeOtherKind, getTargetKind } from '../routing/model-kinds.ts'
+import { describeOtherKind, getTargetKind } from '../routing/other-kinds.ts'
 import { getCallableName, type RouteTable } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId } from '../upstream/upstream-headers.ts'
 import { convertErrorBody, endSentence, joinRemark } from './error-in-format.ts'

@@ -9,7 +9,7 @@ import type { RouteTarget } from './group.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** The purpose of each kind of model. */
-const PURPOSES: Readonly<Record<Kind, string>> = {
+export const PURPOSES: Readonly<Record<Kind, string>> = {
   llm: 'chat',
   image: 'images',
   tts: 'speech',
@@ -22,26 +22,16 @@ const PURPOSES: Readonly<Record<Kind, string>> = {
   moderation: 'moderation',
 }
 
-/** Returns a sentence for a model that was requested at an endpoint of another kind; empty for a language model or at the right endpoint. */
-export const describeOtherKind = (name: string, kind: Kind | undefined, endpoint: RequestedEndpoint): string =>
-  kind === undefined || kind === 'llm' || servesKind(endpoint, kind)
-    ? ''
-    : `"${name}" is a model for ${PURPOSES[kind]}${suggestEndpoint(kind)}`
-
 /** Returns the end of a sentence about a model: the endpoint that serves its kind. */
 export function suggestEndpoint(kind: Kind): string {
   const endpoint = findEndpoint(kind)
   return endpoint ? `. Use POST ${endpoint.path}.` : ", which this gateway doesn't support yet."
 }
 
-type Model = Pick<RouteTarget, 'connection' | 'provider' | 'model'>
-type KnownModels = Pick<RouteTable, 'catalog' | 'customModels'>
+export type Model = Pick<RouteTarget, 'connection' | 'provider' | 'model'>
+export type KnownModels = Pick<RouteTable, 'catalog' | 'customModels'>
 
-/** Returns the kind of a target's model, from the catalog or a custom model; `undefined` if it is unknown. */
-export const getTargetKind = async (target: Model, table: KnownModels): Promise<Kind | undefined> =>
-  findKind(target, table.catalog, await table.customModels().catch(() => [])) // an unknown kind isn't a reason to fail
-
-function findKind(target: Model, catalog: Catalog, custom: readonly CustomModel[]): Kind | undefined {
+export function findKind(target: Model, catalog: Catalog, custom: readonly CustomModel[]): Kind | undefined {
   const known = findKindInCatalog(target, catalog)
   if (known || custom.length === 0) return known
   const names: string[] = Object.values(getProviderNames(catalog, target.connection))
@@ -58,7 +48,7 @@ function findKindInCatalog(target: Model, catalog: RouteTable['catalog']): Kind 
 
 export type RequestedEndpoint = Pick<Endpoint, 'operation' | 'path'>
 
-const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolean =>
+export const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolean =>
   operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
 
 /**

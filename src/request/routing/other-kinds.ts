@@ -1,0 +1,20 @@
+import type { Kind } from '../../types.ts'
+import {
+  findKind,
+  type KnownModels,
+  type Model,
+  PURPOSES,
+  type RequestedEndpoint,
+  servesKind,
+  suggestEndpoint,
+} from './model-kinds.ts'
+
+/** Returns a sentence for a model that was requested at an endpoint of another kind; empty for a language model or at the right endpoint. */
+export const describeOtherKind = (name: string, kind: Kind | undefined, endpoint: RequestedEndpoint): string =>
+  kind === undefined || kind === 'llm' || servesKind(endpoint, kind)
+    ? ''
+    : `"${name}" is a model for ${PURPOSES[kind]}${suggestEndpoint(kind)}`
+
+/** Returns the kind of a target's model, from the catalog or a custom model; `undefined` if it is unknown. */
+export const getTargetKind = async (target: Model, table: KnownModels): Promise<Kind | undefined> =>
+  findKind(target, table.catalog, await table.customModels().catch(() => [])) // an unknown kind isn't a reason to fail
