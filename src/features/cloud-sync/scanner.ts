@@ -3,14 +3,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { isStorageUnavailable, retryOnConflict } from '../../records/storage-access.ts'
 import { advanceRegister, NEVER } from './merge.ts'
 import { type Collection, collections } from './protocol.ts'
-import {
-  createShadows,
-  type KnownShadow,
-  type Shadow,
-  type ShadowState,
-  type Shadows,
-  withRegisters,
-} from './shadows.ts'
+import { type KnownShadow, type Shadow, type ShadowState, Shadows, withRegisters } from './shadows.ts'
 import { createSyncTables, type SyncTable } from './sync-collections.ts'
 import type { SyncItem } from './sync-forms.ts'
 import type { Rejection, ReplicaOptions, Side, StateId } from './sync-types.ts'
@@ -72,7 +65,7 @@ export function createScanner(
   tidy: (collection: Collection, look: ScannedRecord) => Promise<void>,
 ): Scanner {
   const tables = createSyncTables({ store, side, validate })
-  const shadows = createShadows(store, { replicaId, clock })
+  const shadows = new Shadows(store, { replicaId, clock })
   const observed = new WeakMap<object, Observation | SyncProblem>()
   let scanNumber = 0
 

@@ -1,7 +1,12 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { sha256Hex } from '../../records/keyring.ts'
 import { handleStorageError } from '../../records/storage-access.ts'
-import { createStoredRecords, type RecordKind, type StoredEntry } from '../../records/stored-records.ts'
+import {
+  createStoredRecords,
+  type RecordKind,
+  type StoredEntry,
+  type StoredRecords,
+} from '../../records/stored-records.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import type { Clock } from '../../types.ts'
 import type { Active, Registers } from './merge.ts'
@@ -56,164 +61,167 @@ export interface KnownShadow {
   lastScan?: number
 }
 
-/** The shadows of a replica. All methods reject with `STORAGE_FAILED`. */
-export interface Shadows {
-  /** Reads shadows that others may have changed. With `isWhole`, does so even if the storage doesn't report changes. */
-  load(options?: { isWhole?: boolean }): Promise<void>
-  get(where: StateId): KnownShadow | undefined
-  list(collection: Collection): Iterable<KnownShadow>
-  /** Returns whether any shadow is uncertain. */
-  hasUncertain(): boolean
-  /** Returns the shadows of parked records. */
-  parked(collection: Collection): KnownShadow[]
-  /** Writes a shadow. If another writer was faster, resolves to `undefined`; `get` then returns the other writer's shadow. */
-  put(collection: Collection, shadow: Shadow, before: KnownShadow | undefined): Promise<KnownShadow | undefined>
-  /** Removes the shadows of all other replicas. */
-  removeOthers(): Promise<void>
-}
-
 export const SHADOWS = 'cloud/shadows/'
 
-export function createShadows(
-  { storage, freshness, turnEnd }: WritableStore,
-  { replicaId, clock }: { replicaId: string; clock: Pick<Clock, 'now'> },
-): Shadows {
-  const own = `${SHADOWS}${encodeURIComponent(replicaId)}/`
-  const tables = new Map(collections.map((collection) => [collection, createTable(collection)]))
-  let readAt = Number.NEGATIVE_INFINITY
-  let isLoaded = false
-  let stale = new Set<string>()
+/** The shadows of one collection. */
+class ShadowTable {
+  readonly stored: StoredRecords<Shadow>
+  readonly known = new Map<string, KnownShadow>()
+  readonly parked = new Set<string>()
+  readonly uncertain = new Set<string>()
 
-  freshness.onChange((key) => {
-    if (key.startsWith(own)) stale.add(key)
-  })
-  freshness.onGap(() => {
-    isLoaded = false
-  })
-
-  function createTable(collection: Collection) {
-    const stored = createStoredRecords<Shadow>(storage, { ...kind, prefix: `${own}${collection}/` }, { turnEnd })
-    return { stored, known: new Map<string, KnownShadow>(), parked: new Set<string>(), uncertain: new Set<string>() }
+  constructor({ storage, turnEnd }: WritableStore, prefix: string) {
+    this.stored = createStoredRecords<Shadow>(storage, { ...kind, prefix }, { turnEnd })
   }
 
-  function getTable(collection: Collection) {
-    const table = tables.get(collection)
-    if (!table) throw new TypeError(`There is no collection ${collection}.`)
-    return table
+  set(id: string, entry: KnownShadow | undefined): void {
+    if (entry) this.known.set(id, entry)
+    else this.known.delete(id)
+    if (entry?.shadow.parked) this.parked.add(id)
+    else this.parked.delete(id)
+    if (entry?.shadow.isUncertain) this.uncertain.add(id)
+    else this.uncertain.delete(id)
   }
 
-  function remember(collection: Collection, id: string, entry: KnownShadow | undefined): void {
-    const { known, parked, uncertain } = getTable(collection)
-    if (entry) known.set(id, entry)
-    else known.delete(id)
-    if (entry?.shadow.parked) parked.add(id)
-    else parked.delete(id)
-    if (entry?.shadow.isUncertain) uncertain.add(id)
-    else uncertain.delete(id)
+  async loadAll(): Promise<void> {
+    const entries: StoredEntry<Shadow>[] = []
+    for await (const page of this.stored.pages()) entries.push(...page)
+    for (const ids of [this.known, this.parked, this.uncertain]) ids.clear()
+    for (const entry of entries) this.set(entry.record.id, toKnownShadow(entry))
+  }
+}
+
+/** The shadows of a replica. All methods reject with `STORAGE_FAILED`. */
+export class Shadows {
+  readonly #store: WritableStore
+  readonly #clock: Pick<Clock, 'now'>
+  /** The prefix of this replica's shadows in the storage. */
+  readonly #prefix: string
+  readonly #tables: Map<string, ShadowTable>
+  #readAt = Number.NEGATIVE_INFINITY
+  #isLoaded = false
+  #staleKeys = new Set<string>()
+
+  constructor(store: WritableStore, { replicaId, clock }: { replicaId: string; clock: Pick<Clock, 'now'> }) {
+    this.#store = store
+    this.#clock = clock
+    const prefix = `${SHADOWS}${encodeURIComponent(replicaId)}/`
+    this.#prefix = prefix
+    this.#tables = new Map(collections.map((name) => [name, new ShadowTable(store, `${prefix}${name}/`)]))
+    store.freshness.onChange((key) => {
+      if (key.startsWith(prefix)) this.#staleKeys.add(key)
+    })
+    store.freshness.onGap(() => {
+      this.#isLoaded = false
+    })
   }
 
-  const toKnownShadow = ({ record, version }: StoredEntry<Shadow>): KnownShadow => ({ shadow: record, version })
-
-  async function loadAll(): Promise<void> {
-    const startedAt = clock.now()
-    stale = new Set()
-    isLoaded = true
+  /** Reads shadows that others may have changed. With `isWhole`, does so even if the storage doesn't report changes. */
+  async load({ isWhole = false } = {}): Promise<void> {
+    const isOutdated = isWhole && !this.#store.freshness.isFresh(this.#readAt)
     try {
-      for (const [collection, { stored, known: before, parked, uncertain }] of tables) {
-        const entries: StoredEntry<Shadow>[] = []
-        for await (const page of stored.pages()) entries.push(...page)
-        before.clear()
-        parked.clear()
-        uncertain.clear()
-        for (const entry of entries) remember(collection, entry.record.id, toKnownShadow(entry))
-      }
-      readAt = startedAt
+      if (!this.#isLoaded || isOutdated || this.#staleKeys.size > MAX_STALE) await this.#loadAll()
+      else if (this.#staleKeys.size > 0) await this.#rereadStale()
     } catch (error) {
-      isLoaded = false
+      this.#isLoaded = false
       throw error
     }
   }
 
-  /** Rereads a shadow. If it is damaged, resolves to its version and treats it as missing. */
-  async function reread(collection: Collection, id: string, storedId: string): Promise<string | undefined> {
-    const { stored } = getTable(collection)
-    const found = await stored.read(storedId)
-    remember(collection, id, found && found !== 'damaged' ? toKnownShadow(found) : undefined)
-    const key = stored.getKey(storedId)
-    return found === 'damaged' ? (await storage.get(key).catch(handleStorageError('read', key)))?.version : undefined
+  get({ collection, id }: StateId): KnownShadow | undefined {
+    return this.#getTable(collection).known.get(id)
   }
 
-  async function rereadStale(): Promise<void> {
-    const keys = [...stale]
-    stale = new Set()
-    for (let from = 0; from < keys.length; from += BATCH)
-      await Promise.all(keys.slice(from, from + BATCH).map(rereadKey)).catch((error: unknown) => {
-        isLoaded = false
-        throw error
+  list(collection: Collection): Iterable<KnownShadow> {
+    return this.#getTable(collection).known.values()
+  }
+
+  /** Returns whether any shadow is uncertain. */
+  hasUncertain(): boolean {
+    return [...this.#tables.values()].some(({ uncertain }) => uncertain.size > 0)
+  }
+
+  /** Returns the shadows of parked records. */
+  parked(collection: Collection): KnownShadow[] {
+    const { parked, known } = this.#getTable(collection)
+    return [...parked].flatMap((id) => known.get(id) ?? [])
+  }
+
+  /** Writes a shadow. If another writer was faster, resolves to `undefined`; `get` then returns the other writer's shadow. */
+  async put(collection: Collection, shadow: Shadow, before: KnownShadow | undefined): Promise<KnownShadow | undefined> {
+    const table = this.#getTable(collection)
+    const storedId = await getStoredId(shadow.id)
+    const key = table.stored.getKey(storedId)
+    const text = JSON.stringify({ order: 0, record: shadow })
+    const write = (ifVersion: string | null) =>
+      this.#store.storage.set(key, text, { ifVersion }).catch((error: unknown) => {
+        this.#isLoaded = false // the write may have succeeded anyway
+        return handleStorageError('write', key)(error)
       })
+    let version = await write(before?.version ?? null)
+    if (version === false) {
+      const found = await table.stored.read(storedId)
+      table.set(shadow.id, found && found !== 'damaged' ? toKnownShadow(found) : undefined)
+      if (found !== 'damaged') return undefined
+      const damaged = await this.#store.storage.get(key).catch(handleStorageError('read', key))
+      version = damaged !== undefined && (await write(damaged.version))
+      if (version === false) return undefined
+    }
+    const lastScan = before?.lastScan
+    const entry: KnownShadow = { shadow, version, ...(lastScan !== undefined && { lastScan }) }
+    table.set(shadow.id, entry)
+    return entry
   }
 
-  async function rereadKey(key: string): Promise<void> {
-    const [collection, encoded = ''] = key.slice(own.length).split('/')
-    const table = tables.get(collection as Collection) // an unknown collection has no table
+  /** Removes the shadows of all other replicas. */
+  async removeOthers(): Promise<void> {
+    const { storage, turnEnd } = this.#store
+    for (let after: string | undefined; ; ) {
+      const page = await storage
+        .list(SHADOWS, { limit: PAGE, ...(after !== undefined && { after }) })
+        .catch(handleStorageError('list', SHADOWS))
+      const last = page.at(-1)?.key
+      if (last === undefined) return
+      const others = page.map(({ key }) => key).filter((key) => !key.startsWith(this.#prefix))
+      await Promise.all(others.map((key) => storage.delete(key).catch(handleStorageError('write', key))))
+      after = last.startsWith(this.#prefix) ? `${this.#prefix}~` : last // the keys of all collections sort before it
+      await turnEnd()
+    }
+  }
+
+  #getTable(collection: Collection): ShadowTable {
+    const table = this.#tables.get(collection)
+    if (!table) throw new TypeError(`There is no collection ${collection}.`)
+    return table
+  }
+
+  async #loadAll(): Promise<void> {
+    const startedAt = this.#clock.now()
+    this.#staleKeys = new Set()
+    this.#isLoaded = true // before reading, so that a gap during the read counts
+    for (const table of this.#tables.values()) await table.loadAll()
+    this.#readAt = startedAt
+  }
+
+  async #rereadStale(): Promise<void> {
+    const keys = [...this.#staleKeys]
+    this.#staleKeys = new Set()
+    for (let from = 0; from < keys.length; from += BATCH)
+      await Promise.all(keys.slice(from, from + BATCH).map((key) => this.#rereadKey(key)))
+  }
+
+  async #rereadKey(key: string): Promise<void> {
+    const [collection = '', encoded = ''] = key.slice(this.#prefix.length).split('/')
+    const table = this.#tables.get(collection)
     if (!table) return
     const storedId = decodeURIComponent(encoded)
     const found = await table.stored.read(storedId)
-    if (found && found !== 'damaged') remember(collection as Collection, found.record.id, toKnownShadow(found))
-    else if (!found) remember(collection as Collection, storedId, undefined)
-  }
-
-  return {
-    async load({ isWhole = false } = {}) {
-      if (!isLoaded || (isWhole && !freshness.isFresh(readAt)) || stale.size > MAX_STALE) await loadAll()
-      else if (stale.size > 0) await rereadStale()
-    },
-
-    get: ({ collection, id }) => getTable(collection).known.get(id),
-    list: (collection) => getTable(collection).known.values(),
-    hasUncertain: () => [...tables.values()].some(({ uncertain }) => uncertain.size > 0),
-    parked: (collection) => [...getTable(collection).parked].flatMap((id) => getTable(collection).known.get(id) ?? []),
-
-    async put(collection, shadow, before) {
-      const { stored } = getTable(collection)
-      const storedId = await getStoredId(shadow.id)
-      const key = stored.getKey(storedId)
-      const text = JSON.stringify({ order: 0, record: shadow })
-      const write = (ifVersion: string | null) =>
-        storage.set(key, text, { ifVersion }).catch((error: unknown) => {
-          isLoaded = false // the write may have succeeded anyway
-          return handleStorageError('write', key)(error)
-        })
-      let version = await write(before?.version ?? null)
-      if (version === false) {
-        const damaged = await reread(collection, shadow.id, storedId)
-        version = damaged !== undefined && (await write(damaged))
-        if (version === false) return undefined
-      }
-      const entry: KnownShadow = {
-        shadow,
-        version,
-        ...(before?.lastScan !== undefined && { lastScan: before.lastScan }),
-      }
-      remember(collection, shadow.id, entry)
-      return entry
-    },
-
-    async removeOthers() {
-      for (let after: string | undefined; ; ) {
-        const page = await storage
-          .list(SHADOWS, { limit: PAGE, ...(after !== undefined && { after }) })
-          .catch(handleStorageError('list', SHADOWS))
-        const last = page.at(-1)?.key
-        if (last === undefined) return
-        const others = page.map(({ key }) => key).filter((key) => !key.startsWith(own))
-        await Promise.all(others.map((key) => storage.delete(key).catch(handleStorageError('write', key))))
-        after = last.startsWith(own) ? `${own}~` : last // the keys of all collections sort before it
-        await turnEnd()
-      }
-    },
+    if (found && found !== 'damaged') table.set(found.record.id, toKnownShadow(found))
+    else if (!found) table.set(storedId, undefined)
   }
 }
+
+const toKnownShadow = ({ record, version }: StoredEntry<Shadow>): KnownShadow => ({ shadow: record, version })
 
 /** The number of changed shadows above which all shadows are reread. Some storages also report this gateway's own changes. */
 const MAX_STALE = 1_000
