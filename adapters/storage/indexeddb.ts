@@ -1,10 +1,11 @@
 import { promisifyRequest } from 'idb-keyval'
 import type { Clock, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
-import { openDatabase, type Stores } from './indexeddb/database.ts'
+import { type Database, openDatabase, type Stores } from './indexeddb/database.ts'
 import { createFeed } from './indexeddb/indexeddb-feed.ts'
 import { describeForeignRow, incrementSum, type Row } from './lib/row-operations.ts'
 import { getLiveRow } from './lib/row-table.ts'
+import { RunningOperations } from './lib/running-operations.ts'
 import { storageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 
@@ -28,21 +29,11 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
   const limits = { ...LIMITS, store }
   const database = openDatabase(name, () => feed.reportGap())
   const feed = createFeed(name, database)
-  const running = new Set<Promise<unknown>>()
-  let isClosed = false
+  const operations = new RunningOperations(store)
   let writes = 0
 
-  /** Runs an operation of the store; `close` waits for it. */
-  async function run<T>(work: () => Promise<T>): Promise<T> {
-    if (isClosed) throw storageError('STORAGE_CLOSED', `${store} was closed.`)
-    const result = work()
-    const settled: Promise<unknown> = result.catch(() => {}).finally(() => running.delete(settled))
-    running.add(settled)
-    return result
-  }
-
   const read = <T>(work: (records: IDBObjectStore) => Promise<T>) =>
-    run(() =>
+    operations.run(() =>
       database.read(async ({ records, changes }) => {
         await feed.onRead(changes)
         return work(records)
@@ -51,7 +42,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
 
   /** Reads a row and writes the next one in one transaction: null removes it, undefined leaves it unchanged. Resolves to the result of `next`. */
   const change = (key: string, next: (row: Row | undefined, now: number) => Row | null | undefined) =>
-    run(async () => {
+    operations.run(async () => {
       const now = clock.now()
       const written = await database.write(async ({ records, changes }) => {
         const row = next(getLiveRow(toRow(await promisifyRequest<unknown>(records.get(key))), now), now)
@@ -65,32 +56,6 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
       return written
     })
 
-  async function list(
-    records: IDBObjectStore,
-    prefix: string,
-    { after = '', limit = Number.POSITIVE_INFINITY }: ListOptions,
-  ) {
-    const found: Array<Stored & { key: string }> = []
-    const now = clock.now()
-    const end = getUpperBound(prefix)
-    if (typeof end === 'string' && after >= end) return found
-    for (let last = after >= prefix ? after : undefined; found.length < limit; ) {
-      const range = IDBKeyRange.bound(last ?? prefix, end, last !== undefined, true)
-      const count = Math.min(PAGE, limit - found.length)
-      const [keys, rows] = await Promise.all([
-        promisifyRequest<IDBValidKey[]>(records.getAllKeys(range, count)),
-        promisifyRequest<unknown[]>(records.getAll(range, count)),
-      ])
-      for (const [at, key] of keys.map(String).entries()) {
-        last = key
-        const row = getLiveRow(toRow(rows[at]), now)
-        if (row) found.push({ key, value: row.value, version: row.version })
-      }
-      if (keys.length < count) break
-    }
-    return found
-  }
-
   return {
     atomic: true,
     ...LIMITS,
@@ -101,7 +66,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
         return row && { value: row.value, version: row.version }
       }),
 
-    list: (prefix, options = {}) => read((records) => list(records, prefix, options)),
+    list: (prefix, options) => read((records) => listRows(records, prefix, { ...options, now: clock.now() })),
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
       checkWrite(key, value, ttlMs, limits)
@@ -130,35 +95,15 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
 
     watch: feed.watch,
 
-    ownSecret: () =>
-      run(async () => {
-        const find = ({ own }: Stores) => promisifyRequest<unknown>(own.get(SECRET))
-        let secret = await database.read(find)
-        if (secret === undefined) {
-          const made = await makeSecret()
-          secret = await database.write(async (stores) => {
-            const others = await find(stores)
-            if (others === undefined) stores.own.put(made, SECRET)
-            return others ?? made
-          })
-        }
-        if (secret instanceof CryptoKey && secret.algorithm.name === 'HKDF') return secret
-        throw storageError(
-          'STORAGE_SECRET_INVALID',
-          `${store} has a damaged secret, so no credential can be decrypted. Delete the database to start over.`,
-        )
-      }),
+    ownSecret: () => operations.run(() => readSecret(database, store)),
 
     async close() {
-      isClosed = true
-      await Promise.all(running)
+      await operations.close()
       feed.close()
       database.close()
     },
   }
 }
-
-type ListOptions = NonNullable<Parameters<Storage['list']>[1]>
 
 const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
 const SECRET = 'secret'
@@ -177,6 +122,32 @@ function isRow(found: unknown): found is Row {
  */
 const toRow = (found: unknown): Row | undefined =>
   found === undefined || isRow(found) ? found : { value: describeForeignRow(found), version: 'foreign' }
+
+/** Implements `Storage.list`, in one transaction. */
+async function listRows(
+  records: IDBObjectStore,
+  prefix: string,
+  { after = '', limit = Number.POSITIVE_INFINITY, now }: { after?: string; limit?: number; now: number },
+) {
+  const found: Array<Stored & { key: string }> = []
+  const end = getUpperBound(prefix)
+  if (typeof end === 'string' && after >= end) return found
+  for (let last = after >= prefix ? after : undefined; found.length < limit; ) {
+    const range = IDBKeyRange.bound(last ?? prefix, end, last !== undefined, true)
+    const count = Math.min(PAGE, limit - found.length)
+    const [keys, rows] = await Promise.all([
+      promisifyRequest<IDBValidKey[]>(records.getAllKeys(range, count)),
+      promisifyRequest<unknown[]>(records.getAll(range, count)),
+    ])
+    for (const [at, key] of keys.map(String).entries()) {
+      last = key
+      const row = getLiveRow(toRow(rows[at]), now)
+      if (row) found.push({ key, value: row.value, version: row.version })
+    }
+    if (keys.length < count) break
+  }
+  return found
+}
 
 /** Returns the smallest key greater than all keys with this prefix: a string, or empty bytes, which the database orders after every string. */
 function getUpperBound(prefix: string): string | Uint8Array<ArrayBuffer> {
@@ -197,6 +168,22 @@ function sweep(records: IDBObjectStore, now: number): void {
   }
 }
 
-/** Creates a key of 32 random bytes that scripts can't read, but from which other keys can be derived. */
-const makeSecret = () =>
-  crypto.subtle.importKey('raw', crypto.getRandomValues(new Uint8Array(32)), 'HKDF', false, ['deriveKey'])
+/** Implements `Storage.ownSecret`: 32 random bytes that scripts can't read, but from which other keys can be derived. */
+async function readSecret(database: Database, store: string): Promise<CryptoKey> {
+  const find = ({ own }: Stores) => promisifyRequest<unknown>(own.get(SECRET))
+  let secret = await database.read(find)
+  if (secret === undefined) {
+    const bytes = crypto.getRandomValues(new Uint8Array(32))
+    const made = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey'])
+    secret = await database.write(async (stores) => {
+      const others = await find(stores)
+      if (others === undefined) stores.own.put(made, SECRET)
+      return others ?? made
+    })
+  }
+  if (secret instanceof CryptoKey && secret.algorithm.name === 'HKDF') return secret
+  throw storageError(
+    'STORAGE_SECRET_INVALID',
+    `${store} has a damaged secret, so no credential can be decrypted. Delete the database to start over.`,
+  )
+}
