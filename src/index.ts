@@ -4,6 +4,7 @@ export type { ShownDamage } from './admin/health-operations.ts'
 export type { CreatedKey, ShownKey } from './admin/keys.ts'
 export type { OpenApiDocument } from './admin/openapi-document.ts'
 export type { Provider, ProviderChange } from './admin/providers.ts'
+export { defineConfig, type GatewayConfig } from './config/define-config.ts'
 export type { RouteModels, RouteResult } from './config/route-option.ts'
 export { type ErrorCode, type GatewayError, isGatewayError } from './errors.ts'
 export type {

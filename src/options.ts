@@ -188,7 +188,7 @@ type Rules = Readonly<Record<string, Rule>>
 function checkMembers(option: string, given: unknown, rules: Rules): void {
   if (given === undefined) return
   const known = Object.keys(rules)
-  if (!isObject(given)) throw new TypeError(`${option} must be an object with any of these: ${known.join(', ')}.`)
+  if (!isObject(given)) throw new TypeError(`${option} must be an object with ${known.join(', ')}.`)
   rejectUnknownOptions(given, known, `${option}.`)
   checkRules(given, rules, `${option}.`)
 }

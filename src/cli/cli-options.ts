@@ -197,7 +197,8 @@ Options for start:
   --data <dir>              Data directory, created if missing (default: ${defaults.data})
   --config <file>           YAML or JSON file to apply on every start, with "settings", "connections",
                             "combos", "aliases", "customModels", "groups", and "keys". \${NAME} in it
-                            reads an environment variable.
+                            reads an environment variable. Or a module, such as signalbox.config.ts,
+                            which is found in the working folder; "none" ignores it.
   --open                    Let other machines connect even though clients need no API key
   --no-env                  Don't connect providers from OPENAI_API_KEY and similar variables
   --new-token               Replace the admin token; the old one stops working

@@ -39,9 +39,13 @@ export interface EnvConnection {
 
 /**
  * Creates the connection `env-<provider>` for each variable with a provider's API key. Removes these connections if their variable is no longer set
- * or used, so that no key is kept unnecessarily. Skips providers that have another connection. Keeps the operator's changes to these connections.
+ * or used, so that no key is kept unnecessarily. Skips providers that have another connection, or that are in `definedProviders`. Keeps the operator's changes to these connections.
  */
-export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvConnection[]> {
+export function applyEnvironment(
+  env: Variables,
+  data: DataAccess,
+  definedProviders: readonly string[] = [],
+): Promise<EnvConnection[]> {
   return withManagement(data, async ({ connections }) => {
     const { connections: all } = await connections.list()
     const found: EnvConnection[] = []
@@ -51,7 +55,8 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
       const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
       const given = env[variable ?? '']?.trim()
       const apiKey = given === undefined ? undefined : stripQuotes(given).trim()
-      let problem = variable && apiKey ? findSkipReason(provider, apiKey, { env, all }) : 'it is not set'
+      let problem =
+        variable && apiKey ? findSkipReason(provider, apiKey, { env, all, definedProviders }) : 'it is not set'
       if (variable && problem === undefined) {
         const name = nameFor(data.catalog, provider, variable)
         const isRenamed = own !== undefined && !isNamedHere(own, data.catalog)
@@ -73,13 +78,17 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
 function findSkipReason(
   provider: string,
   apiKey: string,
-  { env, all }: { env: Variables; all: readonly ShownConnection[] },
+  {
+    env,
+    all,
+    definedProviders,
+  }: { env: Variables; all: readonly ShownConnection[]; definedProviders: readonly string[] },
 ): string | undefined {
   const address = ADDRESSES[provider]?.find((name) => env[name]?.trim())
   if (isClientKey(apiKey)) return 'it contains a Signalbox API key'
   if (address !== undefined) return `${address} is set, so the key is for another server`
-  if (all.some((other) => other.provider === provider && other.id !== ENV_PREFIX + provider))
-    return `"${provider}" already has a connection`
+  const others = all.filter(({ id }) => id !== ENV_PREFIX + provider).map((other) => other.provider)
+  if ([...others, ...definedProviders].includes(provider)) return `"${provider}" already has a connection`
   return undefined
 }
 

@@ -1,9 +1,12 @@
 import { createServer, isIP } from 'node:net'
 import { createNodeFetch, serveNode } from '../../adapters/mount/node.ts'
+import type { GatewayConfig } from '../config/define-config.ts'
 import { isGatewayError } from '../errors.ts'
+import type { Hooks } from '../features/observe/hooks.ts'
 import { jsonLog } from '../features/observe/log.ts'
 import type { GatewayObserver } from '../features/observe/observer.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
+import type { GatewayOptions } from '../options.ts'
 import { defaultCatalog } from '../protocols/providers/catalog.ts'
 import type { Logger } from '../types.ts'
 import { openAdminToken } from './admin-token.ts'
@@ -43,12 +46,15 @@ export async function start(
   { environment, variables, logger, terminal }: StartContext,
 ): Promise<RunningGateway> {
   const { secret, adminToken: given } = environment
-  const config = await readConfig(options, variables)
+  const config = await readConfig(options, variables, logger)
   await requireFreePort(options)
   const storage = await openData(options.data, secret, logger)
-  const data = { storage, catalog: defaultCatalog, secret }
+  const catalog = config?.code?.catalog ?? defaultCatalog
+  const data = { storage, catalog, secret }
   const warnings = (await config?.apply(data)) ?? []
-  const envConnections = await applyEnvironment(options.env && !options.demo ? variables : {}, data)
+  const code = config?.code ?? {}
+  const definedProviders = Object.entries(code.connections ?? {}).map(([id, input]) => input?.provider ?? id)
+  const envConnections = await applyEnvironment(options.env && !options.demo ? variables : {}, data, definedProviders)
   for (const warning of [...warnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
   const dispatcher = await openProxies(variables)
   const network = createNodeFetch({ ...(dispatcher && { dispatcher }) })
@@ -56,20 +62,22 @@ export async function start(
   const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })
   const hasDashboard = options.dashboard || isLoopback(options.host)
   const metrics = options.metrics ? [await openMetrics(variables)] : []
-  const gateway = createGateway({
+  const log = options.log === 'text' ? createRequestLog(terminal.out) : {}
+  const gateway = createConfigured(config?.path, {
+    ...code,
     storage: options.demo
       ? await withDemoRecords(storage, logger, (own) =>
           writeHistory({ storage: own, secret, upstream, now: Date.now() }),
         )
       : storage,
-    catalog: options.demo ? { ...defaultCatalog, ...demoCatalog } : defaultCatalog,
+    catalog: options.demo ? { ...catalog, ...demoCatalog } : catalog,
     fetch: upstream,
     management: adminToken.management,
-    allowedOrigins: options.allowedOrigins,
+    allowedOrigins: [...(code.allowedOrigins ?? []), ...options.allowedOrigins],
     logger,
     ...(secret === undefined ? {} : { secret }),
-    ...(options.log === 'text' && { hooks: createRequestLog(terminal.out) }),
-    observe: [...(options.log === 'json' ? [jsonLog(terminal.out)] : []), ...metrics],
+    hooks: mergeHooks(code.hooks, log),
+    observe: [...(code.observe ?? []), ...(options.log === 'json' ? [jsonLog(terminal.out)] : []), ...metrics],
     ...(hasDashboard && { dashboard: (await import('../features/dashboard/dashboard.ts')).dashboard() }),
   })
   const { requireApiKey, isInUse } = await checkCredentials(gateway, logger)
@@ -121,17 +129,63 @@ export async function start(
   }
 }
 
+/** A config file: its code, or functions that write its records to the data. */
+interface OpenedConfig {
+  path: string
+  code?: GatewayConfig
+  apply(data: DataAccess): Promise<string[]>
+  warnings(data: DataAccess): Promise<string[]>
+}
+
 /**
- * Reads the `--config` file. Resolves to a function that writes it to the data. Its code is loaded only when needed, because it includes a YAML
- * parser.
+ * Reads the `--config` file, or `signalbox.config.ts` in the working folder. The code for each type of file is loaded only when needed, because it
+ * includes a YAML parser.
  */
-async function readConfig({ config: path }: CliOptions, variables: Variables) {
+async function readConfig(
+  { config: given, demo }: CliOptions,
+  variables: Variables,
+  logger: Logger,
+): Promise<OpenedConfig | undefined> {
+  if (given === 'none') return undefined
+  const { findCodeFile, isCodeFile, loadCodeFile } = await import('./code-file.ts')
+  const path = given ?? (demo ? undefined : await findCodeFile('.'))
   if (path === undefined) return undefined
+  if (isCodeFile(path)) {
+    const code = await loadCodeFile(path)
+    if (given === undefined) logger.warn(`Using ${path} of this folder. To ignore it, start with --config none.`)
+    return { path, code, apply: async () => [], warnings: async () => [] }
+  }
   const { applyConfig, listConfigWarnings, readConfigFile } = await import('./config-file.ts')
   const config = await readConfigFile(path, variables)
   return {
+    path,
     apply: (data: DataAccess) => applyConfig(config, data),
     warnings: (data: DataAccess) => listConfigWarnings(config, data),
+  }
+}
+
+/** Creates the gateway. A problem with the configuration names its file. */
+function createConfigured(path: string | undefined, options: GatewayOptions): Gateway {
+  try {
+    return createGateway(options)
+  } catch (error) {
+    if (path === undefined || !(error instanceof TypeError)) throw error
+    throw problem(`${path}: ${error.message}`, { cause: error })
+  }
+}
+
+/** Calls the hooks of the command's log, then those of the config file. */
+function mergeHooks(own: Hooks = {}, { onUsage, onRequest }: Hooks): Hooks {
+  return {
+    ...own,
+    onUsage(record) {
+      onUsage?.(record)
+      return own.onUsage?.(record)
+    },
+    onRequest(record) {
+      onRequest?.(record)
+      return own.onRequest?.(record)
+    },
   }
 }
 

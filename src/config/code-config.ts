@@ -108,12 +108,11 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
     return record
   })
   for (const one of connections) {
-    const others = connections.filter((other) => other !== one)
-    const conflict = findPrefixConflict(catalog, one, others)
+    const conflict = findPrefixConflict(catalog, one, connections) // skips those of the same provider
     if (!conflict) continue
     const { prefix, owner } = conflict
-    const other = typeof owner === 'string' ? `provider "${owner}"` : `connection "${owner.id}"`
-    fail(`connections.${one.id}`, `shares "${prefix}" with the ${other}. Change its prefix, or set "sharesPrefix"`)
+    const other = typeof owner === 'string' ? owner : owner.id
+    fail(`connections.${one.id}`, `shares "${prefix}" with "${other}". Change one, or set "sharesPrefix"`)
   }
   const combos = new Map<string, { models: readonly string[] }>()
   for (const [name, input] of readSection(config, 'combos')) {
@@ -150,10 +149,9 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
   const { cloudUrl, health } = settings
   if (isObject(health))
     check('settings.health', findShapeProblem(comboRuleShapes.health, { ...defaultHealthTerms, ...health }))
-  if (typeof cloudUrl === 'string') {
+  if (typeof cloudUrl === 'string' && cloudUrl !== '') {
     settings.cloudUrl = trimCloudUrl(cloudUrl)
-    if (settings.cloudUrl !== '')
-      check('settings.cloudUrl', findShapeProblem(dataMembers.baseUrl.shape, settings.cloudUrl))
+    check('settings.cloudUrl', findShapeProblem(dataMembers.baseUrl.shape, settings.cloudUrl))
   }
   return { values, secrets, settings }
 }
@@ -161,7 +159,7 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
 /** Sorts the records before stored ones, whose order starts at 1. */
 const FIRST_ORDER = -1_000_000
 
-const CYCLE = 'leads back to itself. Change one of the names it leads to'
+const CYCLE = 'must not lead back to itself'
 
 /** Returns the function that `apiKey` is or contains; `undefined` for anything else. */
 function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCredentialSource | undefined {

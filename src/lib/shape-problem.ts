@@ -150,7 +150,7 @@ const ENTRY: Fields = {
 }
 
 function findTextProblem(
-  { isTrimmed, isNonEmpty, max, pattern, isPathPart, rules }: TextShape,
+  { isTrimmed, isNonEmpty, max, pattern, rules }: TextShape,
   value: unknown,
 ): string | undefined {
   if (typeof value !== 'string') return 'must be a string'
@@ -162,15 +162,14 @@ function findTextProblem(
   if (isTrimmed && value.trim() !== value) return 'must not start or end with whitespace'
   if (max !== undefined && value.length > max) return `must not be longer than ${max} characters`
   if (max !== undefined && CONTROL.test(value)) return 'must not contain control characters'
-  if (isPathPart && /^\.\.?$/.test(value)) return 'must not be "." or ".."'
   return pattern && !pattern.test(value) ? `must match ${pattern.source}` : undefined
 }
 
-const CONTROL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
+const CONTROL = /\p{Cc}/u
 
 function findAddressProblem(text: string): string | undefined {
   const url = text.trim()
-  if (!/^https?:\/\/[^\s\\/?#@]+(?:\/[^\s\\?#]*)?$/i.test(url) || url.length > 2_048 || !URL.canParse(url))
+  if (!/^https?:\/\/[^\s\\/?#@]+(?:\/[^\s\\?#]*)?$/i.test(url) || !URL.canParse(url))
     return 'must be a URL that starts with http:// or https://, without credentials or a query'
   const path = findEndpointPath(url)
   return path && `must not include "${path}", which the gateway appends`

@@ -71,6 +71,7 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
     where: /^adapters\/credentials\//,
   },
   { name: /^yaml$/, where: /^src\/cli\// },
+  { name: /^a computed path$/, where: /^src\/cli\/code-file\.ts$/ }, // the operator's config file
   { name: /^(?:preact(?:\/hooks)?|@preact\/signals)$/, where: /^src\/features\/dashboard\/page\// },
   { name: /^signalbox:dashboard$/, where: /^src\/features\/dashboard\/dashboard\.ts$/ },
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },

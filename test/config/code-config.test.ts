@@ -222,9 +222,9 @@ const problems: Array<[GatewayOptions, RegExp]> = [
   [{ aliases: { a: 7 as never } }, /^aliases\.a must be a string/],
   [{ settings: { maxAttempts: 0 } }, /^settings\.maxAttempts must be a whole number of 1 or more, at most 100/],
   [{ settings: { requireApiKeys: true } as never }, /^settings\.requireApiKeys is not a known field/],
-  [{ combos: { a: ['x/y', 'b'], b: ['a'] } }, /^combos\.a leads back to itself\. Change one of the names/],
-  [{ aliases: { a: 'b', b: 'a' } }, /^aliases\.a leads back to itself/],
-  [{ aliases: { a: 'c' }, combos: { c: [{ model: 'a' }] } }, /^combos\.c leads back to itself/],
+  [{ combos: { a: ['x/y', 'b'], b: ['a'] } }, /^combos\.a must not lead back to itself/],
+  [{ aliases: { a: 'b', b: 'a' } }, /^aliases\.a must not lead back to itself/],
+  [{ aliases: { a: 'c' }, combos: { c: [{ model: 'a' }] } }, /^combos\.c must not lead back to itself/],
   [
     { connections: { x: { baseUrl: 'http://mine.test/v1/chat/completions' } } },
     /^connections\.x\.baseUrl must not include "\/chat\/completions", which the gateway appends/,
@@ -247,11 +247,11 @@ const problems: Array<[GatewayOptions, RegExp]> = [
         'openai-compatible-b': { baseUrl: 'http://b.test/v1', prefix: 'lab' },
       },
     },
-    /^connections\.openai-compatible-a shares "lab" with the connection "openai-compatible-b"\. Change .*"sharesPrefix"/,
+    /^connections\.openai-compatible-a shares "lab" with "openai-compatible-b"\. Change .*"sharesPrefix"/,
   ],
   [
     { connections: { x: { baseUrl: 'http://a.test/v1', prefix: 'openai' } } },
-    /^connections\.x shares "openai" with the provider "openai"/,
+    /^connections\.x shares "openai" with "openai"/,
   ],
   [
     { combos: { fast: [{ model: 'x/y', when: { tool: true } as never }] } },

@@ -45,7 +45,7 @@ const refused: Array<[options: unknown, says: RegExp]> = [
   [{ storage, secret: [{ version: 1, value: 'short' }] }, /at least 32 characters, such as .* This one has 5\.$/],
   [{ storage, secret: [{ version: 1, value: '' }] }, /secret must be a non-empty string/],
   [{ storage, secret: [{ version: 2, value: 'x'.repeat(32) }, {}] }, /secret must be a non-empty string/],
-  [{ storage, cloud: 'x' }, /cloud must be an object with any of these: enrollmentToken, allowHttp/],
+  [{ storage, cloud: 'x' }, /cloud must be an object with enrollmentToken, allowHttp/],
   [{ storage, cloud: { enrollment: 'x'.repeat(32) } }, /cloud\.enrollment is not an option.*enrollmentToken/],
   [
     { storage, cloud: { enrollmentToken: 'x'.repeat(31) } },

@@ -25,9 +25,8 @@ export function findPrefixConflict(
   const { provider, providerSpecificData: data } = connection
   if (data?.sharesPrefix) return undefined
   const prefix = getPrefix(connection)
-  const owner =
-    prefix && Object.keys(catalog).find((id) => id !== provider && getBuiltInNames(catalog, id).includes(prefix))
-  if (owner) return { prefix, owner }
+  const owner = Object.keys(catalog).find((id) => id !== provider && getBuiltInNames(catalog, id).includes(prefix))
+  if (prefix && owner) return { prefix, owner }
 
   const own = Object.values(getProviderNames(catalog, connection))
   for (const other of others) {

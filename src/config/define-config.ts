@@ -1,0 +1,22 @@
+import type { Feature } from '../feature.ts'
+import type { GatewayOptions } from '../options.ts'
+
+/** The options that only the app or the command can set. */
+type HostOptions =
+  | ('storage' | 'secret' | 'management' | 'dashboard' | 'sharedState')
+  | ('fetch' | 'clock' | 'logger' | 'basePath' | 'publicOrigin')
+
+/**
+ * A configuration in a file of its own, such as `signalbox.config.ts`: connections, combos, and the other sections, and the options that don't depend
+ * on where the gateway runs.
+ */
+export interface GatewayConfig<Extend extends readonly Feature[] = readonly Feature[]>
+  extends Omit<GatewayOptions<Extend>, HostOptions> {}
+
+/**
+ * Returns the configuration unchanged, with its type checked: `export default defineConfig({ … })` in `signalbox.config.ts`. Spread it into the options
+ * of `createGateway`, or start `signalbox` in its folder.
+ */
+export const defineConfig = <const Extend extends readonly Feature[] = []>(
+  config: GatewayConfig<Extend>,
+): GatewayConfig<Extend> => config
