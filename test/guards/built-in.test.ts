@@ -175,7 +175,7 @@ for (const client of clientNames)
         const { say } = await openWorld([mask], { events })
         const text = await (await say(client, 'Mail ann@a.test', { stream: true })).text()
         assert.match(text, 'ann@a.test', `${at}`)
-        assert.not.match(text, new RegExp(placeholder.slice(at), 'i').source)
+        assert.not.match(text, /email-\d/i)
       }
   })
 
