@@ -5,7 +5,7 @@ import { createStateApplier, type StateApplier } from './apply-state.ts'
 import { resolveCollisions } from './collisions.ts'
 import { type Active, advanceRevision, compareRevisions } from './merge.ts'
 import { type Confirmation, collections, type RecordState, type Verdict } from './protocol.ts'
-import { createScanner, type PendingState, type Scanner } from './scanner.ts'
+import { type PendingState, Scanner } from './scanner.ts'
 import { confirmShadow, type Shadow } from './shadows.ts'
 import type { Rejection, Replica, ReplicaOptions, Side, StateId } from './sync-types.ts'
 
@@ -28,7 +28,7 @@ function getMemory(options: ReplicaOptions): ReplicaMemory {
   memories.set(store.storage, storeMemories)
   const known = storeMemories.get(replicaId)
   if (known) return known
-  const scanner = createScanner(options, (collection, look) => taker.cleanUp(collection, look))
+  const scanner: Scanner = new Scanner(options, (collection, scanned) => taker.cleanUp(collection, scanned))
   const taker = createStateApplier(options, scanner)
   const memory = { scanner, taker, runExclusive: createMutex(), hasScanned: false, pending: [], refused: [] }
   storeMemories.set(replicaId, memory)

@@ -40,206 +40,198 @@ export interface PendingState extends StateId {
   item?: SyncItem
 }
 
-/** Finds the changes in a store since its shadows were written. */
-export interface Scanner {
-  tables: Record<Collection, SyncTable>
-  shadows: Shadows
-  /** Scans all records. Resolves to the records that the other side hasn't confirmed, deletions first, and to the records that can't be synced. */
-  scan(): Promise<{ pending: PendingState[]; refused: Rejection[] }>
-  /** Scans one record, reading it from the storage. */
-  scanRecord(where: StateId): Promise<ScannedRecord | SyncProblem>
-  /** Scans a record that was already read. Resolves to `false` if another writer was faster. */
-  scanFound(where: StateId, found: SyncItem[] | 'damaged'): Promise<ScannedRecord | SyncProblem | false>
-  hashRecord(where: StateId, record: JsonObject): Promise<string>
-  /** Restores parked records whose slots are free again. */
-  unpark(collection: Collection): Promise<void>
-}
-
 const BATCH = 64
 /** Number of records to compare before yielding to other work. */
 const COMPARISON_BATCH = 5_000
 
-/** Creates a scanner. Calls `tidy` with each scanned record, which may need cleanup. */
-export function createScanner(
-  { store, side, replicaId, validate, clock }: ReplicaOptions,
-  tidy: (collection: Collection, look: ScannedRecord) => Promise<void>,
-): Scanner {
-  const tables = createSyncTables({ store, side, validate })
-  const shadows = new Shadows(store, { replicaId, clock })
-  const observed = new WeakMap<object, Observation | SyncProblem>()
-  let scanNumber = 0
+/** Finds the changes in a store since its shadows were written. */
+export class Scanner {
+  readonly tables: Record<Collection, SyncTable>
+  readonly shadows: Shadows
+  readonly #options: ReplicaOptions
+  readonly #cleanUp: (collection: Collection, scanned: ScannedRecord) => Promise<void>
+  readonly #observed = new WeakMap<object, Observation | SyncProblem>()
+  #scanNumber = 0
 
-  const hashRecord: Scanner['hashRecord'] = async ({ collection, id }, { updatedAt, ...content }) =>
-    (await store.keyring()).sign(`mirror/${collection}/${id}`, JSON.stringify(sortFields(content)))
-
-  async function observe(collection: Collection, item: SyncItem): Promise<Observation | SyncProblem> {
-    const before = observed.get(item.record)
-    if (before) return before
-    const now = await tables[collection]
-      .read(item)
-      .then(
-        async ({ record, isActive, edit }): Promise<Observation> => ({
-          hash: await hashRecord({ collection, id: item.id }, record),
-          ...(isActive !== undefined && { isActive }),
-          ...(edit !== undefined && { edit }),
-        }),
-      )
-      .catch(toProblem)
-    observed.set(item.record, now)
-    return now
+  /** Calls `cleanUp` with each scanned record, which may need cleanup. */
+  constructor(options: ReplicaOptions, cleanUp: (collection: Collection, scanned: ScannedRecord) => Promise<void>) {
+    this.#options = options
+    this.#cleanUp = cleanUp
+    this.tables = createSyncTables(options)
+    this.shadows = new Shadows(options.store, options)
   }
 
-  /** Creates a shadow for a record without one. Settings with default values count as unchanged. */
-  async function createShadow(where: StateId): Promise<Shadow> {
-    const hash = where.collection === 'settings' ? await hashRecord(where, { requireApiKey: false }) : null
-    const isUncertain = shadows.hasUncertain()
-    return { id: where.id, hash, revision: NEVER, isSeen: true, ...(isUncertain && { isUncertain }) }
+  /** Scans all records. Resolves to the records that the other side hasn't confirmed, deletions first, and to the records that can't be synced. */
+  async scan(): Promise<{ pending: PendingState[]; refused: Rejection[] }> {
+    await this.shadows.load({ isWhole: true })
+    this.#scanNumber++
+    const all = []
+    for (const collection of collections) all.push(await this.#scanCollection(collection))
+    return { pending: all.flatMap(({ pending }) => pending), refused: all.flatMap(({ refused }) => refused) }
   }
 
-  const scanFound: Scanner['scanFound'] = async (where, found) => {
+  /** Scans one record, reading it from the storage. */
+  scanRecord(where: StateId): Promise<ScannedRecord | SyncProblem> {
+    return retryOnConflict(async () => {
+      const found = await this.tables[where.collection].find([{ id: where.id, slot: this.#getSlot(where) }])
+      return this.scanFound(where, found.get(where.id) ?? [])
+    })
+  }
+
+  /** Scans a record that was already read. Resolves to `false` if another writer was faster. */
+  async scanFound(where: StateId, found: SyncItem[] | 'damaged'): Promise<ScannedRecord | SyncProblem | false> {
     if (found === 'damaged') return { problem: 'The record is damaged. Repair or remove it: GET /api/health names it.' }
     const { collection } = where
-    const known = shadows.get(where)
-    const shadow = known?.shadow ?? (await createShadow(where))
-    const item = await selectItem(collection, found, shadow)
+    const known = this.shadows.get(where)
+    const shadow = known?.shadow ?? (await this.#createShadow(where))
+    const item = await this.#selectItem(collection, found, shadow)
     const extras = found.filter((one) => one !== item)
     const { parked, ...unparked } = shadow
     if (!item && parked) return { where, known, shadow, item, extras }
-    const now = item ? await observe(collection, item) : { hash: null }
+    const now = item ? await this.#observe(collection, item) : { hash: null }
     if (isSyncProblem(now)) return now
     if (item && parked) {
       // Another process was about to park the record. Writing it again changes its version, so a removal in flight fails.
-      if (await tables[collection].write(item, item)) await shadows.put(collection, unparked, known)
+      if (await this.tables[collection].write(item, item)) await this.shadows.put(collection, unparked, known)
       return false
     }
     if (item && shadow.applying?.hash === now.hash)
-      for (const extra of extras.splice(0)) await tables[collection].remove(extra)
+      for (const extra of extras.splice(0)) await this.tables[collection].remove(extra)
     const slot = item && item.slot !== item.id ? item.slot : undefined
+    const { side, clock } = this.#options
     const next = updateShadow(shadow, now, { side, slot, at: clock.now() })
     if (next === shadow) return { where, known, shadow, item, extras }
-    const written = await shadows.put(collection, next, known)
+    const written = await this.shadows.put(collection, next, known)
     return written ? { where, known: written, shadow: next, item, extras } : false
   }
 
-  /** Selects one of several records with the same ID: the one that an interrupted change was writing, otherwise the oldest. */
-  async function selectItem(
-    collection: Collection,
-    found: SyncItem[],
-    { applying }: Shadow,
-  ): Promise<SyncItem | undefined> {
-    if (found.length < 2 || !applying) return found[0]
-    for (const item of found) {
-      const now = await observe(collection, item)
-      if (!isSyncProblem(now) && now.hash === applying.hash) return item
-    }
-    return found[0]
+  async hashRecord({ collection, id }: StateId, { updatedAt, ...content }: JsonObject): Promise<string> {
+    const keyring = await this.#options.store.keyring()
+    return keyring.sign(`mirror/${collection}/${id}`, JSON.stringify(sortFields(content)))
   }
 
-  const getSlot = (where: StateId) => shadows.get(where)?.shadow.slot
+  /** Restores parked records whose slots are free again. */
+  async unpark(collection: Collection): Promise<void> {
+    const table = this.tables[collection]
+    for (const known of this.shadows.parked(collection)) {
+      const { parked, ...shadow } = known.shadow
+      if (!parked || (await table.readSlot(parked.slot))) continue
+      const restored = await this.#observe(collection, { id: shadow.id, version: '', ...parked })
+      if (isSyncProblem(restored)) continue
+      if (await table.write(undefined, parked)) await this.shadows.put(collection, shadow, known)
+    }
+  }
 
-  const scanRecord: Scanner['scanRecord'] = (where) =>
-    retryOnConflict(async () => {
-      const found = await tables[where.collection].find([{ id: where.id, slot: getSlot(where) }])
-      return scanFound(where, found.get(where.id) ?? [])
-    })
+  async #scanCollection(collection: Collection): Promise<{ pending: PendingState[]; refused: Rejection[] }> {
+    const items = await this.tables[collection].list()
+    await this.#observeAll(collection, items)
+    const refused: Rejection[] = []
+    const changed = new Set<string>()
+    let compared = 0
+    for (const { id, record } of items) {
+      const known = this.shadows.get({ collection, id })
+      const now = this.#observed.get(record)
+      const isRepeated = known?.lastScan === this.#scanNumber
+      if (known) known.lastScan = this.#scanNumber
+      if (now && isSyncProblem(now)) refused.push({ collection, id, message: now.problem, code: 'INVALID' })
+      else if (!known || !now || isRepeated || !isUnchanged(known.shadow, now)) changed.add(id)
+      if (++compared % COMPARISON_BATCH === 0) await this.#options.store.turnEnd()
+    }
+    for (const { shadow, lastScan } of this.shadows.list(collection)) {
+      const { id, hash, parked, applying, claims } = shadow
+      if (lastScan !== this.#scanNumber && (hash !== null || parked || applying || claims)) changed.add(id)
+    }
+    refused.push(...(await this.#scanRecords(collection, [...changed])))
+    await this.unpark(collection)
+    return { pending: await this.#listPending(collection), refused }
+  }
 
-  async function scanRecords(collection: Collection, ids: readonly string[]): Promise<Rejection[]> {
+  async #scanRecords(collection: Collection, ids: readonly string[]): Promise<Rejection[]> {
     const refused: Rejection[] = []
     for (let from = 0; from < ids.length; from += BATCH) {
-      const some = ids.slice(from, from + BATCH)
-      const found = await tables[collection].find(some.map((id) => ({ id, slot: getSlot({ collection, id }) })))
+      const places = ids.slice(from, from + BATCH).map((id) => ({ id, slot: this.#getSlot({ collection, id }) }))
+      const found = await this.tables[collection].find(places)
       await Promise.all(
-        some.map(async (id) => {
+        places.map(async ({ id }) => {
           const where = { collection, id }
-          const seen = (await scanFound(where, found.get(id) ?? [])) || (await scanRecord(where))
-          if (isSyncProblem(seen)) refused.push({ ...where, message: seen.problem, code: 'INVALID' })
-          else await tidy(collection, seen)
+          const scanned = (await this.scanFound(where, found.get(id) ?? [])) || (await this.scanRecord(where))
+          if (isSyncProblem(scanned)) refused.push({ ...where, message: scanned.problem, code: 'INVALID' })
+          else await this.#cleanUp(collection, scanned)
         }),
       )
-      await store.turnEnd()
+      await this.#options.store.turnEnd()
     }
     return refused
   }
 
-  async function observeAll(collection: Collection, items: readonly SyncItem[]): Promise<void> {
-    const unknown = items.filter(({ record }) => !observed.has(record))
-    for (let from = 0; from < unknown.length; from += BATCH) {
-      await Promise.all(unknown.slice(from, from + BATCH).map((item) => observe(collection, item)))
-      await store.turnEnd()
-    }
-  }
-
-  async function scanCollection(collection: Collection) {
-    const items = await tables[collection].list()
-    await observeAll(collection, items)
-    const refused: Rejection[] = []
-    const odd = new Set<string>()
-    let compared = 0
-    for (const { id, record } of items) {
-      const known = shadows.get({ collection, id })
-      const now = observed.get(record)
-      const isMet = known?.lastScan === scanNumber
-      if (known) known.lastScan = scanNumber
-      if (now && isSyncProblem(now)) refused.push({ collection, id, message: now.problem, code: 'INVALID' })
-      else if (!known || !now || isMet || !isUnchanged(known.shadow, now)) odd.add(id)
-      if (++compared % COMPARISON_BATCH === 0) await store.turnEnd()
-    }
-    for (const known of shadows.list(collection)) {
-      const { id, hash, parked, applying, claims } = known.shadow
-      if (known.lastScan !== scanNumber && (hash !== null || parked || applying || claims)) odd.add(id)
-    }
-    refused.push(...(await scanRecords(collection, [...odd])))
-    await unpark(collection)
-    return { pending: await listPending(collection), refused }
-  }
-
-  async function listPending(collection: Collection): Promise<PendingState[]> {
+  /** Lists the records that the other side hasn't confirmed, deletions first. */
+  async #listPending(collection: Collection): Promise<PendingState[]> {
     const pending: PendingState[] = []
     let hasLive = false
-    for (const { shadow } of shadows.list(collection)) {
+    for (const { shadow } of this.shadows.list(collection)) {
       if (shadow.isSeen) continue
       if (shadow.hash === null) pending.push({ collection, id: shadow.id })
       else hasLive = true
     }
     if (!hasLive) return pending
-    const named = new Set<string>()
-    for (const item of await tables[collection].list()) {
+    const listed = new Set<string>()
+    for (const item of await this.tables[collection].list()) {
       const { id } = item
-      const shadow = shadows.get({ collection, id })?.shadow
-      if (named.has(id) || shadow?.isSeen !== false || item.slot !== (shadow.slot ?? id)) continue
-      named.add(id)
+      const shadow = this.shadows.get({ collection, id })?.shadow
+      if (listed.has(id) || shadow?.isSeen !== false || item.slot !== (shadow.slot ?? id)) continue
+      listed.add(id)
       pending.push({ collection, id, item })
     }
-    for (const { shadow } of shadows.parked(collection))
-      if (!shadow.isSeen && shadow.parked && !named.has(shadow.id))
+    for (const { shadow } of this.shadows.parked(collection))
+      if (!shadow.isSeen && shadow.parked && !listed.has(shadow.id))
         pending.push({ collection, id: shadow.id, item: { id: shadow.id, version: '', ...shadow.parked } })
     return pending
   }
 
-  async function unpark(collection: Collection): Promise<void> {
-    for (const known of shadows.parked(collection)) {
-      const { parked, ...shadow } = known.shadow
-      if (!parked || (await tables[collection].readSlot(parked.slot))) continue
-      const back = await observe(collection, { id: shadow.id, version: '', ...parked })
-      if (isSyncProblem(back)) continue
-      if (await tables[collection].write(undefined, parked)) await shadows.put(collection, shadow, known)
+  async #observeAll(collection: Collection, items: readonly SyncItem[]): Promise<void> {
+    const unknown = items.filter(({ record }) => !this.#observed.has(record))
+    for (let from = 0; from < unknown.length; from += BATCH) {
+      await Promise.all(unknown.slice(from, from + BATCH).map((item) => this.#observe(collection, item)))
+      await this.#options.store.turnEnd()
     }
   }
 
-  return {
-    tables,
-    shadows,
-    scanRecord,
-    scanFound,
-    hashRecord,
-    unpark,
-    async scan() {
-      await shadows.load({ isWhole: true })
-      scanNumber++
-      const all = []
-      for (const collection of collections) all.push(await scanCollection(collection))
-      return { pending: all.flatMap(({ pending }) => pending), refused: all.flatMap(({ refused }) => refused) }
-    },
+  async #observe(collection: Collection, item: SyncItem): Promise<Observation | SyncProblem> {
+    const known = this.#observed.get(item.record)
+    if (known) return known
+    const now = await this.#readObservation(collection, item).catch(toProblem)
+    this.#observed.set(item.record, now)
+    return now
+  }
+
+  async #readObservation(collection: Collection, item: SyncItem): Promise<Observation> {
+    const { record, isActive, edit } = await this.tables[collection].read(item)
+    return {
+      hash: await this.hashRecord({ collection, id: item.id }, record),
+      ...(isActive !== undefined && { isActive }),
+      ...(edit !== undefined && { edit }),
+    }
+  }
+
+  /** Selects one of several records with the same ID: the one that an interrupted change was writing, otherwise the oldest. */
+  async #selectItem(collection: Collection, found: SyncItem[], { applying }: Shadow): Promise<SyncItem | undefined> {
+    if (found.length < 2 || !applying) return found[0]
+    for (const item of found) {
+      const now = await this.#observe(collection, item)
+      if (!isSyncProblem(now) && now.hash === applying.hash) return item
+    }
+    return found[0]
+  }
+
+  /** Creates a shadow for a record without one. Settings with default values count as unchanged. */
+  async #createShadow(where: StateId): Promise<Shadow> {
+    const hash = where.collection === 'settings' ? await this.hashRecord(where, { requireApiKey: false }) : null
+    const isUncertain = this.shadows.hasUncertain()
+    return { id: where.id, hash, revision: NEVER, isSeen: true, ...(isUncertain && { isUncertain }) }
+  }
+
+  #getSlot(where: StateId): string | undefined {
+    return this.shadows.get(where)?.shadow.slot
   }
 }
 
