@@ -1,7 +1,7 @@
 import { createMutex } from '../../lib/promises.ts'
 import { retryOnConflict } from '../../records/storage-access.ts'
 import type { Storage } from '../../types.ts'
-import { createStateApplier, type StateApplier } from './apply-state.ts'
+import { StateApplier } from './apply-state.ts'
 import { resolveCollisions } from './collisions.ts'
 import { type Active, advanceRevision, compareRevisions } from './merge.ts'
 import { type Confirmation, collections, type RecordState, type Verdict } from './protocol.ts'
@@ -29,7 +29,7 @@ function getMemory(options: ReplicaOptions): ReplicaMemory {
   const known = storeMemories.get(replicaId)
   if (known) return known
   const scanner: Scanner = new Scanner(options, (collection, scanned) => taker.cleanUp(collection, scanned))
-  const taker = createStateApplier(options, scanner)
+  const taker = new StateApplier(options, scanner)
   const memory = { scanner, taker, runExclusive: createMutex(), hasScanned: false, pending: [], refused: [] }
   storeMemories.set(replicaId, memory)
   return memory
@@ -103,7 +103,7 @@ export function createReplica(options: ReplicaOptions): Replica {
           verdicts.push(...(await Promise.all(run.map((state) => taker.apply(state)))))
         return verdicts
       }),
-    merge: (remote, report = async () => {}) => runScanned(() => taker.apply(remote, { report })),
+    merge: (remote, report = async () => {}) => runScanned(() => taker.apply(remote, report)),
 
     listUnseen: (limit, isLeftOut = () => false) =>
       runExclusive(async () => {
