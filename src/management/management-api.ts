@@ -108,7 +108,7 @@ export function createManagementApi(
       await resume(exchange)
       const route = router.exact(exchange, path) ?? (await router.search(exchange, path))
       const reply = route.run({ exchange, caller: ANONYMOUS })
-      if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(pushes.settled))
+      if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(() => pushes.settled()))
       return reply
     },
   }

@@ -13,7 +13,7 @@ import { createAccountOperations } from '../features/accounts/account-operations
 import type { Accounts } from '../features/accounts/accounts.ts'
 import { createCloudOperations } from '../features/cloud-sync/gateway/cloud-actions.ts'
 import { createMirror, type MirrorDependencies } from '../features/cloud-sync/gateway/cloud-mirror.ts'
-import { createPushes, type PushDependencies, type Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
+import { type PushDependencies, Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
 import { createExplain, type ExplainDependencies } from '../features/explain/explain.ts'
 import type { AccountName, Ledger } from '../features/limits/ledger/ledger.ts'
 import { createLimitOperations } from '../features/limits/limit-operations.ts'
@@ -74,7 +74,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   const deps = { ...given, ...given.cloud, store: createWritableStore(given.store, given.clock) }
   const runInOrder = createMutex() // combos and aliases must not change between the cycle check and the write
   const mirror = createMirror(deps)
-  const pushes = createPushes({ ...deps, mirror })
+  const pushes = new Pushes({ ...deps, mirror })
   const limits = createLimitOperations(deps)
   const forgetLimits = async (scope: AccountName) =>
     deps
@@ -87,7 +87,10 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   const notifying = <Resource extends object>(name: string, resource: Resource) =>
     notifyAfter(resource, async (id) => deps.changed(name, id))
   const notifyingMirror = <Resource extends object>(name: string, resource: Resource) =>
-    notifying(name, notifyAfter(resource, pushes.changed))
+    notifying(
+      name,
+      notifyAfter(resource, () => pushes.changed()),
+    )
   const usage = {
     ...addFilterWarnings(createUsageOperations({ ...deps, accounts: names }), { ...deps, accounts: names }),
     keys: createKeyUsage({ ...deps, getLimits: limits.keys.get }),

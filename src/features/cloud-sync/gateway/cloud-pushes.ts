@@ -14,26 +14,7 @@ import type { WritableStore } from '../../../records/writable-store.ts'
 import type { Clock } from '../../../types.ts'
 import { EXCHANGE_MS, type GatewayMirror, SUPERSEDED } from './cloud-mirror.ts'
 import type { CloudState } from './cloud-operations.ts'
-
-/** The automatic syncs while cloud sync is on, and the results of the last syncs. */
-export interface Pushes {
-  /** Call this when cloud sync is turned on. From then on, local changes are synced promptly, and changes from the cloud are fetched regularly. */
-  begin(): void
-  /** Call this when cloud sync is turned off. Forgets the mirror. */
-  end(): Promise<void>
-  /** Call this after mirrored data may have changed. Resolves when the sync is scheduled. */
-  changed(): Promise<void>
-  /** Runs an overdue sync, because some platforms drop a request's timers when the request ends. Returns whether a sync was overdue. */
-  wake(): boolean
-  /** Resolves when all changes are mirrored or mirroring has failed. */
-  settled(): Promise<void>
-  /** Runs a sync and records its result. Records a failure only if `isOn`, that is, if cloud sync is on. */
-  recordOutcome<T>(exchanging: () => Promise<T>, options: { isOn: boolean }): Promise<T>
-  /** Returns the results of the last syncs. */
-  state(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>>
-  /** Cancels everything in flight; resolves when it has ended. */
-  close(): Promise<void>
-}
+import type { MirrorStateStore } from './cloud-state.ts'
 
 /** The delay from a change to its sync, in ms. Each further change restarts the delay, up to `MAX_DEBOUNCE_MS` in total. */
 const DEBOUNCE_MS = 250
@@ -75,89 +56,169 @@ export interface PushDependencies {
   onError(error: unknown): void
 }
 
-export function createPushes({ store, clock, mirror, random, startTimer, onError }: PushDependencies): Pushes {
-  let isClosed = false
-  let isFollowing = false
-  let planned: ScheduledSync | undefined
-  let waiting: WaitingChanges | undefined
-  let sending: WaitingChanges | undefined
-  let running: Promise<void> | undefined
-  let saving: Promise<unknown> = Promise.resolve()
-  let succeededAt = Number.NEGATIVE_INFINITY
-  let failedAt = Number.NEGATIVE_INFINITY
-  let failures = 0
-  const listeners: Array<() => void> = []
+/** The automatic syncs while cloud sync is on, and the results of the last syncs. */
+export class Pushes {
+  readonly #deps: PushDependencies
+  #isClosed = false
+  #isFollowing = false
+  #planned: ScheduledSync | undefined
+  #waiting: WaitingChanges | undefined
+  #sending: WaitingChanges | undefined
+  #running: Promise<void> | undefined
+  #saving: Promise<unknown> = Promise.resolve()
+  #succeededAt = Number.NEGATIVE_INFINITY
+  #failedAt = Number.NEGATIVE_INFINITY
+  #failures = 0
+  readonly #listeners: Array<() => void> = []
 
-  function schedule(at: number, isForChange: boolean): void {
-    planned?.cancel()
-    planned = undefined
-    if (isClosed) return
-    follow()
-    planned = { at, isForChange, cancel: startTimer(Math.max(0, at - clock.now()), () => void run()) }
+  constructor(deps: PushDependencies) {
+    this.#deps = deps
   }
 
-  function drop(): void {
-    planned?.cancel()
-    planned = undefined
+  /** Call this when cloud sync is turned on. From then on, local changes are synced promptly, and changes from the cloud are fetched regularly. */
+  begin(): void {
+    this.#schedule(this.#deps.clock.now() + DEBOUNCE_MS, true)
+  }
+
+  /** Call this when cloud sync is turned off. Forgets the mirror. */
+  async end(): Promise<void> {
+    this.#unschedule()
+    this.#waiting = undefined
+    this.#failures = 0
+    const forgotten = { mirror: null, stamp: null, attempts: [], lastError: null, waitingSince: null }
+    await this.#deps.mirror.memory.change(() => forgotten)
+  }
+
+  /** Call this after mirrored data may have changed. Resolves when the sync is scheduled. */
+  async changed(): Promise<void> {
+    const { store, clock } = this.#deps
+    const at = clock.now()
+    const isEnabled = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
+    if (this.#isClosed || !(await isEnabled().catch(() => false))) return // the change itself succeeded; the next sync finds it
+    this.#waiting = { since: this.#waiting?.since ?? at, latest: at }
+    if (!this.#running) this.#scheduleChange(this.#waiting)
+  }
+
+  /** Runs an overdue sync, because some platforms drop a request's timers when the request ends. Returns whether a sync was overdue. */
+  wake(): boolean {
+    const isLate = this.#planned !== undefined && this.#deps.clock.now() >= this.#planned.at + DROPPED_MS
+    if (isLate) this.#run()
+    return isLate
+  }
+
+  /** Resolves when all changes are mirrored or mirroring has failed. */
+  async settled(): Promise<void> {
+    if (this.#isClosed || !(this.#planned?.isForChange || this.#running)) return
+    await new Promise<void>((resolve) => void this.#listeners.push(resolve))
+  }
+
+  /** Runs a sync and records its result. Records a failure only if `isOn`, that is, if cloud sync is on. */
+  async recordOutcome<T>(exchange: () => Promise<T>, { isOn }: { isOn: boolean }): Promise<T> {
+    this.#sending = this.#waiting
+    this.#waiting = undefined
+    try {
+      const result = await exchange()
+      this.#recordSuccess()
+      return result
+    } catch (error) {
+      this.#restoreWaiting()
+      if (isOn && error !== SUPERSEDED && !isGatewayError(error, 'CLOSED'))
+        this.#recordFailure(toGatewayError(error).message)
+      throw error
+    } finally {
+      this.#sending = undefined
+      if (isOn && !this.#running) this.#scheduleNext()
+    }
+  }
+
+  /** Returns the results of the last syncs. */
+  async state(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>> {
+    const { mirror, clock } = this.#deps
+    await this.#saving
+    const { lastSuccessAt, lastError, waitingSince, conflicts } = await mirror.memory.read()
+    const since = Math.min(
+      ...[this.#waiting?.since, this.#sending?.since, Date.parse(waitingSince ?? '')].filter(isTime),
+    )
+    const latest = Math.max(this.#succeededAt, Date.parse(lastSuccessAt ?? '') || Number.NEGATIVE_INFINITY)
+    return {
+      lastSuccessAt: isTime(latest) ? iso(latest) : null,
+      lagMs: isTime(since) ? Math.max(0, clock.now() - since) : 0,
+      lastError,
+      conflicts,
+    }
+  }
+
+  /** Cancels everything in flight; resolves when it has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#unschedule()
+    this.#deps.mirror.close()
+    this.#notifyListeners()
+    await this.#running
+    await this.#saving
+  }
+
+  #schedule(at: number, isForChange: boolean): void {
+    this.#unschedule()
+    if (this.#isClosed) return
+    this.#follow()
+    const { clock, startTimer } = this.#deps
+    this.#planned = { at, isForChange, cancel: startTimer(Math.max(0, at - clock.now()), () => this.#run()) }
+  }
+
+  #unschedule(): void {
+    this.#planned?.cancel()
+    this.#planned = undefined
+  }
+
+  #scheduleChange({ since, latest }: WaitingChanges): void {
+    const at = Math.min(latest + DEBOUNCE_MS, since + MAX_DEBOUNCE_MS)
+    const retryAt = this.#failedAt + CHANGE_RETRY_MS
+    if (this.#failures === 0) this.#schedule(at, true)
+    else if (!this.#planned || this.#planned.at > retryAt) this.#schedule(Math.max(at, retryAt), false)
   }
 
   /** Schedules the next sync after one has ended. */
-  function scheduleNext(): void {
-    if (failures > 0) {
-      const pauseMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (failures - 1))
-      schedule(clock.now() + Math.round(pauseMs * (0.5 + random() / 2)), false)
-    } else if (waiting) scheduleChange(waiting)
-    else schedule(clock.now() + IDLE_MS, false)
-  }
-
-  function scheduleChange({ since, latest }: WaitingChanges): void {
-    const at = Math.min(latest + DEBOUNCE_MS, since + MAX_DEBOUNCE_MS)
-    if (failures === 0) schedule(at, true)
-    else if (!planned || planned.at > failedAt + CHANGE_RETRY_MS)
-      schedule(Math.max(at, failedAt + CHANGE_RETRY_MS), false)
-  }
-
-  function recordChange(at: number): void {
-    waiting = { since: waiting?.since ?? at, latest: at }
-    if (!running) scheduleChange(waiting)
-  }
-
-  async function changed(): Promise<void> {
-    const at = clock.now()
-    const isEnabled = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
-    if (!isClosed && (await isEnabled().catch(() => false))) recordChange(at) // the change itself succeeded; the next sync finds it
+  #scheduleNext(): void {
+    const { clock, random } = this.#deps
+    if (this.#failures > 0) {
+      const pauseMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (this.#failures - 1))
+      this.#schedule(clock.now() + Math.round(pauseMs * (0.5 + random() / 2)), false)
+    } else if (this.#waiting) this.#scheduleChange(this.#waiting)
+    else this.#schedule(clock.now() + IDLE_MS, false)
   }
 
   /** Watches for changes by other gateways and programs, if the storage reports them. */
-  function follow(): void {
-    if (isFollowing) return
-    isFollowing = true
-    store.freshness.onChange((key) => {
-      if (key === SETTINGS || MIRRORED.some((prefix) => key.startsWith(prefix))) void changed()
+  #follow(): void {
+    if (this.#isFollowing) return
+    this.#isFollowing = true
+    const { freshness } = this.#deps.store
+    freshness.onChange((key) => {
+      if (key === SETTINGS || MIRRORED.some((prefix) => key.startsWith(prefix))) void this.changed()
     })
-    store.freshness.onGap(() => void changed())
+    freshness.onGap(() => void this.changed())
   }
 
-  /** Syncs, unless a sync is in flight. Never rejects. */
-  function run(): Promise<void> {
-    if (running !== undefined) return running
-    drop()
-    running = syncOnce().then((shouldContinue) => {
-      running = undefined
-      if (shouldContinue) scheduleNext()
-      else waiting = undefined
-      if (!planned?.isForChange) for (const listener of listeners.splice(0)) listener()
+  /** Syncs, unless a sync is in flight. */
+  #run(): void {
+    if (this.#running !== undefined) return
+    this.#unschedule()
+    this.#running = this.#sync().then((isOn) => {
+      this.#running = undefined
+      if (isOn) this.#scheduleNext()
+      else this.#waiting = undefined
+      if (!this.#planned?.isForChange) this.#notifyListeners()
     })
-    return running
   }
 
-  /** Resolves to whether cloud sync is still on, as far as this instance knows. */
-  async function syncOnce(): Promise<boolean> {
+  /** Resolves to whether cloud sync is still on, as far as this instance knows. Never rejects. */
+  async #sync(): Promise<boolean> {
+    const { store, mirror, onError } = this.#deps
     try {
       return await mirror.runExclusive(
         async (signal) => {
           const { cloudEnabled, cloudUrl } = await store.settings.read()
-          if (cloudEnabled) await recordOutcome(() => mirror.sync({ cloudUrl, signal }), { isOn: true })
+          if (cloudEnabled) await this.recordOutcome(() => mirror.sync({ cloudUrl, signal }), { isOn: true })
           return cloudEnabled
         },
         { ms: EXCHANGE_MS, kind: 'own' },
@@ -168,100 +229,37 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     }
   }
 
-  async function recordOutcome<T>(exchanging: () => Promise<T>, { isOn }: { isOn: boolean }): Promise<T> {
-    sending = waiting
-    waiting = undefined
-    try {
-      const result = await exchanging()
-      recordSuccess()
-      return result
-    } catch (error) {
-      restoreWaiting()
-      if (isOn && error !== SUPERSEDED && !isGatewayError(error, 'CLOSED')) recordFailure(toGatewayError(error).message)
-      throw error
-    } finally {
-      sending = undefined
-      if (isOn && !running) scheduleNext()
-    }
-  }
-
   /** Marks changes that couldn't be sent as waiting again. */
-  function restoreWaiting(): void {
-    if (sending) waiting = { since: sending.since, latest: waiting?.latest ?? sending.latest }
+  #restoreWaiting(): void {
+    const unsent = this.#sending
+    if (unsent) this.#waiting = { since: unsent.since, latest: this.#waiting?.latest ?? unsent.latest }
   }
 
-  function recordSuccess(): void {
-    failures = 0
-    succeededAt = clock.now()
-    const lastSuccessAt = iso(succeededAt)
-    saving = mirror.memory
-      .change(({ lastSuccessAt: before, lastError, waitingSince }) => {
-        const isNews = lastError !== null || waitingSince !== null
-        if (!isNews && succeededAt - (Date.parse(before ?? '') || 0) < SAVE_SUCCESS_MS) return {}
-        return { lastSuccessAt, lastError: null, waitingSince: null }
-      })
-      .catch(onError)
+  #recordSuccess(): void {
+    const now = this.#deps.clock.now()
+    this.#failures = 0
+    this.#succeededAt = now
+    this.#save(({ lastSuccessAt, lastError, waitingSince }) => {
+      const isNews = lastError !== null || waitingSince !== null
+      if (!isNews && now - (Date.parse(lastSuccessAt ?? '') || 0) < SAVE_SUCCESS_MS) return {}
+      return { lastSuccessAt: iso(now), lastError: null, waitingSince: null }
+    })
   }
 
-  function recordFailure(lastError: string): void {
-    failures++
-    failedAt = clock.now()
-    const waitingSince = waiting ? iso(waiting.since) : null
-    saving = mirror.memory
-      .change((memory) => ({ lastError, waitingSince: memory.waitingSince ?? waitingSince }))
-      .catch(onError)
+  #recordFailure(lastError: string): void {
+    this.#failures++
+    this.#failedAt = this.#deps.clock.now()
+    const since = this.#waiting ? iso(this.#waiting.since) : null
+    this.#save(({ waitingSince }) => ({ lastError, waitingSince: waitingSince ?? since }))
   }
 
-  return {
-    changed,
-    recordOutcome,
-    begin: () => schedule(clock.now() + DEBOUNCE_MS, true),
+  #save(change: Parameters<MirrorStateStore['change']>[0]): void {
+    const { mirror, onError } = this.#deps
+    this.#saving = mirror.memory.change(change).catch(onError)
+  }
 
-    async end() {
-      drop()
-      waiting = undefined
-      failures = 0
-      await mirror.memory.change(() => ({
-        mirror: null,
-        stamp: null,
-        attempts: [],
-        lastError: null,
-        waitingSince: null,
-      }))
-    },
-
-    wake() {
-      const isLate = planned !== undefined && clock.now() >= planned.at + DROPPED_MS
-      if (isLate) void run()
-      return isLate
-    },
-
-    async settled() {
-      if (isClosed || !(planned?.isForChange || running)) return
-      await new Promise<void>((resolve) => void listeners.push(resolve))
-    },
-
-    async state() {
-      await saving
-      const { lastSuccessAt, lastError, waitingSince, conflicts } = await mirror.memory.read()
-      const since = Math.min(...[waiting?.since, sending?.since, Date.parse(waitingSince ?? '')].filter(isTime))
-      const latest = Math.max(succeededAt, Date.parse(lastSuccessAt ?? '') || Number.NEGATIVE_INFINITY)
-      return {
-        lastSuccessAt: isTime(latest) ? iso(latest) : null,
-        lagMs: isTime(since) ? Math.max(0, clock.now() - since) : 0,
-        lastError,
-        conflicts,
-      }
-    },
-
-    async close() {
-      isClosed = true
-      drop()
-      mirror.close()
-      for (const listener of listeners.splice(0)) listener()
-      await running
-      await saving
-    },
+  #notifyListeners(): void {
+    for (const listener of this.#listeners.splice(0)) listener()
   }
 }
 
