@@ -10,7 +10,7 @@ interface CallerTerms {
   outer: Exchange
 }
 
-/** Creates the function with which guards call models. */
+/** Creates the function that guards call models with. */
 export function createModelCaller({ basePath, serve, outer }: CallerTerms) {
   return async (path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
     const exchange = new InternalExchange({

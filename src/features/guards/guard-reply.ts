@@ -10,7 +10,7 @@ import type { CallRequest } from '../../request/feature-requests.ts'
 import type { Guard } from './guard.ts'
 import { createRefusal } from './guard-refusal.ts'
 
-/** The guard that responds in place of a provider. */
+/** A guard's response, which is sent instead of a provider's. */
 type GuardReply =
   | { readonly refused: Guard; readonly category: string | undefined }
   | { readonly answered: Guard; readonly text: string }
@@ -42,7 +42,7 @@ export async function writeReply(call: CallRequest, reply: GuardReply): Promise<
   }
 }
 
-/** Operations whose responses can contain a text. */
+/** Operations whose responses can contain text. */
 const ANSWERED: ReadonlySet<string> = new Set(['generate', 'complete'])
 
 async function writeAnswer(call: CallRequest, answer: Answer): Promise<{ body: string; contentType: string }> {

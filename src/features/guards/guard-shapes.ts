@@ -10,7 +10,7 @@ const list = (of: Shape, max: number) => ({ type: 'list', of, items: 'entries', 
 const required = (shape: Shape) => ({ shape, isOptional: false })
 const optional = (shape: Shape) => ({ shape, isOptional: true })
 
-/** The fields of all guards, except for the functions of those in code. */
+/** The fields of all guards, without the functions of guards in code. */
 const common: OptionFields = {
   name: { shape: { type: 'text', isNonEmpty: true, max: 64, pattern: /^[\w.-]+$/ }, isOptional: false },
   version: optional(text),

@@ -2,8 +2,9 @@ import type { GatewayCall } from '../../feature.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
- * Reads the texts of requests and responses, and passes, changes, refuses, or answers them. It works the same for all client formats and kinds. It runs
- * once per request, after keys and limits and before any target is chosen, and once per response, or as a stream's text arrives.
+ * Reads the texts of requests and responses, and passes, changes, refuses, or answers them. It works the same for all client formats and kinds. It
+ * runs once per request, after the key and its limits have been checked and before a target is chosen, and once per response, or as a stream's text
+ * arrives.
  */
 export interface Guard {
   /** Shown to clients and in records: 1 to 64 letters, digits, `-`, `_`, and `.`; unique within a gateway. */
@@ -17,33 +18,36 @@ export interface Guard {
    * (`onError`).
    */
   check(texts: GuardTexts, context: GuardContext): GuardVerdict | undefined | Promise<GuardVerdict | undefined>
-  /** Set if it may return `change`. Such guards run first, one after the other; all others run together on what they return. */
+  /** Set if `check` may return `change`. These guards run first, one after another; the others then run concurrently on the result. */
   readonly changes?: true
   /**
-   * What the client gets if a request is refused. `error` (the default): a 400. `answer`: a response without text whose finish reason is a content
-   * filter, which agents handle better. Refused responses always end that way.
+   * The response to a refused request. `error` (the default): a 400. `answer`: a response without text and with a content-filter finish reason, which
+   * agents handle better. Refused responses always end that way.
    */
   readonly as?: 'error' | 'answer'
-  /** The message of the refusal. It may name your policy; it must not repeat what was found. */
+  /** The message of the refusal. It may name your policy, but must not repeat the content. */
   readonly message?: string
   /**
-   * What a refusal of an older turn does, one before the model's last turn. `remove` (the default) replaces the text with `[removed by policy]`, so that
-   * the conversation can go on. `refuse` refuses the request.
+   * How to handle a refused older turn, that is, one before the model's last turn. `remove` (the default) replaces the text with `[removed by
+   * policy]`, so that the conversation can continue. `refuse` refuses the request.
    */
   readonly older?: 'remove' | 'refuse'
-  /** What happens if the guard fails. `refuse` (the default): the request fails with a 503. `pass`: it goes on. `onError` gets the cause either way. */
+  /**
+   * How to handle a failure of the guard. `refuse` (the default): the request fails with a 503. `pass`: the request continues. `onError` gets the
+   * cause either way.
+   */
   readonly onError?: 'refuse' | 'pass'
   /** Default: 2,000 ms. */
   readonly timeoutMs?: number
   /** `watch` reports verdicts to `onError` and the `x-signalbox-guards` header, and enforces none. Default: `enforce`. */
   readonly mode?: 'enforce' | 'watch'
-  /** Whether to refuse images, audio, and files, whose content it can't read. Default: `pass`. */
+  /** Whether to refuse images, audio, and files, whose content guards can't read. Default: `pass`. */
   readonly media?: 'pass' | 'refuse'
   /** Whether to refuse media that a request names by URL or file ID. Default: `pass`. */
   readonly remote?: 'pass' | 'refuse'
   /** How much of a stream to hold back: a `window` of the latest text (the default), or `all` of it until its end. */
   readonly hold?: 'window' | 'all'
-  /** The longest match in characters. A stream's text leaves once this much more has been checked. Default: 256. */
+  /** The longest match, in characters. Text in a stream is sent once this many more characters have been checked. Default: 256. */
   readonly maxMatch?: number
 }
 
@@ -51,7 +55,7 @@ export interface Guard {
 export interface GuardTexts {
   readonly parts: readonly GuardPart[]
   readonly stage: 'request' | 'answer'
-  /** Whether the parts are complete. In a stream, a part may be a piece of a text that goes on. */
+  /** Whether the parts are complete. In a stream, a part may be a piece of a longer text. */
   readonly final: boolean
 }
 
@@ -61,16 +65,16 @@ export interface GuardPart {
   readonly id: string
   readonly role: GuardRole
   /**
-   * `text`: what a person or the model wrote. `tool-call`: the name or arguments of a call. `media`: the text of a file. `option`: a parameter of the
+   * `text`: text by a person or the model. `tool-call`: the name or arguments of a call. `media`: the text of a file. `option`: a parameter of the
    * request, such as `metadata`. `other`: anything else, such as an ID.
    */
   readonly kind: GuardPartKind
   readonly text: string
-  /** Set if it is a piece of a text in a stream that may go on. */
+  /** Set for a piece of a streamed text that may continue. */
   readonly isPiece?: boolean
-  /** What was sent to the client before this piece; at most 256 characters. */
+  /** The text sent to the client before this piece; at most 256 characters. */
   readonly before?: string
-  /** Whether the model has already responded to it: it is in or before the model's last turn. */
+  /** Whether the part is in or before the model's last turn. */
   readonly isOlder: boolean
 }
 
@@ -81,15 +85,15 @@ export type GuardPartKind =
   | ('reasoning' | 'media' | 'option' | 'other')
 
 export interface GuardContext {
-  /** Aborts when the client disconnects, another guard refuses, or the time is up. */
+  /** Aborts when the client disconnects, another guard refuses, or time runs out. */
   readonly signal: AbortSignal
   /** Lives from the request's check to the end of its response. Shared by all guards of the request. */
   readonly memory: Map<unknown, unknown>
   /** The request; its content is in the parts. */
   readonly request: GuardedRequest
   /**
-   * Calls a model endpoint of this gateway with a JSON body, such as `/v1/moderations`, and resolves to the JSON of its response. The call belongs to the
-   * operator: it needs no key, counts against no limit, and is not guarded. Rejects unless the status is 200.
+   * Calls a model endpoint of this gateway with a JSON body, such as `/v1/moderations`, and resolves to the JSON of its response. The call needs no
+   * key, counts against no limit, and is not guarded. Rejects unless the status is 200.
    */
   callModel(path: string, body: JsonObject): Promise<JsonObject>
 }
@@ -107,7 +111,7 @@ export type GuardVerdict =
   /** Responds with this text instead. Only for requests. */
   | { readonly verdict: 'answer'; readonly text: string }
 
-/** A change of a part: its new text, or the new text of a span (in UTF-16 code units, `end` excluded). */
+/** A change to a part: its new text, or the new text of a span (in UTF-16 code units, `end` excluded). */
 export interface GuardChange {
   readonly id: string
   readonly text: string

@@ -16,8 +16,8 @@ export interface CheckedBody {
 }
 
 /**
- * Checks a whole response, and changes only what guards change. A refused response of a chat keeps its usage, and ends with the finish reason for
- * filtered content; other kinds are refused with an error.
+ * Checks a whole response, and changes only what guards change. A refused chat response keeps its usage, and ends with the finish reason for filtered
+ * content; refused responses of other kinds become errors.
  */
 export async function checkAnswer(
   body: string | Uint8Array,
@@ -47,7 +47,7 @@ export async function checkAnswer(
 const createTextPart = (text: string) =>
   ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false }) as const satisfies object
 
-/** Checks each of several choices alone. Returns the refused ones, or `undefined` if the response must be refused as a whole. */
+/** Checks each of several choices separately. Returns the refused ones, or `undefined` if the response must be refused as a whole. */
 async function findRefusedChoices(parts: readonly ReadPart[], run: GuardRun): Promise<ReadonlySet<number> | undefined> {
   const choices = new Set(parts.map(({ choice }) => choice))
   if (choices.size < 3) return undefined // with the parts outside of choices
@@ -62,7 +62,7 @@ async function findRefusedChoices(parts: readonly ReadPart[], run: GuardRun): Pr
   return refused.size > 0 ? refused : undefined
 }
 
-/** Replaces the texts of parts in their JSON. All other characters stay the same. Throws if a text can't be written in its place. */
+/** Replaces the texts of parts in their JSON. All other characters stay the same. Throws if a text can't be replaced. */
 export function writeParts(json: string, parts: readonly ReadPart[], texts: ReadonlyMap<string, string>): string {
   let out = ''
   let at = 0

@@ -69,7 +69,7 @@ type CheckedRequest =
   | { readonly refused: Guard; readonly category: string | undefined }
   | { readonly answered: Guard; readonly text: string }
 
-/** Checks a request. Older turns that are refused lose their texts, so that the conversation can go on. */
+/** Checks a request. Removes the texts of refused older turns, so that the conversation can continue. */
 async function checkRequest(run: GuardRun, parts: readonly ReadPart[]): Promise<CheckedRequest> {
   const removed = new Map<string, string>()
   for (;;) {
@@ -132,7 +132,7 @@ async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role'
 const isRemovable = ({ isOlder, kind }: Pick<ReadPart, 'isOlder' | 'kind'>) =>
   isOlder && kind !== 'reasoning' && kind !== 'other' && kind !== 'media'
 
-/** Checks what a request contains besides texts. */
+/** Checks everything in a request other than its texts. */
 function checkWhole(run: GuardRun, parts: readonly ReadPart[], call: CallRequest): CheckedRequest | undefined {
   const { body, form } = call.request.call
   const guards = run.on('request')
@@ -164,7 +164,7 @@ const hasTokenArrays = ({ input, prompt }: JsonObject): boolean =>
       value.some((item) => typeof item === 'number' || (Array.isArray(item) && typeof item[0] === 'number')),
   )
 
-/** Wraps a stream so that its texts leave once they have been checked. */
+/** Wraps a stream so that its texts are sent only after they have been checked. */
 function guardStream(
   call: CallRequest,
   stream: RelayedStream,
@@ -195,7 +195,7 @@ function guardStream(
 const KIND_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }
 const CHARACTERS_PER_TOKEN = 4
 
-/** Adds the header that names what guards did. */
+/** Adds the header that reports what guards did. */
 function withNotes(reply: Reply, run: GuardRun): Reply {
   const names = run.notes.map(
     ({ name, verdict, isWatched }) => `${isWatched ? 'watched-' : ''}${WORDS[verdict]}; name=${name}`,

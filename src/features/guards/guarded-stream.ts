@@ -43,10 +43,10 @@ interface Channel {
   /** Pieces that haven't been sent, in order, and the length of their text. */
   pieces: HeldPiece[]
   length: number
-  /** How much of the held text has been checked, and how much of it may leave. */
+  /** How much of the held text has been checked, and how much of it can be sent. */
   checked: number
   cleared: number
-  /** The end of the text that the client has got. */
+  /** The end of the text that the client has received. */
   before: string
   isOver: boolean
 }
@@ -57,14 +57,14 @@ interface HeldEvent {
   readonly event: SseEvent | undefined
   readonly json: JsonObject | undefined
   readonly channels: Set<Channel>
-  /** Strings that are complete, with those that continue in no other event. */
+  /** Complete strings, including those that no other event continues. */
   whole: Array<{ part: GuardPart; replace(text: string): void }>
   isChanged: boolean
 }
 
 /**
- * Sends the events of a stream once guards have passed their texts. Untouched events keep their bytes. Time triggers a check, never a release. After a
- * refusal, the stream ends in the client's format, and the provider's stream is cancelled.
+ * Sends the events of a stream once guards have passed their texts. Untouched events keep their bytes. A timer can trigger a check, never a release.
+ * After a refusal, the stream ends in the client's format, and the provider's stream is canceled.
  */
 export class GuardedStream implements RelayedStream {
   readonly #terms: GuardedStreamTerms
@@ -125,7 +125,7 @@ export class GuardedStream implements RelayedStream {
     this.#terms.stream.cancel(reason)
   }
 
-  /** Reads the next chunk. Resolves to `late` when text has been held for so long that it must be checked. */
+  /** Reads the next chunk. Resolves to `late` when text has been held long enough that it must be checked. */
   async #read(): Promise<Uint8Array | undefined | 'late'> {
     this.#reading ??= this.#terms.stream.next()
     const reading = this.#reading
@@ -222,7 +222,7 @@ export class GuardedStream implements RelayedStream {
     return false
   }
 
-  /** Returns whether enough text waits: a sentence, 400 characters, the end of a text, or an event without text that is first. */
+  /** Returns whether enough text is held: a sentence, 400 characters, the end of a text, or an event without text that is first. */
   #isDue(): boolean {
     if (this.#holdsAll) return this.#heldLength > this.#terms.maxHeld
     const [first] = this.#queue
@@ -236,7 +236,7 @@ export class GuardedStream implements RelayedStream {
     return false
   }
 
-  /** Checks everything that waits. Returns the refusal, if there is one. */
+  /** Checks everything that is held. Returns the refusal, if any. */
   async #check(isEnd: boolean): Promise<Extract<GuardDecision, { kind: 'refused' }> | undefined> {
     const { run } = this.#terms
     if (this.#holdsAll && !isEnd && this.#heldLength > this.#terms.maxHeld)
@@ -275,7 +275,7 @@ export class GuardedStream implements RelayedStream {
     return undefined
   }
 
-  /** Returns how many characters at the end may begin something that a guard looks for. */
+  /** Returns how many characters at the end may begin a match. */
   #countUnfinished(text: string): number {
     let most = 0
     for (const guard of this.#guards) {
@@ -286,7 +286,7 @@ export class GuardedStream implements RelayedStream {
     return most
   }
 
-  /** Takes the events whose texts may leave from the queue. */
+  /** Dequeues the events whose texts can be sent. */
   #release(): string {
     let events = ''
     let count = 0
@@ -365,7 +365,7 @@ function measureFirst({ pieces }: Channel, held: HeldEvent): { count: number; le
   return { count, length }
 }
 
-/** Writes the new text into the pieces: what differs goes into the first piece that it touches. Returns the end of the change. */
+/** Writes the new text into the pieces; the first piece that differs gets the whole change. Returns the end of the change. */
 function changePieces(channel: Channel, old: string, text: string): number {
   let start = 0
   while (start < old.length && start < text.length && old[start] === text[start]) start++

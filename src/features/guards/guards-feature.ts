@@ -18,7 +18,7 @@ export function checkGuards(guards: readonly Guard[] = []): void {
 interface GuardServices {
   clock: Clock
   basePath: string
-  /** Handles a request of the gateway to itself. */
+  /** Handles a request that the gateway sends to itself. */
   serve(exchange: Exchange): Promise<Reply | undefined>
   onError(error: unknown): void
 }

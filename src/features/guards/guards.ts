@@ -11,7 +11,7 @@ import { createWordFinder } from './kinds/word-finder.ts'
 export type { FindingTerms, Guard, GuardTerms, JudgeRules, ModerationRules, PiiType, SizeRules, ToolRules }
 
 /**
- * Finds words and phrases in any case. A `*` at an end matches the rest of a word. Letters that look alike, styled letters, and invisible characters don't
+ * Finds words and phrases in any case. A `*` at an end matches the rest of a word. Look-alike letters, styled letters, and invisible characters don't
  * hide a word.
  */
 export function words({ words: list, ...terms }: GuardTerms & FindingTerms & { words: readonly string[] }): Guard {
@@ -23,7 +23,9 @@ export function words({ words: list, ...terms }: GuardTerms & FindingTerms & { w
   })
 }
 
-/** Finds personal data that has a form: email addresses, payment cards, IBANs, US social security numbers, phone numbers, and IP addresses. */
+/**
+ * Finds personal data with a recognizable format: email addresses, payment cards, IBANs, US social security numbers, phone numbers, and IP addresses.
+ */
 export function pii({ types = piiTypes, ...terms }: GuardTerms & FindingTerms & { types?: readonly PiiType[] }): Guard {
   checkOptions('pii', { ...terms, types })
   return createFindingGuard(terms, {
@@ -33,8 +35,8 @@ export function pii({ types = piiTypes, ...terms }: GuardTerms & FindingTerms & 
 }
 
 /**
- * Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, also in base64, hex, or percent-encoding. A masked one is
- * never restored.
+ * Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, also in base64, hex, or percent-encoding. Masked
+ * credentials are never restored.
  */
 export function secrets(terms: GuardTerms & FindingTerms): Guard {
   checkOptions('secrets', terms)
@@ -57,27 +59,27 @@ export function invisible({ action = 'remove', ...terms }: GuardTerms & FindingT
   )
 }
 
-/** Refuses requests with more characters, messages, tools, or media. */
+/** Refuses requests with too many characters, messages, tools, or media. */
 export function size(options: GuardTerms & SizeRules): Guard {
   checkOptions('size', options)
   return createSizeGuard(options)
 }
 
-/** Refuses requests that offer other tools than allowed, and calls of denied ones. */
+/** Refuses requests that offer tools that aren't allowed, and calls to denied tools. */
 export function tools(options: GuardTerms & ToolRules): Guard {
   checkOptions('tools', options)
   return createToolGuard(options)
 }
 
-/** Refuses what a moderation model flags, or scores at or above a threshold. Default time-out: 5,000 ms. */
+/** Refuses content that a moderation model flags, or scores at or above a threshold. Default timeout: 5,000 ms. */
 export function moderation(options: GuardTerms & ModerationRules): Guard {
   checkOptions('moderation', options)
   return createModerationGuard(options)
 }
 
 /**
- * Asks a chat model whether texts comply with a policy, at temperature 0. The texts are sent as JSON, as data. A reply that isn't a verdict counts as a failure
- * of the guard. Default time-out: 5,000 ms.
+ * Asks a chat model whether texts comply with a policy, at temperature 0. The texts are sent as JSON data. If the reply isn't a verdict, the guard
+ * fails. Default timeout: 5,000 ms.
  */
 export function judge(options: GuardTerms & JudgeRules): Guard {
   checkOptions('judge', options)

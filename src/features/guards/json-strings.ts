@@ -33,9 +33,9 @@ interface JsonFrame<Place> {
 }
 
 /**
- * Visits every string of valid JSON in its order, with the position of each, so that it can be replaced without changing any other character. `enter` gets
- * each object and array with its parsed value, and returns its place. Linear time. Throws `INVALID_REQUEST` if an object has two fields of one name,
- * or a string has half of a surrogate pair: parsers disagree about both.
+ * Visits every string of valid JSON in order, with its position, so that the string can be replaced without changing any other character. `enter`
+ * gets each object and array with its parsed value, and returns its place. Linear time. Throws `INVALID_REQUEST` if an object has two fields with the
+ * same name, or a string has an unpaired surrogate: parsers disagree about both.
  */
 export function visitStrings<Place>(
   json: string,

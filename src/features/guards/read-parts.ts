@@ -9,15 +9,15 @@ export interface ReadPart extends GuardPart {
   readonly end: number
   /** Set if its content can't be read (`text` is empty), or is elsewhere (`text` is the URL or ID). */
   readonly media?: 'unreadable' | 'remote'
-  /** The index of the choice that it belongs to, if the response has choices. */
+  /** The index of the part's choice, if the response has choices. */
   readonly choice?: number | undefined
-  /** Parts of the same list of texts, in one message, have the same number. */
+  /** Shared by the parts of one list of texts in a message. */
   readonly list?: number | undefined
   /** Returns the JSON of another text; `undefined` if the text can't be written there. */
   write(text: string): string | undefined
 }
 
-/** Where a string is in the JSON. */
+/** The location of a string in the JSON. */
 interface StringPlace {
   role: GuardRole
   kind: GuardPartKind
@@ -112,7 +112,7 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
     add(string, { role, kind: place.isInner ? kind : at.kind, ...(isListed && { list: place.list }) })
   }
 
-  /** Adds the JSON in a string with its escapes decoded, as far as it stays JSON. */
+  /** Adds the JSON in a string, with its escapes decoded where the JSON stays valid. */
   function addArguments(string: JsonString<StringPlace>, role: GuardRole) {
     const isJson = tryParseJson(string.text) !== undefined
     const text = isJson ? decodeEscapes(string.text) : string.text
@@ -127,7 +127,7 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
     addFile(string, role, { type, data: string.text.slice(comma + 1), isBase64: options.includes('base64') })
   }
 
-  /** Adds the data or the address of an image, audio, or file. Returns whether the string is either. */
+  /** Adds the data or the URL of an image, audio, or file. Returns whether the string is either. */
   function addMedia(string: JsonString<StringPlace>, role: GuardRole): boolean {
     const { text, field, place } = string
     if (REMOTE.has(field)) {
@@ -161,7 +161,7 @@ const JOINED: ReadonlySet<GuardPartKind> = new Set(['text', 'tool-result', 'reas
 const SYSTEM = new Set(['system', 'instructions', 'systemInstruction', 'system_instruction'])
 const TURNS = new Set(['messages', 'input', 'contents', 'prompt'])
 
-/** Fields at the root of a request or a response with what people and models wrote. */
+/** Root fields of a request or a response that contain text by people or models. */
 const CONTENT = new Set([
   ...[
     'messages',
@@ -180,7 +180,7 @@ const CONTENT = new Set([
   ...['choices', 'output', 'candidates', 'results', 'data', 'transcript', 'segments', 'words', 'pages', 'completion'],
 ])
 
-/** Fields whose strings are no text. */
+/** Fields whose strings aren't text. */
 const OTHER = new Set([
   ...['id', 'type', 'role', 'name', 'object', 'model', 'format', 'detail', 'status', 'index', 'phase', 'logprobs'],
   ...['media_type', 'mediaType', 'mimeType', 'mime_type', 'call_id', 'tool_call_id', 'toolCallId', 'tool_use_id'],
@@ -190,7 +190,7 @@ const OTHER = new Set([
 
 const ARGUMENTS = new Set(['arguments', 'input', 'partial_json'])
 
-/** Fields with the data and with the address of media. */
+/** Fields with the data or the URL of media. */
 const DATA = new Set(['data', 'file_data', 'fileData', 'bytes', 'bytesBase64Encoded', 'b64_json', 'image', 'audio'])
 const REMOTE = new Set(['url', 'uri', 'image_url', 'file_url', 'file_id', 'fileId', 'fileUri', 'file_uri', 'audio_url'])
 
@@ -257,7 +257,7 @@ function decode(data: string, isBase64: boolean): string | undefined {
   }
 }
 
-/** Decodes the escapes of letters in JSON; it stays JSON with the same value. */
+/** Decodes escaped letters in JSON. The result is JSON with the same value. */
 const decodeEscapes = (json: string): string =>
   json.replace(/\\(?:u([\da-fA-F]{4})|[\s\S])/g, (sequence, digits?: string) => {
     const code = digits === undefined ? 0 : Number.parseInt(digits, 16)

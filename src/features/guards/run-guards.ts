@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Clock } from '../../types.ts'
 import type { Guard, GuardChange, GuardedRequest, GuardPart, GuardTexts, GuardVerdict } from './guard.ts'
 
-/** What the guards decided together. */
+/** The joint decision of the guards. */
 export type GuardDecision =
   /** The new texts of changed parts, by their IDs. */
   | { readonly kind: 'passed'; readonly texts: ReadonlyMap<string, string> }
@@ -16,7 +16,7 @@ export type GuardDecision =
     }
   | { readonly kind: 'answered'; readonly guard: Guard; readonly text: string }
 
-/** What a guard did, for the header and for records. Never a text. */
+/** A guard's verdict, for the header and for records. Never contains a text. */
 export interface GuardNote {
   readonly name: string
   readonly stage: GuardTexts['stage']
@@ -28,14 +28,14 @@ export interface GuardNote {
 interface RunDependencies {
   request: GuardedRequest
   clock: Clock
-  /** Aborts when the client stops waiting. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal
   onError(error: unknown): void
   /** Calls a model endpoint of this gateway. */
   callModel(path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject>
 }
 
-/** Runs the guards of one request, from its texts to those of its response. */
+/** Runs the guards for one request and its response. */
 export class GuardRun {
   readonly notes: GuardNote[] = []
   readonly #guards: readonly Guard[]
@@ -53,8 +53,8 @@ export class GuardRun {
   }
 
   /**
-   * Checks texts: first the guards that may change them, one after the other, then all others together. The first refusal ends the rest. Rejects with
-   * `GUARD_UNAVAILABLE` if a guard fails.
+   * Checks texts: first the guards that may change them, one after another, then all others concurrently. The first refusal cancels the rest. Rejects
+   * with `GUARD_UNAVAILABLE` if a guard fails.
    */
   async check(texts: GuardTexts, guards: readonly Guard[] = this.on(texts.stage)): Promise<GuardDecision> {
     const changed = new Map<string, string>()
@@ -197,7 +197,7 @@ function findPart(parts: readonly GuardPart[], id: unknown): GuardPart {
   return part
 }
 
-/** Returns the new texts by ID, without those that stay the same. Spans refer to the text as given, from the last to the first. */
+/** Returns the changed texts by ID. Spans refer to the original text, and are applied from last to first. */
 function applyChanges(changes: readonly GuardChange[], parts: readonly GuardPart[]): Map<string, string> {
   const texts = new Map<string, string>()
   const sorted = [...changes].sort((one, other) => (other.start ?? 0) - (one.start ?? 0))

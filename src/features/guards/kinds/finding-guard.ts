@@ -4,7 +4,7 @@ import { countAtEnd } from './count-at-end.ts'
 import { mask, unmask } from './masks.ts'
 import type { Match } from './word-finder.ts'
 
-/** A guard whose code is part of the gateway, and which checks texts as soon as they arrive. */
+/** A guard that is part of the gateway, and that checks texts as soon as they arrive. */
 export interface BuiltInGuard extends Guard {
   readonly isImmediate: true
   /** Returns how many characters at the end of a piece may begin a match. */
@@ -13,11 +13,11 @@ export interface BuiltInGuard extends Guard {
   checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
 }
 
-/** What to do with what is found. */
+/** Options for handling matches. */
 export interface FindingTerms {
   /**
    * `refuse` (the default); `mask`: the model gets a placeholder, and the client gets the original where the model repeats it; `replace`: the text
-   * becomes `[EMAIL]` for good; `remove`.
+   * permanently becomes `[EMAIL]`; `remove`.
    */
   readonly action?: 'refuse' | 'mask' | 'replace' | 'remove'
 }
@@ -29,7 +29,7 @@ interface Finder {
   readonly neverRestored?: ReadonlySet<string>
 }
 
-/** Creates a guard from a search. */
+/** Creates a guard from a finder. */
 export function createFindingGuard(
   { name, action = 'refuse', ...options }: Pick<Guard, 'name'> & Partial<Guard> & FindingTerms,
   { find, countUnfinished, neverRestored = new Set() }: Finder,
@@ -80,7 +80,7 @@ export function createFindingGuard(
   }
 }
 
-/** Keeps the first of matches that overlap, and the longest of those that start together. */
+/** Keeps the first of several overlapping matches, or the longest if they start together. */
 function withoutOverlaps(matches: readonly Match[]): Match[] {
   let end = 0
   return [...matches]

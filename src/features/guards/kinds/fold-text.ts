@@ -1,4 +1,4 @@
-/** The code unit that a character is read as; 0 if readers don't see the character. */
+/** Returns the code unit that a character is read as; 0 for an invisible character. */
 export function foldCode(code: number): number {
   if (code < 0x80) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code
   const known = folded[code]
@@ -21,8 +21,8 @@ function computeFold(code: number): number {
 }
 
 /**
- * Returns the folded code unit of a pair of surrogates: styled letters, and the invisible tags that repeat ASCII. `undefined` if the pair is read as two
- * units.
+ * Returns the folded code unit of a surrogate pair, such as a styled letter or an invisible tag that mirrors ASCII. `undefined` if the pair is read
+ * as two units.
  */
 export function foldPair(high: number, low: number): number | undefined {
   const code = (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x1_0000
@@ -33,7 +33,7 @@ export function foldPair(high: number, low: number): number | undefined {
   return plain.length === 1 ? foldCode(plain.charCodeAt(0)) : undefined
 }
 
-/** Characters without a glyph, and marks that only change the one before them. */
+/** Characters without a glyph, and marks that only modify the preceding character. */
 const INVISIBLE = /\p{Cf}|\p{Variation_Selector}|[\u115f\u1160\u17b4\u17b5\u3164\uffa0]|\u034f/u
 
 /** Cyrillic and Greek letters that look like Latin ones. */

@@ -2,8 +2,8 @@ import { countAtEnd } from './count-at-end.ts'
 import type { Match } from './word-finder.ts'
 
 /**
- * Finds characters that hide text from readers: tags, bidirectional overrides, and zero-width characters between Latin letters. Joiners in emoji and in
- * other scripts stay, and so do the tags of the three flags that have them.
+ * Finds characters that hide text from readers: tags, bidirectional overrides, and zero-width characters between Latin letters. Skips joiners in
+ * emoji and other scripts, and the tags of the three flags that use them.
  */
 export function findInvisible(text: string): Match[] {
   const matches: Match[] = []
@@ -26,7 +26,7 @@ const decodeTags = (tags: string): string =>
     .join('')
     .replace('\u007f', '')
 
-/** Tags may belong to a flag, and what follows a zero-width character isn't known. */
+/** Tags may belong to a flag, and a letter may follow a zero-width character. */
 export const countUnfinishedInvisible = (text: string): number => countAtEnd(text, (unit) => HIDDEN.test(unit))
 
 /** Zero-width characters, the flag, and the halves of tags. */

@@ -14,7 +14,7 @@ interface Masks {
 
 interface MaskTerms {
   memory: Map<unknown, unknown>
-  /** Whose texts they are, so that placeholders are the same in every request. */
+  /** The owner of the texts, so that placeholders are the same in all of the owner's requests. */
   scope: string
   neverRestored: ReadonlySet<string>
 }
@@ -22,8 +22,8 @@ interface MaskTerms {
 const KEY = Symbol('masks')
 
 /**
- * Replaces matches with placeholders, such as `EMAIL-1-k7q2`. They are numbered in their order over the whole request, so that a conversation that only
- * grows keeps its beginning, and providers' prompt caches keep working. Equal values share one.
+ * Replaces matches with placeholders, such as `EMAIL-1-k7q2`. Placeholders are numbered in order across the whole request, so the start of a growing
+ * conversation never changes, and providers' prompt caches keep working. Equal values share a placeholder.
  */
 export function mask(
   parts: readonly GuardPart[],
@@ -45,7 +45,7 @@ export function mask(
   })
 }
 
-/** Finds a tag that the texts don't contain, so that no placeholder of theirs is taken for one of ours. */
+/** Picks a tag that the texts don't contain, so that no string in them is mistaken for one of our placeholders. */
 function createMasks(parts: readonly GuardPart[], scope: string): Masks {
   let tag = ''
   for (let attempt = 0; tag === '' || parts.some(({ text }) => text.toLowerCase().includes(`-${tag}`)); attempt++)
@@ -53,7 +53,7 @@ function createMasks(parts: readonly GuardPart[], scope: string): Masks {
   return { tag, counts: new Map(), placeholders: new Map(), values: new Map() }
 }
 
-/** Puts the values back where the model repeats their placeholders, in any case. */
+/** Restores the values where the model repeats their placeholders, in upper or lower case. */
 export function unmask(parts: readonly GuardPart[], memory: Map<unknown, unknown>): GuardChange[] {
   const masks = memory.get(KEY) as Masks | undefined
   if (!masks || masks.values.size === 0) return []
@@ -68,5 +68,5 @@ export function unmask(parts: readonly GuardPart[], memory: Map<unknown, unknown
   })
 }
 
-/** The tag in it decides whether it is one of ours. */
+/** Matches anything in the form of a placeholder; `unmask` looks up whether it is one of ours. */
 const PLACEHOLDER = /(?<![A-Z0-9])[A-Z][A-Z0-9]{0,15}-\d{1,6}-[a-z0-9]{4}(?![A-Z0-9])/gi

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { Guard, GuardPart } from '../guard.ts'
 
-/** The categories of a moderation model that are refused. */
+/** A moderation model and the categories to refuse. */
 export interface ModerationRules {
   /** A moderation model, such as `openai/omni-moderation-latest`. */
   readonly model: string
-  /** The lowest score that is refused, from 0 to 1, by category. Default: whatever the model flags. */
+  /** The lowest score that is refused, from 0 to 1, by category. Default: the model's own flags. */
   readonly thresholds?: Readonly<Record<string, number>>
 }
 
@@ -15,7 +15,7 @@ const MODEL_TIMEOUT_MS = 5_000
 const WRITTEN: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 'tool-result', 'reasoning', 'media'])
 const listWritten = (parts: readonly GuardPart[]) => parts.filter(({ kind }) => WRITTEN.has(kind))
 
-/** Creates a guard that asks a moderation model. */
+/** Creates a guard that calls a moderation model. */
 export function createModerationGuard({
   model,
   thresholds,
@@ -56,7 +56,7 @@ function findCategory(result: unknown, thresholds: ModerationRules['thresholds']
 export interface JudgeRules {
   /** A chat model, an alias, or a combo. */
   readonly model: string
-  /** What to refuse, in plain words. */
+  /** The content to refuse, in plain language. */
   readonly policy: string
 }
 

@@ -1,7 +1,7 @@
 import { countAtEnd } from './count-at-end.ts'
 import type { Match } from './word-finder.ts'
 
-/** Kinds of personal data that have a form. Names of persons have none. */
+/** Types of personal data with a recognizable format. People's names have none. */
 export const piiTypes = ['email', 'card', 'iban', 'ssn', 'phone', 'ip'] as const
 export type PiiType = (typeof piiTypes)[number]
 
@@ -40,14 +40,14 @@ export function findPii(text: string, types: readonly PiiType[], isPiece: boolea
     const matches: Match[] = []
     for (const { 0: found, index: start } of text.matchAll(pattern)) {
       const end = start + found.length
-      if (isPiece && end === text.length) continue // it may go on
+      if (isPiece && end === text.length) continue // it may continue
       if (isReal?.(found) ?? true) matches.push({ start, end, type: type.toUpperCase() })
     }
     return matches
   })
 }
 
-/** Returns the length of what may be unfinished at the end: a word, or a number or an IBAN with spaces. */
+/** Returns the length of a possibly unfinished match at the end: a word, or a number or an IBAN with spaces. */
 export const countUnfinishedPii = (text: string): number =>
   countAtEnd(text, (unit, at) => IN_WORD.test(unit) || (unit === ' ' && IN_NUMBER.test(text.charAt(at - 1))))
 

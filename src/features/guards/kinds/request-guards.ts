@@ -2,14 +2,14 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { Guard, GuardPart, GuardVerdict } from '../guard.ts'
 import type { BuiltInGuard } from './finding-guard.ts'
 
-/** The largest request. */
+/** The maximum size of a request. */
 export interface SizeRules {
-  /** In the texts of the request, without options and IDs. */
+  /** Counts the texts of the request, without options and IDs. */
   readonly maxCharacters?: number
-  /** How many messages. */
+  /** The maximum number of messages. */
   readonly maxTurns?: number
   readonly maxTools?: number
-  /** How many images, sounds, and files. */
+  /** The maximum number of images, audio clips, and files. */
   readonly maxMedia?: number
 }
 
@@ -43,16 +43,16 @@ const COUNTED: ReadonlySet<GuardPart['kind']> = new Set([
   'reasoning',
 ])
 
-/** The tools that requests may offer, by name; `*` at the end of a name stands for the rest. */
+/** The tools that requests may offer, by name; `*` at the end of a name matches the rest. */
 export interface ToolRules {
   /** Default: all. */
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
-  /** Tools that a provider runs, such as web search. Default: `pass`. */
+  /** Whether to refuse tools that a provider runs, such as web search. Default: `pass`. */
   readonly hosted?: 'pass' | 'refuse'
 }
 
-/** Creates a guard that limits the tools of requests, and refuses calls of denied tools. */
+/** Creates a guard that limits the tools of requests, and refuses calls to denied tools. */
 export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ToolRules): BuiltInGuard {
   const { allow, deny = [], hosted = 'pass', ...given } = options
   const isAllowed = allow ? createNameTest(allow) : () => true
@@ -86,7 +86,7 @@ interface ListedTool {
   isHosted: boolean
 }
 
-/** Lists the tools of a request in any format. Those that a provider runs have the name of their type. */
+/** Lists the tools of a request in any format. Tools that a provider runs are named after their type. */
 function listTools({ tools, functions }: JsonObject): ListedTool[] {
   const given = [...toObjects(tools), ...toObjects(functions)]
   return given.flatMap((tool): ListedTool[] => {

@@ -21,7 +21,7 @@ const WORD = /[A-Za-z0-9+/_=~.%-]{16,}/g
 
 const isSecret = (text: string): boolean => SHAPES.some((shape) => text.search(shape) !== -1)
 
-/** The last word may go on, and so may a private key. */
+/** The last word may continue, and so may a private key. */
 export function countUnfinishedSecret(text: string): number {
   const key = text.lastIndexOf('-----BEGIN ')
   if (key !== -1 && !text.includes('-----END ', key)) return text.length - key

@@ -4,7 +4,7 @@ import { foldCode, foldPair } from './fold-text.ts'
 export interface Match {
   readonly start: number
   readonly end: number
-  /** The kind of what was found, in capitals: `EMAIL`. */
+  /** The type of the match in capitals, such as `EMAIL`. */
   readonly type: string
 }
 
@@ -16,8 +16,8 @@ export interface WordFinder {
 }
 
 /**
- * Finds words in any case, with one pass over the text. A `*` at an end matches the rest of a word. Letters that look alike or are styled count as the same,
- * and invisible characters don't count.
+ * Finds words in any case, in one pass over the text. A `*` at an end matches the rest of a word. Look-alike and styled letters match plain ones, and
+ * invisible characters are ignored.
  */
 export function createWordFinder(words: readonly string[]): WordFinder {
   const automaton = buildAutomaton(words)
@@ -49,19 +49,19 @@ export function createWordFinder(words: readonly string[]): WordFinder {
   }
 }
 
-/** The most that is searched for the beginning of a word; invisible characters count. */
+/** The maximum number of characters that are searched for the beginning of a word, including invisible ones. */
 const MAX_TAIL = 2_000
 
 interface WordEnd {
   length: number
-  /** Whether a letter before or after it makes it another word. */
+  /** Whether the word must not follow a letter. */
   opensWord: boolean
   closesWord: boolean
 }
 
 /**
- * Builds an Aho-Corasick automaton as a table: one row per state, one column per folded character that the words contain. States are the starts of their
- * rows. A next state is negative (`~state`) if a word ends there, so that the loop has one test for both.
+ * Builds an Aho-Corasick automaton as a table: one row per state, one column per folded character that the words contain. A state is the index at
+ * which its row starts. A next state is negative (`~state`) if a word ends there, so that one test in the loop covers both.
  */
 function buildAutomaton(words: readonly string[]) {
   const columns = new Uint16Array(0x1_0000)
@@ -156,7 +156,7 @@ function toCodes(text: string): number[] {
   return codes
 }
 
-/** Goes back over `length` visible characters. */
+/** Returns the index that is `length` visible characters before `end`. */
 function findStart(text: string, end: number, length: number): number {
   let at = end
   for (let left = length; left > 0 && at > 0; ) {
@@ -178,7 +178,7 @@ function isLetterBefore(text: string, start: number): boolean {
   return isLetter(text[at])
 }
 
-/** A piece may go on with a letter. */
+/** The next piece may start with a letter. */
 function isLetterAfter(text: string, end: number, isPiece: boolean): boolean {
   let at = end
   while (at < text.length && foldCode(text.charCodeAt(at)) === 0) at++

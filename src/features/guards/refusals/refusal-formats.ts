@@ -8,16 +8,16 @@ import { responsesRefusal } from './responses-refusal.ts'
 
 /** Writes refused responses in a client's format, with the finish reason for filtered content. */
 export interface RefusalFormat {
-  /** Returns the response without its content. `choices`: the refused ones, if the format can refuse some of several. */
+  /** Returns the response without its content. `choices`: the refused choices, if the format can refuse them individually. */
   writeWhole(answer: JsonObject, reason: RefusalReason, choices?: ReadonlySet<number>): JsonObject
   createEnding(): StreamEnding
 }
 
-/** Ends a stream after the events that the client has got. */
+/** Ends a stream after the events that the client has received. */
 export interface StreamEnding {
   /** Gets each event that is sent to the client. */
   observe(event: JsonObject): void
-  /** Returns the events that close what is open and end the stream. */
+  /** Returns the events that close open items and end the stream. */
   end(reason: RefusalReason, usage: RefusalUsage): string
 }
 

@@ -26,7 +26,7 @@ export const responsesRefusal: RefusalFormat = {
   createEnding: () => new ResponsesEnding(),
 }
 
-/** A content part of a message, or the arguments of a call, with the text that the client has got. */
+/** A content part of a message, or the arguments of a call, with the text that the client has received. */
 interface OpenPart {
   type: string
   fields: JsonObject
