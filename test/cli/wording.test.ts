@@ -22,7 +22,7 @@ const NO_TEXTS = [
   'admin/http/',
   'management/management-api.ts',
   'features/cloud-sync/proxy/',
-  'features/cloud-sync/gateway/cloud-actions.ts: `GET ',
+  'features/cloud-sync/gateway/cloud-enable.ts: `GET ',
   'request/choose/unknown-model.ts: ` The administrator sends POST ',
 ]
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { alternatives, createInputError } from '../../../admin/input.ts'
-import { type GatewayError, gatewayError } from '../../../errors.ts'
+import { type GatewayError, gatewayError, isGatewayError } from '../../../errors.ts'
 import { runWithDeadline } from '../../../lib/deadline.ts'
 import type { UpstreamFetch } from '../../../lib/exchange.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
@@ -173,6 +173,10 @@ function withConflict(known: readonly CloudConflict[], conflict: CloudConflict):
 /** Creates the error for an action that hasn't finished after `ms`. */
 export const createTimeoutError = (ms: number): GatewayError =>
   gatewayError('CLOUD_TIMEOUT', { message: `The cloud proxy did not respond within ${ms / 1_000} s. Try again.` })
+
+/** Returns whether the proxy failed, rejected a call, or didn't respond in time. */
+export const isCloudError = (error: unknown): error is GatewayError =>
+  isGatewayError(error, 'CLOUD_FAILED') || isGatewayError(error, 'CLOUD_TIMEOUT')
 
 function adviseEnable(error: unknown): never {
   if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error

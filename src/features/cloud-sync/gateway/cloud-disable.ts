@@ -1,0 +1,79 @@
+import { gatewayError } from '../../../errors.ts'
+import { runWithDeadline } from '../../../lib/deadline.ts'
+import { paths } from '../protocol.ts'
+import { isRejection } from '../proxy-calls.ts'
+import { createTimeoutError, EXCHANGE_MS, isCloudError, type ProxyContext } from './cloud-mirror.ts'
+import type { CloudConflict } from './cloud-operations.ts'
+import { type CloudDependencies, OFF, readCloudSettings, setEnabled } from './cloud-settings.ts'
+
+/**
+ * How long a forced `disable` waits for the proxy before turning cloud sync off anyway, in ms. Shorter than the time that a client has left after
+ * `sync`.
+ */
+const FORCED_MS = 7_000
+
+/** Turns cloud sync off, or, if it is off, removes the data that a failed `enable` left at the proxy. With `force`, ignores failures of the proxy. */
+export async function disableCloud(
+  deps: CloudDependencies,
+  { force, signal }: { force: boolean; signal: AbortSignal },
+): Promise<CloudConflict[]> {
+  const { store, clock, mirror, pushes } = deps
+  const ignoreIfForced = (error: unknown) => {
+    if (!force || signal.aborted || !isCloudError(error)) throw error
+  }
+  const left = await mirror.memory.read()
+  const { cloudEnabled } = await store.settings.reread()
+  if (!cloudEnabled && left.mirror !== null) {
+    const context = { cloudUrl: left.cloudUrl, signal } // the setting may have changed since then
+    await removeLeftovers(deps, context).catch((error: unknown) => {
+      ignoreIfForced(error)
+      return pushes.end()
+    })
+    return []
+  }
+  const { cloudUrl } = await readCloudSettings(store)
+  if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
+  const ms = force ? FORCED_MS : EXCHANGE_MS
+  const conflicts = await runWithDeadline((inTime) => removeMirror(deps, { cloudUrl, signal: inTime }), {
+    clock,
+    ms,
+    late: () => createTimeoutError(ms),
+    signal,
+  }).catch(ignoreIfForced)
+  await setEnabled(store, false, { cloudUrl, signal })
+  mirror.forgetSession()
+  await pushes.end()
+  return conflicts ?? []
+}
+
+/** Removes the data that a failed `enable` sent. Otherwise, the proxy would keep serving those keys, even after they are paused or deleted here. */
+export async function removeLeftovers({ mirror, pushes }: CloudDependencies, context: ProxyContext): Promise<void> {
+  await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
+  context.signal.throwIfAborted()
+  mirror.forgetSession()
+  await pushes.end()
+}
+
+/**
+ * Applies changes from the cloud, then removes the mirror with all sessions. A mirror that no longer exists, for example after a lost response,
+ * counts as removed.
+ */
+async function removeMirror({ mirror }: CloudDependencies, context: ProxyContext): Promise<CloudConflict[]> {
+  const last = await mirror.exchange(context).catch(ignoreNotFound)
+  await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
+  return last?.conflicts ?? []
+}
+
+function ignoreNotFound(error: unknown): undefined {
+  if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
+}
+
+/** Adds advice to the error of `disable`: how to turn cloud sync off anyway. */
+export function addForceAdvice(error: unknown): unknown {
+  if (!isCloudError(error)) return error
+  const { code, message, data } = error
+  return gatewayError(code, { message: `${message} ${FORCE_ADVICE}`, cause: error, data })
+}
+
+const FORCE_ADVICE =
+  'To turn cloud sync off here anyway, send "force": true with the action. The replica may then stay on the proxy.'

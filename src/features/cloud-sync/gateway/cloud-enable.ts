@@ -1,0 +1,165 @@
+import { gatewayError, isGatewayError } from '../../../errors.ts'
+import { runWithDeadline } from '../../../lib/deadline.ts'
+import { isLoopbackHost, isPrivateHost } from '../../../lib/urls.ts'
+import { sortActiveConnections } from '../../../protocols/providers/provider-connections.ts'
+import { getDefinition } from '../../../protocols/providers/provider-names.ts'
+import { decryptKey } from '../../../records/keyring.ts'
+import type { ConnectionRecord } from '../../../records/record-collections.ts'
+import type { WritableStore } from '../../../records/writable-store.ts'
+import { greetProxy, probeModelList } from '../proxy-calls.ts'
+import { removeLeftovers } from './cloud-disable.ts'
+import { isCloudError, type ProxyContext, rejectHttp, requireConflicts } from './cloud-mirror.ts'
+import type { EnabledCloud } from './cloud-operations.ts'
+import { type CloudDependencies, readCloudSettings, setEnabled } from './cloud-settings.ts'
+
+type MirroredData = Pick<EnabledCloud, 'createdKey' | 'conflicts'>
+
+/** Mirrors all data and turns cloud sync on. `verifyUntil`: the time until which it may wait for the cloud's model list. */
+export async function enableCloud(
+  deps: CloudDependencies,
+  { verifyUntil, ...proxy }: Omit<ProxyContext, 'cloudUrl'> & { verifyUntil: number },
+): Promise<EnabledCloud> {
+  const { store, clock, options, pushes } = deps
+  const { cloudUrl, cloudEnabled } = await readCloudSettings(store)
+  rejectHttp(cloudUrl, options)
+  const context = { cloudUrl, ...proxy }
+  const { createdKey, conflicts } = await pushes.recordOutcome(
+    () => (cloudEnabled ? mirrorAll(deps, context) : mirrorOrUndo(deps, context)),
+    { isOn: cloudEnabled },
+  )
+  await setEnabled(store, true, context)
+  pushes.begin()
+  const verifyError = await findMirrorProblem(deps, context, Math.max(0, verifyUntil - clock.now()))
+  const warnings = await listPrivateAddressWarnings(deps, context)
+  return {
+    success: true,
+    verified: verifyError === undefined,
+    ...(verifyError !== undefined && { verifyError }),
+    ...(createdKey && { createdKey }),
+    conflicts,
+    ...(warnings.length > 0 && { warnings }),
+  }
+}
+
+/** Adds advice to the error of `enable` if the proxy may already have received data. */
+export async function addLeftoversAdvice({ store, mirror }: CloudDependencies, error: unknown): Promise<unknown> {
+  if (!isCloudError(error) && !isGatewayError(error, 'CLOUD_CONFLICT')) return error
+  const { code, message, data } = error
+  try {
+    const { cloudEnabled, cloudUrl } = await store.settings.read()
+    if (cloudEnabled) return error
+    const left = await mirror.memory.read()
+    if (left.mirror === null || left.cloudUrl !== cloudUrl) return error
+  } catch {
+    return error // report the original failure instead of the storage's
+  }
+  return gatewayError(code, { message: `${message} ${LEFTOVERS}`, cause: error, data })
+}
+
+/** Mirrors all data while cloud sync is off. If the proxy rejects a record, removes all data from the proxy again. */
+async function mirrorOrUndo(deps: CloudDependencies, context: ProxyContext): Promise<MirroredData> {
+  try {
+    return await mirrorAll(deps, context)
+  } catch (error) {
+    if (!isGatewayError(error) || typeof error.data.problem !== 'string') throw error
+    const { code, data } = error
+    await removeLeftovers(deps, context).catch(() => {
+      throw error
+    })
+    throw gatewayError(code, { message: `${data.problem} Cloud sync stays off, and the proxy stores nothing.` })
+  }
+}
+
+/** Mirrors all data, including a new key for clients of the cloud if this gateway has none. */
+async function mirrorAll(deps: CloudDependencies, context: ProxyContext): Promise<MirroredData> {
+  const { fetch, mirror, keys } = deps
+  await greetProxy({ ...context, fetch })
+  const conflicts = requireConflicts(await mirror.exchange(context, { create: true }))
+  const createdKey = await createKeyIfNone(deps, context)
+  if (!createdKey) return { conflicts }
+  try {
+    return { createdKey, conflicts: [...conflicts, ...requireConflicts(await mirror.exchange(context))] }
+  } catch (error) {
+    await keys.delete(createdKey.id) // nobody could use it
+    throw error
+  }
+}
+
+function createKeyIfNone(
+  { store, keys }: CloudDependencies,
+  { signal }: ProxyContext,
+): Promise<EnabledCloud['createdKey']> {
+  return store.runExclusive('keys', async (ready) => {
+    if ((await store.keys.entries({ fresh: true })).length > 0) return undefined
+    signal.throwIfAborted()
+    ready()
+    return keys.create({ name: 'cloud' })
+  })
+}
+
+/**
+ * Requests the cloud's model list with one of the active keys. Resolves to `undefined` if the response proves that the mirror works, otherwise to the
+ * problem.
+ */
+async function findMirrorProblem(
+  { store, clock, fetch }: CloudDependencies,
+  { cloudUrl, signal }: ProxyContext,
+  leftMs: number,
+): Promise<string | undefined> {
+  const found = await findActiveKey(store)
+  if (!found) return 'This gateway has no active API key that it can decrypt.'
+  const models = `GET ${cloudUrl}/v1/models`
+  try {
+    const { status, isList } = await runWithDeadline(
+      (inTime) => probeModelList(found.key, { cloudUrl, fetch, signal: inTime }),
+      {
+        clock,
+        ms: leftMs,
+        late: () => gatewayError('CLOUD_TIMEOUT', { message: `${models} got no response in time.` }),
+        signal,
+      },
+    )
+    if (status !== 200) return `${models} returned ${status} for the key "${found.name}".`
+    return isList
+      ? undefined
+      : `${models} did not return a list of models. Check that "cloudUrl" points to the cloud proxy.`
+  } catch (error) {
+    if (signal.aborted || !isCloudError(error)) throw error
+    return error.message
+  }
+}
+
+/** Returns a warning if some connections have private addresses, which the proxy may be unable to reach. */
+async function listPrivateAddressWarnings(
+  { store, catalog }: CloudDependencies,
+  { cloudUrl }: ProxyContext,
+): Promise<string[]> {
+  const isLocal = isLoopbackHost(new URL(cloudUrl).hostname)
+  const isNear = (connection: ConnectionRecord) => {
+    const address = connection.providerSpecificData?.baseUrl ?? getDefinition(catalog, connection.provider)?.baseUrl
+    if (address === undefined || !URL.canParse(address)) return false
+    const { hostname } = new URL(address)
+    return isPrivateHost(hostname) && !(isLocal && isLoopbackHost(hostname))
+  }
+  const near = sortActiveConnections((await store.connections.all()).filter(isNear)).map(({ name }) => `"${name}"`)
+  if (near.length === 0) return []
+  const named = near.length > MAX_NAMED ? [...near.slice(0, MAX_NAMED), `${near.length - MAX_NAMED} more`] : near
+  return [`The cloud proxy may be unable to reach the private URLs of these connections: ${named.join(', ')}.`]
+}
+
+/** Finds the first key that works for clients and whose value this gateway can decrypt. */
+async function findActiveKey(store: WritableStore): Promise<{ key: string; name: string } | undefined> {
+  const keyring = await store.keyring()
+  for (const { id, record } of await store.keys.entries()) {
+    if (record.isActive === false || !(await store.isSignedKey(id, record))) continue
+    const key = await decryptKey(keyring, record)
+    if (key) return { key, name: record.name }
+  }
+  return undefined
+}
+
+/** The maximum number of connections that a warning names. */
+const MAX_NAMED = 5
+
+const LEFTOVERS =
+  'The proxy already has some of the data and accepts its keys. Repeat the action, or remove the data with the action "disable".'
