@@ -60,42 +60,83 @@ const innerFields = listInnerFields(comboFields)
 /** The longest name that fits in the keys of all storages. */
 const MAX_NAME = 512
 
-interface ComboDependencies {
+interface WriterDependencies {
   store: WritableStore
   clock: Clock
   rotation: Pick<RoundRobin, 'reset'>
+}
+
+interface ComboDependencies extends WriterDependencies {
   /** Returns the current resolution of model names. */
   routes(): Promise<RouteTable>
   /** Shared with the aliases, because both affect how names resolve. */
   runInOrder: Mutex
 }
 
-export function createComboOperations({
-  store,
-  clock,
-  rotation,
-  routes,
-  runInOrder,
-}: ComboDependencies): ComboOperations<unknown> {
-  const records = createComboRecords(store.combos)
+export function createComboOperations({ routes, runInOrder, ...deps }: ComboDependencies): ComboOperations<unknown> {
+  const { store } = deps
+  const writer = new ComboWriter(deps)
 
-  const addWarnings = async (combo: Combo): Promise<Combo & Warned> =>
-    withWarnings(combo, listComboWarnings(combo.models.map(getModelName), combo.kind, await routes()))
-
-  async function find(id: string): Promise<Combo> {
-    const has = (combo: Combo) => combo.id === id
-    const known = (await store.combos.all()).find(has)
-    if (known) return known
-    await store.combos.entries({ fresh: true }) // another process may have just created it
-    return requirePresent((await store.combos.all()).find(has), 'Combo')
+  async function showWithWarnings(stored: Combo): Promise<Combo & Warned> {
+    const combo = showCombo(stored)
+    return withWarnings(combo, listComboWarnings(combo.models.map(getModelName), combo.kind, await routes()))
   }
 
-  async function add(id: string, input: NewCombo): Promise<Combo> {
+  return {
+    list: async () => ({ combos: (await store.combos.all()).map(showCombo) }),
+
+    async get(id) {
+      const has = (combo: Combo) => combo.id === id
+      const known = (await store.combos.all()).find(has)
+      if (known) return showCombo(known)
+      await store.combos.entries({ fresh: true }) // another process may have just created it
+      return showCombo(requirePresent((await store.combos.all()).find(has), 'Combo'))
+    },
+
+    async create(input) {
+      const combo = parseInput(comboInputs.create, input, innerFields)
+      requireName(combo.name)
+      return showWithWarnings(await runInOrder(() => writer.add(crypto.randomUUID(), combo)))
+    },
+
+    async update(id, input) {
+      const { name, id: sentId = id, ...given } = parseInput(comboInputs.update, input, innerFields)
+      if (name) requireName(name)
+      if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
+      return showWithWarnings(await runInOrder(() => writer.change(id, { ...given, ...(name && { name }) })))
+    },
+
+    async put(input) {
+      const given = parsePut(comboInputs.put, input, innerFields)
+      requireName(given.name)
+      return showWithWarnings(await runInOrder(() => retryOnConflict(() => writer.tryPut(given))))
+    },
+
+    delete: (id) =>
+      runInOrder(async () => {
+        await writer.remove(id)
+        return { success: true }
+      }),
+  }
+}
+
+/** Writes combos, and resets their positions in the rotation. */
+class ComboWriter {
+  readonly #deps: WriterDependencies
+  readonly #records: ReturnType<typeof createComboRecords>
+
+  constructor(deps: WriterDependencies) {
+    this.#deps = deps
+    this.#records = createComboRecords(deps.store.combos)
+  }
+
+  async add(id: string, input: NewCombo): Promise<Combo> {
+    const { store, clock, rotation } = this.#deps
     const { name, models, strategy = 'fallback', ...more } = input
     const aliases = await store.aliases.all()
     const now = getTimestamp(clock)
     const combo = { id, name, ...more, models, strategy, createdAt: now, updatedAt: now }
-    await records.add(combo, (others) => {
+    await this.#records.add(combo, (others) => {
       requireFreeName(combo, others)
       requireChat(combo)
       const names = { combos: [...others, combo], aliases }
@@ -103,12 +144,13 @@ export function createComboOperations({
       requireCompatibleVectors(combo, names)
     })
     await rotation.reset(getComboLabel(name)) // an instance that missed a deletion may have kept its position
-    return showCombo(combo)
+    return combo
   }
 
-  async function change(id: string, { name, ...given }: Omit<ComboChange, 'id'>): Promise<Combo> {
+  async change(id: string, { name, ...given }: Omit<ComboChange, 'id'>): Promise<Combo> {
+    const { store, clock, rotation } = this.#deps
     const aliases = await store.aliases.all()
-    const { before, after } = await records.change(id, {
+    const { before, after } = await this.#records.change(id, {
       check: (all) => name && requireFreeName({ id, name }, all),
       edit(combo, all) {
         const changed = withChange(combo, { ...given, name: name ?? combo.name, updatedAt: getTimestamp(clock) })
@@ -121,57 +163,28 @@ export function createComboOperations({
     })
     await rotation.reset(getComboLabel(before.name))
     if (after.name !== before.name) await rotation.reset(getComboLabel(after.name))
-    return showCombo(after)
+    return after
   }
 
-  return {
-    list: async () => ({ combos: (await store.combos.all()).map(showCombo) }),
+  /** Creates or changes a combo. Resolves to `false` if another process has just created one with this name. */
+  async tryPut({ id, ...given }: ComboPut): Promise<Combo | false> {
+    const { combos } = this.#deps.store
+    await combos.entries({ fresh: true })
+    const found = (await combos.all()).find((combo) => (id === undefined ? combo.name === given.name : combo.id === id))
+    if (found) {
+      const isSame = isSameJson(showCombo(found), showCombo(withChange(found, given)))
+      return isSame ? found : this.change(found.id, given)
+    }
+    const combo = parseInput(comboInputs.create, withChange({}, given))
+    return this.add(id ?? crypto.randomUUID(), combo).catch((error: unknown) => {
+      if (id === undefined && isGatewayError(error, 'NAME_TAKEN')) return false
+      throw error
+    })
+  }
 
-    get: async (id) => showCombo(await find(id)),
-
-    async create(input) {
-      const combo = parseInput(comboInputs.create, input, innerFields)
-      requireName(combo.name)
-      return addWarnings(await runInOrder(() => add(crypto.randomUUID(), combo)))
-    },
-
-    async update(id, input) {
-      const { name, id: sentId = id, ...given } = parseInput(comboInputs.update, input, innerFields)
-      if (name) requireName(name)
-      if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
-      return addWarnings(await runInOrder(() => change(id, { ...given, ...(name && { name }) })))
-    },
-
-    async put(input) {
-      const { id, ...given } = parsePut(comboInputs.put, input, innerFields)
-      const { name } = given
-      requireName(name)
-      const combo = await runInOrder(() =>
-        retryOnConflict<Combo>(async () => {
-          await store.combos.entries({ fresh: true })
-          const found = (await store.combos.all()).find((combo) =>
-            id === undefined ? combo.name === name : combo.id === id,
-          )
-          if (found) {
-            const isSame = isSameJson(showCombo(found), showCombo(withChange(found, given)))
-            return isSame ? showCombo(found) : change(found.id, given)
-          }
-          const combo = parseInput(comboInputs.create, withChange({}, given))
-          return add(id ?? crypto.randomUUID(), combo).catch((error: unknown) => {
-            if (id === undefined && isGatewayError(error, 'NAME_TAKEN')) return false // another process has just created it
-            throw error
-          })
-        }),
-      )
-      return addWarnings(combo)
-    },
-
-    delete: (id) =>
-      runInOrder(async () => {
-        const { name } = requirePresent(await records.remove(id), 'Combo')
-        await rotation.reset(getComboLabel(name))
-        return { success: true }
-      }),
+  async remove(id: string): Promise<void> {
+    const { name } = requirePresent(await this.#records.remove(id), 'Combo')
+    await this.#deps.rotation.reset(getComboLabel(name))
   }
 }
 
