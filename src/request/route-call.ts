@@ -125,14 +125,18 @@ export type ChooseModels = (
 /** The facts about a request, which are computed on demand. */
 export class RouteCallFacts implements RouteCall {
   readonly id: string
+  /** A property, so that functions can destructure it. */
+  readonly header: RouteCall['header']
   readonly #source: RouteCallSource
   readonly #facts: RequestFacts
 
   constructor(source: RouteCallSource) {
     const { id, call, caller, exchange } = source
     this.id = id
+    const header: RouteCall['header'] = (name) => exchange.header(name)
+    this.header = header
     this.#source = source
-    this.#facts = readFacts(call, { owner: caller.owner, header: (name) => exchange.header(name) })
+    this.#facts = readFacts(call, { owner: caller.owner, header })
   }
 
   get model(): string {
@@ -181,9 +185,5 @@ export class RouteCallFacts implements RouteCall {
 
   get account(): RouteAccount | undefined {
     return this.#source.caller.account
-  }
-
-  header(name: string): string | undefined {
-    return this.#facts.header(name)
   }
 }
