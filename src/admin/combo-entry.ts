@@ -51,6 +51,12 @@ export const condition = v.pipe(
     images: v.exactOptional(fields.flag),
     headers: v.exactOptional(patterns(headerName)),
     metadata: v.exactOptional(patterns(v.string())),
+    function: v.exactOptional(
+      v.pipe(
+        v.number(),
+        v.check(() => false, 'can only be a function in code'),
+      ),
+    ),
   }),
   v.check<Condition, string>(
     (given) => Object.keys(given).length > 0,

@@ -5,8 +5,9 @@ import { trimCloudUrl } from '../lib/urls.ts'
 import { findPrefixConflict } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
-import { type CodeRecords, codeSecretId } from '../records/code-records.ts'
+import { type CodeRecords, type ConditionFunction, codeSecretId } from '../records/code-records.ts'
 import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, getCustomModelId } from '../records/record-collections.ts'
+import type { RouteCall } from '../request/route-call.ts'
 import { defaultHealthTerms } from '../request/routing/failure-class.ts'
 import { type NamedModels, reachesModel } from '../request/routing/named-models.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
@@ -15,8 +16,9 @@ import { aliasFields, customModelFields } from '../types/records/model-fields.ts
 import type { InputOf, RecordField, RecordFields, WriteOperation } from '../types/records/record-fields.ts'
 import { comboRuleShapes } from '../types/records/rule-fields.ts'
 import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
-import type { Catalog, ComboModel, CredentialSource, SharedCredentialSource } from '../types.ts'
+import type { Catalog, ComboModel, Condition, CredentialSource, SharedCredentialSource } from '../types.ts'
 import type { KnownModel, KnownProvider } from './known-names.data.ts'
+import type { RouteOptions } from './route-option.ts'
 
 /**
  * Records and settings that the app defines in code. They come before stored ones, replace stored ones with the same ID or name, and can't be
@@ -53,7 +55,17 @@ export interface CodeCombo extends Omit<InputOf<typeof comboFields, 'create'>, '
 }
 
 /** An entry of a combo that is defined in code. */
-export type CodeComboModel = ModelName | (Exclude<ComboModel, string> & { model: ModelName })
+export type CodeComboModel =
+  | ModelName
+  | (Omit<ComboEntry, 'when'> & { when?: Omit<Condition, 'function'> | RouteCondition })
+
+/** An entry of a combo or a list, with model names that editors complete. */
+export type CodeListModel = ModelName | ComboEntry
+
+type ComboEntry = Exclude<ComboModel, string> & { model: ModelName }
+
+/** A condition of a combo's entry: whether the request may use the entry. If it fails, the client gets a 503 `route_failed`, as for `route`. */
+export type RouteCondition = (request: RouteCall, context: { signal: AbortSignal }) => boolean | Promise<boolean>
 
 /**
  * `readonly CodeComboModel[]`, but not an array to the compiler: in a union with an array and `undefined`, it would report a wrong field of a combo
@@ -77,7 +89,10 @@ type Defined<T> = { [Name in keyof T]: Exclude<T[Name], null> }
 export const configSections = ['connections', 'combos', 'aliases', 'models', 'settings'] as const
 
 /** Reads a configuration. Throws a TypeError that names the first invalid part and says what to do. */
-export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: Catalog; now: number }): CodeRecords {
+export function readCodeConfig(
+  config: CodeConfig & Pick<RouteOptions, 'onRouteError'>,
+  { catalog, now }: { catalog: Catalog; now: number },
+): CodeRecords {
   const at = new Date(now).toISOString()
   const values = new Map<string, string>()
   const secrets: CodeRecords['secrets'] = new Map()
@@ -115,9 +130,13 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
     fail(`connections.${one.id}`, `shares "${prefix}" with "${other}". Change one, or set "sharesPrefix"`)
   }
   const combos = new Map<string, { models: readonly string[] }>()
+  const conditions: ConditionFunction[] = []
+  const numberFunction = (_: string, value: unknown) =>
+    typeof value === 'function' ? { function: conditions.push(value as ConditionFunction) } : value
   for (const [name, input] of readSection(config, 'combos')) {
     const place = `combos.${name}`
-    const given = Array.isArray(input) ? { models: input } : requireObject(place, input)
+    const combo = Array.isArray(input) ? { models: input } : requireObject(place, input)
+    const given: JsonObject = JSON.parse(JSON.stringify(combo, numberFunction))
     requireName(place, name)
     check(place, findInputProblem(unnamedCombo, 'create', given))
     add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, createdAt: at, updatedAt: at })
@@ -153,7 +172,7 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
     settings.cloudUrl = trimCloudUrl(cloudUrl)
     check('settings.cloudUrl', findShapeProblem(dataMembers.baseUrl.shape, settings.cloudUrl))
   }
-  return { values, secrets, settings }
+  return { values, secrets, settings, conditions, onRouteError: config.onRouteError }
 }
 
 /** Sorts the records before stored ones, whose order starts at 1. */

@@ -1,14 +1,14 @@
 import type { RouteCall, RouteContext } from '../request/route-call.ts'
 import type { RequestModels } from '../types.ts'
-import type { CodeComboModel, ModelName } from './code-config.ts'
+import type { CodeListModel, ModelName } from './code-config.ts'
 
 /** The models to use for a request, with the options of a model list (src/request/routing/LISTS.md). */
 export interface RouteModels extends Omit<RequestModels, 'models'> {
-  models: readonly CodeComboModel[]
+  models: readonly CodeListModel[]
 }
 
 /** The result of `route`: a model, alias, or combo, or a list of models; `undefined`: the request is routed as usual. */
-export type RouteResult = ModelName | readonly CodeComboModel[] | RouteModels | undefined
+export type RouteResult = ModelName | readonly CodeListModel[] | RouteModels | undefined
 
 /** Options that decide about requests in code. */
 export interface RouteOptions {

@@ -10,7 +10,14 @@ export interface CodeRecords {
   readonly settings: JsonObject
   /** Credentials, and functions that return them, by `codeSecretId`. They aren't part of the records, so they are never stored. */
   readonly secrets: Map<string, string | CredentialSource | SharedCredentialSource>
+  /** Functions that decide whether a request uses an entry. The first one has the number 1 in `when.function`. */
+  readonly conditions: readonly ConditionFunction[]
+  /** What happens to a request if such a function fails. */
+  readonly onRouteError?: 'fail' | 'ignore' | undefined
 }
+
+/** Decides whether a request uses an entry of a combo. */
+export type ConditionFunction = (request: object, context: { signal: AbortSignal }) => unknown
 
 /** Contains the current records that are defined in code. */
 export interface CodeLayer {
@@ -18,7 +25,9 @@ export interface CodeLayer {
 }
 
 /** Creates a layer without records. */
-export const createCodeLayer = (): CodeLayer => ({ records: { values: new Map(), settings: {}, secrets: new Map() } })
+export const createCodeLayer = (): CodeLayer => ({
+  records: { values: new Map(), settings: {}, secrets: new Map(), conditions: [] },
+})
 
 /** Returns the name of a connection's credential. It differs after a reload that changes the connection. */
 export const codeSecretId = ({ id, updatedAt }: { id: string; updatedAt: string }): string => `${updatedAt} ${id}`

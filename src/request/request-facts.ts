@@ -8,7 +8,7 @@ const SESSION_HEADERS = ['x-signalbox-session', 'x-session-id']
 /** Reads the facts that combos use to choose, from a request in any client format. */
 export function readFacts(
   { model, stream, bytes, body }: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
-  { owner, header }: Pick<RequestFacts, 'owner' | 'header'>,
+  { owner, header, functions }: Pick<RequestFacts, 'owner' | 'header'> & Partial<Pick<RequestFacts, 'functions'>>,
 ): RequestFacts {
   let session: string | undefined
   let images: boolean | undefined
@@ -18,6 +18,7 @@ export function readFacts(
     bytes,
     header,
     owner,
+    functions,
     tools: () => isNonEmpty(body.tools) || isNonEmpty(body.functions),
     images() {
       images ??= getMessages(body).some((message) => containsImage(message, MAX_DEPTH))

@@ -83,6 +83,8 @@ export interface Condition {
   headers?: Record<string, Pattern>
   /** Patterns by field of the body's `metadata`; numbers and booleans are compared as strings. */
   metadata?: Record<string, Pattern>
+  /** The condition is a function in code (src/config/README.md): its number in the configuration. It can't be set elsewhere. */
+  function?: number
 }
 
 /** A case-sensitive string in which `*` matches any text, or a list of such strings, one of which must match. `true`: present; `false`: absent. */

@@ -42,6 +42,7 @@ export const conditionNames: readonly string[] = listMembers<keyof Condition>({
   images: true,
   headers: true,
   metadata: true,
+  function: true,
 })
 
 /** Every format supported for both clients and providers. */

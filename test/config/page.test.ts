@@ -107,3 +107,13 @@ test('the example with a route function chooses by user, size, and price', async
   assert.ok(cheapest && ['gpt-5.5', 'claude-sonnet-5-5'].includes(cheapest.model))
   assert.is((await choose({ 'x-user': 'alice' }, 'smart'))?.model, 'gpt-5.5')
 })
+
+test('the example with a condition asks the quota of each user', async () => {
+  const quota = { isLeft: async (userId: string) => userId === 'alice' }
+  const { ask, calls } = run(4, { quota }, (call) => (isOpenai(call) ? chat() : message()))
+  for (const user of ['alice', 'bob']) assert.is((await ask('smart', { 'x-user': user })).status, 200)
+  assert.equal(
+    calls.map(({ model }) => model),
+    ['claude-sonnet-5-5', 'gpt-5.4-mini'],
+  )
+})

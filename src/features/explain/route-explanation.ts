@@ -13,16 +13,17 @@ import { encodeRequest } from '../../request/codec/encode.ts'
 import { parseModelCall } from '../../request/codec/model-call.ts'
 import type { PipelineContext } from '../../request/context.ts'
 import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
+import { excludeEntries } from '../../request/function-conditions.ts'
 import { redirectMediaCall } from '../../request/media-redirect.ts'
 import { hasOwnTerms } from '../../request/read-request.ts'
 import { readFacts } from '../../request/request-facts.ts'
 import type { ChooseModels } from '../../request/route-call.ts'
 import { checkComboKind } from '../../request/routing/combo-kinds.ts'
 import type { ExplainedTarget, Explanation, SkippedEntry } from '../../request/routing/explanation.ts'
-import type { GroupChoice, GroupEntry, Route, RouteTarget } from '../../request/routing/group.ts'
+import type { Group, GroupChoice, GroupEntry, Route, RouteTarget } from '../../request/routing/group.ts'
 import { formatVia, getRequestedName, serializeParams } from '../../request/routing/group.ts'
 import type { RouteTable } from '../../request/routing/route-table.ts'
-import { findUnmetCondition } from '../../request/routing/routing-facts.ts'
+import { findUnmetPart } from '../../request/routing/routing-facts.ts'
 import { explainChoice } from '../../request/routing/strategies.ts'
 import type { CooldownState } from '../../request/routing/target-health.ts'
 import type { NameRule, RefusalPreview, TargetRule } from '../../request/steps.ts'
@@ -75,6 +76,7 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
   const leftOut: SkippedEntry[] = []
   const routes: Route[] = []
   let decision: Pick<Explanation, 'route'> = {}
+  let failure: string | undefined // of a function
   try {
     const table = await gateway.routes()
     const call = endpoint.format === 'gemini' ? await redirectMediaCall(read, '?alt=sse', table) : read
@@ -91,7 +93,16 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
     const requestTerms = hasOwnTerms(source) ? await gateway.readTerms(source) : undefined
     const { exchange = unsent, list: ownList } = requestTerms ?? {}
-    const facts = readFacts(read, { owner, header: (name) => exchange.header(name) })
+    const excluded = new Set<GroupEntry>()
+    const { clock } = gateway
+    const code = gateway.code()
+    const onError = (error: unknown) => {
+      failure = toGatewayError(error).message
+    }
+    const evaluate = (group: Group) =>
+      excludeEntries(group, excluded, { id: '', call: read, exchange, caller, clock, code, onError })
+    const functions = code.conditions.length > 0 ? { excluded, evaluate } : undefined
+    const facts = readFacts(read, { owner, header: (name) => exchange.header(name), functions })
     const isAllowed = (target: RouteTarget, ...names: string[]) =>
       !access || names.some((name) => access.allowsTarget(name, target))
     const ownContext = gateway.withRules(gateway, settings, ownList ?? table.findRuledCombo(model))
@@ -109,9 +120,9 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
     const resolver = {
       table,
       select: (await context.loadGroupRouting()).previewSelection(facts, context.health),
-      onExcluded: ({ name, when }: GroupEntry, { group }: Pick<GroupChoice, 'group'>) => {
-        const condition = when && findUnmetCondition(facts, when)
-        if (condition !== undefined) leftOut.push({ combo: group.name, model: name, unmet: condition })
+      onExcluded: (entry: GroupEntry, { group }: Pick<GroupChoice, 'group'>) => {
+        const unmet = findUnmetPart(facts, entry)
+        if (unmet !== undefined) leftOut.push({ combo: group.name, model: entry.name, unmet })
       },
       onUnresolved: ({ name }: GroupEntry, choice: Pick<GroupChoice, 'group'>) =>
         leftOut.push({ combo: choice.group.name, model: name, unmet: 'unreachable' }),
@@ -143,7 +154,7 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)
     if (status >= 500 && code !== 'ROUTE_FAILED') throw thrown
-    return { model, ...decision, targets: [], leftOut, error: { status, code, message } }
+    return { model, ...decision, targets: [], leftOut, error: { status, code, message: failure ?? message } }
   }
 }
 

@@ -5,12 +5,12 @@ import { readFacts } from '../request-facts.ts'
 import type { GroupSelection } from '../routing/chooser.ts'
 import { checkComboKind } from '../routing/combo-kinds.ts'
 import { type OnEntry, walkRoutes } from '../routing/follow.ts'
-import type { Group, Route } from '../routing/group.ts'
+import type { Group, GroupEntry, Route } from '../routing/group.ts'
 import { formatVia } from '../routing/group.ts'
 import { createGroupChooser, type GroupChooser, type GroupChooserDependencies } from '../routing/group-chooser.ts'
 import { getGroupReach, resolveEntry } from '../routing/group-reach.ts'
 import type { RouteTable } from '../routing/route-table.ts'
-import { findUnmetCondition } from '../routing/routing-facts.ts'
+import { type EntryFunctions, findUnmetPart } from '../routing/routing-facts.ts'
 import type { Select } from '../routing/select.ts'
 import type { TargetRule } from '../steps.ts'
 import type { arrangeRoutes } from './arrange-routes.ts'
@@ -33,16 +33,18 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
   const chooser = createGroupChooser(dependencies)
   return {
     ...chooser,
-    getGroupRoutes(group, { call, exchange, table, context, log, owner, list }) {
+    getGroupRoutes(group, request) {
+      const { call, exchange, table, context, log, owner, list } = request
       if (group !== list) checkComboKind(group, call.endpoint, table)
-      const facts = readFacts(call, { owner, header: (name) => exchange.header(name) })
+      const functions = context.code().conditions.length > 0 ? createEntryFunctions(request) : undefined
+      const facts = readFacts(call, { owner, header: (name) => exchange.header(name), functions })
       log.targetRules.push(findEntryPolicyRefusal)
       const selection = chooser.startSelection(facts, context.health)
       const routes = createGroupRoutes(group, call.model, {
         table,
         select: selection.select,
-        onExcluded: ({ name, when }, where) =>
-          log.recordExclusion(name, `when.${when && findUnmetCondition(facts, when)}`, formatVia(where)),
+        onExcluded: (entry, where) =>
+          log.recordExclusion(entry.name, `when.${findUnmetPart(facts, entry)}`, formatVia(where)),
         onUnresolved: ({ name }, where) => log.recordExclusion(name, 'unreachable', formatVia(where)),
       })
       return { routes, selection }
@@ -52,6 +54,19 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
 
 /** Rejects targets that don't meet the `where` of the entries that led to them. */
 export const findEntryPolicyRefusal: TargetRule = ({ call }, _, route) => findEntryPolicyError(route, call.model)
+
+function createEntryFunctions({ log, call, exchange, client, context }: ModelRequest): EntryFunctions {
+  const excluded = new Set<GroupEntry>()
+  const { clock, onError } = context
+  return {
+    excluded,
+    async evaluate(group) {
+      const { excludeEntries } = await import('../function-conditions.ts')
+      const source = { id: log.id, call, exchange, caller: client.caller, signal: client.signal, clock, onError }
+      await excludeEntries(group, excluded, { ...source, code: context.code() })
+    },
+  }
+}
 
 /** The dependencies for looking up and choosing routes. */
 export interface GroupResolver {

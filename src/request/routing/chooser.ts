@@ -10,7 +10,7 @@ import type {
 } from './group.ts'
 import type { RoundRobin } from './round-robin.ts'
 import type { RequestFacts } from './routing-facts.ts'
-import { findUnmetCondition } from './routing-facts.ts'
+import { findUnmetPart } from './routing-facts.ts'
 import type { GroupReach, Select } from './select.ts'
 import type { ServedSessions, SessionAffinity } from './session-affinity.ts'
 import { getStrategy } from './strategies.ts'
@@ -81,8 +81,8 @@ export function createChooser({
     return async (group, groupReach) => {
       const { label } = group
       const { order, needs } = getStrategy(group.strategy)
-      const meetsCondition = ({ when }: GroupEntry) =>
-        when === undefined || findUnmetCondition(facts, when) === undefined
+      if (facts.functions) await facts.functions.evaluate(group)
+      const meetsCondition = (entry: GroupEntry) => findUnmetPart(facts, entry) === undefined
       const isUsable = (entry: GroupEntry) =>
         meetsCondition(entry) && find(groupReach.listTargets(entry), isHealthy) !== undefined
       const session = getSession(group, facts)

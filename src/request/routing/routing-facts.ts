@@ -1,4 +1,5 @@
 import type { Condition, Pattern } from '../../types.ts'
+import type { Group, GroupEntry } from './group.ts'
 
 /**
  * The facts about a request that combos use to choose, computed on demand. They are functions because an object with getters that is created per
@@ -20,10 +21,24 @@ export interface RequestFacts {
   owner: string
   /** Returns the session, which is the same for all requests of a conversation. */
   session(): string
+  /** Absent if no combo has functions. */
+  readonly functions: EntryFunctions | undefined
 }
 
+/** The functions of combos in code, for one request. */
+export interface EntryFunctions {
+  /** The entries that functions have excluded so far. */
+  readonly excluded: ReadonlySet<GroupEntry>
+  /** Calls the functions of a group. Rejects with `ROUTE_FAILED`. */
+  evaluate(group: Group): Promise<void>
+}
+
+/** Finds the first part of an entry's condition that a request does not meet, or `function` for one in code; `undefined` if it meets all. */
+export const findUnmetPart = (facts: RequestFacts, entry: GroupEntry): string | undefined =>
+  facts.functions?.excluded.has(entry) ? 'function' : entry.when && findUnmetCondition(facts, entry.when)
+
 /** Finds the first part of the condition that a request does not meet, such as `tools` or `headers.x-team`; `undefined` if it meets all. */
-export function findUnmetCondition(facts: RequestFacts, condition: Condition): string | undefined {
+function findUnmetCondition(facts: RequestFacts, condition: Condition): string | undefined {
   const { model, bytes, stream, tools, images, headers, metadata } = condition
   if (model !== undefined && !matches(facts.model, model)) return 'model'
   if (bytes && (facts.bytes < (bytes.min ?? 0) || facts.bytes > (bytes.max ?? Number.POSITIVE_INFINITY))) return 'bytes'
