@@ -176,7 +176,12 @@ function toDecision(
     case 'refuse': {
       const { category, ids } = verdict
       if (category !== undefined && typeof category !== 'string') throw new TypeError('"category" must be a string.')
-      return { kind: 'refused', guard, category, ...(ids && { ids: ids.map((id) => findPart(parts, id).id) }) }
+      return {
+        kind: 'refused',
+        guard,
+        category,
+        ...(ids && { ids: ids.map(createPartFinder(parts)).map(({ id }) => id) }),
+      }
     }
     case 'answer':
       if (typeof verdict.text !== 'string') throw new TypeError('"text" must be a string.')
@@ -191,25 +196,31 @@ function toDecision(
   }
 }
 
-function findPart(parts: readonly GuardPart[], id: unknown): GuardPart {
-  const part = parts.find((one) => one.id === id)
-  if (!part) throw new TypeError('It named a part that it was not given.')
-  return part
+function createPartFinder(parts: readonly GuardPart[]): (id: unknown) => GuardPart {
+  const byId = new Map<unknown, GuardPart>(parts.map((part) => [part.id, part]))
+  return (id) => {
+    const part = byId.get(id)
+    if (!part) throw new TypeError('It named a part that it was not given.')
+    return part
+  }
 }
 
-/** Returns the changed texts by ID. Spans refer to the original text, and are applied from last to first. */
+/** Returns the changed texts by ID. Spans refer to the original text. */
 function applyChanges(changes: readonly GuardChange[], parts: readonly GuardPart[]): Map<string, string> {
-  const texts = new Map<string, string>()
-  const sorted = [...changes].sort((one, other) => (other.start ?? 0) - (one.start ?? 0))
+  const findPart = createPartFinder(parts)
+  const texts = new Map<string, { part: GuardPart; text: string; until: number }>()
+  const sorted = [...changes].sort((one, other) => (one.start ?? 0) - (other.start ?? 0))
   for (const { id, text, start = 0, end } of sorted) {
-    const part = findPart(parts, id)
+    const part = findPart(id)
     if (typeof text !== 'string') throw new TypeError('The "text" of a change must be a string.')
     const until = end ?? part.text.length
     if (!(start >= 0 && start <= until && until <= part.text.length))
       throw new RangeError('A span is outside its part.')
-    const present = texts.get(id) ?? part.text
-    texts.set(id, present.slice(0, start) + text + present.slice(end === undefined ? present.length : until))
+    const changed = texts.get(id) ?? { part, text: '', until: 0 }
+    changed.text += part.text.slice(changed.until, start) + text
+    changed.until = Math.max(changed.until, until)
+    texts.set(id, changed)
   }
-  for (const [id, text] of texts) if (text === findPart(parts, id).text) texts.delete(id)
-  return texts
+  const whole = [...texts].map(([id, { part, text, until }]) => [id, text + part.text.slice(until), part.text] as const)
+  return new Map(whole.flatMap(([id, text, old]) => (text === old ? [] : [[id, text] as const])))
 }
