@@ -48,7 +48,8 @@ export async function guardCall(
   }
   const reply = await next(texts.changed.size > 0 ? { text: writeParts(text, parts, texts.changed) } : undefined)
   const isSuccess = reply.status >= 200 && reply.status < 300
-  if (run.on('answer').length === 0 || !isSuccess || reply.body === undefined) return withNotes(reply, run)
+  const isMedia = MEDIA.test(reply.headers['content-type'] ?? '')
+  if (run.on('answer').length === 0 || !isSuccess || isMedia || reply.body === undefined) return withNotes(reply, run)
   const { kind } = endpoint.operation
   const isJson = reply.headers['content-type']?.includes('json') ?? false
   if (!isByteStream(reply.body)) {
@@ -57,11 +58,12 @@ export async function guardCall(
     if (refused) call.servedBy = 'guard'
     return withNotes({ ...reply, body: checked }, run)
   }
-  return withNotes(
-    { ...reply, body: guardStream(call, reply.body as RelayedStream, { run, clock, isArray: isJson }) },
-    run,
-  )
+  const guarded = guardStream(call, reply.body as RelayedStream, { run, clock, isArray: isJson })
+  return withNotes({ ...reply, body: guarded }, run, ['held'])
 }
+
+/** Media types of responses that have no text. */
+const MEDIA = /^(?:audio\/|video\/|image\/(?!svg)|application\/octet-stream)/i
 
 /** The texts of changed parts, or why no provider is called. */
 type CheckedRequest =
@@ -196,12 +198,11 @@ const KIND_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }
 const CHARACTERS_PER_TOKEN = 4
 
 /** Adds the header that reports what guards did. */
-function withNotes(reply: Reply, run: GuardRun): Reply {
+function withNotes(reply: Reply, run: GuardRun, more: readonly string[] = []): Reply {
   const names = run.notes.map(
     ({ name, verdict, isWatched }) => `${isWatched ? 'watched-' : ''}${WORDS[verdict]}; name=${name}`,
   )
-  if (isByteStream(reply.body) && run.on('answer').length > 0) names.push('held')
-  const header = [...new Set(names)].join(', ')
+  const header = [...new Set([...names, ...more])].join(', ')
   return header === '' ? reply : { ...reply, headers: { ...reply.headers, 'x-signalbox-guards': header } }
 }
 

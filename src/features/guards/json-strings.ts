@@ -34,8 +34,8 @@ interface JsonFrame<Place> {
 
 /**
  * Visits every string of valid JSON in order, with its position, so that the string can be replaced without changing any other character. `enter`
- * gets each object and array with its parsed value, and returns its place. Linear time. Throws `INVALID_REQUEST` if an object has two fields with the
- * same name, or a string has an unpaired surrogate: parsers disagree about both.
+ * gets each object and array with its parsed value, and returns its place. Linear time. Throws `code` if an object has two fields with the same name,
+ * or a string of a request has an unpaired surrogate: parsers disagree about both.
  */
 export function visitStrings<Place>(
   json: string,
@@ -44,9 +44,12 @@ export function visitStrings<Place>(
     value,
     enter,
     visit,
+    code = 'INVALID_REQUEST',
   }: {
     root: Place
     value: unknown
+    /** The error for JSON that parsers disagree about. A response may have halves of surrogate pairs, since models write them. */
+    code?: 'INVALID_REQUEST' | 'UPSTREAM_INVALID'
     enter(parent: Place, key: string, value: object): Place
     visit(string: JsonString<Place>): void
   },
@@ -56,7 +59,7 @@ export function visitStrings<Place>(
 
   function open(isObject: boolean) {
     const inner = frame ? getField(frame.value, frame) : value
-    if (typeof inner !== 'object' || inner === null) throw new TypeError('The JSON differs from its value.')
+    if (typeof inner !== 'object' || inner === null) throw createRepeatError(code, frame?.key ?? '') // of an earlier field with the same name
     const place = frame ? enter(frame.place, frame.key, inner) : root
     if (frame) frames.push(frame)
     frame = {
@@ -74,9 +77,10 @@ export function visitStrings<Place>(
       case QUOTE: {
         const end = findStringEnd(json, at)
         const text = readString(json, at, end)
+        if (code === 'INVALID_REQUEST') checkUnicode(text)
         if (frame) {
           const isName = !frame.isBeforeValue
-          if (isName) startField(frame, text)
+          if (isName) startField(frame, text, code)
           visit({ start: at, end, text, field: frame.key, isName, place: frame.place })
         }
         at = end - 1
@@ -104,26 +108,28 @@ export function visitStrings<Place>(
 
 const COLON = 0x3a
 
-function startField<Place>(frame: JsonFrame<Place>, name: string) {
-  if (frame.names?.has(name))
-    throw gatewayError('INVALID_REQUEST', {
-      message: `"${name.slice(0, 100)}" appears more than once in one object. Send it once.`,
-    })
+function startField<Place>(frame: JsonFrame<Place>, name: string, code: Parameters<typeof createRepeatError>[0]) {
+  if (frame.names?.has(name)) throw createRepeatError(code, name)
   frame.names?.add(name)
   frame.key = name
 }
+
+const createRepeatError = (code: 'INVALID_REQUEST' | 'UPSTREAM_INVALID', name: string) =>
+  gatewayError(code, { message: `"${name.slice(0, 100)}" appears more than once in one object. Send it once.` })
 
 const getField = <Place>(value: unknown, { names, key, index }: JsonFrame<Place>): unknown =>
   names ? (value as Record<string, unknown>)[key] : (value as unknown[])[index]
 
 function readString(json: string, start: number, end: number): string {
   const raw = json.slice(start + 1, end - 1)
-  const text = raw.includes('\\') ? String(JSON.parse(json.slice(start, end))) : raw
+  return raw.includes('\\') ? String(JSON.parse(json.slice(start, end))) : raw
+}
+
+function checkUnicode(text: string) {
   if (LONE_SURROGATE.test(text))
     throw gatewayError('INVALID_REQUEST', {
       message: 'The request contains an unpaired surrogate, which is not valid Unicode.',
     })
-  return text
 }
 
 const LONE_SURROGATE = /\p{Cs}/u

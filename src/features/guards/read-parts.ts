@@ -103,8 +103,8 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
     if (text === '' || (!place.isData && isKeyword(string))) return
     const at = place.isInner ? place : enterField(place, field)
     const { role } = at
-    if (!place.isData && text.startsWith('data:')) return addDataUrl(string, role)
-    if (place.isMedia && addMedia(string, role)) return
+    if (!place.isData && DATA_URL.test(text) && addDataUrl(string, role)) return
+    if ((place.isMedia || field === 'b64_json') && addMedia(string, role)) return
     if (place.isData) return add(string, { role, kind: place.kind })
     if (ARGUMENTS.has(field) && at.kind === 'tool-call') return addArguments(string, role)
     const kind = OTHER.has(field) && !(field === 'name' && at.kind.startsWith('tool')) && at.isInner ? 'other' : at.kind
@@ -121,10 +121,13 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
     add(string, { role, kind: 'tool-call', text, write })
   }
 
-  function addDataUrl(string: JsonString<StringPlace>, role: GuardRole) {
+  /** Adds the content of a data URL. Returns whether the string is nothing else: a model reads one in a field for text as text. */
+  function addDataUrl(string: JsonString<StringPlace>, role: GuardRole): boolean {
+    const { field, place } = string
     const comma = string.text.indexOf(',')
     const [type = '', ...options] = string.text.slice('data:'.length, comma).split(';')
     addFile(string, role, { type, data: string.text.slice(comma + 1), isBase64: options.includes('base64') })
+    return (DATA.has(field) || REMOTE.has(field)) && place.value?.type !== 'text'
   }
 
   /** Adds the data or the URL of an image, audio, or file. Returns whether the string is either. */
@@ -145,12 +148,13 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
     role: GuardRole,
     { type, data, isBase64 }: { type: string; data: string; isBase64: boolean },
   ) {
-    const text = TEXTUAL.test(type) && data.length <= MAX_FILE ? decode(data, isBase64) : undefined
+    const text =
+      BINARY.test(type) || data.length > MAX_FILE ? undefined : decode(data, { isBase64, isText: TEXTUAL.test(type) })
     const content = text === undefined ? { text: '', media: 'unreadable' as const } : { text }
     add(string, { role, kind: 'media', ...content, write: () => undefined })
   }
 
-  visitStrings(json, { root, value, enter, visit })
+  visitStrings(json, { root, value, enter, visit, code: stage === 'request' ? 'INVALID_REQUEST' : 'UPSTREAM_INVALID' })
   return parts
 }
 
@@ -194,9 +198,11 @@ const ARGUMENTS = new Set(['arguments', 'input', 'partial_json'])
 const DATA = new Set(['data', 'file_data', 'fileData', 'bytes', 'bytesBase64Encoded', 'b64_json', 'image', 'audio'])
 const REMOTE = new Set(['url', 'uri', 'image_url', 'file_url', 'file_id', 'fileId', 'fileUri', 'file_uri', 'audio_url'])
 
-const BASE64 = /^[\w+/-]+={0,2}$/
+const BASE64 = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
+const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i
 
-/** Media types of text. */
+/** Media types of text, and those that are never read. Files of other types are read if they are valid UTF-8. */
+const BINARY = /^(?:audio|video|image)\/(?!svg)/i
 const TEXTUAL = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)\b|^image\/svg\+xml/i
 
 /** In characters of base64: the largest file whose text is read, and the longest base64 that is also read as text. */
@@ -249,9 +255,9 @@ function readType(object: JsonObject | undefined): string {
   return ''
 }
 
-function decode(data: string, isBase64: boolean): string | undefined {
+function decode(data: string, { isBase64, isText }: { isBase64: boolean; isText: boolean }): string | undefined {
   try {
-    return isBase64 ? new TextDecoder().decode(fromBase64(data)) : decodeURIComponent(data)
+    return isBase64 ? new TextDecoder('utf-8', { fatal: !isText }).decode(fromBase64(data)) : decodeURIComponent(data)
   } catch {
     return undefined
   }
