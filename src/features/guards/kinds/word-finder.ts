@@ -118,7 +118,7 @@ function buildAutomaton(words: readonly string[]) {
     let state = 0
     for (let at = 0; at < text.length; at++) {
       let code = text.charCodeAt(at)
-      if (code >= 0x80) {
+      if (code >= 0x80 || code < 0x09) {
         const isPair = code >= 0xd800 && code <= 0xdbff && at + 1 < text.length
         const pair = isPair ? foldPair(code, text.charCodeAt(at + 1)) : undefined
         if (pair !== undefined) at++
