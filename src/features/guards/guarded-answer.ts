@@ -3,7 +3,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ClientFormat } from '../../types.ts'
 import { createRefusal } from './guard-refusal.ts'
-import { type ReadPart, readParts } from './read-parts.ts'
+import { joinLists, type ReadPart, readParts } from './read-parts.ts'
 import { refusalFormats } from './refusals/refusal-formats.ts'
 import type { GuardDecision, GuardRun } from './run-guards.ts'
 
@@ -32,14 +32,14 @@ export async function checkAnswer(
     return { body: changed ?? body }
   }
   const parts = readParts(text, json, 'answer')
-  const decision = await run.check({ parts, stage: 'answer', final: true })
+  const decision = await checkParts(parts, run)
   if (decision.kind === 'passed')
     return { body: decision.texts.size > 0 ? writeParts(text, parts, decision.texts) : body }
   if (decision.kind !== 'refused' || !isChat)
     throw createRefusal(decision.guard, 'category' in decision ? decision.category : undefined)
   const { message } = createRefusal(decision.guard, decision.category)
-  const exact = parseExactly(text) as JsonObject // it has been parsed before
-  const choices = await findRefusedChoices(parts, run)
+  const { choices, texts } = await checkChoices(parts, run)
+  const exact = parseExactly(writeParts(text, parts, texts)) as JsonObject // it has been parsed before
   const reason = { message, category: decision.category }
   return { body: JSON.stringify(refusalFormats[format].writeWhole(exact, reason, choices)), refused: decision }
 }
@@ -47,19 +47,42 @@ export async function checkAnswer(
 const createTextPart = (text: string) =>
   ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false }) as const satisfies object
 
-/** Checks each of several choices separately. Returns the refused ones, or `undefined` if the response must be refused as a whole. */
-async function findRefusedChoices(parts: readonly ReadPart[], run: GuardRun): Promise<ReadonlySet<number> | undefined> {
-  const choices = new Set(parts.map(({ choice }) => choice))
-  if (choices.size < 3) return undefined // with the parts outside of choices
-  const refused = new Set<number>()
-  for (const choice of choices) {
-    const own = parts.filter((part) => part.choice === choice)
-    const { kind } = await run.check({ parts: own, stage: 'answer', final: true })
-    if (kind !== 'refused') continue
-    if (choice === undefined) return undefined
-    refused.add(choice)
+/** Checks the parts, and then the texts that follow each other in a message, joined. */
+async function checkParts(parts: readonly ReadPart[], run: GuardRun): Promise<GuardDecision> {
+  const decision = await run.check({ parts, stage: 'answer', final: true })
+  if (decision.kind !== 'passed') return decision
+  const texts = new Map(decision.texts)
+  const lists = joinLists(parts.map((part) => ({ ...part, text: texts.get(part.id) ?? part.text })))
+  if (lists.length === 0) return decision
+  const joined = await run.check({ parts: lists.map(({ part }) => part), stage: 'answer', final: true })
+  if (joined.kind !== 'passed') return joined
+  for (const { part, of } of lists) {
+    const text = joined.texts.get(part.id)
+    if (text !== undefined) for (const [at, { id }] of of.entries()) texts.set(id, at === 0 ? text : '')
   }
-  return refused.size > 0 ? refused : undefined
+  return { kind: 'passed', texts }
+}
+
+/** Checks each of several choices alone. `choices`: the refused ones, or `undefined` if the response must be refused as a whole. */
+async function checkChoices(
+  parts: readonly ReadPart[],
+  run: GuardRun,
+): Promise<{ choices?: ReadonlySet<number>; texts: ReadonlyMap<string, string> }> {
+  const nothing = { texts: new Map<string, string>() }
+  const choices = new Set(parts.map(({ choice }) => choice))
+  if (choices.size < 3) return nothing // with the parts outside of choices
+  const refused = new Set<number>()
+  const texts = new Map<string, string>()
+  for (const choice of choices) {
+    const decision = await checkParts(
+      parts.filter((part) => part.choice === choice),
+      run,
+    )
+    if (decision.kind === 'passed') for (const [id, text] of decision.texts) texts.set(id, text)
+    else if (choice === undefined) return nothing
+    else refused.add(choice)
+  }
+  return refused.size > 0 ? { choices: refused, texts } : nothing
 }
 
 /** Replaces the texts of parts in their JSON. All other characters stay the same. Throws if a text can't be replaced. */

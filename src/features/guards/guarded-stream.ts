@@ -11,6 +11,8 @@ import { type ContentText, listContentTexts } from '../edit-text/content-texts.t
 import { BLOCK, dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
 import type { Guard, GuardPart, GuardPartKind } from './guard.ts'
 import { createRefusal } from './guard-refusal.ts'
+import { type Channel, changePieces, type HeldEvent, joinPieces, measureFirst, mustCheck } from './held-text.ts'
+import { isBinary, isKeyword } from './keywords.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
 import type { RefusalReason, RefusalUsage, StreamEnding } from './refusals/refusal-formats.ts'
 import type { GuardDecision, GuardRun } from './run-guards.ts'
@@ -27,39 +29,6 @@ interface GuardedStreamTerms {
   /** Returns the estimated usage of this many characters. */
   estimateUsage(length: number): RefusalUsage
   onRefused(): void
-}
-
-/** A piece of a text in an event that hasn't been sent. */
-interface HeldPiece {
-  text: string
-  readonly event: HeldEvent
-  readonly replace: (text: string) => void
-}
-
-/** A text that arrives in pieces. */
-interface Channel {
-  readonly kind: GuardPartKind
-  readonly choice: string
-  /** Pieces that haven't been sent, in order, and the length of their text. */
-  pieces: HeldPiece[]
-  length: number
-  /** How much of the held text has been checked, and how much of it can be sent. */
-  checked: number
-  cleared: number
-  /** The end of the text that the client has received. */
-  before: string
-  isOver: boolean
-}
-
-/** An event that waits for its verdict. */
-interface HeldEvent {
-  readonly block: string
-  readonly event: SseEvent | undefined
-  readonly json: JsonObject | undefined
-  readonly channels: Set<Channel>
-  /** Complete strings, including those that no other event continues. */
-  whole: Array<{ part: GuardPart; replace(text: string): void }>
-  isChanged: boolean
 }
 
 /**
@@ -155,10 +124,10 @@ export class GuardedStream implements RelayedStream {
     if (!event) return block // a comment, which has no place in the order of events
     const json = parseExactly(event.data)
     if (!isObject(json)) {
-      this.#queue.push({ block, event, json: undefined, channels: new Set(), whole: [], isChanged: false })
+      this.#takeText(block, event)
       return ''
     }
-    if (json.type === 'ping') return block
+    if (json.type === 'ping' && Object.keys(json).length === 1) return block
     const held: HeldEvent = { block, event, json, channels: new Set(), whole: [], isChanged: false }
     const { texts, ended } = listContentTexts(json, this.#terms.fields, { isEvent: true })
     for (const text of texts) this.#addText(held, text)
@@ -166,6 +135,16 @@ export class GuardedStream implements RelayedStream {
     this.#endChannels(json, ended)
     this.#queue.push(held)
     return ''
+  }
+
+  /** Queues an event that isn't an object. */
+  #takeText(block: string, event: SseEvent) {
+    const held: HeldEvent = { block, event, json: undefined, channels: new Set(), whole: [], isChanged: false }
+    const replace = (data: string) => {
+      held.event = { ...event, data }
+    }
+    if (event.data !== '[DONE]') held.whole.push({ part: this.#createPart('other', event.data), replace })
+    this.#queue.push(held)
   }
 
   #addText(held: HeldEvent, { text, isPiece, isReasoning, channel: name, choice, replace }: ContentText) {
@@ -188,14 +167,14 @@ export class GuardedStream implements RelayedStream {
     this.#heldSince ??= this.#terms.clock.now()
   }
 
-  /** Adds the strings outside the content, each once per stream. */
+  /** Adds the strings outside the content. Those that passed unchanged are not checked again. */
   #addOthers(held: HeldEvent, json: JsonObject, texts: readonly ContentText[]) {
     const visit = (holder: object) => {
       for (const [key, value] of Object.entries(holder)) {
         if (typeof value === 'object' && value !== null) visit(value)
         else if (typeof value === 'string' && value !== '' && !this.#seen.has(value)) {
           if (texts.some((text) => text.holder === holder && `${text.key}` === key)) continue
-          if (this.#seen.size < MAX_SEEN) this.#seen.add(value)
+          if (isKeyword(key, value) || isBinary(value)) continue
           const replace = (text: string) => Object.assign(holder, { [key]: text })
           held.whole.push({ part: this.#createPart('other', value), replace })
         }
@@ -266,7 +245,11 @@ export class GuardedStream implements RelayedStream {
     }
     for (const { held, part, replace } of whole) {
       const text = texts.get(part.id)
-      if (text === undefined) continue
+      if (text === undefined) {
+        if (part.kind === 'other' && part.text.length <= MAX_REMEMBERED && this.#seen.size < MAX_SEEN)
+          this.#seen.add(part.text)
+        continue
+      }
       replace(text)
       held.isChanged = true
     }
@@ -301,9 +284,10 @@ export class GuardedStream implements RelayedStream {
       const { json, event, block } = held
       if (json) this.#terms.ending.observe(json)
       if (held.isChanged && json) dropProbabilities(json)
-      events += held.isChanged && json && event ? formatSseEvent({ ...event, data: JSON.stringify(json) }) : block
+      events +=
+        held.isChanged && event ? formatSseEvent(json ? { ...event, data: JSON.stringify(json) } : event) : block
     }
-    this.#queue = this.#queue.slice(count)
+    if (count > 0) this.#queue = this.#queue.slice(count)
     if (this.#queue.length === 0) this.#heldSince = undefined
     return events
   }
@@ -341,53 +325,9 @@ const CONTEXT = 256
 const MAX_UNCHECKED = 400
 const MAX_UNCHECKED_MS = 750
 const MAX_SEEN = 10_000
+const MAX_REMEMBERED = 500
 const SENTENCE = /[.!?\u3002\uff01\uff1f](?:\s|$)|\n/
 
 /** Matches the channels of tool calls, and the events that end a text. */
 const CALL = /tool_call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
 const END = /^content_block_stop$|\.done$|-end$/
-
-const joinPieces = ({ pieces }: Channel): string => pieces.map(({ text }) => text).join('')
-
-/** Tool calls are checked once they are complete. */
-const mustCheck = ({ kind, isOver, checked, cleared, length }: Channel): boolean =>
-  isOver ? cleared < length : kind !== 'tool-call' && checked < length
-
-/** Returns how many pieces of the event come first in the channel, and the length of their text. */
-function measureFirst({ pieces }: Channel, held: HeldEvent): { count: number; length: number } {
-  let count = 0
-  let length = 0
-  for (const { event, text } of pieces) {
-    if (event !== held) break
-    count++
-    length += text.length
-  }
-  return { count, length }
-}
-
-/** Writes the new text into the pieces; the first piece that differs gets the whole change. Returns the end of the change. */
-function changePieces(channel: Channel, old: string, text: string): number {
-  let start = 0
-  while (start < old.length && start < text.length && old[start] === text[start]) start++
-  let tail = 0
-  while (tail < Math.min(old.length, text.length) - start && old.at(-1 - tail) === text.at(-1 - tail)) tail++
-  const end = old.length - tail
-  const added = text.slice(start, text.length - tail)
-  let at = 0
-  let isAdded = false
-  for (const piece of channel.pieces) {
-    const { length } = piece.text
-    const from = Math.min(Math.max(start - at, 0), length)
-    const to = Math.min(Math.max(end - at, 0), length)
-    const isTouched: boolean = at + length >= start && !isAdded
-    if (to > from || isTouched) {
-      piece.text = piece.text.slice(0, from) + (isTouched ? added : '') + piece.text.slice(Math.max(to, from))
-      isAdded ||= isTouched
-      piece.replace(piece.text)
-      piece.event.isChanged = true
-    }
-    at += length
-  }
-  channel.length = text.length
-  return start + added.length
-}

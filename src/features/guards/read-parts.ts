@@ -2,6 +2,7 @@ import { fromBase64 } from '../../lib/bytes.ts'
 import { escapeJson, isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { GuardPart, GuardPartKind, GuardRole } from './guard.ts'
 import { type JsonString, visitStrings } from './json-strings.ts'
+import { isKeyword } from './keywords.ts'
 
 /** A part, with its position in the JSON. */
 export interface ReadPart extends GuardPart {
@@ -26,6 +27,8 @@ interface StringPlace {
   isInner: boolean
   /** Set inside the input of a tool call or of a tool result, where the tool chooses all names. */
   isData: boolean
+  /** Set for an object whose names the client chooses, such as the `properties` of a JSON schema. */
+  isMap?: boolean
   list: number | undefined
   /** The object itself, for its sibling fields. */
   value: JsonObject | undefined
@@ -68,7 +71,7 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
       else place.choice = position
       place.list = undefined
     }
-    return { ...place, isInner: true, value: object, ...classify(object, key, place) }
+    return { ...place, isInner: true, isMap: MAPS.has(key), value: object, ...classify(object, key, place) }
   }
 
   function enterField(parent: StringPlace, key: string): StringPlace {
@@ -76,7 +79,7 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
     if (stage === 'answer') return { ...place, kind: CONTENT.has(key) ? 'text' : 'other' }
     if (SYSTEM.has(key)) return { ...place, role: 'system', kind: 'text' }
     if (key === 'tools' || key === 'functions') return { ...place, role: 'system', kind: 'tool-definition' }
-    return { ...place, kind: CONTENT.has(key) ? 'text' : 'option' }
+    return { ...place, kind: CONTENT.has(key) ? 'text' : 'option', isData: key === 'metadata' }
   }
 
   function add(string: JsonString<StringPlace>, part: Partial<ReadPart> & Pick<ReadPart, 'role' | 'kind'>) {
@@ -97,10 +100,11 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
   function visit(string: JsonString<StringPlace>) {
     const { text, field, isName, place } = string
     if (isName) {
-      if (place.isData && text !== '') add(string, { role: place.role, kind: place.kind })
+      if ((place.isData || place.isMap) && text !== '') add(string, { role: place.role, kind: place.kind })
       return
     }
-    if (text === '' || (!place.isData && isKeyword(string))) return
+    const isWord = stage === 'answer' ? isKeyword(field, text) : isRequestKeyword(string)
+    if (text === '' || (!place.isData && (isWord || (field === 'model' && !place.isInner)))) return
     const at = place.isInner ? place : enterField(place, field)
     const { role } = at
     if (!place.isData && DATA_URL.test(text) && addDataUrl(string, role)) return
@@ -192,6 +196,7 @@ const OTHER = new Set([
   ...['finish_reason', 'finishReason', 'stop_reason', 'stop_sequence', 'toolName', 'item_id', 'output_index'],
 ])
 
+const MAPS = new Set(['properties', '$defs', 'definitions'])
 const ARGUMENTS = new Set(['arguments', 'input', 'partial_json'])
 
 /** Fields with the data or the URL of media. */
@@ -242,8 +247,8 @@ function findLastTurn(turns: readonly unknown[]): number {
 }
 
 /** Returns whether the string is a keyword of the format, which no guard needs to read. */
-const isKeyword = ({ field, text, place }: JsonString<StringPlace>): boolean =>
-  field === 'role' || field === 'type' || field === 'object' ? KEYWORD.test(text) : field === 'model' && !place.isInner
+const isRequestKeyword = ({ field, text }: JsonString<StringPlace>): boolean =>
+  (field === 'role' || field === 'type' || field === 'object') && KEYWORD.test(text)
 
 const KEYWORD = /^[a-z][a-z0-9_.-]{0,63}$/
 

@@ -1,0 +1,81 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { GuardPart, GuardPartKind } from './guard.ts'
+
+/** A piece of a text in an event that hasn't been sent. */
+export interface HeldPiece {
+  text: string
+  readonly event: HeldEvent
+  readonly replace: (text: string) => void
+}
+
+/** A text that arrives in pieces. */
+export interface Channel {
+  readonly kind: GuardPartKind
+  readonly choice: string
+  /** Pieces that haven't been sent, in order, and the length of their text. */
+  pieces: HeldPiece[]
+  length: number
+  /** How much of the held text has been checked, and how much of it can be sent. */
+  checked: number
+  cleared: number
+  /** The end of the text that the client has received. */
+  before: string
+  isOver: boolean
+}
+
+/** An event that waits for its verdict. */
+export interface HeldEvent {
+  readonly block: string
+  event: SseEvent | undefined
+  readonly json: JsonObject | undefined
+  readonly channels: Set<Channel>
+  /** Complete strings, including those that no other event continues. */
+  whole: Array<{ part: GuardPart; replace(text: string): void }>
+  isChanged: boolean
+}
+
+export const joinPieces = ({ pieces }: Channel): string => pieces.map(({ text }) => text).join('')
+
+/** Tool calls are checked once they are complete. */
+export const mustCheck = ({ kind, isOver, checked, cleared, length }: Channel): boolean =>
+  isOver ? cleared < length : kind !== 'tool-call' && checked < length
+
+/** Returns how many pieces of the event come first in the channel, and the length of their text. */
+export function measureFirst({ pieces }: Channel, held: HeldEvent): { count: number; length: number } {
+  let count = 0
+  let length = 0
+  for (const { event, text } of pieces) {
+    if (event !== held) break
+    count++
+    length += text.length
+  }
+  return { count, length }
+}
+
+/** Writes the new text into the pieces; the first piece that differs gets the whole change. Returns the end of the change. */
+export function changePieces(channel: Channel, old: string, text: string): number {
+  let start = 0
+  while (start < old.length && start < text.length && old[start] === text[start]) start++
+  let tail = 0
+  while (tail < Math.min(old.length, text.length) - start && old.at(-1 - tail) === text.at(-1 - tail)) tail++
+  const end = old.length - tail
+  const added = text.slice(start, text.length - tail)
+  let at = 0
+  let isAdded = false
+  for (const piece of channel.pieces) {
+    const { length } = piece.text
+    const from = Math.min(Math.max(start - at, 0), length)
+    const to = Math.min(Math.max(end - at, 0), length)
+    const isTouched: boolean = at + length >= start && !isAdded
+    if (to > from || isTouched) {
+      piece.text = piece.text.slice(0, from) + (isTouched ? added : '') + piece.text.slice(Math.max(to, from))
+      isAdded ||= isTouched
+      piece.replace(piece.text)
+      piece.event.isChanged = true
+    }
+    at += length
+  }
+  channel.length = text.length
+  return start + added.length
+}
