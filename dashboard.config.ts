@@ -64,7 +64,7 @@ export async function pageFiles(): Promise<Files> {
 const oneFirstScript: Plugin = {
   name: 'one-first-script',
   setup({ onLoad }) {
-    onLoad({ filter: /dashboard.page.pages.late\.ts$/ }, async ({ path }) => ({
+    onLoad({ filter: /dashboard.page.pages.lazy-pages\.ts$/ }, async ({ path }) => ({
       contents: `${await readFile(path, 'utf8')}\nexport * from '../main.tsx'`,
       loader: 'ts',
     }))

@@ -19,6 +19,11 @@ test('the dashboard stays within its size budgets, in total and for the first pa
   assert.ok(first <= BUDGETS.first, `the first page has ${first} bytes`)
 })
 
+test('the first page needs one script and one style sheet', async () => {
+  const names = [...firstFiles(await pageFiles())].map((name) => name.replace(/.*\./, ''))
+  assert.equal(names.sort(), ['', 'css', 'js'])
+})
+
 /** The document, the files it references, and their static imports. */
 function firstFiles(files: Awaited<ReturnType<typeof pageFiles>>): Set<string> {
   const wanted = new Set([''])
