@@ -1,5 +1,6 @@
 import type { UsageStore } from '../features/usage/usage.ts'
 import { VERSION } from '../lib/version.ts'
+import { isDefinedInCode } from '../records/defined-in-code.ts'
 import type { SettingsStore } from '../records/stored-settings.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { Integer, IsoTime } from '../types/plain-types.ts'
@@ -34,6 +35,8 @@ export interface GatewayInfo {
   /** Whether requests need a key. */
   requireApiKey: boolean
   counts: { keys: Integer; connections: Integer; combos: Integer }
+  /** Names of the settings and aliases that are defined in code and cannot be changed through the API. Other records have `source: 'code'`. */
+  definedInCode: { settings: string[]; aliases: string[] }
   /** In-flight model requests of this instance. */
   inFlight: Integer
 }
@@ -62,11 +65,12 @@ export function createInfo({
   usage: UsageStore | undefined
 }) {
   return async (): Promise<GatewayInfo> => {
-    const [settings, keys, connections, combos] = await Promise.all([
+    const [settings, keys, connections, combos, aliases] = await Promise.all([
       store.settings.read(),
       store.keys.entries(),
       store.connections.entries(),
       store.combos.entries(),
+      store.aliases.all(),
     ])
     const { storage } = store
     return {
@@ -86,6 +90,10 @@ export function createInfo({
       mayWrite: true,
       requireApiKey: settings.requireApiKey,
       counts: { keys: keys.length, connections: connections.length, combos: combos.length },
+      definedInCode: {
+        settings: Object.keys(store.code.records.settings),
+        aliases: aliases.filter(isDefinedInCode).map(({ alias }) => alias),
+      },
       inFlight: own.inFlight(),
     }
   }

@@ -87,6 +87,13 @@ test('lists records defined in code first, and marks them', async () => {
   ])
 })
 
+test('the gateway info names the settings and aliases that are defined in code', async () => {
+  const { api } = open()
+  await api.aliases.set({ alias: 'stored', model: 'mine/m' })
+  await api.settings.update({ showKeyValues: false })
+  assert.equal((await api.info()).definedInCode, { settings: ['requireApiKey', 'maxAttempts'], aliases: ['default'] })
+})
+
 test('accepts providerSpecificData fields at the top level or nested', async () => {
   const providerSpecificData = { baseUrl: 'http://other.test/v1', prefix: 'other', enabledModels: ['m'] }
   const { api, chat, calls } = open({

@@ -26,6 +26,7 @@ test('contains the version, the storage, the features, and the record counts, an
     mayWrite: true,
     requireApiKey: false,
     counts: { keys: 1, connections: 1, combos: 0 },
+    definedInCode: { settings: [], aliases: [] },
     inFlight: 0,
   })
   for (const secret of [key, TOKEN, 'sk-secret', 'secret name']) assert.not.ok(JSON.stringify(body).includes(secret))
