@@ -3,6 +3,7 @@ import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { recordsAreEdited } from './browser/dashboard/editing.ts'
 import { timesAreShown } from './browser/dashboard/ranges.ts'
+import { codeIsReadOnly } from './browser/dashboard/read-only-records.ts'
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
 const path = chromiumPath
@@ -15,3 +16,4 @@ test.after(({ browser }) => browser?.close())
 
 timesAreShown(test)
 recordsAreEdited(test)
+codeIsReadOnly(test)

@@ -2,6 +2,7 @@ import { useAction, useData, useSignal } from '../page-data.ts'
 import { formatDuration } from '../page-format.ts'
 import { api, changeRecord } from '../session.ts'
 import { Await, Button, Problem, State, Time } from '../ui/basics.tsx'
+import { Setting } from '../ui/code-mark.tsx'
 import { Form, TextField } from '../ui/forms.tsx'
 import { Facts, Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -14,8 +15,9 @@ type Conflict = CloudState['conflicts'][number]
 export default function Cloud() {
   const { state, reload } = useData(
     async () => {
-      const [cloud, settings] = await Promise.all([api.value.cloud.get(), api.value.settings.get()])
-      return { cloud, settings }
+      const { cloud, settings, info } = api.value
+      const [state, stored, { definedInCode }] = await Promise.all([cloud.get(), settings.get(), info()])
+      return { cloud: state, settings: stored, isUrlInCode: definedInCode.settings.includes('cloudUrl') }
     },
     { everyMs: 10_000 },
   )
@@ -23,10 +25,10 @@ export default function Cloud() {
     <>
       <p>Cloud sync copies your configuration to a cloud proxy, which serves the same keys and models.</p>
       <Await of={state.value} onRetry={reload}>
-        {({ cloud, settings }) => (
+        {({ cloud, settings, isUrlInCode }) => (
           <>
             <CloudFacts {...cloud} />
-            <Actions cloud={cloud} settings={settings} onDone={reload} />
+            <Actions cloud={cloud} settings={settings} isUrlInCode={isUrlInCode} onDone={reload} />
             <Section title="Conflicts">
               <Table
                 caption="Conflicts"
@@ -61,10 +63,12 @@ function CloudFacts({ cloudEnabled, cloudUrl, lastSuccessAt, lagMs, lastError }:
 interface ActionsProps {
   cloud: CloudState
   settings: Settings
+  /** Whether the proxy's URL is defined in code. */
+  isUrlInCode: boolean
   onDone: () => void
 }
 
-function Actions({ cloud: { cloudEnabled }, settings, onDone }: ActionsProps) {
+function Actions({ cloud: { cloudEnabled }, settings, isUrlInCode, onDone }: ActionsProps) {
   const base = useSignal(settings).peek() // the form's initial values
   const url = useSignal(base.cloudUrl)
   const enrollmentToken = useSignal('')
@@ -108,7 +112,9 @@ function Actions({ cloud: { cloudEnabled }, settings, onDone }: ActionsProps) {
         </p>
       ) : (
         <Form of={enabling} submit="Enable cloud sync" isRow>
-          <TextField label="Proxy URL" required of={url} />
+          <Setting inCode={isUrlInCode}>
+            <TextField label="Proxy URL" required of={url} />
+          </Setting>
           <TextField
             label="Enrollment token"
             hint="Used once and never stored. Leave empty to use the token set in your app."

@@ -2,6 +2,7 @@ import { kindLabels } from '../labels.ts'
 import { useAction, useChange, useData, useSignal } from '../page-data.ts'
 import { api, changeRecord } from '../session.ts'
 import { Await, Button, Problem } from '../ui/basics.tsx'
+import { isInCode, RecordName } from '../ui/code-mark.tsx'
 import { Form, TextField } from '../ui/forms.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { Dialog, Section } from '../ui/sections.tsx'
@@ -33,7 +34,7 @@ export default function Combos() {
         </Button>
       </div>
       <Await of={state.value} onRetry={reload}>
-        {({ combos, aliases }) => (
+        {({ combos, aliases, info }) => (
           <>
             <Table
               caption="Combos"
@@ -42,7 +43,7 @@ export default function Combos() {
               getKey={({ id }) => id}
               empty="No combos yet. A combo is a virtual model that routes requests across several models."
             />
-            <Aliases aliases={aliases} onChange={reload} />
+            <Aliases aliases={aliases} inCode={info.definedInCode.aliases} onChange={reload} />
           </>
         )}
       </Await>
@@ -72,8 +73,8 @@ export default function Combos() {
 }
 
 async function load() {
-  const [{ combos }, aliases] = await Promise.all([api.value.combos.list(), loadAliases()])
-  return { combos, aliases }
+  const [{ combos }, aliases, info] = await Promise.all([api.value.combos.list(), loadAliases(), api.value.info()])
+  return { combos, aliases, info }
 }
 
 const loadAliases = async (): Promise<Alias[]> =>
@@ -82,7 +83,7 @@ const loadAliases = async (): Promise<Alias[]> =>
 const getModelName = (entry: ShownCombo['models'][number]) => (typeof entry === 'string' ? entry : entry.model)
 
 const getComboColumns = (open: (opened: Open) => void): Column<ShownCombo>[] => [
-  { name: 'Name', by: ({ name }) => name, cell: ({ name }) => name },
+  { name: 'Name', by: ({ name }) => name, cell: (combo) => <RecordName of={combo.name} inCode={isInCode(combo)} /> },
   {
     name: 'Strategy',
     by: ({ strategy }) => strategy,
@@ -92,16 +93,17 @@ const getComboColumns = (open: (opened: Open) => void): Column<ShownCombo>[] => 
   { name: 'Kind', cell: ({ kind = 'llm' }) => kindLabels[kind] },
   {
     name: 'Actions',
-    cell: (combo) => (
-      <div class="actions">
-        <Button writes of={combo.name} onClick={() => open({ dialog: 'edit', combo })}>
-          Edit
-        </Button>
-        <Button kind="danger" of={combo.name} onClick={() => open({ dialog: 'remove', combo })}>
-          Delete
-        </Button>
-      </div>
-    ),
+    cell: (combo) =>
+      !isInCode(combo) && (
+        <div class="actions">
+          <Button writes of={combo.name} onClick={() => open({ dialog: 'edit', combo })}>
+            Edit
+          </Button>
+          <Button kind="danger" of={combo.name} onClick={() => open({ dialog: 'remove', combo })}>
+            Delete
+          </Button>
+        </div>
+      ),
   },
 ]
 
@@ -110,7 +112,14 @@ interface Alias {
   model: string
 }
 
-function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: () => void }) {
+interface AliasesProps {
+  aliases: readonly Alias[]
+  /** The aliases that are defined in code. */
+  inCode: readonly string[]
+  onChange: () => void
+}
+
+function Aliases({ aliases, inCode, onChange }: AliasesProps) {
   const alias = useSignal('')
   const model = useSignal('')
   const newer = useSignal({ than: aliases, rows: aliases })
@@ -134,19 +143,24 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
     onChange()
   })
   const columns: Column<Alias>[] = [
-    { name: 'Alias', by: (row) => row.alias, cell: (row) => row.alias },
+    {
+      name: 'Alias',
+      by: (row) => row.alias,
+      cell: ({ alias }) => <RecordName of={alias} inCode={inCode.includes(alias)} />,
+    },
     { name: 'Points to', by: (row) => row.model, cell: (row) => row.model },
     {
       name: 'Actions',
-      cell: (row) => (
-        <Button
-          kind="danger"
-          of={row.alias}
-          onClick={() => run(() => changeRecord(row, (options) => api.value.aliases.delete(row.alias, options)))}
-        >
-          Delete
-        </Button>
-      ),
+      cell: (row) =>
+        !inCode.includes(row.alias) && (
+          <Button
+            kind="danger"
+            of={row.alias}
+            onClick={() => run(() => changeRecord(row, (options) => api.value.aliases.delete(row.alias, options)))}
+          >
+            Delete
+          </Button>
+        ),
     },
   ]
   return (

@@ -5,6 +5,7 @@ import { formatCompact, formatMoney } from '../page-format.ts'
 import { bindQuery, route, setQuery } from '../route.ts'
 import { api, changeRecord, uncheckedApi } from '../session.ts'
 import { Await, Button, Problem } from '../ui/basics.tsx'
+import { isInCode, RecordName } from '../ui/code-mark.tsx'
 import { Form, NumberField, SelectField, TextField, toChoices } from '../ui/forms.tsx'
 import { Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -129,26 +130,27 @@ function CustomModels({ custom, onChange }: { custom: readonly Custom[]; onChang
     {
       name: 'Name',
       by: (model) => model.id,
-      cell: (model) => `${model.providerAlias}/${model.id}`,
+      cell: (model) => <RecordName of={`${model.providerAlias}/${model.id}`} inCode={isInCode(model)} />,
     },
     { name: 'Kind', cell: ({ type = 'llm' }) => kindLabels[type] },
     { name: 'Input', isNumber: true, cell: ({ prices }) => formatPrice(prices?.input) },
     { name: 'Output', isNumber: true, cell: ({ prices }) => formatPrice(prices?.output) },
     {
       name: 'Actions',
-      cell: (model) => (
-        <Button
-          kind="danger"
-          of={model.id}
-          onClick={() =>
-            run(() =>
-              changeRecord(model, (options) => api.value.customModels.delete(model.providerAlias, model.id, options)),
-            )
-          }
-        >
-          Delete
-        </Button>
-      ),
+      cell: (model) =>
+        !isInCode(model) && (
+          <Button
+            kind="danger"
+            of={model.id}
+            onClick={() =>
+              run(() =>
+                changeRecord(model, (options) => api.value.customModels.delete(model.providerAlias, model.id, options)),
+              )
+            }
+          >
+            Delete
+          </Button>
+        ),
     },
   ]
   return (

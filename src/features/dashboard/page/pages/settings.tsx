@@ -1,7 +1,9 @@
+import type { ComponentChildren } from 'preact'
 import type { LimitState } from '../../../../types/limits.ts'
 import { useAction, useChange, useData, useSignal } from '../page-data.ts'
 import { api, changeRecord } from '../session.ts'
 import { Await, Button, Problem } from '../ui/basics.tsx'
+import { Setting } from '../ui/code-mark.tsx'
 import { bindField, CheckField, CountField, Form, SelectField, toChoices } from '../ui/forms.tsx'
 import { Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -23,18 +25,19 @@ const unavailableLabels = {
 /** Shows the gateway's settings, and damaged records in the storage. */
 export default function SettingsView() {
   const { state, reload } = useData(async () => {
-    const [settings, { damaged }, { limits }] = await Promise.all([
+    const [settings, { damaged }, { limits }, { definedInCode }] = await Promise.all([
       api.value.settings.get(),
       api.value.health.list(),
       api.value.settings.limits.get(),
+      api.value.info(),
     ])
-    return { settings, damaged, limits }
+    return { settings, damaged, limits, inCode: definedInCode.settings }
   })
   return (
     <Await of={state.value} onRetry={reload}>
-      {({ settings, damaged, limits }) => (
+      {({ settings, damaged, limits, inCode }) => (
         <>
-          <SettingsForm settings={settings} states={limits} onSaved={reload} />
+          <SettingsForm settings={settings} states={limits} inCode={inCode} onSaved={reload} />
           <DamagedRecords damaged={damaged} onChange={reload} />
         </>
       )}
@@ -45,10 +48,12 @@ export default function SettingsView() {
 interface SettingsFormProps {
   settings: Settings
   states: readonly LimitState[]
+  /** The settings that are defined in code. */
+  inCode: readonly string[]
   onSaved: () => void
 }
 
-function SettingsForm({ settings, states, onSaved }: SettingsFormProps) {
+function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) {
   const requireApiKey = useSignal(settings.requireApiKey)
   const showKeyValues = useSignal(settings.showKeyValues ?? true)
   const limits = useLimits(settings.limits)
@@ -72,47 +77,70 @@ function SettingsForm({ settings, states, onSaved }: SettingsFormProps) {
       usage: { keepRequestsDays: Number(keepRequests.value), keepTotalsDays: Number(keepTotals.value) },
       maxAttempts: Number(attempts.value),
     }
+    for (const name of inCode) Reflect.deleteProperty(change, name)
     await changeRecord(settings, (options) => api.value.settings.update(change, options), change)
     isSaved.value = true
     onSaved()
   })
+  const setting = (name: keyof Settings, fields: ComponentChildren) => (
+    <Setting inCode={inCode.includes(name)}>{fields}</Setting>
+  )
   return (
     <Form of={saving} beside={<span role="status">{isSaved.value && 'Saved.'}</span>}>
-      <CheckField label="Require an API key" of={requireApiKey} />
-      <p class="hint">If this is off, anyone who can reach the gateway can use your connections.</p>
-      <CheckField label="Include key values when the API lists keys" of={showKeyValues} />
-      <p class="hint">
-        If this is off, GET /api/keys returns a hint in place of each key, unless the caller sets values=all.
-      </p>
+      {setting(
+        'requireApiKey',
+        <>
+          <CheckField label="Require an API key" of={requireApiKey} />
+          <p class="hint">If this is off, anyone who can reach the gateway can use your connections.</p>
+        </>,
+      )}
+      {setting(
+        'showKeyValues',
+        <>
+          <CheckField label="Include key values when the API lists keys" of={showKeyValues} />
+          <p class="hint">
+            If this is off, GET /api/keys returns a hint in place of each key, unless the caller sets values=all.
+          </p>
+        </>,
+      )}
       <h2>Gateway limits</h2>
       {settings.limits && <LimitUsage limits={settings.limits} states={states} />}
-      <LimitFieldset title="Limits" path="limits" limits={limits} />
-      <SelectField
-        label="When a model’s price is unknown and a dollar limit applies"
-        of={whenPriceUnknown}
-        options={toChoices({ skip: 'Skip the model', allow: 'Allow the model' })}
-      />
-      <fieldset>
-        <legend>If storage is unavailable</legend>
-        <div class="row">
-          {toChoices(unavailableLabels).map(([unit, label]) => (
-            <SelectField
-              key={unit}
-              label={label}
-              of={bindField(away, unit)}
-              options={toChoices({ refuse: 'Reject requests', allow: 'Allow requests' })}
-            />
-          ))}
-        </div>
-        <p class="hint">What to do with requests when their limits can’t be checked.</p>
-      </fieldset>
+      {setting('limits', <LimitFieldset title="Limits" path="limits" limits={limits} />)}
+      {setting(
+        'whenPriceUnknown',
+        <SelectField
+          label="When a model’s price is unknown and a dollar limit applies"
+          of={whenPriceUnknown}
+          options={toChoices({ skip: 'Skip the model', allow: 'Allow the model' })}
+        />,
+      )}
+      {setting(
+        'onStorageUnavailable',
+        <fieldset>
+          <legend>If storage is unavailable</legend>
+          <div class="row">
+            {toChoices(unavailableLabels).map(([unit, label]) => (
+              <SelectField
+                key={unit}
+                label={label}
+                of={bindField(away, unit)}
+                options={toChoices({ refuse: 'Reject requests', allow: 'Allow requests' })}
+              />
+            ))}
+          </div>
+          <p class="hint">What to do with requests when their limits can’t be checked.</p>
+        </fieldset>,
+      )}
       <h2>Usage records</h2>
-      <div class="row">
-        <CountField label="Keep individual requests (days)" of={keepRequests} />
-        <CountField label="Keep totals (days)" of={keepTotals} />
-      </div>
+      {setting(
+        'usage',
+        <div class="row">
+          <CountField label="Keep individual requests (days)" of={keepRequests} />
+          <CountField label="Keep totals (days)" of={keepTotals} />
+        </div>,
+      )}
       <h2>Routing</h2>
-      <CountField label="Max attempts per request" of={attempts} />
+      {setting('maxAttempts', <CountField label="Max attempts per request" of={attempts} />)}
     </Form>
   )
 }

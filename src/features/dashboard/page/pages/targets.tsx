@@ -1,9 +1,10 @@
 import type { HealthEntry } from '../../../../request/routing/health-entry.ts'
 import { getOutcomeLabel, healthLabels } from '../labels.ts'
 import { useChange, useData, useSignal } from '../page-data.ts'
-import { escapeInvisible, formatDateTime, formatDuration, formatPercent, sanitize } from '../page-format.ts'
+import { escapeInvisible, formatDateTime, formatDuration, formatPercent } from '../page-format.ts'
 import { api } from '../session.ts'
 import { Await, Button, Problem, State, Text, Time } from '../ui/basics.tsx'
+import { isInCode, RecordName } from '../ui/code-mark.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -155,7 +156,7 @@ function getConnectionColumns({
     {
       name: 'Name',
       by: ({ name }) => name,
-      cell: ({ name, id }) => <span title={id}>{sanitize(name)}</span>,
+      cell: (connection) => <RecordName of={connection.name} id={connection.id} inCode={isInCode(connection)} />,
     },
     { name: 'Provider', by: ({ provider }) => provider, cell: ({ provider }) => provider },
     {
@@ -175,11 +176,14 @@ function getConnectionColumns({
       name: 'Actions',
       cell: (connection) => {
         const { id, name, isActive = true, draining = false } = connection
+        const canChange = !isInCode(connection)
         return (
           <div class="actions">
-            <Button writes of={name} onClick={() => (edited.value = connection)}>
-              Edit
-            </Button>
+            {canChange && (
+              <Button writes of={name} onClick={() => (edited.value = connection)}>
+                Edit
+              </Button>
+            )}
             <Button
               writes
               of={name}
@@ -188,20 +192,26 @@ function getConnectionColumns({
             >
               Test
             </Button>
-            <Button writes of={name} onClick={() => run(() => connections.update(id, { draining: !draining }))}>
-              {draining ? 'Stop draining' : 'Drain'}
-            </Button>
-            <Button writes of={name} onClick={() => run(() => connections.update(id, { isActive: !isActive }))}>
-              {isActive ? 'Pause' : 'Resume'}
-            </Button>
+            {canChange && (
+              <>
+                <Button writes of={name} onClick={() => run(() => connections.update(id, { draining: !draining }))}>
+                  {draining ? 'Stop draining' : 'Drain'}
+                </Button>
+                <Button writes of={name} onClick={() => run(() => connections.update(id, { isActive: !isActive }))}>
+                  {isActive ? 'Pause' : 'Resume'}
+                </Button>
+              </>
+            )}
             {health.some(({ connectionId }) => connectionId === id) && (
               <Button writes of={name} onClick={() => run(() => healthApi.reset(id))}>
                 Reset health
               </Button>
             )}
-            <Button kind="danger" of={name} onClick={() => (removed.value = connection)}>
-              Delete
-            </Button>
+            {canChange && (
+              <Button kind="danger" of={name} onClick={() => (removed.value = connection)}>
+                Delete
+              </Button>
+            )}
           </div>
         )
       },

@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact'
+import { sanitize } from '../page-format.ts'
+
+const IN_CODE = 'Defined in code'
+const CHANGE_OPTIONS = 'Change the gateway’s options instead.'
+
+/** Returns whether a record is defined in code, so that it can't be changed here. */
+export const isInCode = ({ source }: { source?: 'code' }): boolean => source === 'code'
+
+/** Shows a record's name, marked if the record is defined in code. */
+export const RecordName = ({ of, id, inCode }: { of: string; id?: string; inCode: boolean }) => (
+  <span title={id}>
+    {sanitize(of)}{' '}
+    {inCode && (
+      <span class="badge" title={CHANGE_OPTIONS}>
+        {IN_CODE}
+      </span>
+    )}
+  </span>
+)
+
+/** Shows the fields of a setting, read-only if the setting is defined in code. */
+export const Setting = ({ inCode, children }: { inCode: boolean; children: ComponentChildren }) =>
+  inCode ? (
+    <fieldset disabled title={CHANGE_OPTIONS}>
+      <legend>{IN_CODE}</legend>
+      {children}
+    </fieldset>
+  ) : (
+    children
+  )
