@@ -5,7 +5,7 @@ import { type Database, openDatabase, type Stores } from './indexeddb/database.t
 import { createFeed } from './indexeddb/indexeddb-feed.ts'
 import { describeForeignRow, incrementSum, type Row } from './lib/row-operations.ts'
 import { getLiveRow } from './lib/row-table.ts'
-import { RunningOperations } from './lib/running-operations.ts'
+import { createRunningOperations } from './lib/running-operations.ts'
 import { storageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 
@@ -29,7 +29,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
   const limits = { ...LIMITS, store }
   const database = openDatabase(name, () => feed.reportGap())
   const feed = createFeed(name, database)
-  const operations = new RunningOperations(store)
+  const operations = createRunningOperations(store)
   let writes = 0
 
   const read = <T>(work: (records: IDBObjectStore) => Promise<T>) =>

@@ -1,8 +1,10 @@
 /** The watchers of a store. Each is called in its own microtask, and never after it was removed. */
 export interface Watchers {
   /** Adds a watcher; returns the function that removes it. */
-  add(onChange: (key: string) => void): () => void
+  add(onChange: (key: string) => void, onGap?: () => void): () => void
   notify(key: string): void
+  /** Calls the `onGap` of every watcher immediately. */
+  reportGap(): void
   clear(): void
   readonly size: number
 }
@@ -12,25 +14,33 @@ export interface Watchers {
  * function that it returns when the last one is removed.
  */
 export function createWatchers(start?: () => () => void): Watchers {
-  const watchers = new Set<(key: string) => void>()
+  const watchers = new Set<Watcher>()
   let end: (() => void) | undefined
-  const remove = (watcher: (key: string) => void) => {
+  const remove = (watcher: Watcher) => {
     watchers.delete(watcher)
     if (watchers.size === 0) end = void end?.()
   }
   return {
-    add(onChange) {
-      const watcher = (key: string) => onChange(key)
+    add(onChange, onGap) {
+      const watcher = { onChange, onGap }
       watchers.add(watcher)
       end ??= start?.()
       return () => remove(watcher)
     },
     notify(key) {
-      for (const watcher of watchers) queueMicrotask(() => watchers.has(watcher) && watcher(key))
+      for (const watcher of watchers) queueMicrotask(() => watchers.has(watcher) && watcher.onChange(key))
+    },
+    reportGap() {
+      for (const watcher of watchers) watcher.onGap?.()
     },
     clear: () => watchers.forEach(remove),
     get size() {
       return watchers.size
     },
   }
+}
+
+interface Watcher {
+  onChange(key: string): void
+  onGap?: (() => void) | undefined
 }

@@ -85,9 +85,6 @@ export function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
 
 export const noop = () => {}
 
-/** Resolves after `ms`. */
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
 /**
  * Matches a server's error replies, which start with a word in capitals, such as `ERR`. Excludes those of a server that may be ready a moment later.
  */

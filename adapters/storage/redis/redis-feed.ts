@@ -1,15 +1,14 @@
 import { fromOrdered } from '../lib/ordered-text.ts'
-import { type Command, type Link, noop, sleep, withTimeout } from './redis-client.ts'
+import { sleep } from '../lib/wait.ts'
+import { type Command, type Link, noop, withTimeout } from './redis-client.ts'
 
 /** The source and the listeners of a feed. */
 export interface FeedOptions {
   link: Link
   /** Whether to use the link directly and never close it. Otherwise, the feed creates its own connections from it. */
   isReady: boolean
-  index: string
-  stream: string
-  /** The writer whose changes aren't reported at the start. */
-  writer: string
+  /** The names of the keys, and the writer whose changes aren't reported at the start. */
+  records: { index: string; stream: string; writer: string }
   /** Whether the store responds on its other connection. */
   isReachable(): boolean
   onChange(key: string): void
@@ -32,7 +31,8 @@ const START_TIMEOUT_MS = 5_000
  * entry is missing, the stream was trimmed, emptied, or restored, and every key may have changed.
  */
 export function startFeed(options: FeedOptions): () => void {
-  const { stream, index, writer, onChange, onGap } = options
+  const { onChange, onGap } = options
+  const { index, stream, writer } = options.records
   const startedAt = performance.now()
   let link: ReturnType<Link['duplicate']> | undefined
   /** The ID of the last entry that was read. */

@@ -1,0 +1,70 @@
+import { sleep } from '../lib/wait.ts'
+import { type Command, failure, isTransient, type Link, noop, withTimeout } from './redis-client.ts'
+
+/** Sends the commands of a store. */
+export interface RedisConnection {
+  /** Sends a command until it gets a response, so every command may run more than once. Default deadline: `getDeadline()`. */
+  send(args: () => Command, until?: number): Promise<unknown>
+  /** Returns when a command that is sent now times out, on the clock of `performance.now()`. */
+  getDeadline(): number
+  /** Whether the last command reached the server. */
+  isReachable(): boolean
+  /** Leaves your client's connection open. */
+  end(): void
+}
+
+/** The time limit of a command, including retries after a lost connection. After a failure, the shorter limit applies until a command succeeds. */
+const COMMAND_TIMEOUT_MS = 4_000
+const SHORT_TIMEOUT_MS = 250
+const PAUSE_MS = 50
+/** How long to wait for a new connection before trying another one. */
+const OPENING_MS = 1_000
+
+/**
+ * Sends commands over your client's connection, and replaces it after a failure or silence, because the old one might return the reply to one
+ * command as the reply to another. The hash tag of all keys is that of `key`; `store` is the name of the store in messages.
+ */
+export function createRedisConnection(link: Link, key: string, store: string): RedisConnection {
+  let replacement: ReturnType<Link['duplicate']> | undefined
+  let opening: Promise<unknown> | undefined
+  let openedAt = -OPENING_MS
+  let isReachable = true
+
+  const getDeadline = () => performance.now() + (isReachable ? COMMAND_TIMEOUT_MS : SHORT_TIMEOUT_MS)
+
+  function replace(): void {
+    if (performance.now() - openedAt < OPENING_MS) return
+    openedAt = performance.now()
+    replacement?.end()
+    replacement = link.duplicate()
+    opening = replacement.connected.catch(noop) // each command rejects, too, and reports the failure
+  }
+
+  async function sendOnce(args: Command): Promise<unknown> {
+    await opening
+    return (replacement ?? link).send(args, key)
+  }
+
+  return {
+    async send(args, until = getDeadline()) {
+      for (;;) {
+        try {
+          const reply = await withTimeout(sendOnce(args()), Math.max(0, until - performance.now()))
+          isReachable = true
+          return reply
+        } catch (cause) {
+          const mayPass = isTransient(cause)
+          if (mayPass) replace()
+          if (!mayPass || performance.now() + PAUSE_MS > until) {
+            isReachable = !mayPass
+            throw failure(cause, store)
+          }
+          await sleep(PAUSE_MS)
+        }
+      }
+    },
+    getDeadline,
+    isReachable: () => isReachable,
+    end: () => replacement?.end(),
+  }
+}

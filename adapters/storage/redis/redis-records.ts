@@ -1,0 +1,91 @@
+import type { Storage, Stored } from '../../../src/index.ts'
+import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
+import type { Command } from './redis-client.ts'
+import type { RedisConnection } from './redis-connection.ts'
+import { WRITE } from './scripts.ts'
+
+/** Entries per page of a list. */
+const PAGE = 500
+
+/** An entry: its version, a space, and the value. */
+const ENTRY = /^([\da-f-]{36}) ([\s\S]*)$/
+
+/** Reads and writes the entries of a store, the index of their names, and the stream of changes. The names of all keys start with `root`. */
+export function createRedisRecords({ send, getDeadline }: RedisConnection, root: string) {
+  const index = `${root}i`
+  const stream = `${root}s`
+  const writer = crypto.randomUUID()
+  /** How far the server's clock is ahead of this one, or a lower bound of it. It starts so low that the first write counts as late and is sent again. */
+  let clockOffsetMs = -1e15
+
+  const getEntryKey = (name: string) => `${root}k:${name}`
+  const read = (...args: Command) => send(() => args)
+
+  return {
+    index,
+    stream,
+    /** The ID of this store's own changes in the stream. */
+    writer,
+
+    get: async (key: string) => parseEntry(await read('GET', getEntryKey(toOrdered(key)))),
+
+    /** Implements `Storage.list`. */
+    async list(prefix: string, { after = '', limit = Number.POSITIVE_INFINITY }: RangeOptions = {}) {
+      const found: Array<Stored & { key: string }> = []
+      const start = toOrdered(prefix)
+      let from = after && after >= prefix ? `(${toOrdered(after)}` : `[${start}`
+      while (found.length < limit) {
+        const count = Math.min(PAGE, limit - found.length)
+        const range = [from, `(${getUpperBound(start)}`, 'LIMIT', '0', String(count)]
+        const names = (await read('ZRANGEBYLEX', index, ...range)) as string[] // Redis returns names
+        const texts = names.length > 0 ? await read('MGET', ...names.map(getEntryKey)) : []
+        for (const [at, name] of names.entries()) {
+          const stored = parseEntry((texts as unknown[])[at])
+          if (stored) found.push({ key: fromOrdered(name), ...stored })
+        }
+        if (names.length < count) break
+        from = `(${names.at(-1)}`
+      }
+      return found
+    },
+
+    /**
+     * Applies a write exactly once, no matter how often it is sent, and never after this function has rejected. The script compares the server's
+     * clock, which each reply contains, with the write's deadline.
+     */
+    async write(
+      operation: 'set' | 'delete' | 'increment',
+      key: string,
+      {
+        value = '',
+        ifVersion,
+        ttlMs,
+      }: { value?: string; ifVersion?: string | null | undefined; ttlMs?: number | undefined },
+    ) {
+      const id = crypto.randomUUID()
+      const name = toOrdered(key)
+      const ttl = ttlMs === undefined ? '' : String(Math.ceil(ttlMs))
+      const touched = [getEntryKey(name), index, `${root}x`, stream, `${root}o:${id}`]
+      const expected = ifVersion === undefined ? '*' : ifVersion === null ? '-' : `=${ifVersion}`
+      const until = getDeadline()
+      for (;;) {
+        const args = () => {
+          const latest = String(until + clockOffsetMs)
+          return ['EVAL', WRITE, '5', ...touched, operation, name, id, expected, value, ttl, writer, latest] as const
+        }
+        const [serverTime, result] = (await send(args, until)) as [string, string] // the script returns these two
+        clockOffsetMs = Number(serverTime) - performance.now()
+        if (result !== 'late') return { result, id } // a late write is retried until the timeout
+      }
+    },
+  }
+}
+
+type RangeOptions = NonNullable<Parameters<Storage['list']>[1]>
+
+function parseEntry(reply: unknown): Stored | undefined {
+  if (reply === null) return undefined
+  const text = String(reply)
+  const [, version = text.slice(0, 36), value = text] = ENTRY.exec(text) ?? [] // an entry from another program is read as one damaged record
+  return { value, version }
+}
