@@ -47,14 +47,15 @@ export function parseInput(body: Fields, context: InputContext): Conversation {
   return reader.getConversation()
 }
 
-function createInputReader({ namespaces, warnings, getItem, compact }: InputContext) {
+function createInputReader(context: InputContext) {
+  const { namespaces, warnings, compact } = context
   const turns: Turn[] = []
   const tools: OfferedTool[] = []
   const hostedTexts = new Set<AssistantPart>() // texts about tools that OpenAI ran
   const openCalls = new Set<string>() // calls without a result, in order, for results that don't name their call
 
   function read(entry: Fields, isLast: boolean) {
-    const item = isReference(entry.value) ? resolveReference(entry) : entry
+    const item = isReference(entry.value) ? resolveReference(entry, context) : entry
     if (!item) return
     const parts = parseAssistantItem(item, namespaces, warnings)
     if (parts) return addParts(parts)
@@ -70,14 +71,14 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
       }
       case 'function_call_output':
       case 'custom_tool_call_output':
-        return addResult(parseResult(item, type === 'custom_tool_call_output'))
+        return addResult(item, parseOutput(item, readCallId(item), warnings))
       case 'additional_tools':
       case 'tool_search_output':
         tools.push(...parseTools(item, namespaces, warnings))
-        if (item.any('execution') === 'client') return reject(item, type)
+        if (item.any('execution') === 'client') return rejectType(item, type, warnings)
         return
       case 'tool_search_call':
-        if (item.any('execution') === 'client') return reject(item, type)
+        if (item.any('execution') === 'client') return rejectType(item, type, warnings)
         return
       case 'compaction':
       case 'compaction_summary':
@@ -87,7 +88,10 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
         return warnings.reject(item.path('type'), 'must be the last item of the input.')
       default: {
         const result = parseClientResult(item.value)
-        return result ? addResult(addCallId(item, result)) : reject(item, type)
+        if (!result) return rejectType(item, type, warnings)
+        const id = item.string('id') // some outputs have the call ID as their own
+        const callId = readCallId(item, id !== undefined && openCalls.has(id) ? id : undefined)
+        return addResult(item, { ...result, callId })
       }
     }
   }
@@ -126,14 +130,7 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
     else if (parts.length > 0) turns.push({ role: 'assistant', content: [...parts] })
   }
 
-  /** Adds the call ID to the output of a tool that the client runs. Some outputs have it as their own ID. */
-  function addCallId(item: Fields, output: Omit<ToolResult, 'callId'>): ToolResult {
-    const id = item.string('id')
-    const result = { ...output, callId: readCallId(item, id !== undefined && openCalls.has(id) ? id : undefined) }
-    warnings.setPath(result, item.at)
-    return result
-  }
-
+  /** Reads the call that a result belongs to. Without `call_id`, it is the call with `fallbackId`, or else the first one without a result. */
   function readCallId(item: Fields, fallbackId?: string): string {
     const [next] = openCalls
     return (
@@ -144,38 +141,13 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
     )
   }
 
-  function parseResult(item: Fields, isFreeForm: boolean): ToolResult {
-    const result = omitUndefined<ToolResult>({
-      callId: readCallId(item),
-      name: item.string('name'),
-      content: parseContent(item, 'output', warnings, contentForm),
-      isFreeForm: isFreeForm || undefined,
-    })
-    item.ignore('id', 'status')
-    item.drop()
+  function addResult(item: Fields, result: ToolResult) {
     warnings.setPath(result, item.at)
-    return result
-  }
-
-  function addResult(result: ToolResult) {
     openCalls.delete(result.callId)
     const last = turns.at(-1)
     if (last?.role === 'tool') last.results.push(result)
     else turns.push({ role: 'tool', results: [result] })
   }
-
-  /** Returns the item that a reference names. Rejects unknown items, except reasoning, which a conversation can do without. */
-  function resolveReference(item: Fields): Fields | undefined {
-    const id = item.string('id') ?? ''
-    const storedItem = getItem?.(id)
-    if (storedItem) return readElementFields(storedItem, item.at, warnings)
-    if (id.startsWith('rs_')) return void warnings.noteDropped(item.at)
-    const reason = `this gateway does not store the item "${id}" or no longer has it. Send the items themselves, as clients do with "store": false.`
-    return warnings.reject(item.path('type'), reason)
-  }
-
-  const reject = (item: Fields, type: string): never =>
-    warnings.reject(item.path('type'), `items of type "${type}" only work with one vendor.`)
 
   return {
     read,
@@ -189,6 +161,31 @@ function createInputReader({ namespaces, warnings, getItem, compact }: InputCont
       return { turns: whole, tools }
     },
   }
+}
+
+/** Returns the item that a reference names. Rejects unknown items, except reasoning, which a conversation can do without. */
+function resolveReference(item: Fields, { warnings, getItem }: InputContext): Fields | undefined {
+  const id = item.string('id') ?? ''
+  const storedItem = getItem?.(id)
+  if (storedItem) return readElementFields(storedItem, item.at, warnings)
+  if (id.startsWith('rs_')) return void warnings.noteDropped(item.at)
+  const reason = `this gateway does not store the item "${id}" or no longer has it. Send the items themselves, as clients do with "store": false.`
+  return warnings.reject(item.path('type'), reason)
+}
+
+const rejectType = (item: Fields, type: string, warnings: Warnings): never =>
+  warnings.reject(item.path('type'), `items of type "${type}" only work with one vendor.`)
+
+function parseOutput(item: Fields, callId: string, warnings: Warnings): ToolResult {
+  const result = omitUndefined<ToolResult>({
+    callId,
+    name: item.string('name'),
+    content: parseContent(item, 'output', warnings, contentForm),
+    isFreeForm: item.string('type') === 'custom_tool_call_output' || undefined,
+  })
+  item.ignore('id', 'status')
+  item.drop()
+  return result
 }
 
 function parseMessage(item: Fields, warnings: Warnings): SystemTurn | UserTurn {
