@@ -63,7 +63,10 @@ const refusals: Array<[entry: unknown, error: string]> = [
   [{ model: 'x', weight: '1' }, `"models[1].weight" ${WEIGHT}`],
   [{ model: 'x', weight: null }, `"models[1].weight" ${WEIGHT}`],
   [{ model: 'x', wieght: 1 }, 'Unknown field "models[1].wieght". Did you mean "weight"?'],
-  [{ model: 'x', zone: 'eu' }, 'Unknown field "models[1].zone". Known: "model", "weight", "when", "voices", "params".'],
+  [
+    { model: 'x', zone: 'eu' },
+    'Unknown field "models[1].zone". Known: "model", "weight", "when", "where", "voices", "params".',
+  ],
   [
     { model: 'x', params: { foo: 1 } },
     'Unknown field "models[1].params.foo". Known: "maxTokens", "temperature", "topP", "topK", "stopSequences", "seed", "presencePenalty", "frequencyPenalty", "reasoning".',
