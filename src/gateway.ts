@@ -1,4 +1,5 @@
 import { compose } from './compose.ts'
+import { type CodeConfig, readCodeConfig } from './config/code-config.ts'
 import { createCore } from './core.ts'
 import { adaptFeature } from './extend.ts'
 import type { Feature, FeatureApi } from './feature.ts'
@@ -17,6 +18,7 @@ import { createRouteFeature } from './features/request-models/route-feature.ts'
 import { createLazyTokens } from './features/tokens/lazy-tokens.ts'
 import { createUsage } from './features/usage/usage-feature.ts'
 import type { Exchange, Reply } from './lib/exchange.ts'
+import { once } from './lib/promises.ts'
 import { createManagementFeature } from './management/management-feature.ts'
 import type { Management } from './management/operations.ts'
 import { checkOptions, type GatewayOptions } from './options.ts'
@@ -51,6 +53,12 @@ export interface Gateway<Operations = unknown> {
    * `GatewayError` where it returns an error. Includes the operations of the features in `extend`.
    */
   readonly api: Management & Operations
+  /**
+   * Replaces the connections, combos, aliases, models, and settings that are defined in code in one step; omitted sections become empty.
+   * In-flight requests and their streams finish with the previous ones, and new requests use the new ones. Ignores all other options. Rejects
+   * with a TypeError, and changes nothing, where `createGateway` would throw one.
+   */
+  reload(config: CodeConfig): Promise<void>
   /**
    * Responds to new requests with a 503, gives in-flight ones `graceMs` (default 10,000) to finish, aborts the rest, and waits up to ten
    * seconds for background work, such as your hooks. Doesn't close `storage`; close it yourself.
@@ -150,7 +158,28 @@ export function createGatewayWith(
       resume: management.resume,
     },
   })
-  const members = { ...gateway, api: management.api }
+  const reload = once(async () => {
+    const { createReload } = await import('./config/reload.ts')
+    return createReload({
+      ...core,
+      findCredentials: pipeline.getContext().sourcedCredentials,
+      read(config, now) {
+        checkOptions(config)
+        return readCodeConfig(
+          { ...config, onRouteError: options.onRouteError ?? 'fail' },
+          { catalog: core.catalog, now },
+        )
+      },
+    })
+  })
+  const members = {
+    ...gateway,
+    api: management.api,
+    async reload(config: CodeConfig) {
+      core.admit()
+      await (await reload())(config)
+    },
+  }
   const callable = Object.assign(gateway.fetch, members) as Gateway // `fetch` is the gateway itself; its members are only set here
   return {
     gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable,

@@ -9,7 +9,7 @@ export interface CodeRecords {
   /** The defined settings. */
   readonly settings: JsonObject
   /** Credentials, and functions that return them, by `codeSecretId`. They aren't part of the records, so they are never stored. */
-  readonly secrets: Map<string, string | CredentialSource | SharedCredentialSource>
+  readonly secrets: Map<string, CodeSecret>
   /** Functions that decide whether a request uses an entry. The first one has the number 1 in `when.function`. */
   readonly conditions: readonly ConditionFunction[]
   /** What happens to a request if such a function fails. */
@@ -18,6 +18,9 @@ export interface CodeRecords {
 
 /** Decides whether a request uses an entry of a combo. */
 export type ConditionFunction = (request: object, context: { signal: AbortSignal }) => unknown
+
+/** A connection's credential, or the function that returns it. */
+export type CodeSecret = string | CredentialSource | SharedCredentialSource
 
 /** Contains the current records that are defined in code. */
 export interface CodeLayer {
@@ -59,4 +62,5 @@ export function withCodeRecords(storage: Storage, code: CodeLayer): Storage {
   }
 }
 
-const CODE_VERSION = 'code'
+/** The version of all records in code. */
+export const CODE_VERSION = 'code'

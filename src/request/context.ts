@@ -1,6 +1,5 @@
 import type { InFlight } from '../lib/in-flight.ts'
 import type { BodyTime } from '../lib/timed-body.ts'
-import type { CodeRecords } from '../records/code-records.ts'
 import type { ConnectionRecord } from '../records/store.ts'
 import type { StoredSettings } from '../records/stored-settings.ts'
 import type { GroupRouting } from './choose/group-routing.ts'
@@ -83,8 +82,6 @@ export interface PipelineContext extends CodecContext {
   readTerms(source: RequestTermsSource): Promise<RequestTerms>
   /** Returns the connection's credential, decrypted; `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>
-  /** Returns the records that are defined in code. */
-  code(): CodeRecords
   /** Loads the credentials of connections whose `apiKey` is a function; returns `undefined` for any other connection. */
   sourcedCredentials: (connection: ConnectionRecord) => Promise<SourcedCredentials> | undefined
   /** The credentials of all connections that can be decrypted, to redact them in errors and headers. */

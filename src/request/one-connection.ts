@@ -11,6 +11,6 @@ export async function createConnectionTable(
   const connections = all.filter((one) => one.id === id).map((one) => ({ ...one, isActive: true, draining: false }))
   return createRouteTable(
     { connections, customModels, combos: [], aliases: [], providers: [] },
-    { catalog, basePath, customModels: async () => customModels },
+    { catalog, basePath, customModels: async () => customModels, code: store.code.records },
   )
 }

@@ -106,7 +106,6 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     withRules: createRuleApplier(health),
     getApiKey,
     sourcedCredentials: (connection) => findSource(connection) && sourced(),
-    code: () => store.code.records,
     knownKeys: createKnownKeys({ connections: () => store.connections.all(), getApiKey, clock }),
     cloudCall: async (ask, target) => (await clouds())(ask, target),
     retryBudget: createRetryBudget(clock),

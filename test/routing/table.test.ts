@@ -1,3 +1,4 @@
+import { createCodeLayer } from '../../src/records/code-records.ts'
 import type { ProviderRecord } from '../../src/records/store.ts'
 import { walkRoutes } from '../../src/request/routing/follow.ts'
 import type { Group, GroupChoice, Route, StrategyInputs } from '../../src/request/routing/group.ts'
@@ -52,7 +53,7 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
   }
   const table = createRouteTable(
     { combos, connections: records, providers, aliases: map, customModels: [] },
-    { catalog, customModels: async () => [] },
+    { catalog, customModels: async () => [], code: createCodeLayer().records },
   )
   async function ways(model: string) {
     const found: string[] = []

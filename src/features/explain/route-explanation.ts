@@ -95,7 +95,7 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
     const { exchange = unsent, list: ownList } = requestTerms ?? {}
     const excluded = new Set<GroupEntry>()
     const { clock } = gateway
-    const code = gateway.code()
+    const { code } = table
     const onError = (error: unknown) => {
       failure = toGatewayError(error).message
     }

@@ -36,7 +36,7 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
     getGroupRoutes(group, request) {
       const { call, exchange, table, context, log, owner, list } = request
       if (group !== list) checkComboKind(group, call.endpoint, table)
-      const functions = context.code().conditions.length > 0 ? createEntryFunctions(request) : undefined
+      const functions = table.code.conditions.length > 0 ? createEntryFunctions(request) : undefined
       const facts = readFacts(call, { owner, header: (name) => exchange.header(name), functions })
       log.targetRules.push(findEntryPolicyRefusal)
       const selection = chooser.startSelection(facts, context.health)
@@ -55,7 +55,7 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
 /** Rejects targets that don't meet the `where` of the entries that led to them. */
 export const findEntryPolicyRefusal: TargetRule = ({ call }, _, route) => findEntryPolicyError(route, call.model)
 
-function createEntryFunctions({ log, call, exchange, client, context }: ModelRequest): EntryFunctions {
+function createEntryFunctions({ log, call, exchange, client, context, table }: ModelRequest): EntryFunctions {
   const excluded = new Set<GroupEntry>()
   const { clock, onError } = context
   return {
@@ -63,7 +63,7 @@ function createEntryFunctions({ log, call, exchange, client, context }: ModelReq
     async evaluate(group) {
       const { excludeEntries } = await import('../function-conditions.ts')
       const source = { id: log.id, call, exchange, caller: client.caller, signal: client.signal, clock, onError }
-      await excludeEntries(group, excluded, { ...source, code: context.code() })
+      await excludeEntries(group, excluded, { ...source, code: table.code })
     },
   }
 }

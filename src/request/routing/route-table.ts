@@ -4,6 +4,7 @@ import { findEndpoint } from '../../protocols/kinds/kinds.ts'
 import { sortActiveConnections } from '../../protocols/providers/provider-connections.ts'
 import { getProviderNames } from '../../protocols/providers/provider-names.ts'
 import { createTarget } from '../../protocols/providers/target.ts'
+import type { CodeRecords } from '../../records/code-records.ts'
 import { readRules } from '../../records/readings.ts'
 import type { ComboRecord } from '../../records/record-collections.ts'
 import type { AliasRecord, ConnectionRecord, ProviderRecord, Store } from '../../records/store.ts'
@@ -130,6 +131,8 @@ export interface RouteTable {
    */
   findTargets(model: string): readonly RouteTarget[] | undefined
   readonly catalog: Catalog
+  /** The records in code that the table was created from. */
+  readonly code: CodeRecords
   readonly combos: ReadonlyMap<string, Group>
   /** The active connections by the names of their providers. The first one of each name is the one in the model list. */
   readonly byName: NamedConnections
@@ -158,12 +161,13 @@ export interface RouteTableDependencies {
   /** Default: none. */
   basePath?: string
   customModels(): Promise<readonly CustomModel[]>
+  code: CodeRecords
 }
 
 /** Creates the route table of the given records. */
 export function createRouteTable(
   routes: RoutingRecords,
-  { catalog, basePath = '', customModels }: RouteTableDependencies,
+  { catalog, basePath = '', customModels, code }: RouteTableDependencies,
 ): RouteTable {
   const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))
   const taken = new Set([...aliases.keys(), ...routes.combos.map(({ name }) => name)])
@@ -241,6 +245,7 @@ export function createRouteTable(
     combos,
     byName: connections,
     catalog,
+    code,
     connections: routes.connections,
     basePath,
     aliases,
@@ -302,14 +307,15 @@ export function createModelRouter({
   let compiled: { from: RoutingRecords; table: RouteTable } | undefined
   let last: { reads: readonly unknown[]; table: Promise<RouteTable> } | undefined
 
-  function compile(from: RoutingRecords): RouteTable {
+  function compile(from: RoutingRecords, code: CodeRecords): RouteTable {
     if (!compiled || !isSame(Object.values(compiled.from), Object.values(from)))
-      compiled = { from, table: createRouteTable(from, deps) }
+      compiled = { from, table: createRouteTable(from, { ...deps, code }) }
     return compiled.table
   }
 
-  return () => {
-    const { connections, combos, aliases, providers, customModels } = store
+  return function getTable(): Promise<RouteTable> {
+    const { connections, combos, aliases, providers, customModels, code } = store
+    const { records } = code
     const reads = [connections.all(), combos.all(), aliases.all(), providers.all(), customModels.all()] as const
     if (last && isSame(last.reads, reads)) return last.table
     const [connectionRecords, comboRecords, aliasRecords, providerRecords, modelRecords] = reads
@@ -317,7 +323,9 @@ export function createModelRouter({
     const table = trackValue(
       Promise.all([connectionRecords, comboRecords, aliasRecords, providerRecords, priced]).then(
         ([connections, combos, aliases, providers, customModels]) =>
-          compile({ connections, combos, aliases, providers, customModels }),
+          code.records === records // otherwise, some may have been read before a reload
+            ? compile({ connections, combos, aliases, providers, customModels }, records)
+            : getTable(),
       ),
     )
     last = { reads, table }

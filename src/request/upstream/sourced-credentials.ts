@@ -74,6 +74,12 @@ export class SourcedCredentials {
     return this.renew(use, rejected)
   }
 
+  /** Forgets the credentials of a connection that no request uses anymore. */
+  forget({ id, updatedAt }: ConnectionRecord): void {
+    const start = JSON.stringify([id, updatedAt]).slice(0, -1)
+    for (const known of this.#known.keys()) if (known.startsWith(`${start},`)) this.#known.delete(known)
+  }
+
   /** Lists the forms in which a provider may quote this credential and the latest others, longest first, for removal from errors. */
   listQuotable(apiKey: string | undefined): readonly string[] {
     const own = apiKey === undefined ? [] : listQuotableForms(apiKey)

@@ -1,0 +1,148 @@
+import type { InFlight } from '../lib/in-flight.ts'
+import { isObject } from '../lib/json.ts'
+import { createMutex } from '../lib/promises.ts'
+import { isPlainObject } from '../lib/shape-problem.ts'
+import { CODE_VERSION, type CodeRecords, type CodeSecret, codeSecretId } from '../records/code-records.ts'
+import { isDefinedInCode } from '../records/defined-in-code.ts'
+import { CONNECTIONS, type ConnectionRecord } from '../records/record-collections.ts'
+import type { Records } from '../records/records.ts'
+import type { Store } from '../records/store.ts'
+import type { Envelope } from '../records/stored-records.ts'
+import { type StoredSettings, toSettings } from '../records/stored-settings.ts'
+import type { PipelineContext } from '../request/context.ts'
+import type { RequestEvents } from '../request/request-events.ts'
+import type { Clock } from '../types.ts'
+import type { CodeConfig } from './code-config.ts'
+
+interface ReloadDependencies {
+  store: Store
+  clock: Pick<Clock, 'now'>
+  inFlight: Pick<InFlight, 'values'>
+  events: RequestEvents
+  /** Reads a configuration. Throws a TypeError if it is invalid. */
+  read(config: CodeConfig, now: number): CodeRecords
+  findCredentials: PipelineContext['sourcedCredentials']
+  onError(error: unknown): void
+}
+
+/**
+ * Creates the function that replaces the configuration in code. It rejects with a TypeError, and changes nothing, if the configuration is invalid.
+ * Requests that have found their targets keep them and their credentials; all others use the new configuration.
+ */
+export function createReload(dependencies: ReloadDependencies): (config: CodeConfig) => Promise<void> {
+  const { store, clock, inFlight, events, read, findCredentials, onError } = dependencies
+  const { code } = store
+  const runInOrder = createMutex()
+  let lastAt = findLastUpdate(code.records)
+
+  /** Forgets the credentials of these connections once no request that may use them is in flight. */
+  function forgetLater(connections: readonly ConnectionRecord[]): void {
+    const waiting = new Set(inFlight.values())
+    function forget() {
+      for (const connection of connections) {
+        findCredentials(connection)?.then((credentials) => credentials.forget(connection), onError)
+        code.records.secrets.delete(codeSecretId(connection))
+      }
+    }
+    if (waiting.size === 0) {
+      forget()
+      return
+    }
+    const stop = events.add({
+      ended({ client }) {
+        waiting.delete(client)
+        if (waiting.size > 0) return
+        forget()
+        queueMicrotask(stop) // not while the listeners are being called
+      },
+    })
+  }
+
+  async function replace(given: CodeRecords): Promise<void> {
+    const settings = await readStoredSettings(store)
+    const before = code.records
+    const next = keepUnchanged(given, before)
+    const removed = listConnections(before).filter((connection) => {
+      const id = codeSecretId(connection)
+      return before.secrets.has(id) && !next.secrets.has(id)
+    })
+    for (const [id, secret] of before.secrets) if (!next.secrets.has(id)) next.secrets.set(id, secret)
+    code.records = next
+    for (const records of [store.connections, store.combos, store.customModels, store.aliases])
+      replaceEntries(records as Records<object>, next) // any type of record
+    if (settings) store.settings.source.replace(settings)
+    else store.settings.source.expire()
+    if (removed.length > 0) forgetLater(removed)
+  }
+
+  return async (config) => {
+    if (!isPlainObject(config)) throw new TypeError('gateway.reload takes an object, such as { connections, combos }.')
+    lastAt = Math.max(clock.now(), lastAt + 1) // credentials and failures belong to a connection and its time
+    const next = read(config, lastAt)
+    await runInOrder(() => replace(next))
+  }
+}
+
+/** Reads the settings without those that are defined in code. Resolves to `undefined` if there are none in memory or in the storage. */
+async function readStoredSettings({ settings }: Store): Promise<StoredSettings | undefined> {
+  const loaded = await settings.source.load().catch(() => undefined)
+  if (loaded?.members && loaded.isSigned) return toSettings(loaded.members)
+  return settings.read().catch(() => undefined) // requests get the error
+}
+
+/** Applies the change of the records in code to the entries in memory, which are then reread. They may be used until then. */
+function replaceEntries<T extends object>({ source: { view, stored } }: Records<T>, { values }: CodeRecords): void {
+  view.applyChange((entries) => {
+    const prefix = stored.getKey('')
+    const own = [...values].flatMap(([key, text]) => {
+      if (!key.startsWith(prefix)) return []
+      return [stored.toEntry(decodeURIComponent(key.slice(prefix.length)), parse<T>(text), CODE_VERSION)]
+    })
+    const others = entries.filter(({ id, record }) => !isDefinedInCode(record) && !values.has(stored.getKey(id)))
+    entries.length = 0
+    for (const entry of [...own, ...others]) entries.push(entry) // `order` of the records in code is below all others
+    return false
+  })
+}
+
+/** Returns the new records. Unchanged ones keep their times, so that credentials and health stay known. */
+function keepUnchanged(given: CodeRecords, before: CodeRecords): CodeRecords {
+  const { values, secrets } = given
+  const nextValues = new Map<string, string>()
+  const nextSecrets: CodeRecords['secrets'] = new Map()
+  for (const [key, text] of values) {
+    const { order, record } = parse<TimedRecord>(text)
+    const { record: previous } = parse<TimedRecord>(before.values.get(key) ?? '{"record":{}}')
+    const isConnection = key.startsWith(CONNECTIONS)
+    const secret = isConnection ? secrets.get(codeSecretId(record)) : undefined
+    if (previous.updatedAt !== undefined) {
+      record.createdAt = previous.createdAt
+      const isSame = JSON.stringify({ ...record, updatedAt: previous.updatedAt }) === JSON.stringify(previous)
+      if (isSame && (!isConnection || isSameSource(secret, before.secrets.get(codeSecretId(previous)))))
+        record.updatedAt = previous.updatedAt
+    }
+    if (secret !== undefined) nextSecrets.set(codeSecretId(record), secret)
+    nextValues.set(key, JSON.stringify({ order, record }))
+  }
+  return { ...given, values: nextValues, secrets: nextSecrets }
+}
+
+/** A record in code; only connections and combos have times. */
+interface TimedRecord {
+  id: string
+  createdAt: string
+  updatedAt: string
+}
+
+/** Whether both are the same credential, or functions that return the same. */
+const isSameSource = (one: CodeSecret | undefined, other: CodeSecret | undefined): boolean =>
+  one === other || (isObject(one) && isObject(other) && one.resolve === other.resolve)
+
+const parse = <T>(text: string): Envelope<T> => JSON.parse(text) // `readCodeConfig` wrote it
+
+const listConnections = ({ values }: CodeRecords): ConnectionRecord[] =>
+  [...values].flatMap(([key, text]) => (key.startsWith(CONNECTIONS) ? [parse<ConnectionRecord>(text).record] : []))
+
+/** Returns when the latest connection was defined; epoch ms, 0 without any. */
+const findLastUpdate = (records: CodeRecords): number =>
+  Math.max(0, ...listConnections(records).map(({ updatedAt }) => Date.parse(updatedAt)))
