@@ -52,17 +52,16 @@ export function createFindingGuard(
       ...given,
       changes: true,
       countUnfinished: (text) => countAtEnd(text, (unit) => /[a-z0-9-]/i.test(unit), 32),
-      check: ({ parts, stage }, { memory, request }) => ({
-        verdict: 'change',
-        changes:
+      check({ parts, stage }, { memory, request }) {
+        const isSigned = request.format === 'anthropic-messages' // providers reject signed reasoning that has changed
+        const unsigned = parts.filter(({ kind }) => !isSigned || kind !== 'reasoning')
+        const scope = request.key?.id ?? request.account?.id ?? ''
+        const changes =
           stage === 'request'
-            ? mask(parts, findAll(parts), {
-                memory,
-                scope: request.key?.id ?? request.account?.id ?? '',
-                neverRestored,
-              })
-            : unmask(parts, memory),
-      }),
+            ? mask(parts, findAll(unsigned), { memory, scope, neverRestored })
+            : unmask(unsigned, memory)
+        return { verdict: 'change', changes }
+      },
     }
   return {
     ...given,

@@ -1,0 +1,45 @@
+import { pii } from '../../src/features/guards/guards.ts'
+import { messageEvents } from '../pipeline/support/answers.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openWorld } from './world.ts'
+
+const test = suite('masks and signed thinking')
+
+const masks = pii({ name: 'm', action: 'mask', types: ['email'] })
+const request = (content: unknown[], more = {}) => ({
+  ...{ model: 'one/m', max_tokens: 9, ...more },
+  messages: [
+    { role: 'user', content: 'Write to a@b.com' },
+    { role: 'assistant', content: [...content, { type: 'text', text: 'I wrote to c@d.com' }] },
+    { role: 'user', content: 'Again' },
+  ],
+})
+
+test('check 69: a signed thinking block of a request stays unchanged', async () => {
+  const { send, upstream } = await openWorld([masks], { format: 'anthropic-messages' })
+  const block = { type: 'thinking', thinking: 'The mail is for e@f.com', signature: 'c2ln' }
+  await send('/v1/messages', request([block]))
+  const sent = upstream.calls[0]?.body ?? ''
+  assert.match(sent, JSON.stringify(block))
+  assert.not.match(sent, 'a@b.com')
+  assert.not.match(sent, 'c@d.com')
+})
+
+test('check 69: a thinking block of a stream keeps its placeholder, and the text gets its value', async () => {
+  const probe = await openWorld([masks], { format: 'anthropic-messages' })
+  await probe.send('/v1/messages', request([]))
+  const placeholder = /EMAIL-1-\w+/.exec(probe.upstream.calls[0]?.body ?? '')?.[0] ?? ''
+  const [start = '', ...rest] = messageEvents(`Sent to ${placeholder}.`)
+  const write = (type: string, fields: object) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, index: 9, ...fields })}\n\n`
+  const thinking = [
+    write('content_block_start', { content_block: { type: 'thinking', thinking: '', signature: '' } }),
+    write('content_block_delta', { delta: { type: 'thinking_delta', thinking: `For ${placeholder}.` } }),
+    write('content_block_delta', { delta: { type: 'signature_delta', signature: 'c2ln' } }),
+    write('content_block_stop', {}),
+  ]
+  const { send } = await openWorld([masks], { format: 'anthropic-messages', events: [start, ...thinking, ...rest] })
+  const text = await (await send('/v1/messages', request([], { stream: true }))).text()
+  assert.match(text, `For ${placeholder}.`)
+  assert.match(text, 'a@b.com')
+})
