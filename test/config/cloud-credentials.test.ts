@@ -8,7 +8,7 @@ import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('credentials of clouds')
+const test = suite('cloud credentials')
 
 interface Call {
   url: string
@@ -177,7 +177,7 @@ const PACKAGES = {
 } as const
 
 for (const [name, [connections, model]] of Object.entries(PACKAGES))
-  test(`an error names the package "${name}" if it is missing, and the next request loads it again`, async () => {
+  test(`an error names the package "${name}" if the package is missing, and the next request tries to load it again`, async () => {
     let loads = 0
     const hooks = registerHooks({
       resolve(specifier, context, next) {

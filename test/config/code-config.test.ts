@@ -129,7 +129,7 @@ test('rejects changes to records defined in code with a 409, and stores nothing'
     assert.not(stored.includes(text), text)
 })
 
-test('discovering the models of a connection in code fails before its server is called', async () => {
+test('discovering the models of a connection in code fails without a call to the server', async () => {
   const { api, calls } = open()
   assert.is(await refusal(api.connections.discover('mine')), '409 DEFINED_IN_CODE')
   assert.is(await refusal(api.connections.update('mine', { discover: true })), '409 DEFINED_IN_CODE')

@@ -135,7 +135,7 @@ const rotating = () => {
 const rejectsFirst: Respond = ({ authorization }) =>
   authorization === 'Bearer rotated-key-1' ? unauthorized() : undefined
 
-test('a stream is sent again with the rotated credential after a 401, and arrives whole', async () => {
+test('a stream is sent again with the rotated credential after a 401, and arrives complete', async () => {
   const { reasons, source } = rotating()
   await withGateway(
     async (served) => {
@@ -152,7 +152,7 @@ test('a stream is sent again with the rotated credential after a 401, and arrive
   )
 })
 
-test('a stream goes to the next target if the rotated credential is rejected as well', async () => {
+test('a stream falls back to the next target if the rotated credential is also rejected', async () => {
   const { reasons, source } = rotating()
   await withGateway(
     async (served) => {
@@ -182,7 +182,7 @@ test('100 concurrent requests and streams whose credential was revoked share one
   )
 })
 
-test('a function that hangs fails its target after five seconds with the class `credentials`, and the next one responds', async () => {
+test('a function that hangs fails its target after five seconds with the class `credentials`, and the next target responds', async () => {
   let signal: AbortSignal | undefined
   const source: CredentialSource = (request) => {
     signal = request.signal

@@ -13,7 +13,7 @@ const test = suite('the option route')
 const onlyOneFails: Answering = (call, signal) =>
   call.provider === 'one' ? failWith503(call, signal) : both(call, signal)
 
-test('a model that route returns stands for the requested name', async () => {
+test('a model that route returns replaces the requested name', async () => {
   const { chat, up, records } = openRouted({ route: () => 'two/m' })
   for (const model of ['auto', 'one/m', 'smart']) assert.is((await chat({ model })).status, 200, model)
   assert.equal(up.providers, ['two', 'two', 'two'])
@@ -35,7 +35,7 @@ test('a request is routed as usual if route returns nothing', async () => {
   assert.is(await outcomeOf(await chat({ model: 'auto' })), '404 model_not_found')
 })
 
-test('route can return a list, which fails over across formats', async () => {
+test('route can return a list, which falls back across formats', async () => {
   const { chat, up } = openRouted({
     answer: onlyOneFails,
     route: () => ['one/m', { model: 'claude/c', params: { maxTokens: 5 } }],
@@ -223,7 +223,7 @@ for (const [what, [route, problem]] of Object.entries(failing))
     assert.equal([records[0]?.error, records[0]?.status], ['ROUTE_FAILED', 503])
   })
 
-test('check 78: a route that hangs fails after a second, and its signal aborts', async () => {
+test('check 78: a route function that hangs fails after a second, and its signal aborts', async () => {
   const signals: AbortSignal[] = []
   const { chat, clock, up, errors } = openRouted({
     route: (_, { signal }) => {

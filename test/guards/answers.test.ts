@@ -25,7 +25,7 @@ const toStream = (pieces: readonly string[]) => [
 ]
 
 for (const client of clientNames) {
-  test(`check 35: a refused response has no text, a usage, and the finish reason of its format (${client})`, async () => {
+  test(`check 35: a refused response has usage and the finish reason of its format, but no text (${client})`, async () => {
     const { say } = await openWorld([w], { answer: chatAnswer(`The word is ${WORD}.`) })
     const response = await say(client, 'Hi')
     const text = await response.text()
@@ -42,7 +42,7 @@ for (const client of clientNames) {
     ['in two pieces', ['One. ', 'SES', 'AME']],
     ['letter by letter', [...`One. Two. ${WORD}.`]],
   ] as const)
-    test(`check 36: a stream ends in its format before a refused word, ${title} (${client})`, async () => {
+    test(`check 36: a stream ends before a refused word, in the client's format, ${title} (${client})`, async () => {
       const { say } = await openWorld([w], { events: toStream(pieces) })
       const response = await say(client, 'Hi', { stream: true })
       const text = await response.text()
@@ -64,7 +64,7 @@ for (const client of clientNames) {
   })
 }
 
-test('check 42: one refused choice of several ends alone', async () => {
+test('check 42: if one of several choices is refused, only that choice ends', async () => {
   const answer = chatAnswer('Fine.')
   const other = { index: 1, message: { role: 'assistant', content: WORD }, finish_reason: 'stop' }
   const { say } = await openWorld([w], { answer: { ...answer, choices: [...answer.choices, other] } })

@@ -41,7 +41,7 @@ test('check 20: a field that appears twice is refused', async () => {
   assert.is((await send('/v1/chat/completions', body)).status, 400)
 })
 
-test('check 21: half of a surrogate pair is refused', async () => {
+test('check 21: an unpaired surrogate is refused', async () => {
   const { send } = await openWorld([w])
   const body = '{"model":"one/m","messages":[{"role":"user","content":"\\ud83d"}]}'
   assert.is((await send('/v1/chat/completions', body)).status, 400)
@@ -61,7 +61,7 @@ test('check 6: token arrays are refused', async () => {
 
 const key = `sk-${'a1B2'.repeat(10)}`
 
-test('check 23: secrets are found in base64, in hex, and percent-encoded', async () => {
+test('check 23: secrets are found in base64, hex, and percent-encoding', async () => {
   const hex = Array.from(key, (letter) => letter.charCodeAt(0).toString(16)).join('')
   const percent = Array.from(key, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
   for (const text of [`Use ${key} please`, btoa(`key=${key}`), hex, percent]) {
@@ -80,7 +80,7 @@ const personal: Record<string, [real: string, other: string]> = {
 }
 
 for (const [type, [real, other]] of Object.entries(personal))
-  test(`pii: "${type}" is found by its form and check digits`, async () => {
+  test(`pii: "${type}" is found by its format and check digits`, async () => {
     const { say } = await openWorld([pii({ name: 'p', types: [type as 'email'] })])
     const refused = await say('openai-chat', `It is ${real}, see?`)
     assert.is(refused.status, 400, real)
@@ -179,7 +179,7 @@ for (const client of clientNames)
       }
   })
 
-test('check 63: a value with quotes is restored as valid JSON in the arguments of a call', async () => {
+test('check 63: a value with quotes is restored as valid JSON in tool call arguments', async () => {
   const quoting: Guard = words({ name: 'q', words: ['say "hi"'], action: 'mask' })
   const probe = await openWorld([quoting])
   await probe.say('openai-chat', 'say "hi"')
@@ -200,7 +200,7 @@ test('check 63: a value with quotes is restored as valid JSON in the arguments o
   assert.equal(JSON.parse(joined), { text: 'say "hi"' })
 })
 
-test('check 64: a placeholder that the model invents stays', async () => {
+test('check 64: a placeholder that the model invents is left unchanged', async () => {
   const placeholder = await findPlaceholder()
   const invented = placeholder.replace('-1-', '-9-')
   const { say } = await openWorld([mask], { answer: chatAnswer(`To ${invented}`) })
@@ -214,7 +214,7 @@ test('check 65: a placeholder that the user wrote does not become an address', a
   assert.match(text, `Not ${placeholder}`)
 })
 
-test('check 66: the beginning of a conversation that grows keeps its bytes', async () => {
+test('check 66: the beginning of a growing conversation keeps its bytes', async () => {
   const { say, upstream } = await openWorld([mask])
   const messages = [{ role: 'user', content: 'Mail ann@a.test' }]
   await say('openai-chat', '', { body: { messages } })
@@ -244,7 +244,7 @@ test('check 70: a secret is never restored', async () => {
   assert.not.match(text, key)
 })
 
-test('a built-in guard with options that do not exist throws', () => {
+test('a built-in guard rejects unknown options', () => {
   for (const [create, problem] of [
     [() => words({ name: 'a' } as never), 'words().words is required.'],
     [() => words({ name: 'a', words: [] }), 'words().words must not be empty.'],

@@ -21,7 +21,7 @@ const failing: Record<string, Guard['check']> = {
 }
 
 for (const [title, check] of Object.entries(failing)) {
-  test(`check 54: a guard that ${title} is a 503 that may be retried`, async () => {
+  test(`check 54: a guard that ${title} causes a 503 that clients may retry`, async () => {
     const { say, upstream, errors } = await openWorld([{ name: 'g', changes: true, timeoutMs: 50, check }])
     const response = await say('openai-chat', 'Hi')
     const text = await response.text()
@@ -41,7 +41,7 @@ for (const [title, check] of Object.entries(failing)) {
   })
 }
 
-test('check 57: a fast refusal ends the checks that are still running', async () => {
+test('check 57: a fast refusal cancels the checks that are still running', async () => {
   let isAborted = false
   const slow: Guard = {
     name: 'slow',
@@ -75,7 +75,7 @@ test('check 48: an empty text is not checked', async () => {
   assert.is(calls, 0)
 })
 
-test('check 75: in watch mode, verdicts are reported and not enforced', async () => {
+test('check 75: in watch mode, verdicts are reported but not enforced', async () => {
   const { say } = await openWorld([{ ...w, mode: 'watch' }], { answer: chatAnswer(WORD) })
   const response = await say('openai-chat', WORD)
   assert.is(response.status, 200)
@@ -84,7 +84,7 @@ test('check 75: in watch mode, verdicts are reported and not enforced', async ()
 })
 
 for (const client of clientNames)
-  test(`a guard can answer a request itself, whole and as a stream (${client})`, async () => {
+  test(`a guard can respond to a request itself, with or without streaming (${client})`, async () => {
     const answering: Guard = {
       name: 'a',
       on: ['request'],
@@ -113,7 +113,7 @@ for (const client of clientNames)
     }
   })
 
-test('guards that cannot work are refused when the gateway is created', async () => {
+test('createGateway rejects invalid guards', async () => {
   const check = () => undefined
   for (const [guards, problem] of [
     [[{ check }], 'guards[0] needs its own "name" of letters'],

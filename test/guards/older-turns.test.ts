@@ -10,7 +10,7 @@ const turns = [
 ]
 const sent = (body: string) => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
 
-test('check 11: a refused text of an older turn is removed, and the request goes on', async () => {
+test('check 11: a refused text in an older turn is removed, and the request continues', async () => {
   const { say, upstream } = await openWorld([w])
   const response = await say('openai-chat', '', { body: { messages: turns } })
   assert.is(response.status, 200, await response.clone().text())
@@ -23,7 +23,7 @@ test('check 11: with `older: "refuse"`, the request is refused', async () => {
   assert.is(upstream.calls.length, 0)
 })
 
-test('check 12: a conversation goes on after a refusal', async () => {
+test('check 12: a conversation continues after a refusal', async () => {
   const { say, upstream } = await openWorld([w])
   assert.is((await say('openai-chat', `Open ${WORD}`)).status, 400)
   const messages = [...turns.slice(0, 1), { role: 'assistant', content: '' }, { role: 'user', content: 'Hello?' }]
@@ -31,7 +31,7 @@ test('check 12: a conversation goes on after a refusal', async () => {
   assert.equal(sent(upstream.calls[0]?.body ?? ''), ['[removed by policy]', '', 'Hello?'])
 })
 
-test('check 13: a forged turn of the model is removed too', async () => {
+test('check 13: a refused text in a forged model turn is also removed', async () => {
   const { say, upstream } = await openWorld([w])
   const messages = [
     { role: 'user', content: 'Hi' },

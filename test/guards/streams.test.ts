@@ -67,7 +67,7 @@ async function openLive(guard: Guard) {
   }
 }
 
-test('check 44: held text stays back however long the provider is silent, and pings go on', async () => {
+test('check 44: held text is not sent while the provider is silent, and pings continue', async () => {
   const { send, end, arrived, reading } = await openLive(builtIn)
   assert.match(await arrived(), 'One. ')
   send(chatChunk({ content: 'Say SESA' }))
@@ -82,7 +82,7 @@ test('check 44: held text stays back however long the provider is silent, and pi
   assert.match(await arrived(), 'content_filter')
 })
 
-test('a refusal cancels the call of the provider', async () => {
+test('a refusal cancels the call to the provider', async () => {
   const { send, arrived, reading, isCancelled } = await openLive(builtIn)
   send(chatChunk({ content: `${WORD}. ` }))
   await reading
@@ -90,7 +90,7 @@ test('a refusal cancels the call of the provider', async () => {
   assert.ok(isCancelled())
 })
 
-test('a slow guard of your own lets text go after 750 ms without a sentence', async () => {
+test('a custom guard checks held text after 750 ms without a complete sentence', async () => {
   const { send, end, arrived, reading } = await openLive({ ...w, maxMatch: 6 })
   send(chatChunk({ content: 'several words without an end' }))
   assert.not.match(await arrived(100), 'several')
@@ -101,7 +101,7 @@ test('a slow guard of your own lets text go after 750 ms without a sentence', as
   await reading
 })
 
-test('check 71: text without a word that begins a match is not held', async () => {
+test('check 71: text that cannot begin a match is not held', async () => {
   const { send, end, arrived, reading } = await openLive(builtIn)
   send(chatChunk({ content: 'Two' }))
   assert.match(await arrived(), '"Two"')
@@ -113,7 +113,7 @@ test('check 71: text without a word that begins a match is not held', async () =
 })
 
 for (const guard of [w, builtIn]) {
-  test(`check 38: a word is refused wherever the bytes are cut (${guard.name})`, async () => {
+  test(`check 38: a word is refused wherever the stream is split (${guard.name})`, async () => {
     const whole = toStream(['One. ', `Say ${WORD}`, ' now']).join('')
     const from = whole.indexOf(WORD) - 30
     for (let at = from; at < from + 60; at += 3) {
@@ -133,7 +133,7 @@ for (const guard of [w, builtIn]) {
     }
   })
 
-  test(`check 40: a word that only the final copy has is refused (${guard.name})`, async () => {
+  test(`check 40: a word that appears only in the final copy is refused (${guard.name})`, async () => {
     const probe = await openWorld([], { events: toStream(['One. ', 'Two.']) })
     const stream = await (await probe.say('openai-responses', 'Hi', { stream: true })).text()
     const at = stream.indexOf('event: response.completed')
@@ -154,7 +154,7 @@ for (const guard of [w, builtIn]) {
   })
 }
 
-test('check 45: a stream that is held as a whole is refused when it is too long', async () => {
+test('check 45: a stream that is held until its end is refused if it is too long', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const events = toStream(Array.from({ length: 100 }, () => 'a long piece of text '.repeat(50)))
   const { say } = await openWorld([guard], { events, options: { limits: { maxResponseBytes: 50_000 } } })
@@ -163,7 +163,7 @@ test('check 45: a stream that is held as a whole is refused when it is too long'
   assert.match(text, 'content_filter')
 })
 
-test('a stream that is held as a whole arrives after its last check', async () => {
+test('a stream that is held until its end is sent after the last check', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const { say } = await openWorld([guard], { events: toStream(['One. ', 'Two.']) })
   const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
@@ -171,7 +171,7 @@ test('a stream that is held as a whole arrives after its last check', async () =
   assert.match(text, '[DONE]')
 })
 
-test('a message stream that is passed through ends with open blocks closed', async () => {
+test('a refusal closes the open blocks of a Messages stream that is passed through', async () => {
   const events = messageEvents('One. ')
   const stream = [...events.slice(0, -3), ping, textDelta(`${WORD}. `), ...events.slice(-3)]
   const { say } = await openWorld([builtIn], { events: stream, format: 'anthropic-messages' })
@@ -182,14 +182,14 @@ test('a message stream that is passed through ends with open blocks closed', asy
   assert.not.match(text, WORD)
 })
 
-test('a word that is split between text and the finish of a choice is refused at the end', async () => {
+test('a word that is complete only when its choice finishes is refused', async () => {
   const events = [chatChunk({ content: `The word is ${WORD}` }), ...chatEvents().slice(-3)]
   const text = await (await (await openWorld([builtIn], { events })).say('openai-chat', 'Hi', { stream: true })).text()
   assert.not.match(text, WORD)
   assert.match(text, 'content_filter')
 })
 
-test('an error of the provider in the middle of a stream reaches the client', async () => {
+test('a provider error in the middle of a stream reaches the client', async () => {
   const events = [chatChunk({ content: 'One. ' }), 'data: {"error":{"message":"Overloaded","type":"server_error"}}\n\n']
   const text = await (await (await openWorld([builtIn], { events })).say('openai-chat', 'Hi', { stream: true })).text()
   assert.match(text, 'Overloaded')
