@@ -3,7 +3,7 @@ import { checkOptions } from '../lib/check-options.ts'
 import { keepUntilRejected } from './lib/keep-until-rejected.ts'
 import { loadPackage } from './lib/load-package.ts'
 
-/** The part of `GoogleAuth` from `google-auth-library` that is used. */
+/** The used part of `GoogleAuth` from `google-auth-library`. */
 export interface GoogleAuthClient {
   getClient(): Promise<{
     getAccessToken(): Promise<{ token?: string | null }>

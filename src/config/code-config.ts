@@ -180,7 +180,7 @@ const FIRST_ORDER = -1_000_000
 
 const CYCLE = 'must not lead back to itself'
 
-/** Returns the function that `apiKey` is or contains; `undefined` for anything else. */
+/** Returns the credential function in `apiKey`, if there is one. */
 function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCredentialSource | undefined {
   const isShared = isObject(apiKey) && typeof apiKey.resolve === 'function' && apiKey.shared === true
   return typeof apiKey === 'function' || isShared ? (apiKey as CredentialSource | SharedCredentialSource) : undefined

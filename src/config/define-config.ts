@@ -7,8 +7,8 @@ type HostOptions =
   | ('fetch' | 'clock' | 'logger' | 'basePath' | 'publicOrigin')
 
 /**
- * A configuration in a file of its own, such as `signalbox.config.ts`: connections, combos, and the other sections, and the options that don't depend
- * on where the gateway runs.
+ * A configuration in its own file, such as `signalbox.config.ts`: connections, combos, and the other sections, and the options that don't depend on
+ * where the gateway runs.
  */
 export interface GatewayConfig<Extend extends readonly Feature[] = readonly Feature[]>
   extends Omit<GatewayOptions<Extend>, HostOptions> {}

@@ -10,12 +10,12 @@ export interface RouteModels extends Omit<RequestModels, 'models'> {
 /** The result of `route`: a model, alias, or combo, or a list of models; `undefined`: the request is routed as usual. */
 export type RouteResult = ModelName | readonly CodeListModel[] | RouteModels | undefined
 
-/** Options that decide about requests in code. */
+/** Options that route requests in code. */
 export interface RouteOptions {
   /**
-   * Chooses the models of each model request, once, after its body has been read. The result stands for the requested name: a client that may use
-   * the name `auto` may use the models that `auto` is routed to; otherwise, it needs access to each target. Limits hold as usual. If the function
-   * throws, returns an unknown name, or takes more than a second, the client gets a 503 `route_failed`, and `onError` the cause.
+   * Chooses the models of each model request, once, after its body has been read. The result replaces the requested name: a client that may use the
+   * name `auto` may use the models that `auto` is routed to; otherwise, it needs access to each target. Limits hold as usual. If the function throws,
+   * returns an unknown name, or takes more than a second, the client gets a 503 `route_failed`, and `onError` gets the cause.
    */
   route?: (request: RouteCall, context: RouteContext) => RouteResult | Promise<RouteResult>
   /** `ignore` routes a request as usual if `route` fails. Default: `fail`. */

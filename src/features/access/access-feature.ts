@@ -9,7 +9,7 @@ import type { Access } from './allowed-models.ts'
 /** Rejects requests that the caller isn't allowed to make. The code is loaded on the first request from a restricted caller. */
 export interface AccessFeature extends Feature {
   aroundRequest: RequestStep
-  /** Returns the models, kinds, and connections that a caller may use, or `undefined` if nothing is restricted. */
+  /** Returns the models, kinds, and connections that a caller may use, or `undefined` for no restrictions. */
   getAccess(caller: Caller): Promise<Access | undefined>
 }
 

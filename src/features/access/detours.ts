@@ -11,7 +11,8 @@ export interface RestrictedCall {
 
 /**
  * Creates the error for a request that could make some providers respond with models other than the requested one, or add paid services. Allowlists
- * of models and the request's worst case don't cover these. The rule applies to every target, because any connection may lead to such a provider.
+ * of models and the request's worst case don't cover these. The rule applies to every target, because any connection may lead to one of these
+ * providers.
  */
 export function createDetourError({ body, endpoint }: RestrictedCall): GatewayError | undefined {
   const isAiSdk = endpoint.format === 'ai-sdk' // the gateway reads these options itself, and checks the models
