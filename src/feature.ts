@@ -90,7 +90,7 @@ export interface GatewayRequest {
 export interface GatewayCall extends GatewayRequest {
   /** The requested name of a model, an alias, or a combo. */
   readonly model: string
-  /** The format of the request and of its response. */
+  /** The format of the request and its response. */
   readonly format: ClientFormat
   readonly kind: Kind
   /** Whether the client requested a stream. */

@@ -26,7 +26,7 @@ export interface GroupOperations<Input = never> {
   get(id: string): Promise<ShownGroup>
   /** `name` must not be blank. Like the other changes, it returns `warnings` about anything that keeps its limits from being exact. */
   create(input: NewGroup | Input): Promise<ShownGroup & Warned>
-  /** Takes effect with the next request of each of its keys. Omitted fields stay the same; `null` removes a field. */
+  /** Takes effect with the next request of each key in the group. Omitted fields stay the same; `null` removes a field. */
   update(id: string, input: GroupChange | Input): Promise<ShownGroup & Warned>
   /**
    * Creates the group with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes nothing if

@@ -27,7 +27,7 @@ export interface OperationEntry {
   hasRevision?: true
   summary: string
   description?: string
-  /** Descriptions of the fields of the input. */
+  /** Descriptions of the input fields. */
   parameters?: Readonly<Record<string, string>>
   /** Error statuses that only this operation returns. */
   errors?: readonly number[]

@@ -63,7 +63,7 @@ export interface ModelOptions extends Omit<RequestModels, 'models'> {}
 
 /**
  * An AI SDK provider, which also works with `createProviderRegistry`, `customProvider`, `wrapProvider`, and `AI_SDK_DEFAULT_PROVIDER`. Call it to
- * create a language model. The model ID of a list consists of its names, separated by commas.
+ * create a language model. The model ID of a list is its names, separated by commas.
  */
 export interface Signalbox<S extends Specification = 'v4'> {
   readonly specificationVersion: S

@@ -38,8 +38,8 @@ export function withoutTrailing(text: string, character: string): string {
 export const trimCloudUrl = (url: string): string => withoutTrailing(url.trim().replace(/\/v1\/?$/, ''), '/')
 
 /**
- * Returns the path at the end of a base URL that the gateway appends itself, such as `/chat/completions`; `undefined` if there is none. `/messages` is
- * allowed (src/rules.md, Models of compatible providers).
+ * Finds an endpoint path at the end of a base URL, such as `/chat/completions`, which the gateway appends itself. Returns `undefined` if there is
+ * none. `/messages` is allowed (src/rules.md, Models of compatible providers).
  */
 export const findEndpointPath = (baseUrl: string): string | undefined =>
   /\/(?:chat\/completions|completions|responses|embeddings)\/*$/i.exec(baseUrl)?.[0]

@@ -74,7 +74,7 @@ export async function readAccount(storage: Storage, ref: string): Promise<Stored
   return stored && parseAccount(key, stored)
 }
 
-/** Writes an account if the stored version is still this one (`null` for a new account). Resolves to `false` if another writer was faster. */
+/** Writes an account if the stored version is still this one (`null` for a new account). Resolves to `false` if another write came first. */
 export async function writeAccount(
   storage: Storage,
   record: AccountRecord,
@@ -86,7 +86,7 @@ export async function writeAccount(
   return (await storage.set(key, text, options).catch(handleStorageError('write', key))) !== false
 }
 
-/** Removes an account if the stored version is still this one. Resolves to `false` if another writer was faster. */
+/** Removes an account if the stored version is still this one. Resolves to `false` if another write came first. */
 export async function removeAccount(storage: Storage, ref: string, ifVersion: string): Promise<boolean> {
   const key = getAccountKey(ref)
   return storage.delete(key, { ifVersion }).catch(handleStorageError('write', key))

@@ -8,7 +8,7 @@ import type { StoredEntry } from './stored-records.ts'
 
 /** Changes combos by id. The storage keeps them by name, and other processes may change them concurrently. */
 interface ComboRecords {
-  /** Adds a combo. `check` gets all others first, and throws to prevent the addition. Throws `NAME_TAKEN`. */
+  /** Adds a combo. `check` first gets all other combos, and can throw to prevent the addition. Throws `NAME_TAKEN`. */
   add(combo: ComboRecord, check: (others: readonly ComboRecord[]) => void): Promise<void>
   /** Changes a combo. Throws `NOT_FOUND` and `NAME_TAKEN`. */
   change(id: string, change: ComboEdit): Promise<{ before: ComboRecord; after: ComboRecord }>
@@ -17,7 +17,7 @@ interface ComboRecords {
   /** Completes or undoes renames that a crashed process left behind, and returns the valid combos in the storage. */
   finishRenames(): Promise<StoredEntry<ComboRecord>[]>
   /**
-   * Replaces one state of a combo with the next; `undefined` means no combo. Resolves to `false` if another writer was faster or the name is taken.
+   * Replaces one state of a combo with the next; `undefined` means no combo. Resolves to `false` if another write came first or the name is taken.
    */
   replace(before: StoredEntry<ComboRecord> | undefined, after: ComboRecord | undefined): Promise<boolean>
 }

@@ -85,7 +85,7 @@ function isEntry(entry: unknown): boolean {
   return isName(model) && (weight === undefined || isNumber(weight)) && areObjects
 }
 
-/** Reads the fields of a record or of an object in it; returns a description of the problem if an essential field is missing. */
+/** Reads the fields of a record or of an object in a record; returns a description of the problem if an essential field is missing. */
 function readFields(
   stored: JsonObject,
   fields: RecordFields,

@@ -11,7 +11,7 @@ export interface WritableRecords<T> extends Records<T> {
    */
   insert(id: string, record: T, order?: number): Promise<boolean>
   /**
-   * Applies `change` to the current record; retries if another writer was faster. Resolves to `undefined` if there is no record, or if `change`
+   * Applies `change` to the current record; retries if another write came first. Resolves to `undefined` if there is no record, or if `change`
    * returns `undefined` to leave the record unchanged. Rejects if `change` throws. `version` is the stored record's version.
    */
   update(
@@ -83,7 +83,7 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
       return version !== false && record
     })
 
-  /** Replaces a damaged record. Resolves to `false` if it isn't damaged, or if another writer was faster. */
+  /** Replaces a damaged record. Resolves to `false` if it isn't damaged, or if another write came first. */
   async function replaceDamaged(id: string, record: T): Promise<boolean> {
     if ((await read(id)) !== 'damaged') return false
     const key = getKey(id)

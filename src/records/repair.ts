@@ -43,7 +43,7 @@ export function createRepair(deps: {
   const readStored = (key: string): Promise<Stored | undefined> =>
     storage.get(key).catch(handleStorageError('read', key))
 
-  /** Changes a record unless another writer was faster, then rereads all records of its type. */
+  /** Changes a record unless another write came first, then rereads all records of its type. */
   async function change(
     key: string,
     write: (repairable: Repairable, stored: Stored) => Promise<unknown>,

@@ -88,7 +88,7 @@ async function rewriteAll<T extends object>(
   for await (const page of stored.pages()) await Promise.all(page.map(({ id }) => rewriteOne(stored.getKey(id))))
 }
 
-/** Writes the result of `change`, unless it is `undefined`; retries if another writer was faster. */
+/** Writes the result of `change`, unless it is `undefined`; retries if another write came first. */
 async function rewrite(
   storage: Storage,
   key: string,

@@ -13,7 +13,7 @@ import {
 /** Settings with write operations, for management only. */
 export interface WritableSettings extends SettingsStore {
   /**
-   * Merges the patch into the stored settings; retries if another writer was faster. Replaces unsigned settings with their reading and the patch. The
+   * Merges the patch into the stored settings; retries if another write came first. Replaces unsigned settings with their reading and the patch. The
    * patch must then contain `requireApiKey`; otherwise, rejects with `STORAGE_FAILED`.
    */
   update(patchFor: (stored: StoredSettings) => SettingsPatch): Promise<StoredSettings>

@@ -156,7 +156,7 @@ export function createStaleFallback(clock: Clock): StaleFallback {
 const MAX_ATTEMPTS = 200
 
 /**
- * Repeats `attempt` (read, change, conditional write) as long as it resolves to `false`, which means that another writer was faster. Rejects with
+ * Repeats `attempt` (read, change, conditional write) as long as it resolves to `false`, which means that another write came first. Rejects with
  * `STORAGE_FAILED` after 200 attempts, which happens if a storage doesn't return its own writes.
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T | false>): Promise<T> {

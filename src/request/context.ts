@@ -76,7 +76,7 @@ export interface PipelineContext extends CodecContext {
   routes(): Promise<RouteTable>
   /** Rejects with `STORAGE_FAILED`. */
   settings(): Promise<StoredSettings>
-  /** Returns the context under the rules of the settings and of a combo. */
+  /** Returns the context with the rules of the settings and a combo applied. */
   withRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
   /** Reads the terms that a request sets in its headers and body. Rejects with the error that the client gets. */
   readTerms(source: RequestTermsSource): Promise<RequestTerms>

@@ -20,7 +20,7 @@ export interface Identity {
   plan?: string | undefined
   /** Names of the models, combos, and aliases that it may use; `*` matches any text. Default: all that its plan allows. */
   models?: readonly string[] | undefined
-  /** The kinds of models that it may use. Default: all that its plan allows. */
+  /** The kinds of models that the account may use. Default: all kinds that its plan allows. */
   kinds?: readonly Kind[] | undefined
   /** Its limits, which replace the plan's limits for each account. */
   limits?: UsageLimits | undefined

@@ -74,7 +74,7 @@ const imageBound: RequestBound = {
   units: (body) => ({ image: countImages(body) }),
 }
 
-/** All characters of the body may be spoken, at up to five tokens each. */
+/** Assumes that every character of the body is spoken, at up to five tokens each. */
 const speechBound: RequestBound = {
   isBilledOnce: true,
   inputTokens: (_, estimate) => estimate(),

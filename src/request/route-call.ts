@@ -15,7 +15,7 @@ export interface RouteCall {
   readonly model: string
   /** The path of the endpoint, such as `/v1/chat/completions`. */
   readonly endpoint: string
-  /** The format of the request and of its response. */
+  /** The format of the request and its response. */
   readonly format: ClientFormat
   readonly kind: Kind
   /** Whether the client requested a stream. */

@@ -33,7 +33,7 @@ export const strategies = listMembers<Strategy>({
 /** Every response condition of a combo's `on`. */
 export const responseConditions = listMembers<ResponseCondition>({ content: true, schema: true })
 
-/** The name of every condition of a combo entry's `when`. */
+/** The names of the conditions in a combo entry's `when`. */
 export const conditionNames: readonly string[] = listMembers<keyof Condition>({
   model: true,
   bytes: true,

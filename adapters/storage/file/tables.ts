@@ -21,7 +21,7 @@ interface FoundRecord {
   value: string
 }
 
-/** The progress of a check of all records. */
+/** The progress of checking all records. */
 export interface Verification {
   after: string
   count: number

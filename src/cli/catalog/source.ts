@@ -27,7 +27,7 @@ interface SelectionOptions {
   problems: string[]
 }
 
-/** Selects the models of one of the source's providers: language models first, newest first. */
+/** Selects the models of one provider in the source: language models first, newest first. */
 export function selectModels(
   source: unknown,
   selection: Selection,

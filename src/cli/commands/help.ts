@@ -55,7 +55,7 @@ export function formatCommandHelp(name: string, command: CliCommand): string {
   ])
 }
 
-/** Formats the help of one action of a command. */
+/** Formats the help for one action of a command. */
 export function formatActionHelp(name: string, command: CliCommand, words: string): string {
   const action = command.actions[words]
   if (!action || words === '') return formatCommandHelp(name, command)

@@ -29,7 +29,7 @@ export type PlannedValue =
   | readonly PlannedValue[]
   | { readonly [member: string]: PlannedValue | undefined }
 
-/** The result of importing one part of the other program's configuration. */
+/** The result of importing one part of another gateway's configuration. */
 export interface ImportFinding {
   /** The part's path in that configuration, such as `model_list[0]`. */
   from: string

@@ -23,7 +23,7 @@ interface Sighting {
 
 /**
  * Stores an account that your app has named, or renews its record, which otherwise expires. Keeps fields that the management API has set. Resolves to
- * the stored account, or to `undefined` if another writer was faster or if the record is unsigned and therefore left unchanged.
+ * the stored account, or to `undefined` if another write came first or if the record is unsigned and therefore left unchanged.
  */
 export async function recordSighting(
   { storage, keyring, clock }: { storage: Storage; keyring: Keyring; clock: Clock },

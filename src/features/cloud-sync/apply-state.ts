@@ -46,7 +46,7 @@ export class StateApplier {
     if (sha256 !== undefined) return
     const { keys } = this.#scanner.tables
     const record = await keys.buildRecord(await keys.read(item), item)
-    await keys.write(item, { slot: item.slot, record }) // if another writer was faster, the next scan handles it
+    await keys.write(item, { slot: item.slot, record }) // if another write came first, the next scan handles it
   }
 
   /** Finishes the interrupted cleanup of a record. */
@@ -92,7 +92,7 @@ export class StateApplier {
     }
   }
 
-  /** Tries to apply a state. Resolves to `false` if another writer was faster. */
+  /** Tries to apply a state. Resolves to `false` if another write came first. */
   async #tryApply(incoming: IncomingState, report: Report | undefined): Promise<Verdict | false> {
     const { where, registers: other } = incoming
     const { collection } = where
@@ -132,7 +132,7 @@ export class StateApplier {
 
   /**
    * Writes a record with a new state and either the `given` content or its previous content. The shadow is written first, so that after a crash the
-   * next scan knows whose change it was. Resolves to `false` if another writer was faster.
+   * next scan knows whose change it was. Resolves to `false` if another write came first.
    */
   async #writeRecord(
     scanned: ScannedRecord,
@@ -186,7 +186,7 @@ export class StateApplier {
 
   /**
    * Parks another record that occupies the slot. Resolves to the item to overwrite and to the items to remove afterwards, or to `false` if another
-   * writer was faster.
+   * write came first.
    */
   async #freeSlot(
     { where: { collection, id }, item, extras }: ScannedRecord,

@@ -78,7 +78,7 @@ export class Scanner {
     })
   }
 
-  /** Scans a record that was already read. Resolves to `false` if another writer was faster. */
+  /** Scans a record that was already read. Resolves to `false` if another write came first. */
   async scanFound(where: StateId, found: SyncItem[] | 'damaged'): Promise<ScannedRecord | SyncProblem | false> {
     if (found === 'damaged') return { problem: 'The record is damaged. Repair or remove it: GET /api/health names it.' }
     const { collection } = where

@@ -147,7 +147,7 @@ export class Shadows {
     return [...parked].flatMap((id) => known.get(id) ?? [])
   }
 
-  /** Writes a shadow. If another writer was faster, resolves to `undefined`; `get` then returns the other writer's shadow. */
+  /** Writes a shadow. If another write came first, resolves to `undefined`; `get` then returns the other writer's shadow. */
   async put(collection: Collection, shadow: Shadow, before: KnownShadow | undefined): Promise<KnownShadow | undefined> {
     const table = this.#getTable(collection)
     const storedId = await getStoredId(shadow.id)

@@ -29,7 +29,7 @@ export interface SyncTable extends RecordForm {
   readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined>
   /** Returns the slot for this content. */
   getSlot(content: Content, before: SyncItem | undefined): Promise<string>
-  /** Replaces or inserts a record. Resolves to `false` if another writer was faster or the slot is taken. */
+  /** Replaces or inserts a record. Resolves to `false` if another write came first or the slot is taken. */
   write(before: SyncItem | undefined, after: { slot: string; record: object }): Promise<boolean>
   remove(item: SyncItem): Promise<boolean>
 }

@@ -47,7 +47,7 @@ export interface LiveEvents {
   lost: { events?: number }
   /** A request has been read. */
   began: RunningRequest
-  /** An attempt started or got its outcome, or a target was skipped. */
+  /** An attempt started or ended, or a target was skipped. */
   attempt: { id: string } & (LiveAttempt | KeptSkip)
   /** A response or the first content of its stream arrived, `firstByteMs` after the request. */
   'first-word': { id: string; number: number; firstByteMs: number }

@@ -10,7 +10,7 @@ import type { DataTags } from '../../types.ts'
 
 const AT = 'providerOptions.gateway'
 
-/** The models to try after the call's own, and the order of the targets of each. */
+/** The models to try after the call's own, and the order of each model's targets. */
 export interface GatewayTerms {
   models: readonly string[]
   arrangement: Arrangement

@@ -98,7 +98,7 @@ export interface KeptRequest extends UsageCost {
   format: ClientFormat
   /** The requested model; absent if the request couldn't be read. */
   model?: string
-  /** The target whose response the client got, or the last target called; absent if none was called. */
+  /** The target whose response the client received, or the last target called; absent if none was called. */
   target?: KeptTarget
   streamed: boolean
   /** The first 20 attempts, and all others with usage, in order. */

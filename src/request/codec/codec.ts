@@ -62,7 +62,7 @@ export interface Codec {
   relay(body: ByteStream, committed: StreamStart, terms: StreamTerms): RelayedStream
 }
 
-/** One of the calls of a divided request. */
+/** One of the calls that a request is split into. */
 export interface CodecPart extends Pick<Codec, 'request' | 'answers' | 'complete'> {}
 
 /** The options for completing a response. */

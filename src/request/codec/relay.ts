@@ -50,7 +50,7 @@ export interface StreamEnd {
   error: StreamError | undefined
   /** Whether the client disconnected before the end. */
   isCancelled: boolean
-  /** The gateway's error that the client got instead of the rest. */
+  /** The gateway's error that the client received instead of the rest. */
   gatewayError?: GatewayError | undefined
   /** An unexpected error of the gateway itself. It doesn't count against the target. */
   internalError?: unknown

@@ -143,7 +143,7 @@ export const redactSecrets = (text: string, secrets: readonly string[]): string 
   secrets.reduce((rest, secret) => rest.replaceAll(secret, '[credential]'), text)
 
 /**
- * Like `redactSecrets`, but for texts of failures: also replaces strings that look like a credential, and credentials or parts of them in base64,
+ * Like `redactSecrets`, but for error messages: also replaces strings that look like a credential, and credentials or parts of them in base64,
  * hexadecimal, or percent-encoding.
  */
 export const maskSecrets = (text: string, secrets: readonly string[]): string =>

@@ -44,7 +44,7 @@ export async function readAnswer(
   }
 }
 
-/** Returns whether the first chunks of a stream say that a content filter has ended the response, or that the model refuses. */
+/** Returns whether the first chunks of a stream show that a content filter ended the response, or that the model refused. */
 export async function isFiltered(head: readonly Uint8Array[], place: AnswerSource): Promise<boolean> {
   const { format } = place.codec
   const from = await format.loadTranslator()

@@ -16,7 +16,7 @@ export interface Area {
   serve(request: AreaRequest): Promise<Reply>
 }
 
-/** A request for a path of an area. */
+/** A request to a path in an area. */
 export interface AreaRequest {
   readonly exchange: Exchange
   /** Below the base path. */

@@ -2,7 +2,7 @@ import { isByteStream, type Reply } from '../../lib/exchange.ts'
 import { formatPlainUsd } from '../../lib/usd.ts'
 import type { RequestLog } from '../request-log.ts'
 
-/** The header with the cost of all attempts of a request, in US dollars. Whole responses have it if the cost is known. */
+/** The header with the total cost of a request's attempts, in US dollars. Non-streaming responses have it if the cost is known. */
 const COST_HEADER = 'x-signalbox-cost'
 
 /** Adds the cost of a request to its reply. */

@@ -228,8 +228,8 @@ interface Wait {
 }
 
 /**
- * Resolves to the result of an app function. Rejects with the scope's reason when that ends, and with `IDENTITY_UNAVAILABLE` if the function throws
- * or takes too long.
+ * Resolves to the result of an app function. Rejects with the scope's reason when the scope ends, and with `IDENTITY_UNAVAILABLE` if the function
+ * throws or takes too long.
  */
 async function settle(call: () => unknown, { about, scope, clock, timeoutMs }: Wait): Promise<unknown> {
   try {

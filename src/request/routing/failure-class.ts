@@ -44,7 +44,7 @@ export const refusedKeyCooldown = {
   maxMs: 30 * MINUTE,
 } as const
 
-/** The handling of failures of one class. */
+/** How to handle the failures of one class. */
 interface FailureRule {
   /** The cause of the failure. */
   fault: 'client' | 'account' | 'model' | 'provider' | 'gateway'

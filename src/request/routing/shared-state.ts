@@ -6,7 +6,7 @@ import type { Clock, Storage, Stored } from '../../types.ts'
 /** The state that routing keeps between requests. No method throws or rejects. */
 export interface SharedState {
   read(key: string): Promise<Stored | undefined>
-  /** Returns the new version, or `false` if another writer was faster. */
+  /** Returns the new version, or `false` if another write came first. */
   write(key: string, value: string, options: { ifVersion?: string | null; ttlMs?: number }): Promise<string | false>
   /** Deletes the key and all keys below it: `<key>/…`. */
   drop(key: string): Promise<void>

@@ -37,7 +37,7 @@ export interface Builder {
   convert(schema: GenericSchema): JsonObject
   /** Returns the JSON Schema of a type in TypeScript syntax. */
   describeType(text: string): JsonObject
-  /** Returns the JSON Schema of the result of one of the gateway's operations, such as `keys.list`. */
+  /** Returns the JSON Schema for the result of a gateway operation, such as `keys.list`. */
   describeResult(operation: string): JsonObject
   /** Returns the responses for errors with these statuses, whose bodies share a schema. `name` is the error's name. */
   errors(statuses: readonly number[], name: string, schema: JsonObject): JsonObject

@@ -21,7 +21,7 @@ interface DocumentParts {
   features: readonly Feature[]
   version: string
   basePath: string
-  /** The types of the results of all operations, as in result-types.data.ts. */
+  /** The result types of all operations, as in result-types.data.ts. */
   resultTypes: string
   /** Whether `/api` is served without a credential. */
   isOpen: boolean

@@ -22,7 +22,7 @@ import {
   routeDescriptions,
 } from './operation-words.ts'
 
-/** The operations of a route of the management API: one, or several with different values of the body field `action`. */
+/** The operations of a management API route: one, or several with different values of the body field `action`. */
 export type ManagementRoute = readonly [NamedOperation, ...NamedOperation[]]
 
 /** Error bodies: the general one, and the one for a change based on an outdated revision of the record. */

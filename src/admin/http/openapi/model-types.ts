@@ -2,7 +2,7 @@ import type { ClientFormat } from '../../../types.ts'
 
 /** A format's errors and lists of models. */
 interface FormatTypes {
-  /** The names of the types of an error, a list of models, and a model. */
+  /** The type names for an error, a list of models, and a model. */
   error: string
   list: string
   model: string
@@ -12,7 +12,7 @@ interface FormatTypes {
 
 const openai: FormatTypes = { error: 'OpenAiError', list: 'ModelList', model: 'Model', paging: {} }
 
-/** The errors and the lists of models of each format. */
+/** Each format's errors and model lists. */
 export const formatTypes: Readonly<Record<ClientFormat, FormatTypes>> = {
   'openai-chat': openai,
   'openai-responses': openai,

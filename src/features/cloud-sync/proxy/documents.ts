@@ -7,9 +7,9 @@ import type { Storage } from '../../../types.ts'
 export interface Documents {
   /** Reads a document. Also rejects if `parse` returns `undefined`. */
   read<T>(key: string, parse: Parse<T>): Promise<{ value: T; version: string } | undefined>
-  /** Resolves to `false` if another writer was faster. With `ifVersion: null`, writes only if the document doesn't exist. */
+  /** Resolves to `false` if another write came first. With `ifVersion: null`, writes only if the document doesn't exist. */
   write(key: string, value: object, options: { ifVersion?: string | null; ttlMs?: number }): Promise<boolean>
-  /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another writer was faster. */
+  /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another write came first. */
   change<T extends object>(
     key: string,
     parse: Parse<T>,

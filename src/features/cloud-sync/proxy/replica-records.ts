@@ -68,7 +68,7 @@ export interface ReplicaRecords {
   read(tenant: string): Promise<ReplicaRecord | undefined>
   /** Returns the replica for model requests, unless it is being removed. Caches the replica for as long as a gateway caches records. */
   current(tenant: string): Promise<ReplicaRecord | undefined>
-  /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another writer was faster. */
+  /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another write came first. */
   change(tenant: string, change: (record: ReplicaRecord | undefined) => ReplicaRecord | undefined): Promise<void>
   remove(tenant: string): Promise<void>
   /** Lists the replicas that aren't being removed. */

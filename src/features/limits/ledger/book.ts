@@ -101,7 +101,7 @@ export function rollUsed(used: readonly number[], from: Minute, minute: Minute):
   return next
 }
 
-/** Adds a slot to each window at `minute` that contains it, or subtracts it. */
+/** Adds a slot's usage to the windows at `minute` that contain the slot, or subtracts it. */
 export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | -1 = 1): void {
   if (isEmptySlot(slot)) return
   const starts = getWindowStarts(minute)

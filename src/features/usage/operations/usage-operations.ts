@@ -65,7 +65,7 @@ export interface UsageQuery extends FilterQuery {
   top?: number
   /** Adds `series` to the response: the rows by hour or day. Not allowed with a time in `by`. */
   series?: 'hour' | 'day'
-  /** `before`: adds the totals of the preceding period of the same length. */
+  /** `before`: adds the totals of the preceding period with the same length. */
   compare?: 'before'
   /** Adds `names` to the response: the names of the keys, groups, and accounts in the rows and in the query. */
   names?: boolean
@@ -73,7 +73,7 @@ export interface UsageQuery extends FilterQuery {
 
 /** The requests to list. `from` defaults to the oldest record. */
 export interface RequestsQuery extends FilterQuery {
-  /** The HTTP status that the client got. */
+  /** The HTTP status that the client received. */
   status?: number
   end?: KeptRequest['end']
   /** The gateway's error code, such as `KEY_PAUSED`. */

@@ -67,7 +67,7 @@ export function writeTokenCounts(usage: TokenUsage): WireCounts {
   }
 }
 
-/** Writes the counts of a whole message. */
+/** Writes the token counts of a complete message. */
 export function writeUsage(usage: TokenUsage, tier?: string): WireUsage {
   return {
     ...writeTokenCounts(usage),
@@ -90,7 +90,7 @@ function writeTier(tier: string | undefined): WireUsage['service_tier'] {
   return tier === 'priority' || tier === 'batch' ? tier : null
 }
 
-/** Parses `cache_control` of a client's block. Only Anthropic uses its `scope`. */
+/** Parses the `cache_control` of a client's block. Only Anthropic uses its `scope`. */
 export const parseMark = (fields: Fields, warnings: Warnings): CacheMark | undefined =>
   readCacheMark(fields.fields('cache_control'), ['5m', '1h'], warnings)
 

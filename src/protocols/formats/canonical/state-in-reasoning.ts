@@ -50,7 +50,7 @@ export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPa
   })
 }
 
-/** Moves the state of all parts of a stream into reasoning, like `moveStateToReasoning`. */
+/** Moves the state of all parts in a stream into reasoning, like `moveStateToReasoning`. */
 export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   const keys = new Map<number, number>()
   const delayed = new Map<number, ReasoningPart>() // reasoning to insert when an open part ends

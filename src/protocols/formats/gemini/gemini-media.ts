@@ -12,7 +12,7 @@ import type { WireBlob, WireFileData, WirePart, WireResolution } from './gemini-
 
 type MediaPart = ImagePart | AudioPart | VideoPart | FilePart
 
-/** Parses `inlineData` or `fileData` of a client's part. Returns `undefined` if it has neither. */
+/** Parses the `inlineData` or `fileData` of a client's part. Returns `undefined` if it has neither. */
 export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefined {
   const blob = part.fields('inlineData')
   const file = part.fields('fileData')

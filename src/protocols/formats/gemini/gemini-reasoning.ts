@@ -8,7 +8,7 @@ import { omitUndefined } from '../canonical/canonical-values.ts'
 import { decodeBase64Text } from './gemini-fields.ts'
 import type { WireLevel, WireThinking } from './gemini-wire.ts'
 
-/** Parses `thinkingConfig` of a client: a token budget, where 0 is off and -1 lets the model choose, or one of four levels. */
+/** Parses a client's `thinkingConfig`: a token budget, where 0 is off and -1 lets the model choose, or one of four levels. */
 export function parseThinking(config: Fields): ReasoningOptions | undefined {
   const budget = config.number('thinkingBudget')
   const level = config.string('thinkingLevel')?.toUpperCase()

@@ -19,7 +19,7 @@ export interface FileContext {
 }
 
 /**
- * Parses a file of the prompt or of a tool's result. AI SDK 7 tags the data; AI SDK 6 sends base64 or a URL, which can be a data URL. Requests of
+ * Parses a file in the prompt or in a tool result. AI SDK 7 tags the data; AI SDK 6 sends base64 or a URL, which can be a data URL. Requests of
  * either version may contain both forms, because an AI SDK 6 model can be used in AI SDK 7.
  */
 export function parseFile(file: Fields, context: FileContext): AnyMediaPart {

@@ -23,7 +23,7 @@ export interface AiSdkClient {
   isRaw: boolean
 }
 
-/** Parses the call options of a model of the AI SDK. */
+/** Parses the call options of an AI SDK model. */
 export function parseRequest(
   json: JsonObject,
   { warnings, route, version = '', targetFormat }: ParseContext,

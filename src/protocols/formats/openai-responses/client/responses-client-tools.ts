@@ -45,7 +45,7 @@ const TOOL_FIELD_NAMES = {
   kind: 'type',
 }
 
-/** Parses `tools` of the request or of an item. Adds the tools in namespaces to `namespaces`. */
+/** Parses the `tools` of the request or of an item. Adds the tools in namespaces to `namespaces`. */
 export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warnings): OfferedTool[] {
   return readTools(owner, 'tools', warnings).flatMap((fields) => {
     if (fields.string('type') === 'namespace') return parseNamespace(fields, namespaces, warnings)

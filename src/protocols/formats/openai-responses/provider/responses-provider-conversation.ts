@@ -57,7 +57,7 @@ function writeSystem({ as, content }: SystemTurn, target: TargetContext): WireIn
   return { type: 'message', role: isDeveloper ? 'developer' : 'system', content: writeContent(content, target) }
 }
 
-/** Moves texts before calls for providers that reject anything between a call and its result. */
+/** Moves text before tool calls for providers that reject anything between a call and its result. */
 function moveTextsBeforeCalls(content: readonly AssistantPart[], { traits }: TargetContext): readonly AssistantPart[] {
   const first = content.findIndex(({ type }) => type === 'tool-call')
   if (traits.textAfterCalls || first === -1) return content
