@@ -144,11 +144,11 @@ export function createKeyOperations(
   function list(query: KeysQuery & HintView): Promise<{ keys: HintedKey[]; after?: string }>
   function list(query: unknown): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
   async function list(query: unknown = {}) {
-    const { values, ...asked } = parseInput(keyInputs.list, query)
+    const { values, ...filters } = parseInput(keyInputs.list, query)
     const isHidden = values === 'none' || (!values && (await store.settings.read()).showKeyValues === false)
-    if (asked.account !== undefined) asked.account = await findAccountRef(asked.account)
+    if (filters.account !== undefined) filters.account = await findAccountRef(filters.account)
     const entries = [...(await store.keys.entries())] // changes mutate the list
-    const { page, ...next } = await findPage(entries, asked, { now: clock.now(), turnEnd })
+    const { page, ...next } = await findPage(entries, filters, { now: clock.now(), turnEnd })
     const keys: (ShownKey | HintedKey)[] = []
     for (let at = 0; at < page.length; at += BATCH) {
       const batch = await Promise.all(

@@ -84,8 +84,8 @@ export async function start(
   if (!requireApiKey && !options.open && !isLoopback(options.host)) throw createOpenProblem(options.host)
   const { port, host: hostname, allowedHosts } = options
   const { basePath, matches, exchange } = gateway
-  const elsewhere: Gateway['elsewhere'] = (asked) =>
-    serveFrontPage(asked, { listenUrl: server.url, hasDashboard }) ?? gateway.elsewhere(asked)
+  const elsewhere: Gateway['elsewhere'] = (incoming) =>
+    serveFrontPage(incoming, { listenUrl: server.url, hasDashboard }) ?? gateway.elsewhere(incoming)
   const server = await serveNode(
     { basePath, matches, exchange, elsewhere },
     {

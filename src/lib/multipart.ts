@@ -25,7 +25,7 @@ export const isFile = (part: FormPart): part is FormFile => 'bytes' in part
 
 const MAX_PARTS = 1_000
 /** The headers of a part, in bytes. */
-const MAX_HEADERS = 8 * 1024
+const MAX_HEADER_BYTES = 8 * 1024
 
 /** Parses `multipart/form-data` (RFC 7578). Files are views of the bytes. Throws `INVALID_REQUEST` with the reason if the form is malformed or incomplete. */
 export function parseForm(bytes: Uint8Array, contentType: string): readonly FormPart[] {
@@ -43,7 +43,7 @@ export function parseForm(bytes: Uint8Array, contentType: string): readonly Form
     if (parts.length === MAX_PARTS) throw createMalformedError(`it has more than ${MAX_PARTS} parts`)
     const headersEnd = startsWith(bytes, BLANK_LINE.subarray(2), at + 2)
       ? at
-      : findBytes(bytes, BLANK_LINE, at + 2, at + 2 + MAX_HEADERS)
+      : findBytes(bytes, BLANK_LINE, at + 2, at + 2 + MAX_HEADER_BYTES)
     if (headersEnd === -1) throw createMalformedError('the headers of a part do not end with an empty line')
     const start = headersEnd + BLANK_LINE.length
     const end = findBytes(bytes, delimiter, start - 2) // an empty part shares its line break with the empty line

@@ -1,7 +1,7 @@
 import { encodeUtf8 } from './bytes.ts'
 import type { ByteStream } from './exchange.ts'
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scan.ts'
-import { createEventTooLongError, escapeLineSeparators, MAX_EVENT } from './sse.ts'
+import { createEventTooLongError, escapeLineSeparators, MAX_EVENT_SIZE } from './sse.ts'
 
 /**
  * Converts a JSON array that a provider streams to server-sent events, one for each object as soon as it is complete. Drops text after the array,
@@ -62,7 +62,7 @@ function createSplitter(): (text: string) => string {
   function keep(piece: string) {
     pieces.push(piece)
     size += piece.length
-    if (size > MAX_EVENT) throw createEventTooLongError()
+    if (size > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 }
 

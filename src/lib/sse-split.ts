@@ -1,5 +1,5 @@
 import { concatBytes } from './bytes.ts'
-import { createEventTooLongError, MAX_EVENT } from './sse.ts'
+import { createEventTooLongError, MAX_EVENT_SIZE } from './sse.ts'
 
 /** Regroups the bytes of an event stream so that each chunk ends with an event. */
 export interface EventSplitter {
@@ -19,7 +19,7 @@ export function createEventSplitter(): EventSplitter {
     held.push(bytes)
     size += bytes.length
     seam = bytes.length < SEAM ? concatBytes([seam, bytes]).subarray(-SEAM) : bytes.subarray(-SEAM)
-    if (size > MAX_EVENT) throw createEventTooLongError()
+    if (size > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 
   function rest() {

@@ -11,7 +11,7 @@ export const formatSseEvent = ({ event, data }: SseEvent): string =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`
 
 /** The longest event, in characters or bytes. */
-export const MAX_EVENT = 16 * 1024 * 1024
+export const MAX_EVENT_SIZE = 16 * 1024 * 1024
 
 /**
  * Parses events from chunks of text. Accepts every line ending, even across chunks, and skips comments and a byte order mark. With `bareJson`,
@@ -59,7 +59,7 @@ export function createSseParser(
   function keep(piece: string) {
     pieces.push(` ${piece}`.slice(1)) // a copy, because a slice would keep the whole chunk in memory
     pending += piece.length
-    if (pending + (data?.length ?? 0) > MAX_EVENT) throw createEventTooLongError()
+    if (pending + (data?.length ?? 0) > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 
   function joinedLine(rest: string) {
@@ -80,7 +80,7 @@ export function createSseParser(
 
   function add(value: string) {
     data = data === undefined ? value : `${data}\n${value}`
-    if (data.length > MAX_EVENT) throw createEventTooLongError()
+    if (data.length > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 
   function dispatch() {

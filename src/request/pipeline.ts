@@ -95,7 +95,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   })
   const clouds = once(async () => (await import('./upstream/clouds/cloud-calls.ts')).createCloudCalls(clock))
   const translation = once(async () => (await import('./codec/translating-codec.ts')).createTranslation(clock))
-  const usageRequests = once(async () => (await import('./codec/usage-request.ts')).createUsageRequests(clock))
+  const loadUsageRequests = once(async () => (await import('./codec/usage-request.ts')).createUsageRequests(clock))
 
   let context: PipelineContext = {
     ...{ catalog, clock, random, limits, bodyTime, inFlight, onError },
@@ -112,7 +112,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     hedgeBudget: createHedgeBudget(),
     loadGroupRouting,
     translation,
-    usageRequests,
+    loadUsageRequests,
     estimates: new LateEstimates(),
     health,
     targetStats,

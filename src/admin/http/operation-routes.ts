@@ -75,9 +75,9 @@ function createRoute(operations: RouteOperations, { api, limits, store }: RouteT
         }
         const { format: given, ...query } = readQuery(exchange, operation)
         const format = chooseExportFormat(exchange, exported && given)
-        const asked = (asking: JsonObject) => call(...inPath, ...(hasQuery ? [asking] : []))
-        if (!format || !exported) return withHeaders(operation, 200, await asked(query))
-        return await createExportReply(asked, { query, exported, format, api })
+        const callWithQuery = (queryInput: JsonObject) => call(...inPath, ...(hasQuery ? [queryInput] : []))
+        if (!format || !exported) return withHeaders(operation, 200, await callWithQuery(query))
+        return await createExportReply(callWithQuery, { query, exported, format, api })
       } catch (cause) {
         const { status, code } = toGatewayError(cause)
         if (status !== 500 || code === 'BODY_ALREADY_READ') throw cause

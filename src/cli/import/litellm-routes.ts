@@ -91,8 +91,8 @@ function planBase(
     if (!hasMore && model !== name) plan.alias(place, name, model)
     return model
   }
-  const asked = readString(router.routing_strategy) ?? 'simple-shuffle'
-  const strategy = getEntry(STRATEGIES, asked) ?? 'weighted'
+  const strategyName = readString(router.routing_strategy) ?? 'simple-shuffle'
+  const strategy = getEntry(STRATEGIES, strategyName) ?? 'weighted'
   const kind = first.kind === 'llm' ? {} : { kind: first.kind, ...(isEmbedding && { sameVectors: true }) }
   const combo = plan.findFreeComboName(hasMore ? `${name}-deployments` : name, { isMadeUp: hasMore })
   plan.combos.set(combo, {}) // reserves the name before nested combos get theirs

@@ -94,16 +94,16 @@ export function planConnection(
   const provider = readString(given.provider) ?? ''
   const label = readString(given.name) ?? readString(given.id) ?? provider
   const place = `providerConnections: ${label} (${readString(node?.name) ?? provider})`
-  const specific = { ...node, ...toObject(given.providerSpecificData) }
+  const providerData = { ...node, ...toObject(given.providerSpecificData) }
   const speaks = /^(openai|anthropic)-compatible/.exec(readString(node?.type) ?? provider)?.[0]
   const elsewhere = speaks ? undefined : getEntry(ADDRESSES, provider)
   const builtIn = speaks
     ? undefined
     : (getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined))
   const authType = readString(given.authType) ?? 'oauth'
-  const account = readString(specific.accountId)
+  const account = readString(providerData.accountId)
   const usual = elsewhere?.baseUrl.replace('{accountId}', () => encodeURIComponent(account ?? ''))
-  const baseGiven = readString(specific.baseUrl) ?? usual
+  const baseGiven = readString(providerData.baseUrl) ?? usual
   const findProblem = (): string | undefined => {
     if (!['apikey', 'api_key'].includes(authType) && !speaks)
       return `Signs in with ${authType === 'oauth' ? 'a personal account' : authType}. Signalbox connections only support API keys.`
@@ -111,7 +111,7 @@ export function planConnection(
     if (builtIn === undefined && elsewhere === undefined) return `Signalbox has no provider "${provider}".`
     if (elsewhere?.baseUrl.includes('{accountId}') && account === undefined)
       return 'Has no accountId, which its URL needs.'
-    if (builtIn === 'azure' && readString(specific.azureEndpoint) === undefined && baseGiven === undefined)
+    if (builtIn === 'azure' && readString(providerData.azureEndpoint) === undefined && baseGiven === undefined)
       return 'Has no azureEndpoint, so the Azure resource is unknown.'
     return undefined
   }
@@ -121,7 +121,7 @@ export function planConnection(
     return
   }
 
-  const wish = toSlug(readString(specific.prefix) ?? readString(node?.name) ?? builtIn ?? provider)
+  const wish = toSlug(readString(providerData.prefix) ?? readString(node?.name) ?? builtIn ?? provider)
   const secret = readString(given.apiKey)
   const apiKey =
     secret === undefined
@@ -131,8 +131,8 @@ export function planConnection(
   const data = {
     ...(baseGiven !== undefined && { baseUrl: planBaseUrl(plan, baseGiven, { wish, end: isLocal ? '/v1' : '' }) }),
     ...(elsewhere?.format !== undefined && { format: elsewhere.format }),
-    ...(specific.apiType === 'responses' && { format: 'openai-responses' }),
-    ...readCloudSettings(builtIn, specific, { place, wish, plan }),
+    ...(providerData.apiType === 'responses' && { format: 'openai-responses' }),
+    ...readCloudSettings(builtIn, providerData, { place, wish, plan }),
   }
   const own = speaks ?? 'openai-compatible'
   const isOwnServer = builtIn === undefined
@@ -167,7 +167,7 @@ export function planConnection(
   plan.reportOtherFields(place, left, { done: READ, reasons: REASONS })
   // Both 9router and Signalbox distribute requests over all connections of a provider, so the connections share one prefix.
   const short = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)
-  for (const name of [provider, readString(specific.prefix), ...short])
+  for (const name of [provider, readString(providerData.prefix), ...short])
     if (name !== undefined && !prefixes.has(name)) prefixes.set(name, { prefix, provider: planned.provider })
 }
 
@@ -179,17 +179,17 @@ const listNames = (provider: string): readonly string[] => {
 /** Reads the settings of a cloud. Reports settings in an invalid format instead of importing them, because connections would reject them. */
 function readCloudSettings(
   provider: string | undefined,
-  specific: JsonObject,
+  providerData: JsonObject,
   { place, wish, plan }: { place: string; wish: string; plan: ImportPlan },
 ): Readonly<Record<string, PlannedValue | undefined>> {
   const readMatching = (name: string, shape: RegExp): string | undefined => {
-    const found = readString(specific[name])
+    const found = readString(providerData[name])
     if (found === undefined || shape.test(found)) return found
     plan.reportUnmapped(`${place}: ${name}`, 'Has an invalid value. Set it on the connection yourself.')
     return undefined
   }
   if (provider === 'azure') {
-    const endpoint = readString(specific.azureEndpoint)
+    const endpoint = readString(providerData.azureEndpoint)
     const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(endpoint ?? '')?.[1]
     return {
       ...(resource ? { resource } : endpoint !== undefined && { baseUrl: planBaseUrl(plan, endpoint, { wish }) }),

@@ -193,17 +193,18 @@ function readEntries(
   const leadsBack = (model: string): boolean => model === name || (leads.get(model) ?? []).some(leadsBack)
   const entries: PlannedEntry[] = []
   for (const one of toList(combo.models)) {
-    const asked = readModelName(one)
-    const target = translateModel(asked, names)
-    if (target === undefined) plan.reportUnmapped(`combo ${name}: ${asked ?? ''}`, 'Has no imported connection.')
-    else if (leadsBack(target)) plan.reportUnmapped(`combo ${name}: ${asked ?? ''}`, 'Leads back to the combo itself.')
+    const modelName = readModelName(one)
+    const target = translateModel(modelName, names)
+    if (target === undefined) plan.reportUnmapped(`combo ${name}: ${modelName ?? ''}`, 'Has no imported connection.')
+    else if (leadsBack(target))
+      plan.reportUnmapped(`combo ${name}: ${modelName ?? ''}`, 'Leads back to the combo itself.')
     else if (
       kind === 'embedding' &&
       entries.length > 0 &&
       removePrefix(target) !== removePrefix(entries[0]?.model ?? '')
     )
       plan.reportUnmapped(
-        `combo ${name}: ${asked ?? ''}`,
+        `combo ${name}: ${modelName ?? ''}`,
         'Embeddings of different models must not be mixed. Only the first model is imported.',
       )
     else entries.push({ model: target })
@@ -283,10 +284,13 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
     )
   for (const [at, key] of keys.entries()) {
     const { isActive } = key
-    const asked = readString(key.name) ?? `key-${at + 1}`
-    const name = plan.findFreeKeyName(asked)
-    if (name !== asked)
-      plan.reportUnmapped(`apiKeys[${at}]`, `Another key is already named "${asked}", so this one is named ${name}.`)
+    const wantedName = readString(key.name) ?? `key-${at + 1}`
+    const name = plan.findFreeKeyName(wantedName)
+    if (name !== wantedName)
+      plan.reportUnmapped(
+        `apiKeys[${at}]`,
+        `Another key is already named "${wantedName}", so this one is named ${name}.`,
+      )
     const ends = new Date(readString(key.expiresAt) ?? Number.NaN)
     const expiresAt = Number.isNaN(ends.getTime()) ? undefined : ends.toISOString()
     plan.keys.set(name, { ...((isActive === false || isActive === 0) && { isActive: false }), expiresAt })

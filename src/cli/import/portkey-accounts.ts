@@ -167,14 +167,14 @@ function planAzureAccount(
   given: JsonObject,
   { apiKey, baseUrl, plan }: { apiKey: Reference | undefined; baseUrl: PlannedValue | undefined; plan: ImportPlan },
 ): PlannedAccount | string {
-  const asked = readString(given.resource_name)
-  const name = parseVariable(asked)
+  const resourceName = readString(given.resource_name)
+  const name = parseVariable(resourceName)
   const apiVersion = readString(given.api_version)
   if (baseUrl !== undefined) return { provider: 'azure', apiKey, data: { baseUrl, apiVersion } }
-  if (asked === undefined) return 'Has no resource_name, so the Azure resource is unknown.'
-  if (name === undefined && !/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/.test(asked))
+  if (resourceName === undefined) return 'Has no resource_name, so the Azure resource is unknown.'
+  if (name === undefined && !/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/.test(resourceName))
     return 'Has an invalid resource_name. Correct it in the config, and run the import again.'
-  const resource = name === undefined ? asked : plan.readVariable(name, 'an Azure resource name')
+  const resource = name === undefined ? resourceName : plan.readVariable(name, 'an Azure resource name')
   return { provider: 'azure', apiKey, data: { resource, apiVersion } }
 }
 

@@ -131,7 +131,7 @@ function planModelTarget(
       reasons: ACCOUNT_REASONS,
     })
   }
-  const asked = readString(given.deployment_id) ?? inCatalog?.[2] ?? readString(params.model)
+  const deployment = readString(given.deployment_id) ?? inCatalog?.[2] ?? readString(params.model)
   const set = readEntryParams(params)
   plan.reportOtherFields(`${shown}.override_params`, params, { done: ['model', ...set.done] })
   return {
@@ -140,7 +140,7 @@ function planModelTarget(
     weight,
     given,
     connection: typeof account === 'string' ? undefined : plan.connection(account),
-    model: asked ?? model,
+    model: deployment ?? model,
     params: set.params,
   }
 }

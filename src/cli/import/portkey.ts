@@ -168,8 +168,8 @@ function planRules(
 ): Record<string, PlannedValue> {
   const { place, given } = node
   const from = place || 'the config'
-  const { attempts: asked, count } = toObject(given.retry)
-  const attempts = readNumber(asked) ?? readNumber(count)
+  const { attempts: retries, count } = toObject(given.retry)
+  const attempts = readNumber(retries) ?? readNumber(count)
   const timeout = findTimeout(node, used, plan)
   const health = toHealth(toObject(toObject(given.strategy).cb_config))
   if (attempts !== undefined)
@@ -281,18 +281,20 @@ function planConditions(
       `${from}: conditions on metadata`,
       'They check "metadata" in the request body. Clients must send it there instead of in x-portkey-metadata.',
     )
-  for (const asked of new Set(toList(strategy.conditions).flatMap((one) => listTestedModels(toObject(one).query)))) {
-    if (asked.includes('/') || plan.combos.has(asked)) continue
-    plan.alias(`${from}: params.model ${asked}`, asked, 'portkey') // clients request this name, and Portkey applies the config to it
-    plan.reportMapped(`${from}: params.model ${asked}`, `alias ${asked} for portkey`)
+  for (const modelName of new Set(
+    toList(strategy.conditions).flatMap((one) => listTestedModels(toObject(one).query)),
+  )) {
+    if (modelName.includes('/') || plan.combos.has(modelName)) continue
+    plan.alias(`${from}: params.model ${modelName}`, modelName, 'portkey') // clients request this name, and Portkey applies the config to it
+    plan.reportMapped(`${from}: params.model ${modelName}`, `alias ${modelName} for portkey`)
   }
-  const asked = readString(strategy.default)
-  const other = findByName(asked)
+  const defaultName = readString(strategy.default)
+  const other = findByName(defaultName)
   if (other !== undefined) planned.push(other)
   else
     plan.reportUnmapped(
       `${from}: default`,
-      asked === undefined
+      defaultName === undefined
         ? 'The config has no default, so requests that match no condition are rejected.'
         : 'Has no imported target.',
     )

@@ -8,7 +8,7 @@ import { readString } from './given-fields.ts'
 /** Maximum file size, in bytes: larger than any configuration, but readable within seconds. */
 const MAX_BYTES = 32 * 1024 * 1024
 /** Maximum size of a YAML file, in characters. The parser needs a second per two million characters, and a lot of memory. */
-const MAX_YAML = 8 * 1024 * 1024
+const MAX_YAML_LENGTH = 8 * 1024 * 1024
 /** Maximum nesting. No configuration is nested deeper. */
 const MAX_DEPTH = 100
 
@@ -55,8 +55,8 @@ function tryParseJson(text: string): unknown {
 }
 
 function parseYaml(path: string, text: string): unknown {
-  if (text.length > MAX_YAML)
-    throw problem(`${path} is larger than ${MAX_YAML / 1024 / 1024} MiB, the maximum for YAML.`)
+  if (text.length > MAX_YAML_LENGTH)
+    throw problem(`${path} is larger than ${MAX_YAML_LENGTH / 1024 / 1024} MiB, the maximum for YAML.`)
   const document = tryParse(() => parseDocument(text, { uniqueKeys: false, merge: true, logLevel: 'silent' }))
   if (!document) throw problem(`${path} is nested too deeply.`)
   const [mistake] = document.errors

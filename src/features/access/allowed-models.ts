@@ -41,7 +41,7 @@ export class Access {
 
   /** Whether every list contains the name of the model, combo, or alias, so that the caller may use all its targets. */
   allowsName(model: string): boolean {
-    return this.#models.every((list) => includesMatch(list, model))
+    return this.#models.every((list) => matchesAny(list, model))
   }
 
   /**
@@ -53,7 +53,7 @@ export class Access {
     const names = Object.values<string>({ ...getProviderNames(this.#catalog, connection) }).map(
       (name) => `${name}/${id}`,
     )
-    return this.#models.every((list) => includesMatch(list, model) || names.some((name) => includesMatch(list, name)))
+    return this.#models.every((list) => matchesAny(list, model) || names.some((name) => matchesAny(list, name)))
   }
 
   /** Whether the caller may request this name, because the name itself or any target that it can resolve to is allowed. */
@@ -75,6 +75,6 @@ export class Access {
   }
 }
 
-const includesMatch = (list: readonly string[], name: string) => list.some((pattern) => matchesPattern(name, pattern))
+const matchesAny = (list: readonly string[], name: string) => list.some((pattern) => matchesPattern(name, pattern))
 
 const toEntry = ({ target }: { target: RouteTarget }) => ({ target, name: '' })

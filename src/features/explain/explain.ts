@@ -11,7 +11,7 @@ import type { ChooseModels } from '../../request/route-call.ts'
 import type { Explanation } from '../../request/routing/explanation.ts'
 import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
-import { explainRouting, type RoutingQuestion } from './route-explanation.ts'
+import { explainRouting, type RoutingInput } from './route-explanation.ts'
 
 /** A request to explain. It isn't sent. */
 export interface ExplainedRequest {
@@ -46,7 +46,7 @@ export type Explain = (request: ExplainedRequest) => Promise<Explanation>
 export interface ExplainDependencies {
   pipeline: Pick<Pipeline, 'getContext'>
   /** Returns the models and kinds that a caller may use. */
-  getAccess(caller: Caller): Promise<RoutingQuestion['access']>
+  getAccess(caller: Caller): Promise<RoutingInput['access']>
   /** Returns why the limits of a caller would reject a request. */
   previewLimits(caller: Caller): Promise<RefusalPreview>
   /** The `route` function; absent if there is none. */
@@ -91,10 +91,10 @@ export function createExplain(dependencies: ExplainDependencies) {
     const caller = await findCaller(input).catch(toRejection)
     if (isGatewayError(caller)) return { model, targets: [], leftOut: [], error: formatError(caller) }
     const chooseModels = route && (await route.load()).choose
-    const question = { model, body, headers: headerMap, path, caller, chooseModels }
-    if (caller === ANONYMOUS) return explainRouting(question, pipeline.getContext())
+    const routing = { model, body, headers: headerMap, path, caller, chooseModels }
+    if (caller === ANONYMOUS) return explainRouting(routing, pipeline.getContext())
     const [access, previewRefusal] = await Promise.all([getAccess(caller), previewLimits(caller)])
-    return explainRouting({ ...question, access, previewRefusal }, pipeline.getContext())
+    return explainRouting({ ...routing, access, previewRefusal }, pipeline.getContext())
   }
 }
 

@@ -30,7 +30,7 @@ import type { NameRule, RefusalPreview, TargetRule } from '../../request/steps.t
 import type { Kind } from '../../types.ts'
 
 /** A request to explain. It isn't sent. */
-export interface RoutingQuestion {
+export interface RoutingInput {
   model: string
   body: JsonObject
   /** Header values by lowercase name. */
@@ -62,8 +62,8 @@ const MAX_TARGETS = 1_000
  * Explains how a request would be handled, without calling a provider or changing any state. Throws `INVALID_REQUEST` for a path that isn't a model
  * endpoint.
  */
-export async function explainRouting(question: RoutingQuestion, gateway: PipelineContext): Promise<Explanation> {
-  const { model, body, headers, path, caller, access, previewRefusal, chooseModels } = question
+export async function explainRouting(routing: RoutingInput, gateway: PipelineContext): Promise<Explanation> {
+  const { model, body, headers, path, caller, access, previewRefusal, chooseModels } = routing
   const { owner } = caller
   const subject = caller.key ? 'API key' : 'account'
   const endpoint = endpoints.find((one) => one.path === path)
@@ -160,7 +160,7 @@ export async function explainRouting(question: RoutingQuestion, gateway: Pipelin
 
 /** A request that isn't sent. */
 type UnsentRequest = CodecRequest &
-  Pick<RoutingQuestion, 'previewRefusal'> & {
+  Pick<RoutingInput, 'previewRefusal'> & {
     context: PipelineContext
     subject: string
     isAllowed(route: Route): boolean
@@ -283,8 +283,8 @@ async function explainTargets(
     if (!reason) usedCount++
   }
   const { missing } = call.endpoint.operation
-  const hasDefaultAnswer = missing?.getAnswer !== undefined && rejection?.error.data.param !== 'model'
-  if (usedCount > 0 || (hasDefaultAnswer && !rejection?.isOfRequest)) return { targets }
+  const hasDefaultResponse = missing?.getAnswer !== undefined && rejection?.error.data.param !== 'model'
+  if (usedCount > 0 || (hasDefaultResponse && !rejection?.isOfRequest)) return { targets }
   const error = rejection?.error ?? (hasDrainingTarget ? createDrainingError(call.model) : forbiddenError)
   if (!error) return { targets }
   const { status, code, message } = error

@@ -49,7 +49,7 @@ export function createRouting(
         signal: request.signal,
       },
     )
-  return { choose, answer: (call, next) => answerRouted(call, next, (request) => choose(request, onError)) }
+  return { choose, answer: (call, next) => serveRoutedCall(call, next, (request) => choose(request, onError)) }
 }
 
 /** Lists the allowed targets of models, each once. */
@@ -121,7 +121,7 @@ function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedMod
   return { names, group, getName: (route) => getRequestedName(route, { call, list: group }) }
 }
 
-async function answerRouted(
+async function serveRoutedCall(
   call: CallRequest,
   next: (change?: CallChange) => Promise<Reply>,
   choose: (request: RoutableRequest) => Promise<RoutedModels | undefined>,

@@ -241,12 +241,12 @@ export class Attempt {
   }
 
   /** Creates the call to a target with its credential, signed if a cloud requires it. If the credential can't be decrypted, the connection fails. */
-  async #prepare(asked: UpstreamRequest): Promise<UpstreamCall | FailedResponse> {
+  async #prepare(unsigned: UpstreamRequest): Promise<UpstreamCall | FailedResponse> {
     const { context } = this.#request
     const { target } = this.route
     const { cloud } = target
     const { addedHeaders } = this.#log
-    const request = addedHeaders ? { ...asked, headers: { ...asked.headers, ...addedHeaders } } : asked
+    const request = addedHeaders ? { ...unsigned, headers: { ...unsigned.headers, ...addedHeaders } } : unsigned
     let apiKey: string | undefined
     try {
       const loading = context.sourcedCredentials(target.connection)

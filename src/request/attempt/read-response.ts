@@ -1,7 +1,7 @@
 import { concatBytes, decodeUtf8Lenient, readAll, toBase64 } from '../../lib/bytes.ts'
 import { type ByteStream, NO_BYTES, type UpstreamResponse } from '../../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { createEventTooLongError, MAX_EVENT, sseFraming } from '../../lib/sse.ts'
+import { createEventTooLongError, MAX_EVENT_SIZE, sseFraming } from '../../lib/sse.ts'
 import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
 import { updateUsage } from '../../protocols/formats/canonical/reported-usage.ts'
@@ -110,7 +110,7 @@ async function commitStream(
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
     head.push(chunk)
     size += chunk.length
-    if (size > MAX_EVENT) throw createEventTooLongError()
+    if (size > MAX_EVENT_SIZE) throw createEventTooLongError()
     parser.push(chunk)
     const failed = failure()
     if (failed && !state.started) return failed

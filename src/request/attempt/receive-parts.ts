@@ -26,8 +26,8 @@ export async function runConcurrently<Part>(
 
   async function work(): Promise<void> {
     for (let part = queue.next(); !part.done && !failed && !scope.hasEnded; part = queue.next()) {
-      const [at, asked] = part.value
-      const response = await receive(asked, scope)
+      const [at, call] = part.value
+      const response = await receive(call, scope)
       if (response.kind === 'whole') received[at] = response
       else if (response.kind === 'stream') throw new TypeError('A part of a divided request was streamed.')
       else if (!failed) {

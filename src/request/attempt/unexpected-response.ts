@@ -102,7 +102,7 @@ async function peekBody(body: ByteStream, format?: UpstreamFormat): Promise<Reco
   const seen: Uint8Array[] = []
   let size = 0
   let first: number | undefined
-  while (first === undefined && size < MAX_BLANKS) {
+  while (first === undefined && size < MAX_BLANK_BYTES) {
     const chunk = await body.next()
     if (!chunk) break
     seen.push(chunk)
@@ -164,7 +164,7 @@ function createNoJsonFailure(text: string): Failure {
 }
 
 /** In bytes. A body that starts with more whitespace is read as a whole response, whose size is limited. */
-const MAX_BLANKS = 64 * 1024
+const MAX_BLANK_BYTES = 64 * 1024
 
 const toCharCodes = (characters: string) => [...characters].map((character) => character.charCodeAt(0))
 

@@ -113,7 +113,7 @@ export interface CodecContext {
   /** Whether the gateway requests the usage of streams if the client doesn't. */
   includesStreamUsage: boolean
   /** Loaded with the first stream whose usage the gateway requests. */
-  usageRequests(): Promise<UsageRequests>
+  loadUsageRequests(): Promise<UsageRequests>
   /** Loaded with the first request that needs translation. */
   translation(): Promise<Translation>
   missingEndpoints: EndpointMemory

@@ -46,8 +46,8 @@ export async function translateAnswerRequest(
   const { call, context } = request
   const setup = await setUpTranslation(request, target)
   const isCompaction = call.endpoint.operation === operations.compact
-  const asked = setup.client.parseRequest(setup.body, { ...setup.parseContext, isCompaction })
-  const { sent, ...conversion } = planCompaction(asked, {
+  const parsed = setup.client.parseRequest(setup.body, { ...setup.parseContext, isCompaction })
+  const { sent, ...conversion } = planCompaction(parsed, {
     window: getContextWindow(context.catalog, target),
     summary: memory.summaries.get(call),
   })
@@ -56,23 +56,23 @@ export async function translateAnswerRequest(
 
 /** Decides which request is sent to the target. `summary`: the conversation's summary, if there already is one. */
 function planCompaction(
-  asked: CanonicalRequest,
+  parsed: CanonicalRequest,
   { window, summary }: { window: number | undefined; summary: string | undefined },
 ): AnswerConversion & { sent: CanonicalRequest } {
-  const { compact, turns, tools } = asked
+  const { compact, turns, tools } = parsed
   if (compact === 'now')
     return {
-      sent: buildSummaryRequest(asked),
+      sent: buildSummaryRequest(parsed),
       isPreliminary: false,
       convertAnswer: toCompaction,
       convertStream: toCompactionStream,
     }
   if (compact === undefined || !mustCompact(compact, estimateTokens({ turns, tools }), window))
-    return { sent: asked, isPreliminary: false, ...UNCHANGED }
+    return { sent: parsed, isPreliminary: false, ...UNCHANGED }
   if (summary === undefined)
-    return { sent: { ...buildSummaryRequest(asked), stream: false }, isPreliminary: true, ...UNCHANGED }
+    return { sent: { ...buildSummaryRequest(parsed), stream: false }, isPreliminary: true, ...UNCHANGED }
   return {
-    sent: buildContinuedRequest(asked, summary),
+    sent: buildContinuedRequest(parsed, summary),
     isPreliminary: false,
     convertAnswer: (answer) => prependCompaction(answer, summary),
     convertStream: (emit) => prependStreamCompaction(summary, emit),

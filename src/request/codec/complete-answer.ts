@@ -110,12 +110,12 @@ function pause(ms: number, { context, scope }: Terms): Promise<void> {
 }
 
 /** Polls a job; `undefined` if the provider is unreachable now. Rejects if the client has disconnected or the provider rejects the poll. */
-async function poll(asked: UpstreamCall, { context, scope, limits }: Terms): Promise<JsonObject | undefined> {
+async function poll(pollCall: UpstreamCall, { context, scope, limits }: Terms): Promise<JsonObject | undefined> {
   const call = new ProviderCall({ clock: context.clock, limits })
   const cancel = (reason: unknown) => call.cancel(reason)
   scope.add(cancel)
   try {
-    const { status, body } = await call.open(asked, context.fetch)
+    const { status, body } = await call.open(pollCall, context.fetch)
     if (status === 200) {
       const json = tryParseJson(decodeUtf8Lenient(await readAll(body, limits.maxResponseBytes, createTooLargeError)))
       return isObject(json) ? json : undefined

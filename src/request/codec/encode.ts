@@ -45,7 +45,7 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
   const codec =
     isLimited || target.params ? await (await context.translation()).applyOptions(request, target, plain) : plain
   if (!context.includesStreamUsage || !call.stream || !endpoint.usageRequest?.isOpen(call.body)) return codec
-  return (await context.usageRequests()).requestUsage(request, target, codec)
+  return (await context.loadUsageRequests()).requestUsage(request, target, codec)
 }
 
 /**

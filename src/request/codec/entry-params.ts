@@ -16,11 +16,11 @@ import { isStrict } from './losses.ts'
 
 /** Applies the parameters of combo entries to a request. Keeps a lower output limit set by the gateway. */
 export function applyEntryParams(
-  asked: CanonicalRequest,
+  parsed: CanonicalRequest,
   request: CodecRequest,
   target: RouteTarget,
 ): CanonicalRequest {
-  return { ...asked, options: overrideOptions(asked.options, request, target) }
+  return { ...parsed, options: overrideOptions(parsed.options, request, target) }
 }
 
 /** Overrides options with the parameters of combo entries. Keeps the request's setting for showing reasoning. */

@@ -48,10 +48,10 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
       for (const { data } of events) checkDepth(data)
       const reported = client.findAnswer?.(events)
       if (reported) return encodeUtf8(JSON.stringify(reported))
-      const asked = parseRequest()
-      const answer = assembleStream(events, { from: client, read, candidates: asked.options.candidates })
+      const parsed = parseRequest()
+      const answer = assembleStream(events, { from: client, read, candidates: parsed.options.candidates })
       const write = createWriteContext(request, {
-        request: asked,
+        request: parsed,
         model: answer.model ?? target.model,
         responseWarnings,
       })
@@ -73,7 +73,7 @@ export async function adaptToWhole(
   if (request.call.endpoint.operation === operations.complete) return { ...codec, readWhole: writeOnlyEvent }
   if (codec.isPassThrough && codec.format.streamsArrays) return { ...codec, readWhole: createChunkWriter(request) }
   const translated = await translateAnswerRequest(request, target, memory)
-  const { client, upstream, asked, restoration, convertAnswer } = translated
+  const { client, upstream, parsed, restoration, convertAnswer } = translated
   const { origin, traits } = translated.target
   const responseWarnings = createResponseWarnings()
   const read = { origin, traits, newId, responseWarnings }
@@ -88,7 +88,7 @@ export async function adaptToWhole(
         text += event
       }
       const beforeEnd = () => add(createLossComment(responseWarnings) ?? '') // the headers may have been sent already
-      const write = createWriteContext(request, { request: asked, model: target.model, responseWarnings })
+      const write = createWriteContext(request, { request: parsed, model: target.model, responseWarnings })
       const writer = client.createWriter({ ...write, beforeEnd }, add)
       for (const event of toStreamEvents(convertAnswer(restoreAnswer(answer, restoration)))) writer.push(event)
       return encodeUtf8(escapeLineSeparators(text))

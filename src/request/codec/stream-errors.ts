@@ -1,6 +1,13 @@
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { isObject, tryParseJson, tryParseShallow } from '../../lib/json.ts'
-import { createSseParser, findBareJson, formatSseEvent, MAX_EVENT, type SseEvent, splitEvents } from '../../lib/sse.ts'
+import {
+  createSseParser,
+  findBareJson,
+  formatSseEvent,
+  MAX_EVENT_SIZE,
+  type SseEvent,
+  splitEvents,
+} from '../../lib/sse.ts'
 import { findHiddenReason, readMessage } from '../../protocols/formats/errors/read-error.ts'
 import type {
   AnswerReader,
@@ -202,7 +209,7 @@ function getErrorFacts({ status, message, error }: EmbeddedError, { isOverflowEr
  */
 export function completeEvent(rest: Uint8Array, state: StreamState): Uint8Array {
   if (rest.length === 0 || isClosedByReturns(rest)) return rest
-  if (rest.length > MAX_EVENT) return NOTHING
+  if (rest.length > MAX_EVENT_SIZE) return NOTHING
   const text = decodeUtf8Lenient(rest)
   const bare = findBareJson(text)
   return (bare === undefined ? isEvent(text) : isError(bare, state)) ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING

@@ -44,7 +44,7 @@ export interface TranslatedRequest extends PreparedRequest {
   /** The target's format. */
   format: UpstreamFormat
   /** The request before it was prepared. */
-  asked: CanonicalRequest
+  parsed: CanonicalRequest
   target: TargetContext
 }
 
@@ -75,18 +75,20 @@ export async function setUpTranslation(request: CodecRequest, target: RouteTarge
  * target's format does not support the request.
  */
 export async function prepareForTarget(
-  parsed: CanonicalRequest,
+  original: CanonicalRequest,
   { client, upstream, format, parseContext: { warnings } }: TranslationSetup,
   { request, target, memory }: { request: CodecRequest; target: RouteTarget; memory: TranslationMemory },
 ): Promise<TranslatedRequest> {
   const { context, owner, outputLimit } = request
   const limited =
-    outputLimit === undefined ? parsed : { ...parsed, options: { ...parsed.options, maxOutputTokens: outputLimit } }
-  const asked = target.params ? (await loadEntryParams()).applyEntryParams(limited, request, target) : limited
+    outputLimit === undefined
+      ? original
+      : { ...original, options: { ...original.options, maxOutputTokens: outputLimit } }
+  const parsed = target.params ? (await loadEntryParams()).applyEntryParams(limited, request, target) : limited
   const traits = memory.refusedOptions.removeRejected(target, getTraits(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }
   const targetContext = { model: target.model, traits, origin, warnings }
-  const rememberedReasoning = memory.reasoning.recall(owner, asked.turns, origin)
+  const rememberedReasoning = memory.reasoning.recall(owner, parsed.turns, origin)
   const missing = context.fetchesMedia ? findPartsToDownload(rememberedReasoning, traits) : []
   const turns =
     missing.length > 0
@@ -94,10 +96,10 @@ export async function prepareForTarget(
       : rememberedReasoning
   return {
     ...prepareRequest(
-      { ...asked, turns, options: addReasoningSummary(asked.options, client, upstream) },
+      { ...parsed, turns, options: addReasoningSummary(parsed.options, client, upstream) },
       { ...targetContext, supportedOptions: upstream.supportedOptions },
     ),
-    ...{ client, upstream, format, asked, target: targetContext },
+    ...{ client, upstream, format, parsed, target: targetContext },
   }
 }
 

@@ -83,24 +83,24 @@ async function createAnswerCodec(
 ): Promise<Codec> {
   const { call, context, owner } = request
   const translated = await translateAnswerRequest(request, routeTarget, memory)
-  const { client, upstream, format, asked, target, restoration } = translated
+  const { client, upstream, format, parsed, target, restoration } = translated
   const { isPreliminary, convertAnswer, convertStream } = translated
   const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
-  const hasHosted = asked.tools.some(isHosted)
+  const hasHosted = parsed.tools.some(isHosted)
   const read = { origin, traits, newId, responseWarnings, hasHosted }
   const describe = request.describe?.(routeTarget)
   const write = {
-    ...createWriteContext(request, { request: asked, model: target.model, responseWarnings }),
+    ...createWriteContext(request, { request: parsed, model: target.model, responseWarnings }),
     requestWarnings: target.warnings.list,
     ...(describe && { describe }),
   }
   const isArray = wantsArray(request)
-  const remembered = { owner, turns: asked.turns, origin }
+  const remembered = { owner, turns: parsed.turns, origin }
 
   const parseAnswer = ({ json, bytes, events }: WholeResponse) =>
     events
-      ? assembleStream(events, { from: upstream, read, candidates: asked.options.candidates })
+      ? assembleStream(events, { from: upstream, read, candidates: parsed.options.candidates })
       : upstream.parseAnswer(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
 
   async function continueAfterSummary(response: WholeResponse): Promise<Codec> {
@@ -181,8 +181,8 @@ async function createCountCodec(
   const clientCounter = client.counter
   const { counter } = upstream
   const parseRequest = clientCounter?.parseRequest ?? client.parseRequest
-  const asked = parseRequest(setup.body, setup.parseContext)
-  const translated = await prepareForTarget(asked, setup, { request, target: routeTarget, memory })
+  const parsed = parseRequest(setup.body, setup.parseContext)
+  const translated = await prepareForTarget(parsed, setup, { request, target: routeTarget, memory })
   const { target } = translated
   if (!counter || !clientCounter) throw createUntranslatableError(request, routeTarget)
 

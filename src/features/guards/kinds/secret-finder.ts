@@ -11,12 +11,12 @@ export function findSecrets(text: string): Match[] {
     for (const { 0: found, 1: before = '', index } of text.matchAll(shape))
       add(index + before.length, found.slice(before.length))
   for (const { 0: found, index } of text.matchAll(JWT)) if (found.includes('.')) add(index, found)
-  if (text.length <= MAX_DECODED)
+  if (text.length <= MAX_DECODED_LENGTH)
     for (const { 0: word, index } of text.matchAll(WORD)) if (redactEncoded(word, isSecret) !== word) add(index, word)
   return matches
 }
 
-const MAX_DECODED = 1024 * 1024
+const MAX_DECODED_LENGTH = 1024 * 1024
 const WORD = /[A-Za-z0-9+/_=~.%-]{16,}/g
 
 const isSecret = (text: string): boolean => SHAPES.some((shape) => text.search(shape) !== -1)

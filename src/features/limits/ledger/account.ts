@@ -104,11 +104,11 @@ export class Account {
    * reserved in that case.
    */
   hold(
-    asked: Omit<HoldRequest, 'name'>,
+    wanted: Omit<HoldRequest, 'name'>,
     { isPending, waits }: { isPending: boolean; waits: boolean },
   ): Promise<HoldOutcome> {
     const until = waits ? this.#deps.clock.now() + MAX_BLOCKED_MS : 0
-    if (this.#name.scope === 'account' && !this.#isPermanent) this.#isPermanent = hasTotal(asked.limits)
+    if (this.#name.scope === 'account' && !this.#isPermanent) this.#isPermanent = hasTotal(wanted.limits)
     return new Promise((resolve, reject) => {
       let hasFailed = false
       const done = (outcome: HoldOutcome) => {
@@ -125,7 +125,7 @@ export class Account {
         hasFailed = true
         reject(error)
       }
-      this.#add({ kind: 'hold', asked: { ...asked, name: this.#name }, isPending, until, done, fail })
+      this.#add({ kind: 'hold', wanted: { ...wanted, name: this.#name }, isPending, until, done, fail })
     })
   }
 
@@ -136,8 +136,8 @@ export class Account {
   }
 
   /** Decides on amounts without reserving them. Rejects as `hold` does. */
-  evaluate(asked: Omit<HoldRequest, 'name'>): Promise<Decision> {
-    return this.#task(({ view }) => decide({ ...asked, name: this.#name }, view))
+  evaluate(wanted: Omit<HoldRequest, 'name'>): Promise<Decision> {
+    return this.#task(({ view }) => decide({ ...wanted, name: this.#name }, view))
   }
 
   /** Returns the current limits. Rejects as `hold` does. */

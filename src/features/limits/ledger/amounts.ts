@@ -37,10 +37,10 @@ export function roundUp(value: number, otherwise = MAX_COUNT): number {
 export const toNano = (usd: number, otherwise?: number): number => roundUp(usd * NANO, otherwise)
 
 /** Adds, capped at the largest safe integer. */
-export const plus = (a: number, b: number): number => Math.min(MAX_COUNT, a + b)
+export const addClamped = (a: number, b: number): number => Math.min(MAX_COUNT, a + b)
 
 /** Subtracts, but never below 0. */
-export const minus = (a: number, b: number): number => Math.max(0, a - b)
+export const subtractClamped = (a: number, b: number): number => Math.max(0, a - b)
 
 /** Converts to integers, rounded up. Replaces NaN with the amount in `otherwise`; by default, that is more than any limit allows. */
 export function toWholeAmounts(
@@ -70,7 +70,7 @@ export function addOutput(fixed: WholeAmounts, output: WantedOutput | undefined,
   if (!output) return fixed
   return {
     ...fixed,
-    tokens: plus(fixed.tokens, tokens),
-    usd: plus(fixed.usd, toNano(tokens * output.usdPerToken)),
+    tokens: addClamped(fixed.tokens, tokens),
+    usd: addClamped(fixed.usd, toNano(tokens * output.usdPerToken)),
   }
 }

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import { isObject, tryParseJson } from '../../../lib/json.ts'
-import { minus, plus, type WholeAmounts } from './amounts.ts'
+import { addClamped, subtractClamped, type WholeAmounts } from './amounts.ts'
 import { getWindowStarts, type Minute, WINDOWS } from './windows.ts'
 
 /** Requests, tokens, and nano-dollars of all reservations made in one minute. */
@@ -110,14 +110,14 @@ export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, by: 
     for (let unit = 0; unit < UNITS; unit++) {
       const at = getUsedIndex(window, unit)
       const amount = slot[unit + 1] ?? 0
-      used[at] = by === 1 ? plus(used[at] ?? 0, amount) : minus(used[at] ?? 0, amount)
+      used[at] = by === 1 ? addClamped(used[at] ?? 0, amount) : subtractClamped(used[at] ?? 0, amount)
     }
   }
 }
 
 /** Adds two lists of counters element by element. */
 export const addUsed = (used: readonly number[], added: readonly number[]): number[] =>
-  used.map((value, at) => plus(value, added[at] ?? 0))
+  used.map((value, at) => addClamped(value, added[at] ?? 0))
 
 export const createSlot = (minute: Minute, { requests, tokens, usd }: WholeAmounts): MinuteSlot => [
   minute,
@@ -134,7 +134,12 @@ export function addSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readon
   if (isEmptySlot(added)) return slots
   const same = slots.find((slot) => slot[0] === added[0])
   if (!same) return [...slots, added]
-  const sum: MinuteSlot = [added[0], plus(same[1], added[1]), plus(same[2], added[2]), plus(same[3], added[3])]
+  const sum: MinuteSlot = [
+    added[0],
+    addClamped(same[1], added[1]),
+    addClamped(same[2], added[2]),
+    addClamped(same[3], added[3]),
+  ]
   return slots.length === 1 ? [sum] : slots.map((slot) => (slot === same ? sum : slot))
 }
 
@@ -142,7 +147,12 @@ export function addSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readon
 export function subtractSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): readonly MinuteSlot[] {
   const same = slots.find((slot) => slot[0] === taken[0])
   if (!same) return slots
-  const rest: MinuteSlot = [taken[0], minus(same[1], taken[1]), minus(same[2], taken[2]), minus(same[3], taken[3])]
+  const rest: MinuteSlot = [
+    taken[0],
+    subtractClamped(same[1], taken[1]),
+    subtractClamped(same[2], taken[2]),
+    subtractClamped(same[3], taken[3]),
+  ]
   const others = slots.length === 1 ? [] : slots.filter((slot) => slot !== same)
   return isEmptySlot(rest) ? others : [...others, rest]
 }

@@ -1,6 +1,6 @@
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { LimitScope, LimitState, LimitUnit, LimitWindow, UsageLimits } from '../../../types/limits.ts'
-import { addOutput, minus, plus, toNano, type WantedOutput, type WholeAmounts } from './amounts.ts'
+import { addClamped, addOutput, subtractClamped, toNano, type WantedOutput, type WholeAmounts } from './amounts.ts'
 import { type Book, COUNTED_UNITS, getUsedIndex, type MinuteSlot } from './book.ts'
 import { formatWindowEnd, getWindowStarts, type Minute, WINDOWS } from './windows.ts'
 
@@ -81,7 +81,7 @@ function getTally({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: 
   const start = getWindowStarts(book.minute)[windowAt] ?? 0
   if (unitAt >= 0) {
     const at = getUsedIndex(windowAt, unitAt)
-    tally.used = plus(book.used[at] ?? 0, book.elsewhere?.used[at] ?? 0)
+    tally.used = addClamped(book.used[at] ?? 0, book.elsewhere?.used[at] ?? 0)
     tally.unsettled = sumSlots(book.gone, start, unitAt)
   }
   for (const [id, entry] of book.entries) {
@@ -90,12 +90,12 @@ function getTally({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: 
     const isHeld = !isLost(id)
     if (unitAt < 0) {
       if (!isHeld) continue
-      tally.reserved = plus(tally.reserved, parallel)
-      tally.pending = plus(tally.pending, pendingParallel)
+      tally.reserved = addClamped(tally.reserved, parallel)
+      tally.pending = addClamped(tally.pending, pendingParallel)
     } else {
       const by = isHeld ? 'reserved' : 'unsettled'
-      tally[by] = plus(tally[by], sumSlots(held, start, unitAt))
-      if (isHeld || mayLive(id)) tally.pending = plus(tally.pending, sumSlots(pending, start, unitAt))
+      tally[by] = addClamped(tally[by], sumSlots(held, start, unitAt))
+      if (isHeld || mayLive(id)) tally.pending = addClamped(tally.pending, sumSlots(pending, start, unitAt))
     }
   }
   return tally
@@ -103,11 +103,11 @@ function getTally({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: 
 
 function sumSlots(slots: readonly MinuteSlot[], start: Minute, unit: number): number {
   let sum = 0
-  for (const slot of slots) if (slot[0] >= start) sum = plus(sum, slot[unit + 1] ?? 0)
+  for (const slot of slots) if (slot[0] >= start) sum = addClamped(sum, slot[unit + 1] ?? 0)
   return sum
 }
 
-const getCommitted = ({ used, unsettled, reserved }: Tally): number => plus(plus(used, unsettled), reserved)
+const getCommitted = ({ used, unsettled, reserved }: Tally): number => addClamped(addClamped(used, unsettled), reserved)
 
 function getLimitState({ scope, id }: AccountName, rule: SingleLimit, tally: Tally, minute: Minute): LimitState {
   const { unit, window, limit, maxAmount: most } = rule
@@ -121,7 +121,7 @@ function getLimitState({ scope, id }: AccountName, rule: SingleLimit, tally: Tal
     used: shown(tally.used),
     reserved: shown(tally.reserved),
     unsettled: shown(tally.unsettled),
-    remaining: shown(minus(most, getCommitted(tally))),
+    remaining: shown(subtractClamped(most, getCommitted(tally))),
     resetsAt: window && formatWindowEnd(window, minute),
   }
 }
@@ -186,7 +186,7 @@ export function decide(request: HoldRequest, view: AccountView): Decision {
 
   const states = rules.map((rule, at) => {
     const tally = tallies[at]
-    if (tally && appliesTo(rule)) tally.reserved = plus(tally.reserved, wanted[rule.unit])
+    if (tally && appliesTo(rule)) tally.reserved = addClamped(tally.reserved, wanted[rule.unit])
     return getLimitState(request.name, rule, tally ?? NO_TALLY, minute)
   })
   return { kind: 'fits', amounts: wanted, outputTokens, limits: states }

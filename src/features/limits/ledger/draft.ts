@@ -1,6 +1,6 @@
 import { assertNever } from '../../../lib/assert-never.ts'
 import type { LimitState } from '../../../types/limits.ts'
-import { minus, NO_AMOUNTS, type WholeAmounts } from './amounts.ts'
+import { NO_AMOUNTS, subtractClamped, type WholeAmounts } from './amounts.ts'
 import {
   addSlot,
   addUsed,
@@ -48,7 +48,7 @@ export interface AccountChange {
 export type AccountOperation =
   | {
       kind: 'hold'
-      asked: HoldRequest
+      wanted: HoldRequest
       /** Whether the reservation is released if another account rejects the request. */
       isPending: boolean
       /** How long to wait for blocking operations: a time in epoch ms, or 0 to not wait. */
@@ -200,15 +200,15 @@ export class Draft {
     this.isChanged = true
     this.own = {
       ...own,
-      parallel: minus(own.parallel, freed.parallel),
+      parallel: subtractClamped(own.parallel, freed.parallel),
       held: subtractSlot(own.held, createSlot(minute, freed)),
-      pendingParallel: minus(own.pendingParallel, decided.parallel),
+      pendingParallel: subtractClamped(own.pendingParallel, decided.parallel),
       pending: isPending ? subtractSlot(own.pending, createSlot(minute, decided)) : own.pending,
     }
   }
 
   #hold(hold: Hold): void {
-    const decision = decide(hold.asked, this.view)
+    const decision = decide(hold.wanted, this.view)
     if (decision.kind === 'blocked' && hold.until > this.#now) {
       this.waiting.add(hold)
       return
@@ -232,10 +232,10 @@ export class Draft {
   }
 
   #grant(
-    { asked, isPending, done }: Hold,
+    { wanted, isPending, done }: Hold,
     { amounts, outputTokens, limits }: Pick<Grant, 'amounts' | 'outputTokens' | 'limits'>,
   ): void {
-    const minute = asked.minute ?? this.book.minute
+    const minute = wanted.minute ?? this.book.minute
     const grant: Grant = { kind: 'granted', minute, amounts, outputTokens, limits, generation: this.#generation }
     const slot = createSlot(minute, amounts)
     const own = this.#own

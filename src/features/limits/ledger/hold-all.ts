@@ -52,10 +52,10 @@ export async function holdAll(holds: readonly AccountHold[]): Promise<HeldPart[]
     return settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
   }
   try {
-    for (let asked = holds; ; asked = holds.filter((one) => !held.has(one))) {
-      const outcomes = await requestHolds(asked, false)
+    for (let pending = holds; ; pending = holds.filter((one) => !held.has(one))) {
+      const outcomes = await requestHolds(pending, false)
       if (outcomes.some(({ kind }) => kind === 'refused')) return pickRefusal(outcomes)
-      const blocking = asked[outcomes.findIndex(({ kind }) => kind === 'blocked')]
+      const blocking = pending[outcomes.findIndex(({ kind }) => kind === 'blocked')]
       if (!blocking) return listConfirmed(holds, held)
       undo(holds.slice(holds.indexOf(blocking)))
       const [outcome] = await requestHolds([blocking], true)
@@ -81,19 +81,19 @@ function pickRefusal(outcomes: readonly HoldOutcome[]): LimitRefusal {
 function listConfirmed(holds: readonly AccountHold[], held: Map<AccountHold, Grant>): HeldPart[] {
   const output = Math.min(...Array.from(held.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY))
   return holds.flatMap((hold) => {
-    const { account, requested: asked } = hold
+    const { account, requested } = hold
     const grant = held.get(hold)
     if (!grant) return []
     held.delete(hold)
-    const excess = getExcess(grant, asked, output)
+    const excess = getExcess(grant, requested, output)
     account.change({ ...grant, released: excess, decided: grant.amounts, spent: NO_AMOUNTS })
-    if (excess === NO_AMOUNTS) return { account, limits: asked.limits, grant }
+    if (excess === NO_AMOUNTS) return { account, limits: requested.limits, grant }
     const limits = grant.limits.map((state) => {
       const released = state.unit === 'usd' ? fromNanoUsd(excess.usd) : excess[state.unit]
       return { ...state, reserved: state.reserved - released, remaining: state.remaining + released }
     })
-    const amounts = addOutput(asked.fixed, asked.output, output)
-    return { account, limits: asked.limits, grant: { ...grant, amounts, outputTokens: output, limits } }
+    const amounts = addOutput(requested.fixed, requested.output, output)
+    return { account, limits: requested.limits, grant: { ...grant, amounts, outputTokens: output, limits } }
   })
 }
 

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import { crc32, decodeUtf8Lenient } from '../../../lib/bytes.ts'
-import { createEventTooLongError, MAX_EVENT, type SseEvent, type StreamFraming } from '../../../lib/sse.ts'
+import { createEventTooLongError, MAX_EVENT_SIZE, type SseEvent, type StreamFraming } from '../../../lib/sse.ts'
 
 /** The length of a prelude: the total length, the length of the headers, and a checksum of both. */
 const PRELUDE = 12
@@ -48,7 +48,7 @@ const createView = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteO
 function readLength(prelude: Uint8Array): number {
   if (crc32(prelude.subarray(0, 8)) !== readUint32(prelude, 8)) throw createStreamError()
   const total = readUint32(prelude, 0)
-  if (total > MAX_EVENT) throw createEventTooLongError()
+  if (total > MAX_EVENT_SIZE) throw createEventTooLongError()
   if (total < MIN_FRAME + readUint32(prelude, 4)) throw createStreamError()
   return total
 }

@@ -18,7 +18,7 @@ function toVertexClaude(
   { path, headers: all, body = '' }: UpstreamRequest,
   model: string,
 ): Omit<UpstreamRequest, 'query'> {
-  const { 'anthropic-version': _, 'anthropic-beta': asked = '', ...headers } = all
+  const { 'anthropic-version': _, 'anthropic-beta': betaHeader = '', ...headers } = all
   const text = removeScopes(typeof body === 'string' ? body : decodeUtf8Lenient(body))
   const version = { anthropic_version: 'vertex-2023-10-16' }
   if (path.endsWith('/count_tokens')) {
@@ -26,7 +26,7 @@ function toVertexClaude(
     const counted = withMembers(text, { without: REFUSED, added: version })
     return { path: `${PUBLISHER}/count-tokens:rawPredict`, headers, body: counted }
   }
-  const betas = asked.split(',').map((beta) => beta.trim())
+  const betas = betaHeader.split(',').map((beta) => beta.trim())
   const inHeader = [...new Set(betas.flatMap((beta) => HEADER[beta] ?? []))].join(',')
   const inBody = betas.filter((beta) => BODY.test(beta))
   const [stream] = scanTopLevel(text, ['stream']).spans

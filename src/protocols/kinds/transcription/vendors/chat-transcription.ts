@@ -3,7 +3,7 @@ import { isObject } from '../../../../lib/json.ts'
 import { noteUnsupported, readUsage, type TranscriptionForm, throwMismatch } from '../transcription.ts'
 import { parseTranscript, writePrompt } from '../transcription-prompt.ts'
 
-const MAX_INLINE = 14 * 1024 * 1024
+const MAX_INLINE_BYTES = 14 * 1024 * 1024
 
 /** OpenAI-compatible chat models with audio input, in MP3 or WAV: https://platform.openai.com/docs/guides/audio */
 export const chat: TranscriptionForm = {
@@ -13,8 +13,8 @@ export const chat: TranscriptionForm = {
   writeRequest(request, { target, warnings }) {
     noteUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
     const { file, temperature } = request
-    if (file.bytes.length > MAX_INLINE)
-      return throwMismatch('file', target, `only accepts files of up to ${MAX_INLINE} bytes`)
+    if (file.bytes.length > MAX_INLINE_BYTES)
+      return throwMismatch('file', target, `only accepts files of up to ${MAX_INLINE_BYTES} bytes`)
     const format = /mpeg|mp3/.test(file.type) ? 'mp3' : /wav/.test(file.type) ? 'wav' : undefined
     if (!format) return throwMismatch('file', target, 'only accepts MP3 and WAV')
     return {

@@ -8,7 +8,7 @@ import { needsTimes, noteUnsupported, type TranscriptionForm, throwMismatch } fr
 import { parseTranscript, writePrompt } from '../transcription-prompt.ts'
 
 /** In bytes. A request may have 20 MB, and base64 increases the size by a third. */
-const MAX_INLINE = 14 * 1024 * 1024
+const MAX_INLINE_BYTES = 14 * 1024 * 1024
 
 /** https://ai.google.dev/gemini-api/docs/audio. A prompt tells a chat model to transcribe or translate the audio. */
 export const google: TranscriptionForm = {
@@ -17,8 +17,8 @@ export const google: TranscriptionForm = {
   writeRequest(request, { target, warnings }) {
     noteUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
     const { file, temperature } = request
-    if (file.bytes.length > MAX_INLINE)
-      return throwMismatch('file', target, `only accepts files of up to ${MAX_INLINE} bytes`)
+    if (file.bytes.length > MAX_INLINE_BYTES)
+      return throwMismatch('file', target, `only accepts files of up to ${MAX_INLINE_BYTES} bytes`)
     return {
       path: `/models/${target.model.split('/').map(encodePathSegment).join('/')}:generateContent`,
       body: {

@@ -10,7 +10,7 @@ import {
 } from '../transcription.ts'
 
 /** In bytes. Larger files are sent as a form, which takes less memory than base64. */
-const MAX_INLINE = 8 * 1024 * 1024
+const MAX_INLINE_BYTES = 8 * 1024 * 1024
 
 /** https://openrouter.ai/docs/features/multimodal/audio: JSON with audio in base64. */
 export const openrouter: TranscriptionForm = {
@@ -28,7 +28,7 @@ export const openrouter: TranscriptionForm = {
       ...(temperature !== undefined && { temperature }),
       response_format: needsTimes(request) ? 'verbose_json' : 'json',
     }
-    if (file.bytes.length > MAX_INLINE)
+    if (file.bytes.length > MAX_INLINE_BYTES)
       return {
         path: '/audio/transcriptions',
         form: writeForm({ ...fields, 'timestamp_granularities[]': granularities }, file),
