@@ -196,7 +196,7 @@ Options for start:
                             Repeatable or comma-separated. They can't call /api.
   --data <dir>              Data directory, created if missing (default: ${defaults.data})
   --config <file>           YAML or JSON file to apply on every start, with "settings", "connections",
-                            "combos", "aliases", "customModels", "groups", and "keys". \${NAME} in it
+                            "combos", "aliases", "models", "groups", and "keys". \${NAME} in it
                             reads an environment variable. Or a module, such as signalbox.config.ts,
                             which is found in the working folder; "none" ignores it.
   --open                    Let other machines connect even though clients need no API key

@@ -23,7 +23,7 @@ export interface ConfigFile {
   connections: ConfigEntry[]
   combos: ConfigEntry[]
   aliases: ConfigEntry[]
-  customModels: ConfigEntry[]
+  models: ConfigEntry[]
   groups: ConfigEntry[]
   keys: ConfigEntry[]
 }
@@ -43,7 +43,7 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
   if (content !== null && !isObject(content))
     throw fail('', `must contain an object with these sections, which are all optional: ${SECTION_LIST}.`)
   const missing = new Map<string, string>()
-  const fileSections = Object.entries(content ?? {}).filter(([name]) => !name.startsWith(SHARED_PREFIX))
+  const fileSections = Object.entries(content ?? {}).filter(([name]) => !isIgnored(name))
   const resolved = replaceVariables(Object.fromEntries(fileSections), { place: '', env, fail, missing })
   const [first, ...others] = missing
   if (first)
@@ -56,15 +56,17 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
       ),
     )
   for (const name of Object.keys(resolved as object)) {
-    if (!Object.hasOwn(sections, name))
+    if (!Object.hasOwn(sections, name) && name !== FORMER_MODELS)
       throw fail(
         name,
         `is not a known section. ${didYouMean(findNearest(name, SECTIONS, 1)) ?? `Known sections: ${SECTION_LIST}.`}`,
       )
   }
   const read = SECTIONS.map((name) => {
-    const section = (resolved as JsonObject)[name] // `replaceVariables` returns an object for an object
-    const entries = section === undefined || section === null ? [] : sections[name](section, { place: name, fail })
+    const entries = (name === 'models' ? [name, FORMER_MODELS] : [name]).flatMap((place) => {
+      const section = (resolved as JsonObject)[place] // `replaceVariables` returns an object for an object
+      return section === undefined || section === null ? [] : sections[name](section, { place, fail })
+    })
     rejectDuplicates(entries, identityFields[name], fail)
     return [name, entries]
   })
@@ -154,7 +156,7 @@ const listOrMap =
       return { place: at, input }
     }
     if (Array.isArray(section)) return section.map((value, index) => read(value, joinPath(place, index)))
-    if (!isObject(section)) throw fail(place, 'must be a list or a map.')
+    if (!isObject(section)) throw fail(place, 'must be an object by ID or name.')
     return Object.entries(section).map(([name, value]) => {
       const entry = read(value ?? {}, joinPath(place, name))
       const own = entry.input[nameField]
@@ -191,6 +193,19 @@ const sections: Readonly<Record<Section, ReadSection>> = {
 
   combos: listOrMap({ nameField: 'name', short: (models) => (Array.isArray(models) ? { models } : undefined) }),
   aliases: listOrMap({ nameField: 'alias', short: readShortForm('model') }),
+
+  /** Reads custom models: a list of records with `providerAlias` and `id`, or a map by `<provider>/<model ID>`. */
+  models: (section, at) => {
+    const entries = customModels(section, at)
+    if (Array.isArray(section)) return entries
+    return entries.map(({ place, input: { model, ...input } }) => {
+      const name = String(model)
+      const slash = name.indexOf('/')
+      if (slash < 1 || slash === name.length - 1) throw at.fail(place, 'must be named <provider>/<model ID>.')
+      return { place, input: { ...input, providerAlias: name.slice(0, slash), id: name.slice(slash + 1) } }
+    })
+  },
+
   /** A group's name defaults to its ID, and its ID to its name. */
   groups: (section, at) =>
     listOrMap({ nameField: 'id' })(section, at).map(({ place, input }) => {
@@ -199,23 +214,13 @@ const sections: Readonly<Record<Section, ReadSection>> = {
     }),
   keys: (section, at) =>
     listOrMap({ nameField: 'name', ...(Array.isArray(section) && { short: readShortForm('name') }) })(section, at),
-
-  /** Reads custom models: a list of records with `providerAlias` and `id`, or a map by `<providerAlias>/<id>`. */
-  customModels: (section, at) => {
-    const entries = customModels(section, at)
-    if (Array.isArray(section)) return entries
-    return entries.map(({ place, input: { model, ...input } }) => {
-      const name = String(model)
-      const slash = name.indexOf('/')
-      if (slash < 1) throw at.fail(place, 'must be named <providerAlias>/<id>.')
-      return { place, input: { ...input, providerAlias: name.slice(0, slash), id: name.slice(slash + 1) } }
-    })
-  },
 }
 
 const SECTIONS = Object.keys(sections) as Section[]
-/** The prefix of top-level names that are only for YAML anchors, as in Docker Compose. */
-const SHARED_PREFIX = 'x-'
+/** The name of the section `models` in earlier versions. */
+const FORMER_MODELS = 'customModels'
+/** Returns whether a top-level name is only for editors, or for YAML anchors as in Docker Compose. */
+const isIgnored = (name: string) => name === '$schema' || name.startsWith('x-')
 const SECTION_LIST = SECTIONS.map((name) => `"${name}"`).join(', ')
 
 /** The fields that identify an entry's record, by section. */
@@ -224,7 +229,7 @@ const identityFields: Readonly<Record<Section, readonly string[]>> = {
   connections: ['id'],
   combos: ['name'],
   aliases: ['alias'],
-  customModels: ['providerAlias', 'id'],
+  models: ['providerAlias', 'id'],
   groups: ['id'],
   keys: ['name'],
 }
@@ -254,7 +259,7 @@ export async function applyConfig(config: ConfigFile, data: DataAccess): Promise
 
 async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
   const api = typed as Management<unknown> // the operations validate the contents of the file
-  await putEach(config.path, config.customModels, api.customModels.put) // first, because servers with custom models aren't queried for their models
+  await putEach(config.path, config.models, api.customModels.put) // first, because servers with custom models aren't queried for their models
   const warnings = await putEach(config.path, config.connections, api.connections.put)
   await putNamed(config, api)
   await putEach(config.path, config.settings, api.settings.update)
@@ -268,7 +273,7 @@ async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
 export const listConfigWarnings = (config: ConfigFile, data: DataAccess): Promise<string[]> =>
   withManagement(data, async (typed) => {
     const api = typed as Management<unknown> // as above; putting unchanged records again writes nothing
-    const modelWarnings = await putEach(config.path, config.customModels, api.customModels.put)
+    const modelWarnings = await putEach(config.path, config.models, api.customModels.put)
     return [...modelWarnings, ...(await putNamed(config, api))]
   })
 

@@ -29,8 +29,8 @@ combos:
     strategy: weighted
 aliases:
   quick: fast
-customModels:
-  lab/small: { type: llm }
+models:
+  lab/small: llm
   lab/org/large:
 keys:
   app:
@@ -159,7 +159,7 @@ const unreadable: ReadonlyArray<[name: string, content: string, says: RegExp]> =
     `aliases: { a: "x\${OPENAI-KEY}" }`,
     /name\.yaml: aliases\.a refers to "OPENAI-KEY", which is not a valid variable name/,
   ],
-  ['shape.yaml', 'connections: text', /shape\.yaml: connections must be a list or a map\./],
+  ['shape.yaml', 'connections: text', /shape\.yaml: connections must be an object by ID or name\./],
   ['entry.yaml', 'connections: { a: text }', /entry\.yaml: connections\.a must be an object\./],
   ['settings.yaml', 'settings: []', /settings\.yaml: settings must be an object\./],
   [
@@ -177,10 +177,12 @@ const unreadable: ReadonlyArray<[name: string, content: string, says: RegExp]> =
     'connections: { env-openai: { provider: openai } }',
     /env\.yaml: connections\.env-openai has an id that starts with "env-"/,
   ],
+  ['custom.yaml', 'models: { small: {} }', /custom\.yaml: models\.small must be named <provider>\/<model ID>\./],
+  ['unfinished.yaml', 'models: { lab/: {} }', /unfinished\.yaml: models\.lab\/ must be named <provider>\/<model ID>\./],
   [
-    'custom.yaml',
-    'customModels: { small: {} }',
-    /custom\.yaml: customModels\.small must be named <providerAlias>\/<id>\./,
+    'both.yaml',
+    'models: { lab/a: llm }\ncustomModels: { lab/a: image }',
+    /both\.yaml: customModels\.lab\/a has the same "providerAlias" and "id" as models\.lab\/a\./,
   ],
 ]
 
@@ -234,6 +236,21 @@ test('keeps escaped variables, and accepts an empty file', async ({ folder }) =>
   assert.equal(empty.connections, [])
 })
 
+test('reads custom models from "models" and from its former name, "customModels"', async ({ folder }) => {
+  const content = 'models: { lab/a: image }\ncustomModels: [{ providerAlias: lab, id: b }]'
+  const { models } = await readConfigFile(await write(folder, 'former.yaml', content), env)
+  assert.equal(models, [
+    { place: 'models.lab/a', input: { type: 'image', providerAlias: 'lab', id: 'a' } },
+    { place: 'customModels[0]', input: { providerAlias: 'lab', id: 'b' } },
+  ])
+})
+
+test('ignores the schema that a JSON file names for editors', async ({ folder }) => {
+  const content = JSON.stringify({ $schema: './node_modules/signalbox/dist/config.schema.json', aliases: { a: 'b' } })
+  const { aliases } = await readConfigFile(await write(folder, 'schema.json', content), env)
+  assert.equal(aliases, [{ place: 'aliases.a', input: { alias: 'a', model: 'b' } }])
+})
+
 test('reports a config file that is missing, or is a directory', async ({ folder }) => {
   assert.match(
     await findProblem(readConfigFile(join(folder, 'none.yaml'), env)),
@@ -282,7 +299,7 @@ test('warns about keys, groups, and prices that will not work as intended', asyn
     'mistakes.yaml',
     `connections:
   openai: { prices: { openai/gpt-5: { input: 1, output: 2 } } }
-customModels: { openai/ft: { prices: { input: 0.000001, output: 0.000002 } } }
+models: { openai/ft: { prices: { input: 0.000001, output: 0.000002 } } }
 groups: { team: { models: [env-only/x, nobody/x] } }
 keys: { app: { models: [gpt-5], expiresAt: "2020-01-01T00:00:00Z" } }
 `,
@@ -299,10 +316,7 @@ keys: { app: { models: [gpt-5], expiresAt: "2020-01-01T00:00:00Z" } }
   }
   await withManagement(data, (api) => api.connections.put(fromEnvironment))
   const warnings = (await listConfigWarnings(config, data)).map((warning) => warning.replace(`${path}: `, ''))
-  assert.match(
-    warnings[0] ?? '',
-    /^customModels\.openai\/ft: "prices" of "openai\/ft": 0\.000001 as "input" looks like/,
-  )
+  assert.match(warnings[0] ?? '', /^models\.openai\/ft: "prices" of "openai\/ft": 0\.000001 as "input" looks like/)
   assert.equal(warnings.slice(1), [
     'groups.team: "nobody/x" in "models" doesn\'t resolve yet: no model, combo, or alias has this name.',
     'keys.app: The key expired at 2020-01-01T00:00:00Z, so requests with it fail with a 401.',

@@ -311,7 +311,7 @@ export class ImportPlan {
     const sections: Record<string, Iterable<readonly [string, PlannedValue]>> = {
       settings: Object.entries(this.settings),
       connections,
-      customModels: this.customModels,
+      models: this.customModels,
       combos: this.combos,
       aliases: this.aliases,
       groups: this.groups,
