@@ -25,6 +25,8 @@ const isWindows = process.platform === 'win32'
 const node = isWindows ? at('node_modules', 'node', 'bin', 'node.exe') : at('node_modules', '.bin', 'node')
 const runtimes = at('test', 'runtimes')
 const cache = at('node_modules', '.cache', 'signalbox')
+/** The programs that make a build, in order. */
+const STEPS = ['src/cli/catalog/check.ts', 'node_modules/tsup/dist/cli-default.js', 'src/cli/config-schema/write.ts']
 /** The signals that a program gets which `start` runs in a process of its own. */
 const PASSED = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']
 /** Makes a program end as on SIGTERM when the process that has started it is gone, of which no signal tells it. */
@@ -239,7 +241,7 @@ async function build(kind) {
   const out = `dist-build-${process.pid}`
   const env = { ...process.env, BUILD_OUT: out, BUILD_QUICK: kind === 'quick' ? '1' : '0' }
   try {
-    for (const step of ['src/cli/catalog/check.ts', 'node_modules/tsup/dist/cli-default.js']) {
+    for (const step of STEPS) {
       const { code } = await run(node, [step], { env, toStderr: isForCommand })
       if (code !== 0) throw new Error('the build failed')
     }

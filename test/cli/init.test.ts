@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { Validator } from '@cfworker/json-schema'
 import { readConfigFile } from '../../src/cli/config-file.ts'
+import { createConfigSchema } from '../../src/cli/config-schema/config-schema.ts'
+import { parseYaml } from '../../src/cli/yaml.ts'
 import { assert, suite } from '../support/suite.ts'
 import { cleanUp, signalbox, temporaryFolder } from './command.ts'
 
@@ -64,13 +67,26 @@ test('creates a config file and secrets with which the gateway starts', async ({
 test('writes config file examples that are valid when uncommented', async ({ folder }) => {
   await init(folder)
   const whole = (await read(folder, 'signalbox.yaml')).replace(
-    /^( *)# ((?: *[\w-]+:|connections|combos|aliases).*)$/gm,
+    /^( *)# (?!yaml-language-server)((?: *[\w-]+:|connections|combos|aliases).*)$/gm,
     '$1$2',
   )
   await writeFile(join(folder, 'whole.yaml'), whole)
   const env = { APP_KEY: 'a', WEB_KEY: 'b', OPENAI_API_KEY: 'c' }
   const { keys, connections, combos, aliases } = await readConfigFile(join(folder, 'whole.yaml'), env)
   assert.equal([keys.length, connections.length, combos.length, aliases.length], [2, 2, 1, 1], whole)
+  const validator = new Validator(createConfigSchema(), '2020-12')
+  assert.equal(validator.validate(parseYaml(whole)).errors, [])
+  assert.equal(validator.validate(parseYaml(await read(folder, 'signalbox.yaml'))).errors, [])
+})
+
+test('names the JSON Schema in the package in the first line of the config file', async ({ folder }) => {
+  await init(folder)
+  const [first] = (await read(folder, 'signalbox.yaml')).split('\n')
+  const path = './node_modules/signalbox/dist/config.schema.json'
+  assert.is(first, `# yaml-language-server: $schema=${path}`)
+  await mkdir(join(folder, 'node_modules'))
+  await symlink(new URL('../..', import.meta.url).pathname, join(folder, 'node_modules/signalbox'))
+  assert.equal(JSON.parse(await read(folder, path)), createConfigSchema())
 })
 
 test('keeps existing files and reports them', async ({ folder }) => {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
+import { createConfigSchema } from '../../src/cli/config-schema/config-schema.ts'
 import { entries } from '../../tsup.config.ts'
 import { assert, suite } from '../support/suite.ts'
 import { built, manifest, readBuilt, root } from './built.ts'
@@ -17,8 +18,16 @@ test('package.json and the build name the same entries', () => {
       const subpath = name === 'index' ? '.' : `./${name}`
       return [subpath, { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` }] as const
     })
-  assert.equal(manifest.exports, { ...Object.fromEntries(expected), './package.json': './package.json' })
+  assert.equal(manifest.exports, {
+    ...Object.fromEntries(expected),
+    './config.schema.json': './dist/config.schema.json',
+    './package.json': './package.json',
+  })
   assert.equal(manifest.bin, { [manifest.name]: 'dist/cli.js' })
+})
+
+test('the build contains the JSON Schema of the config file, at the path that signalbox init writes', () => {
+  assert.equal(JSON.parse(readBuilt('config.schema.json')), createConfigSchema())
 })
 
 test('exports list their types first', () => {

@@ -15,7 +15,7 @@ const OWN = ['bun', 'deno', 'workers', 'service-worker']
 
 /** The entries of the package that every runtime loads. */
 const entryNames = Object.keys(manifest.exports)
-  .filter((name) => name !== './package.json' && !OWN.includes(name.slice(2)))
+  .filter((name) => !name.endsWith('.json') && !OWN.includes(name.slice(2)))
   .map((name) => name.replace(/^\./, manifest.name))
 
 const imports = `${entryNames.map((name) => `await import('${name}')`).join('\n')}\n`

@@ -6,7 +6,7 @@ import { type Check, consumer, npmInstall, readVersion, runProgram } from './ins
 
 /* The types of the installed package, read by each TypeScript with all declarations checked (`skipLibCheck: false`). */
 
-const entryNames = Object.keys(manifest.exports).filter((name) => name !== './package.json')
+const entryNames = Object.keys(manifest.exports).filter((name) => !name.endsWith('.json'))
 
 const CONSUMER = `${entryNames.map((name, at) => `import * as entry${at} from '${name.replace(/^\./, manifest.name)}'`).join('\n')}
 import { createGateway, type Gateway } from 'signalbox'

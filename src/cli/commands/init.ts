@@ -42,7 +42,8 @@ const CLOUD_PROXY: readonly EnvSecret[] = [
   },
 ]
 
-const CONFIG_TEXT = `# Signalbox configuration, applied on every start with --config ${CONFIG}.
+const CONFIG_TEXT = `# yaml-language-server: $schema=./node_modules/signalbox/dist/config.schema.json
+# Signalbox configuration, applied on every start with --config ${CONFIG}.
 # \${NAME} reads an environment variable, for example from ${ENV}.
 
 settings:
