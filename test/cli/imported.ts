@@ -1,8 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Validator } from '@cfworker/json-schema'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { applyConfig, listConfigWarnings, readConfigFile } from '../../src/cli/config-file.ts'
+import { createConfigSchema } from '../../src/cli/config-schema/config-schema.ts'
+import { parseYaml } from '../../src/cli/yaml.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
@@ -63,6 +66,7 @@ export async function started(folder: string, args: string[], env: Record<string
   assert.is(code, 0, err)
   const file = await readFile(out, 'utf8')
   const data = { storage: memoryStorage(), catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
+  assert.equal(new Validator(createConfigSchema(), '2020-12').validate(parseYaml(file)).errors, [])
   const config = await readConfigFile(out, env)
   const warnings = [...(await applyConfig(config, data)), ...(await listConfigWarnings(config, data))]
   const asked: { url: string; key: string | null; model: unknown }[] = []
