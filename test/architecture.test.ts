@@ -44,7 +44,9 @@ source('no files import each other in a cycle, and no folders do, not even for t
   assert.equal(folderCycles(files), [])
 })
 
-/** What is parallel by design: the same helper types in two adapters, two formats or two management files. */
+/**
+ * The maximum number of duplicate names. Some are duplicated by design: the same helper types in two adapters, two formats or two management files.
+ */
 const MAX_REPEATED_NAMES = 8
 
 source('few types share a name', () => {

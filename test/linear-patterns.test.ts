@@ -49,10 +49,10 @@ const LENGTHS = [500, 1_000, 2_000, 8_000, 32_000]
 /** Time that no linear pattern needs for the longest input, on any machine; one that takes the square needs hundreds. */
 const MIN_MS = 15
 
-/** What four times the input costs: 4 times as much if the time is linear, 16 times if it is the square. */
+/** The limit for four times the input, which takes 4 times as long if the time is linear, and 16 times if it is quadratic. */
 const MAX_RATIO = 9
 
-/** How the work grows where its time begins to matter; `undefined` where it never does. */
+/** Returns the growth of the work once its time matters; `undefined` if it never does. */
 function growth(work: (text: string) => void, inputOf: (length: number) => string): number | undefined {
   for (const length of LENGTHS) {
     const long = inputOf(length)
@@ -62,7 +62,7 @@ function growth(work: (text: string) => void, inputOf: (length: number) => strin
   return undefined
 }
 
-/** Of three times, as a machine under load may be slow at one of them. */
+/** Returns the shortest time of three runs, because a machine under load may be slow in one of them. */
 function leastMs(work: (text: string) => void, input: string): number {
   let least = Number.POSITIVE_INFINITY
   for (let round = 0; round < 3; round++) {
@@ -78,7 +78,7 @@ function leastMs(work: (text: string) => void, input: string): number {
 /** Work that takes the square takes it each time; a machine under load makes linear work look so now and then. */
 const MOST_LOOKS = 5
 
-/** How the work grows at least, as `growth` has it. */
+/** Returns the minimum growth of the work, measured as in `growth`. */
 function leastGrowth(work: (text: string) => void, inputOf: (length: number) => string): number {
   let least = Number.POSITIVE_INFINITY
   for (let look = 0; look < MOST_LOOKS && least > MAX_RATIO; look++) least = Math.min(least, growth(work, inputOf) ?? 0)
@@ -117,7 +117,7 @@ for (let at = 0; at < literals.length; at += PART) {
   })
 }
 
-/** What uses the patterns that are built at run time, or why they need no test. */
+/** The code that uses patterns built at run time, or the reason why they need no test. */
 const built: Record<string, string | [use: (text: string) => unknown, like: RegExp]> = {
   'adapters/mount/node/node-proxies.ts': 'operators write it, and the host names that it is held against are short',
   'src/cli/commands/init.ts':

@@ -88,7 +88,7 @@ export const STORES: Record<string, StoreRow> = {
   },
 }
 
-/** What the stores are opened with in a runtime. */
+/** Lists the ways to open stores in a runtime. */
 export const storesIn = (runtime: Runtime): string[] =>
   Object.values(STORES).flatMap(({ cells }) => cells[runtime] ?? [])
 

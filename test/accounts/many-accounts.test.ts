@@ -13,7 +13,7 @@ const WARM_UP = isCi ? 30_000 : 2_000
 /** and these must not need more memory. */
 const SERVED = isCi ? 70_000 : 4_000
 const MAX_MIB = 1_024
-/** What a start on a full store may take of one on an empty store. */
+/** The maximum ratio between the duration of a start on a full store and on an empty one. */
 const START_RATIO = 1.2
 
 const IDLE_MS = 90 * 24 * 60 * 60 * 1_000

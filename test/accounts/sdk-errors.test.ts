@@ -13,7 +13,7 @@ const test = suite('errors about accounts and tokens in the official SDKs')
 
 const MODEL = 'the-model'
 
-/** How to get each error: its status, and the headers that a client sends. */
+/** The status of each error, and the client headers that cause it. */
 interface Case {
   code: string
   status: number

@@ -33,7 +33,7 @@ export function uncitedHeadings(files: ReadonlyMap<string, string>, headings: re
 /** The path of a document, unless it is part of an address on the web. */
 const DOCUMENT = /(?<![\w./:-])[\w./-]*\w\.md\b/g
 
-/** What follows the path of the rules and a comma, once for each citation. */
+/** The text after the path of the rules and a comma, for each citation. */
 const citedRules = (comment: string): string[] => comment.split('src/rules.md, ').slice(1)
 
 /** Blocks, lines that are nothing but a comment, and comments behind code; a block or several lines as one text. */

@@ -56,7 +56,7 @@ const TOP = LAYERS.length - 1
 /** The modules of the lowest layer are in order: each imports only those before it. */
 const LOWEST_LAYER = ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/']
 
-/** Which packages may be imported, and where. */
+/** The packages that may be imported, and where. */
 const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^itty-router$/, where: /^src\/request\/door\// },
   { name: /^@hapi\/boom$/, where: /^src\/errors\.ts$/ },

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** What a process prints once it listens. */
+/** The line that a process prints once it listens. */
 export interface Announcement {
   url: string
   key?: string

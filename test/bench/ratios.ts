@@ -25,7 +25,7 @@ export interface Sample {
   suite: string
   row: string
   figures: Partial<Record<Figure, number>>
-  /** How long a fixed piece of work took on the same CPU before and after, whichever was longer, in ms. */
+  /** The duration of a fixed piece of work on the same CPU, in ms: the longer of a run before and a run after. */
   paceMs?: number
 }
 

@@ -30,7 +30,7 @@ export interface Row {
 export interface Suite {
   name: string
   label: string
-  /** What CPU time is counted per. */
+  /** The unit that CPU time is counted per. */
   unit: 'request' | 'chunk' | 'start'
   rows: Row[]
   /** The figures that the table shows. */

@@ -29,7 +29,7 @@ export interface CommandOptions {
   env?: Record<string, string>
   /** Before the script: options of Node itself. */
   node?: string[]
-  /** What standard input holds; default: nothing. */
+  /** The contents of standard input; default: empty. */
   input?: string
 }
 

@@ -31,7 +31,7 @@ failures.after(async ({ server }) => {
   await cleanUp()
 })
 
-/** What it says is one line, names the way out, and nothing else is printed. */
+/** Checks that the command prints one line that names the fix, and nothing else. */
 async function expectFailure({ args, env = {}, code, says }: Failure): Promise<void> {
   const command = signalbox(args, { env })
   const what = `signalbox ${args.join(' ')}`

@@ -34,7 +34,7 @@ export async function written(folder: string, end: string, content: string): Pro
 
 export const run = (...args: string[]) => runHere('http://nowhere.test', ['import', ...args])
 
-/** What an upstream answers at the end of its path. */
+/** Returns the response of an upstream, by the end of the path. */
 function requestModel(pathname: string): object {
   if (pathname.endsWith('/embeddings'))
     return {

@@ -8,7 +8,7 @@ interface LocalServer {
   /** The port that it has by default. */
   port: number
   models: string[]
-  /** What `GET /v1/models` answers. */
+  /** The response to `GET /v1/models`. */
   list(models: readonly string[]): object
   /** The answer to a path that it does not have. */
   unknownPath: [status: number, body: object]
@@ -126,7 +126,7 @@ export type LocalName = keyof typeof servers
 export interface LocalServers {
   /** The ports that they have here, by those that they have by default. */
   ports: Record<number, number>
-  /** What they have, to be changed. */
+  /** The models of each server, which tests may change. */
   models: Record<LocalName, string[]>
   /** `true`: `llama` answers as it does while it loads its model. */
   isLoading: boolean

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the wording of the CLI')
 
-/** Where the texts of errors and warnings are written that a command may show. */
+/** The files with the errors and warnings that a command may show. */
 const FOLDERS = [
   'admin',
   'management',

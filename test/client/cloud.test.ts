@@ -110,7 +110,7 @@ actions(
 
 const settings = suite('the cloudUrl that a client saves')
 
-/** What is written, and what of it is sent. */
+/** The value as written, and the part of it that is sent. */
 const addresses: Array<[written: string, sent: string]> = [
   ['https://cloud.test', 'https://cloud.test'],
   ['https://cloud.test/', 'https://cloud.test'],

@@ -27,7 +27,7 @@ function open(options: Parameters<typeof openDoor>[0] = {}) {
 
 const table = suite('the operations of a client')
 
-/** Of a client or an api: its functions by their paths, such as `keys.list`. */
+/** Lists the functions of a client or an API by path, such as `keys.list`. */
 function listFunctions(tree: object, prefix = ''): Map<string, Call> {
   const found = new Map<string, Call>()
   for (const [name, value] of Object.entries(tree)) {

@@ -19,7 +19,7 @@ async function enabled(options: Parameters<typeof openOverMsw>[0] = {}) {
   return { ends, api, key, keyId: id, combo }
 }
 
-/** What an operator sees on both sides, without what they don't share. */
+/** Returns the data that an operator sees on both sides, without the data that the sides don't share. */
 async function seenAt(api: Omit<OverMsw['home']['api'], 'cloud'>) {
   const { keys } = await api.keys.list()
   const { connections } = await api.connections.list()

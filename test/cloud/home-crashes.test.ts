@@ -8,7 +8,7 @@ const test = suite('a gateway killed during a write of a cloud action')
 
 type Action = 'enable' | 'sync' | 'disable'
 
-/** How long a gateway killed while creating a key blocks others, in ms. */
+/** The time for which a gateway killed while creating a key blocks others, in ms. */
 const LEASE_MS = 10_000
 
 async function openWorld(action: Action) {
@@ -36,7 +36,7 @@ async function openWorld(action: Action) {
   return { ...world, storage, wait, key, combo }
 }
 
-/** What both sides must have in common. */
+/** The data that both sides must have in common. */
 async function seenAt(api: Omit<Management, 'cloud'>) {
   const { keys } = await api.keys.list()
   return {

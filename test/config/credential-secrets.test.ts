@@ -29,7 +29,7 @@ const secrets = {
   malformed: 'lynx-accordion-violet-primroses',
 }
 
-/** What a provider does with a call that has one of the secrets. */
+/** A provider's response to a call that has one of the secrets. */
 const quoting = (status: number, secret: string) =>
   Response.json(
     {

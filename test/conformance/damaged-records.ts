@@ -92,7 +92,7 @@ const MORE_FIELDS = [
 
 const DATA_FIELDS = ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format', 'resource', 'region', 'deployment']
 
-/** What is no record, or none in a form that a release writes. */
+/** Values that aren't records, or that no release would write. */
 function texts(text: string): string[] {
   const { record } = JSON.parse(text)
   const inner = JSON.stringify(record)

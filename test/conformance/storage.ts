@@ -24,12 +24,12 @@ export interface StorageSubject {
 export interface StorageConformance {
   /** An empty store, a new one for each test. */
   create(options: { clock: FakeClock }): Promise<StorageSubject> | StorageSubject
-  /** What the adapter claims; the suite checks that it claims no more and no less. Default: everything. */
+  /** The features that the adapter claims; the suite checks that the adapter has exactly these. Default: all. */
   atomic?: boolean
   has?: ReadonlyArray<'increment' | 'watch' | 'ownSecret'>
 }
 
-/** What a test gets: a store, and the means to look at it from elsewhere and later. */
+/** The context of a test: a store, and functions to inspect the store from another process or later. */
 export interface Bench {
   storage: Storage
   /** Another opening of the same data, or the same one where there is no other. */

@@ -6,7 +6,7 @@ import { entries } from '../../tsup.config.ts'
 import { assert, suite } from '../support/suite.ts'
 import { built, manifest, readBuilt, root } from './built.ts'
 
-/** Who mounts under `node:http` has its types; undici is a dependency. */
+/** Apps that mount the gateway under `node:http` have its types; undici is a dependency. */
 const typePackages: Record<string, string[]> = { node: ['node:http', 'undici'], express: ['node:http', 'undici'] }
 
 const test = suite('exports and built files')

@@ -1,6 +1,6 @@
 import type { BuildOptions } from 'esbuild'
 
-/** How a bundle is made for any runtime. */
+/** The bundler options for a runtime-independent bundle. */
 export const portable = {
   bundle: true,
   format: 'esm',

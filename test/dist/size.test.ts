@@ -6,10 +6,10 @@ import { assert, suite } from '../support/suite.ts'
 import { root } from './built.ts'
 import { portable } from './portable.ts'
 
-/** What a page or a worker downloads: minified and gzipped, dependencies included. */
+/** The download of a page or a worker: minified and gzipped, including dependencies. */
 const BUDGETS = { core: 115_500, catalog: 25_000, client: 4_500 }
 
-/** What apps install themselves. */
+/** Packages that apps install themselves. */
 const VENDORS = ['google-auth-library', '@aws-sdk/credential-providers', '@azure/identity']
 
 /** SQLite's has the engine of the file store: shared transactions, waiting for locks, and changes by other processes. */

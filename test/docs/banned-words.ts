@@ -49,8 +49,8 @@ export const PATTERNS: [pattern: RegExp, instead: string][] = [
 ]
 
 /**
- * Where texts are still to be rewritten: pages, source files, and folders (the source in them, without pages). Remove what you have rewritten; an entry without
- * a fault fails, too.
+ * Pages, source files, and folders (only the source in them) whose texts are yet to be rewritten. Remove an entry once you have rewritten it; an
+ * entry without a fault also fails the test.
  */
 export const NOT_YET: string[] = []
 

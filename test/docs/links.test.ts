@@ -21,7 +21,7 @@ const REFERENCES = [
 ]
 const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18_000, 'CONTRIBUTING.md': 6_000 }
 
-/** Where those who develop Signalbox look: they are not in the package. */
+/** Pages for contributors, which are not in the package. */
 const isForDevelopers = ({ path }: Page) =>
   (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') ||
   path.startsWith('test/') ||

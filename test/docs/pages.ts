@@ -21,7 +21,7 @@ export interface Page {
   text: string
   bytes: number
   blocks: Block[]
-  /** Where it leads to within the repository: the path from the root, and the anchor, which may be empty. */
+  /** The target of the link within the repository: the path from the root, and the anchor, which may be empty. */
   links: { path: string; anchor: string }[]
   /** The files that it links to by their URL at GitHub, as the package does not have them. */
   repositoryLinks: string[]

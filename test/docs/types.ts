@@ -20,7 +20,7 @@ export function syntaxErrors({ place, code }: Block): string[] {
   }
 }
 
-/** What does not compile in blocks of TypeScript, each a module of its own beside the names that context.d.ts and packages.d.ts declare. */
+/** Returns the compiler errors in TypeScript blocks. Each block is its own module, with the names that context.d.ts and packages.d.ts declare. */
 export async function typeErrors(blocks: readonly Block[]): Promise<string[]> {
   const folder = join(root, `node_modules/.cache/signalbox/docs-${process.pid}`) // where the packages of the repository are found
   const sources = Object.entries(entries).map(([name, source]) => [

@@ -15,7 +15,7 @@ const execute = promisify(execFile)
 const packages = fileURLToPath(new URL('node_modules', import.meta.url))
 const runtimes = fileURLToPath(new URL('../runtimes/node_modules/.bin', import.meta.url))
 
-/** How long a command of an example may take, on a machine that may be busy: a build of Next is the longest. */
+/** The time limit for a command of an example on a busy machine; a Next build takes the longest. */
 export const RUN_MS = 180_000
 
 export interface Run {
@@ -24,7 +24,7 @@ export interface Run {
   output: string
 }
 
-/** A command of an example that goes on, such as a server. */
+/** A command of an example that keeps running, such as a server. */
 export interface Started {
   /** All that was printed so far. */
   readonly output: string
@@ -38,7 +38,7 @@ export interface Started {
 export interface Example {
   /** A copy of the example, as it lies in the packed tarball, with what the installation of `signalbox` adds. */
   folder: string
-  /** The commands of each `sh` block of its README, without those that install. */
+  /** The commands in each `sh` block of its README, without install commands. */
   blocks: string[][]
   run(script: string, env?: Record<string, string>): Promise<Run>
   start(script: string, env?: Record<string, string>): Started

@@ -11,7 +11,7 @@ export interface ServedOptions extends ExampleOptions {
   env?: Record<string, string>
   /** The command that serves; default: the last one of the README's first block. */
   command?: string
-  /** What follows the command for another port; default: nothing, as it reads `PORT`. */
+  /** The arguments that set another port; default: none, because the command reads `PORT`. */
   portArguments?(port: number): string
 }
 

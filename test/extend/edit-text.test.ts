@@ -100,7 +100,7 @@ async function open(
   }
 }
 
-/** All texts of a response or of its events, one after the other, by the name of the field. */
+/** All texts of a response or its events, joined, by field name. */
 function readTexts(text: string, isStream: boolean): string {
   const events =
     isStream && !text.startsWith('[') ? [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, data = '']) => data) : [text]

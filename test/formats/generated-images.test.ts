@@ -22,7 +22,7 @@ const chat = (said: JsonObject) => ({
   ],
 })
 
-/** How clients send an image back, and its name in warnings. */
+/** The turns with which clients send an image back, and its name in warnings. */
 const original: readonly [name: string, from: WireFormat, path: string, body: JsonObject][] = [
   ['images', 'openai-chat', 'messages[1].images[0]', chat({ images: [{ ...chatImage, index: 0 }] })],
   ['a part', 'openai-chat', 'messages[1].content[1]', chat({ content: [{ type: 'text', text: 'Here' }, chatImage] })],

@@ -7,7 +7,7 @@ const test = suite<{ ratios: Record<string, number> }>('the cost of translating 
 
 /** The maximum ratio to parsing the events' JSON. */
 const MOST = 3
-/** How many processes measure before a ratio counts as too high, because compilation moves the ratio by a tenth. */
+/** The number of processes that measure before a ratio counts as too high, because compilation moves the ratio by a tenth. */
 const TIMES = 10
 
 test.before({ timeoutMs: 300_000 }, async (context) => {

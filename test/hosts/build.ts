@@ -14,7 +14,7 @@ const env = { ASTRO_TELEMETRY_DISABLED: '1', NEXT_TELEMETRY_DISABLED: '1', REPOS
 
 export interface BuiltApp {
   folder: URL
-  /** What it was built with. */
+  /** The environment that it was built with. */
   env: Record<string, string>
 }
 
@@ -45,7 +45,7 @@ export function buildApp(name: string, [script = '', ...args]: string[]): () => 
   }
 }
 
-/** Of the app's files, the packages that build it, and the built gateway. */
+/** A hash of the app's files, the packages that build it, and the built gateway. */
 async function fingerprint(app: URL): Promise<string> {
   const hash = createHash('sha256')
   const files = await readdir(app, { recursive: true, withFileTypes: true })

@@ -128,7 +128,7 @@ export async function startLambda(app: string, { timeoutMs = 60_000 } = {}) {
     url: functionUrl.origin,
     /** The codes of the processes that have ended. */
     exits,
-    /** What the processes have written and reported. */
+    /** The output and reports of the processes. */
     output: () => output,
     ask: async () => null,
     async stop() {

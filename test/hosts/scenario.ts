@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 /** As long as the prompts of coding tools are: a host may keep less than that of a body that is not read yet. */
 const LONG = ' word'.repeat(4_000)
 
-/** How long a provider's call may outlive its client. */
+/** The maximum time that a call to a provider may outlive its client. */
 const LEFT_MS = 30_000
 
 /** Starts an app of `apps/`. */
@@ -15,13 +15,13 @@ export const startApp = (command: string, args: string[], options: ChildOptions 
   startChild(command, args, { folder: new URL('.', import.meta.url), ...options })
 
 interface HostTraits {
-  /** What the host's own 404 contains. */
+  /** A text that the host's own 404 contains. */
   notFound?: RegExp
   /** When the host sees that a client leaves. Default: always. */
   seesClientsLeave?: 'always' | 'in mid stream' | 'never'
 }
 
-/** What every web framework must let the gateway do that it serves below `/ai`. */
+/** The behavior of the gateway that every web framework must preserve below `/ai`. */
 export function serves(name: string, start: () => Promise<Served>, traits: HostTraits = {}): void {
   const { notFound = /the app/, seesClientsLeave = 'always' } = traits
   const test = suite(name)

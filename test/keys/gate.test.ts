@@ -36,7 +36,7 @@ const ofKinds = endpoints
     ],
   )
 
-/** Of every kind of route: served, not served yet, and never heard of. */
+/** Paths of every kind: served, not served yet, and unknown. */
 const routes: readonly GateRoute[] = [
   ...ofKinds,
   ['GET', '/v1/models', 'openai'],

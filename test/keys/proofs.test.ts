@@ -11,7 +11,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const secret = 'a secret of the store, as long as secrets must be'
 
-/** What a gateway with the secret does with a storage. */
+/** Runs a gateway with the secret on a storage. */
 async function open(storage: Storage, connections: string[] = []) {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ storage, fetch: up, connections, secret })

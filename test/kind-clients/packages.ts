@@ -35,7 +35,7 @@ interface Cohere {
   readonly v2: { rerank(request: CohereRequest & { documents: string[] }, options?: NoRetries): Promise<CohereAnswer> }
 }
 
-/** What the clients that Fern generates throw. */
+/** The errors of the clients that Fern generates. */
 interface FernError {
   readonly statusCode: number
   readonly body: unknown

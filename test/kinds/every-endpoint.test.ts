@@ -7,7 +7,7 @@ import { answerAt, sampleOf } from './samples.ts'
 
 const test = suite('every endpoint of a kind with forms')
 
-/** Of a provider whose models the catalog does not know. */
+/** A model of a provider whose models aren't in the catalog. */
 const MODEL = 'one/of-any-kind'
 
 const asked = endpoints.filter(hasForms).map((endpoint) => {

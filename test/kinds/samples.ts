@@ -9,7 +9,7 @@ import { speech } from './speech/sample.ts'
 import { ocr, transcription, translation } from './transcription/sample.ts'
 import { fetch, search } from './web/samples.ts'
 
-/** What the endpoints of a kind are asked in tests that go over all endpoints, and what a provider of OpenAI's form answers. */
+/** Sample requests for tests that cover all endpoints, and the responses of a provider in OpenAI's format. */
 export interface KindSample {
   /** The bodies by the forms of clients, without a model's name. */
   readonly bodies: Readonly<Record<string, object>>
@@ -40,7 +40,7 @@ export function sampleOf(endpoint: Endpoint): { body: object } | undefined {
   return { body }
 }
 
-/** What a provider answers at this path; `undefined` for chat. */
+/** A provider's response at this path; `undefined` for chat. */
 export function answerAt(path: string): Response | undefined {
   const answer = answerIn(path)
   return answer instanceof Response ? answer.clone() : answer && json(answer)

@@ -10,7 +10,7 @@ import { hearingCatalog, hearingVendors } from './transcription/vendors.ts'
 
 const test = suite('upload names and types')
 
-/** What a vendor reads as the name and the type of a recording. */
+/** The name and type of a recording, as a vendor reads them. */
 function recordingIn({ provider, init, headers, body }: Call): { name?: string; type?: string } {
   const contentType = headers.get('content-type') ?? ''
   if (provider === 'deepgram') return { type: contentType }

@@ -245,7 +245,7 @@ for (const [name, models] of [
 }
 
 const form = { type: 'json_schema', name: 'place', schema }
-/** How each format requests streamed JSON with a schema, and what ends its streams. */
+/** Each format's request for streamed JSON with a schema, and the end of its streams. */
 const streaming: Array<[path: string, body: object, end: RegExp]> = [
   ['/v1/chat/completions', { stream: true, response_format }, /data: \[DONE\]\n\n$/],
   ['/v1/responses', { stream: true, text: { format: form } }, /event: response\.completed\n/],

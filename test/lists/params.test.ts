@@ -57,7 +57,7 @@ const params: EntryParams = {
   frequencyPenalty: -0.5,
 }
 
-/** What each provider is asked, and what it has no field for, by the name of the option. */
+/** The request that each provider gets, and the options that it has no field for. */
 const expected = {
   'one/m': {
     sent: {

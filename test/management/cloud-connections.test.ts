@@ -17,7 +17,7 @@ const keyFile = {
 
 const bedrock = { provider: 'bedrock', apiKey: 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl' }
 
-/** What is refused, and with what words. */
+/** Rejected inputs and their messages. */
 const refused: [input: object, error: string | RegExp][] = [
   [azure, /^Azure OpenAI needs "providerSpecificData.resource" \(the name in https:/],
   [

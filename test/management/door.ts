@@ -18,7 +18,7 @@ export const defaultRules: EffectiveRules = {
   timeouts: { headersMs: 120_000, idleMs: 60_000, totalMs: 600_000 },
 }
 
-/** What the tests read of the bodies under `/api`; each test knows which of it is there. */
+/** The fields of `/api` responses that tests read; each test knows which fields are present. */
 export interface Body extends Connection, Omit<Combo, 'kind' | keyof RequestRules>, Settings {
   error: string
   success: boolean

@@ -16,7 +16,7 @@ const create = async (management: ManagementOptions, headers: Record<string, str
 const read = async (management: ManagementOptions, headers: Record<string, string>) =>
   (await openDoor({ management }).send('GET', '/api/keys', { headers })).status
 
-/** Of a change: what the browser says of its origin, and whether it may. */
+/** Origin headers that a browser sends with a change, and whether the change is allowed. */
 const origins: Array<[may: boolean, headers: Record<string, string>]> = [
   [true, {}],
   [true, { origin: 'http://localhost:8080' }],

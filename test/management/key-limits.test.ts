@@ -48,7 +48,7 @@ const WHOLE = 'must be a whole number from 1 to 9007199254740991'
 const MOMENT = 'must be an ISO 8601 time with a time zone, such as "2027-01-31T00:00:00Z"'
 const EMPTY = 'must not be empty. For no restriction, send null or omit it'
 
-/** What is refused of limits, wherever they are given. */
+/** Invalid limits, which are rejected everywhere. */
 const refusedLimits: [limits: unknown, error: string][] = [
   [{}, `"limits" ${EMPTY}`],
   [[], '"limits" must be an object'],

@@ -4,7 +4,7 @@ import { type Child, childProgram } from '../../storage/support/children.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 export const SECRET = 'a secret that all processes of a test have'
-/** How many requests an account can pay for, and how many each process sends concurrently. */
+/** The number of requests that an account can pay for, and the number that each process sends concurrently. */
 const ALLOWED = 500
 export const PER_PROCESS = 250
 /** Each request may use one output token, and does. */

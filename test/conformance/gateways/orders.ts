@@ -1,6 +1,6 @@
 import process from 'node:process'
 
-/** What a process of `process.ts` may be asked to do. */
+/** The commands that a process of `process.ts` accepts. */
 export type Order =
   | { does: 'calls'; method: string; path: string; body?: unknown }
   | { does: 'asks'; key: string; model: string; times: number }

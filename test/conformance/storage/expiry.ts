@@ -1,7 +1,7 @@
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
-/** What is no time that a value may live for, in ms. */
+/** Invalid lifetimes of a value, in ms. */
 export const ODD_TTLS = [0, -1, 0.5, 1e13, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
 /** `ttlMs`. */

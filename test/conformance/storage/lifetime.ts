@@ -1,7 +1,7 @@
 import { assert } from '../../support/suite.ts'
 import type { StorageConformance, StorageTest } from '../storage.ts'
 
-/** What an adapter claims to have, `ownSecret`, and `close`. */
+/** Tests the features that an adapter claims, `ownSecret`, and `close`. */
 export function storageLifetime(test: StorageTest, claims: Required<Pick<StorageConformance, 'atomic' | 'has'>>): void {
   test('supports exactly the features it claims', async ({ storage }) => {
     assert.is(storage.atomic, claims.atomic)

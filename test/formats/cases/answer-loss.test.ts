@@ -22,7 +22,7 @@ function getQuestion(client: WireFormat, from: WireFormat): Omit<Question, 'answ
   return { client, model: `${providerOf[from]}/m`, ...(body && { body }) }
 }
 
-/** Of a request whose own fields are all carried. */
+/** Returns only the warnings about the response. */
 const ofTheAnswer = (warnings: readonly string[] = []) => warnings.filter((one) => one.startsWith('dropped:answer.'))
 
 for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))

@@ -30,7 +30,7 @@ const ending: Record<WireFormat, (blanks: string) => [body: JsonObject, field: s
 const createMessage = (role: string, text: string) => ({ role, content: text })
 const content = (role: string, text: string) => ({ role, parts: [{ text }] })
 
-/** What every provider is sent last for an empty text, and for blanks. */
+/** The last text that every provider gets for an empty text and for white space. */
 const last: Record<string, [empty: JsonObject, blanks: JsonObject]> = {
   chat: [createMessage('user', ''), createMessage('user', ' \n')],
   responses: [

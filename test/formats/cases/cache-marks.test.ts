@@ -139,7 +139,7 @@ for (const [name, target] of Object.entries(targets)) {
   })
 }
 
-/** Where a Messages client with a mark on the whole request is translated, or its request changed. */
+/** Cases in which a Messages request with a mark on the whole request is translated or changed. */
 const wholly: Record<string, Asks> = {
   Bedrock: targets.Bedrock as Asks,
   OpenRouter: targets.OpenRouter as Asks,

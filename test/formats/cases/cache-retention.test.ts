@@ -15,7 +15,7 @@ interface Told {
 const kept: Told = { prompt_cache_retention: '24h' }
 const replaced: Told = { prompt_cache_options: { ttl: '12h' } }
 
-/** What each model is sent for a retention of a day, and the warning. */
+/** The fields that each model gets for a retention of one day, and the warning. */
 const models: Record<string, [sent: Told, warning?: string]> = {
   'openai/gpt-4.1': [kept],
   'openai/gpt-4.1-mini': [kept],
@@ -73,7 +73,7 @@ for (const [model, [sent, warning]] of Object.entries(models)) {
   })
 }
 
-/** Of several fields, what is sent. */
+/** The fields that are sent if the client sets several. */
 const both: [what: string, model: string, body: JsonObject, sent: Told][] = [
   ['the older value', 'gpt-5.5', { prompt_cache_retention: 'in_memory' }, { prompt_cache_retention: 'in_memory' }],
   ['an early spelling', 'gpt-5.5', { prompt_cache_retention: 'in-memory' }, { prompt_cache_retention: 'in_memory' }],

@@ -25,7 +25,7 @@ const two: Heard = [
   ['g', { y: 2 }],
 ]
 
-/** What providers send, and which calls every client hears. */
+/** Provider responses, and the calls that every client gets. */
 export const callCases: Readonly<
   Record<string, [from: WireFormat, events: Events, calls: Heard, finish?: 'calls' | 'stop']>
 > = {

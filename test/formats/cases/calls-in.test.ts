@@ -7,7 +7,7 @@ import { ask, getFormat } from './support.ts'
 
 const test = suite('cases: tool calls and results sent to the provider')
 
-/** What a provider is sent of a client's conversation. */
+/** Returns the conversation that a provider gets for a client's request. */
 async function sentTo(model: string, client: WireFormat, body: JsonObject) {
   const sentRequest = await ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
   assert.is(sentRequest.response.status, 200, await sentRequest.response.clone().text())

@@ -25,7 +25,7 @@ const gemini = (...parts: JsonObject[]) => ({
 
 type Heard = [finish: string, ...calls: [name: string, args: unknown][]]
 
-/** What providers answer, and what every client hears. */
+/** Provider responses, and the results for every client. */
 const table: Record<string, [from: WireFormat, answer: JsonObject, heard: Heard]> = {
   'the reason "stop"': ['openai-chat', chat([fn('f', '{"x":1}')], 'stop'), ['calls', ['f', { x: 1 }]]],
   'the reason "eos"': ['openai-chat', chat([fn('f', '{"x":1}')], 'eos'), ['calls', ['f', { x: 1 }]]],
@@ -62,7 +62,7 @@ const getArguments = (text: string) => {
   }
 }
 
-/** What a client of each format reads: why it ended, and the calls with their ids. */
+/** The finish reason and the calls with their IDs, as a client of each format reads them. */
 const read: Readonly<
   Record<WireFormat, (body: never) => { finish: string; calls: { id: string; name: string; args: unknown }[] }>
 > = {

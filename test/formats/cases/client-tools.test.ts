@@ -87,7 +87,7 @@ interface Case {
   /** The call as an item, but for its ids and status. */
   item: JsonObject
   output: JsonObject
-  /** What the model reads of the output. */
+  /** The part of the output that the model gets. */
   read: RegExp
 }
 

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './answers.ts'
 import { delta } from './support.ts'
 
-/** What only its maker understands, as each format's provider gives it. */
+/** Opaque provider state, in each format's form. */
 export const SECRETS = ['SIGNATURE-1', 'REDACTED-2'] as const
 
 const [signature, redacted] = SECRETS
@@ -101,7 +101,7 @@ export const thinkingStream: Readonly<Record<WireFormat, (JsonObject | '[DONE]')
 
 const parameters = { type: 'object', properties: {} }
 
-/** How each client declares the tool and requests reasoning. */
+/** The request fields with which each client declares the tool and requests reasoning. */
 export const begin: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...{ messages: [{ role: 'user', content: 'go' }], reasoning_effort: 'high' },
@@ -124,7 +124,7 @@ export const begin: Readonly<Record<WireFormat, JsonObject>> = {
   },
 }
 
-/** How each client goes on: what it was answered, as it was, and the results of its tools. */
+/** Continues each client's conversation: the unchanged response, and the results of its tools. */
 export const goOn: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
   'openai-chat': ({ choices }) => {
     const [{ message }] = choices as [{ message: { tool_calls: { id: string }[] } }]

@@ -16,7 +16,7 @@ const createRequest = (...content: JsonObject[]) => ({ messages: [{ role: 'user'
 
 const texts = 'Report\n\nOf 2024.\n\nAll went well.'
 
-/** What stands in the turn of the user, and whether the title is lost. */
+/** The expected user turn, and whether the title is dropped. */
 const expected: Record<string, { plain: JsonObject; pdf: JsonObject[]; lost: string[] }> = {
   'openai/gpt-4.1': {
     plain: { type: 'text', text: texts },

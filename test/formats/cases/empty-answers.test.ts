@@ -74,7 +74,7 @@ for (const provider of wireFormats)
     })
   }
 
-/** Where such answers were recorded. */
+/** The recordings of empty responses. */
 const recorded: Partial<Record<WireFormat, { folder: string; url: RegExp }>> = {
   'openai-chat': { folder: 'openai-compatible', url: /\/chat\/completions/ },
   'anthropic-messages': { folder: 'anthropic', url: /\/messages(?:\?|$)/ },

@@ -8,7 +8,7 @@ import { ask, catalog, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: errors in the form that clients recognize')
 
-/** What each vendor says when the prompt does not fit. */
+/** Each vendor's error for a prompt that is too long. */
 const overflows: Record<string, [from: WireFormat, status: number, body: JsonObject]> = {
   OpenAI: [
     'openai-chat',

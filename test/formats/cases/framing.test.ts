@@ -13,7 +13,7 @@ const test = suite('cases: how streams are split into bytes')
 let chunks: Iterable<Uint8Array> = []
 const { world } = await openDoor(() => bytesAnswer(chunks))
 
-/** What a client of the format hears of a provider's bytes. */
+/** Returns the result that a client of the format gets from a provider's bytes. */
 async function readResult(from: WireFormat, client: WireFormat, sent: Iterable<Uint8Array>) {
   chunks = sent
   const response = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })

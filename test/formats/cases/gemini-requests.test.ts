@@ -35,7 +35,7 @@ test('the error for an unsupported tool in a single object contains its path', a
 
 const schema = { type: 'object', properties: { first_name: { type: 'string' } }, required: ['first_name'] }
 
-/** How clients give a response format, and what providers of other formats get of it. */
+/** Response formats that clients set, and the fields that providers of other formats get. */
 const formats: Record<string, JsonObject> = {
   'in a list': { responseFormat: [{ text: { mimeType: 'application/json', schema } }] },
   'as one object': { responseFormat: { text: { mimeType: 'application/json', schema } } },

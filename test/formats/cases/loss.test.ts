@@ -12,7 +12,7 @@ const user = (content: unknown) => ({ role: 'user', content })
 const tool = (description: string) => ({ type: 'function', name: 'f', description, strict: false })
 const other = { ...tool('a'), name: 'g' }
 
-/** What a client says, to whom, and under which name it hears that it is lost. */
+/** A client's field, the target, and the field's name in the warning that it was dropped. */
 const lost: Record<string, [client: WireFormat, model: string, body: JsonObject, warning: string]> = {
   'a seed': ['openai-chat', 'messages/m', { seed: 7 }, 'dropped:seed'],
   top_k: ['anthropic-messages', 'openai/gpt-4.1', { top_k: 5 }, 'dropped:top_k'],
@@ -113,7 +113,7 @@ test('a warning header ends with the number of losses that do not fit', async ()
   assert.equal([warned.length, warned[0], warned.at(-1)], [31, 'dropped:messages[0].name', 'more:12'])
 })
 
-/** What would mean something else without it, and the field that the refusal names. */
+/** Requests that would change their meaning without a field, and the field that the error names. */
 const refused: Record<string, [client: WireFormat, model: string, body: JsonObject, field: string]> = {
   'several responses': ['openai-chat', 'messages/m', { n: 2 }, 'n'],
   'a conversation stored elsewhere': [

@@ -114,7 +114,7 @@ const nested: Record<string, [error: JsonObject, said: string]> = {
   ],
 }
 
-/** What each format's clients look for when a prompt was too long. */
+/** The text that each format's clients look for when a prompt was too long. */
 const words: Record<WireFormat, (error: JsonObject) => boolean> = {
   'openai-chat': ({ code }) => code === 'context_length_exceeded',
   'openai-responses': ({ code }) => code === 'context_length_exceeded',

@@ -14,7 +14,7 @@ const test = suite('cases: reasoning')
 const createRequest = (client: WireFormat, model: string, body: JsonObject) =>
   ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
 
-/** A chat client that keeps only what OpenAI's own format has, and goes on at the same gateway or at one that has heard nothing yet. */
+/** A chat client that keeps only fields of OpenAI's own format, and continues at the same gateway or at one without the conversation. */
 async function forgetful(model: string, at: 'the same' | 'another') {
   const open = () => openDoor(() => json(thinking[getFormat(model)]), { connections: [model.split('/')[0] ?? ''] })
   const one = await open()
@@ -123,7 +123,7 @@ test('only reasoning items with content are sent, and encrypted reasoning is req
   assert.equal([body.store, body.include], [false, ['reasoning.encrypted_content']])
 })
 
-/** How each vendor disables reasoning. */
+/** The field with which each vendor disables reasoning. */
 const off: Record<string, (sent: JsonObject) => boolean> = {
   'anthropic/claude-sonnet-4-5': ({ thinking }) => !thinking || (thinking as JsonObject).type === 'disabled',
   'messages/m': ({ thinking }) => !thinking || (thinking as JsonObject).type === 'disabled',
@@ -181,7 +181,7 @@ test('reasoning that an Anthropic client did not request is not requested', asyn
       assert.not.match(JSON.stringify(await getThinking(model, thinking)), /"summary"|"includeThoughts":true/)
 })
 
-/** What a provider is asked, each in the format where it keeps its thoughts to itself. */
+/** The request to each provider, in the format in which the provider hides its reasoning. */
 async function getThinking(model: string, thinking: JsonObject): Promise<unknown> {
   const [provider = '', id = ''] = model.split('/')
   const format = provider === 'google' ? 'gemini' : 'openai-responses'

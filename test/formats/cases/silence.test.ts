@@ -9,7 +9,7 @@ import { getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: providers that are silent before the response')
 
-/** What each client passes over. */
+/** The events that each client ignores. */
 const sign: Readonly<Record<WireFormat, RegExp>> = {
   'openai-chat': /^: [^\n]*\n\n$/,
   'openai-responses': /^: [^\n]*\n\n$/,

@@ -8,10 +8,10 @@ const test = suite('cases: responses with many megabytes or events')
 
 const MANY = isCi ? 150_000 : 60_000
 
-/** Of the processor's time; work that is linear takes less than a tenth of it. */
+/** The limit for CPU time; linear work takes less than a tenth of it. */
 const MOST_MS = 5_000
 
-/** How long a client's stream is whose provider sends all of these events in one piece. */
+/** Returns the length of a client's stream whose provider sends all of these events in one chunk. */
 async function getLength(client: 'anthropic-messages' | 'openai-responses', events: Parameters<typeof getEvents>[1]) {
   const bytes = encodeUtf8(getEvents('openai-chat', events).join(''))
   const { world } = await openDoor(() => bytesAnswer([bytes]))

@@ -24,7 +24,7 @@ async function firstTurn(world: World, client: WireFormat, from: WireFormat, str
   return stream ? answerOf[client](response) : response.json()
 }
 
-/** What is sent when the client goes on at a provider. */
+/** Returns the request to a provider with which the client continues. */
 async function nextTurn(
   { world, up }: Awaited<ReturnType<typeof open>>,
   client: WireFormat,
@@ -36,7 +36,7 @@ async function nextTurn(
   return up.calls.at(-1)?.body ?? ''
 }
 
-/** How a provider wants its own again. */
+/** The form in which a provider expects its own state back. */
 const returned: Readonly<Record<WireFormat, (sent: string) => void>> = {
   'openai-chat': (sent) => assert.match(sent, /"reasoning_content":"Let me look. SIGNATURE-1"/),
   'openai-responses': (sent) => {
@@ -61,7 +61,7 @@ const returned: Readonly<Record<WireFormat, (sent: string) => void>> = {
   },
 }
 
-/** What is left of an answer where a client keeps the calls alone. */
+/** The rest of a response if the client keeps only the calls. */
 const callsAlone: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
   'openai-chat': ({ choices }) => {
     const [{ message }] = choices as [{ message: { tool_calls: { id: string; type: string; function: JsonObject }[] } }]

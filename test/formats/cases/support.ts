@@ -27,7 +27,7 @@ export const catalog: Catalog = Object.fromEntries(
   ]),
 )
 
-/** Of the provider in `provider/model`. */
+/** The format of the provider in `provider/model`. */
 export const getFormat = (model: string): WireFormat => formats[model.split('/')[0] ?? ''] ?? 'openai-chat'
 
 /** The provider of each format. */
@@ -53,7 +53,7 @@ const asking: Readonly<Record<WireFormat, (model: string, stream: boolean) => [p
 
 export interface Asked {
   response: Response
-  /** What the provider was sent. */
+  /** The request that the provider got. */
   sent: JsonObject
   warned: string[]
   call: Call | undefined

@@ -67,7 +67,7 @@ const bedrock = {
 
 const targets: readonly ProviderFormat[] = [...wireFormats, 'bedrock-converse']
 
-/** What the provider of a format is sent. */
+/** Returns the request to a provider of a format. */
 async function sentTo(target: ProviderFormat, client: WireFormat, body: JsonObject): Promise<JsonObject> {
   const sentRequest =
     target === 'bedrock-converse'
@@ -138,7 +138,7 @@ const line = (role: unknown, parts: readonly string[]) => `${role}: ${parts.join
 const getTexts = (content: unknown) =>
   typeof content === 'string' ? [quoted(content)] : getList(content).map(({ text }) => quoted(text))
 
-/** What each target is to get, by its format. Formats that refuse a text of white space get none. */
+/** The text that each target should get, by format. Formats that reject white space get none. */
 const expected: Readonly<Record<ProviderFormat, (text: string) => string[]>> = {
   'openai-chat': (text) => ['user: "go"', `assistant: ${quoted(text)} + call call_1`, 'tool: result call_1'],
   'openai-responses': (text) => [

@@ -7,7 +7,7 @@ import { ask, getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: connections')
 
-/** What a `fetch` hands out of a compressed answer: the bytes decoded, the headers as they were. */
+/** A compressed response as `fetch` returns it: decoded bytes, unchanged headers. */
 const compressed = (body: ConstructorParameters<typeof Response>[0], type: string, status = 200) =>
   new Response(body, { status, headers: { 'content-type': type, 'content-encoding': 'gzip', 'content-length': '31' } })
 

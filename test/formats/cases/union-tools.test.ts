@@ -13,7 +13,7 @@ const byPath = { type: 'object', properties: { path: { type: 'string' } }, requi
 const union = { type: 'object', anyOf: [byId, byPath] }
 const parts = { type: 'object', allOf: [byId, byPath] }
 
-/** How each client brings the tool `open`, and what it calls the schema. */
+/** Each client's declaration of the tool `open`, and its name for the schema. */
 const bringing: Record<WireFormat, [tools: (schema: JsonObject) => JsonObject, path: string]> = {
   'openai-chat': [
     (parameters) => ({ tools: [{ type: 'function', function: { name: 'open', parameters } }] }),

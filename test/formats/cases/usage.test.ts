@@ -90,7 +90,7 @@ function getCache(details: unknown): number[] {
   return [cached_tokens, cache_write_tokens]
 }
 
-/** Where a client finds the last word on it in a stream. */
+/** Finds the final usage in a client's stream. */
 function getUsage(events: readonly JsonObject[]): JsonObject {
   const found = events.map(
     (event) => event.usage ?? event.usageMetadata ?? (event.response as JsonObject | undefined)?.usage,

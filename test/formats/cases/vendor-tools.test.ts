@@ -10,7 +10,7 @@ const test = suite('cases: tools that run at one vendor')
 
 const schema = { type: 'object', properties: {} }
 
-/** How each client declares its own function. */
+/** Each client's declaration of its own function. */
 const functionOf: Record<WireFormat, (name: string) => JsonObject> = {
   'openai-chat': (name) => ({ type: 'function', function: { name, parameters: schema } }),
   'openai-responses': (name) => ({ type: 'function', name, parameters: schema, strict: false }),

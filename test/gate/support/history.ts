@@ -41,7 +41,7 @@ interface Asked {
 /** Performs random actions with one key, and checks their results. */
 export class History {
   readonly records: RequestRecord[] = []
-  /** What has happened so far, for failure messages. */
+  /** The events so far, for failure messages. */
   readonly course: string[] = []
   keyId = ''
   readonly #random: Random

@@ -10,7 +10,7 @@ import { catalog } from './world.ts'
 /** Two gateways on one storage, the second of which can crash, and providers that behave randomly. */
 export class Instances {
   readonly fake = fakeClock()
-  /** How far the machine's clock is off, in ms. */
+  /** The offset of the machine's clock, in ms. */
   skew = 0
   /** Time that has passed without waking any sleeper, in ms. */
   passed = 0

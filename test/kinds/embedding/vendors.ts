@@ -13,7 +13,7 @@ export const base64Of = (vector: readonly number[]): string => {
   return buffer.toString('base64')
 }
 
-/** What a vendor was asked for, in neutral terms. */
+/** The request that a vendor got, in neutral terms. */
 export interface Seen {
   texts: string[]
   task?: unknown
@@ -25,11 +25,11 @@ export interface Seen {
 export interface FakeVendor {
   connection: Partial<Connection> & { provider: string }
   model: string
-  /** Where a request is to come, with `{method}` for a method that depends on the number of texts. */
+  /** The expected path of a request, with `{method}` for a method that depends on the number of texts. */
   url: RegExp
   /** Its words for a query. */
   query: unknown
-  /** What it has no place for, in neutral terms. */
+  /** The options that the vendor doesn't support, in neutral terms. */
   lacks?: ReadonlyArray<'width' | 'task' | 'usage'>
   /** The tokens that it reports for each text; default 3. */
   read(sent: Record<string, unknown>, call: Call): Seen

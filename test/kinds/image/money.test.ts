@@ -10,7 +10,7 @@ const reset = (code: string) => () => Promise.reject(Object.assign(new TypeError
 const refusal = (status: number, headers: Record<string, string> = {}) =>
   json({ error: { message: 'no', type: 'x' } }, status, headers)
 
-/** What may have been charged for. */
+/** Failures that the vendor may have charged for. */
 const ambiguous: Record<string, Answering> = {
   'a 500': () => refusal(500),
   'a 502': () => refusal(502),
@@ -24,7 +24,7 @@ const ambiguous: Record<string, Answering> = {
   'a 200 with an error': () => json({ error: { message: 'The generation failed.', type: 'server_error' } }),
 }
 
-/** What has cost nothing. */
+/** Failures without a charge. */
 const certain: Record<string, Answering> = {
   'a refused connection': reset('ECONNREFUSED'),
   'an unknown host': reset('ENOTFOUND'),

@@ -9,7 +9,7 @@ import { bytesOf, jpeg, png, webp } from './pictures.ts'
 export interface ImageVendor {
   /** As clients call it: the provider's id, and the model. */
   model: string
-  /** Where it is asked for an image, and to change one. */
+  /** The paths for creating an image and for editing one. */
   makes: string
   edits: string
   /** The fields that it takes; of nested ones their paths. */
@@ -18,7 +18,7 @@ export interface ImageVendor {
   /** The header of its key. */
   key?: string
   connection?: { providerSpecificData?: JsonObject; apiKey?: string }
-  /** How many images it makes at once. */
+  /** The number of images that the vendor creates per call. */
   most?: number
 }
 
@@ -213,7 +213,7 @@ const pathsIn = (fields: JsonObject, at = ''): string[] =>
     ...(plain(value) ? pathsIn(value, `${at}${name}.`) : []),
   ])
 
-/** What the fakes answer: the images of a job after it was asked for twice, and the pictures at the addresses of answers. */
+/** The responses of the fakes: a job's images on the second poll, and the images at the URLs in responses. */
 export function vendorsAnswer(polls = new Map<string, number>()): (call: Call) => Response {
   return (call) => {
     const { url, init } = call

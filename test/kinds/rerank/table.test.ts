@@ -14,7 +14,7 @@ const texts = [
 ]
 const best = rank(query, texts)
 
-/** What a client sends, and how it reads the answer. */
+/** A client's request, and how the client reads the response. */
 interface ClientForm {
   path: string
   body: JsonObject

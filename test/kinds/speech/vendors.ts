@@ -17,7 +17,7 @@ interface Given {
 }
 
 interface SoundVendor {
-  /** What the client gets, by requested format. */
+  /** The result for the client, by requested format. */
   formats: Record<string, Given>
   /** Answers; with a 400 what the vendor does not know. */
   answer(call: Call): Response

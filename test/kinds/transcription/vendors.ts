@@ -9,7 +9,7 @@ interface HearingVendor {
   answer(call: Call): Response
 }
 
-/** What is said in the file. */
+/** The words spoken in the file. */
 export const TEXT = 'Hello there. And bye.'
 const words = [
   { word: 'Hello', start: 0, end: 0.05 },

@@ -144,7 +144,7 @@ for (const [provider, status, body] of spent) {
   })
 }
 
-/** How vendors refuse, what it counts as, and the words that a client reads when there is no other. */
+/** Vendor errors, their failure class, and the message that the client gets if there is no other. */
 const errors: Array<[provider: string, status: number, body: object | string, outcome: string, words: RegExp]> = [
   [
     'perplexity-agent',

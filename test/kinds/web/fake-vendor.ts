@@ -39,10 +39,10 @@ export const american = like(/^\d{2}\/\d{2}\/\d{4}$/)
 export const errorOf = (body: (message: string, status: number) => object) => (status: number, message: string) =>
   json(body(message, status), status)
 
-/** What every search finds. */
+/** The results of every search. */
 export const found = { title: 'A page', url: 'https://found.example/a' }
 
-/** Of Serper, whose filter of times Firecrawl has as well. */
+/** Serper's time filter, which Firecrawl also has. */
 export const serperFields: Record<string, Check> = {
   q: text,
   num: upTo(100),

@@ -100,7 +100,7 @@ const body = fc
     model,
   }))
 
-/** What a vendor may send: anything, often with the members that are read. */
+/** A vendor's response: any JSON, often with fields that the gateway reads. */
 const junk = fc.letrec<{ any: unknown }>((tie) => ({
   any: fc.oneof(
     { depthSize: 'small' },

@@ -34,6 +34,6 @@ function sentIn(call: Call | undefined): Sent {
   }
 }
 
-/** What an answer has lost, sorted. */
+/** The fields that a response dropped, sorted. */
 export const lost = (response: Response): string[] =>
   (response.headers.get('x-signalbox-warning') ?? '').split(', ').filter(Boolean).sort()

@@ -5,7 +5,7 @@ import { openStore } from '../../services/open-store.ts'
 import { type Child, childProgram } from '../../storage/support/children.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-/** How much all processes together may spend, in requests. */
+/** The number of requests that all processes together may spend. */
 export const BUDGET = 1_000
 /** The number of concurrent requests in each process. */
 export const LANES = 8

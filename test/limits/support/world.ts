@@ -6,7 +6,7 @@ import type { Random } from '../../support/random.ts'
 /** A process with a ledger, in a world that can stop it at any moment. */
 export interface Instance {
   readonly ledger: Ledger
-  /** How far its clock is ahead of the world's, in ms. */
+  /** The offset of its clock from the world's clock, in ms. */
   offset: number
   /** Whether it has crashed. It then does nothing more and receives nothing. */
   hasCrashed: boolean

@@ -31,7 +31,7 @@ interface Session {
   counter: number
 }
 
-/** What a proxy remembers of one gateway. */
+/** The data that a proxy keeps about one gateway. */
 interface Tenant {
   mirror?: { id: string; stamp: string }
   /** By collection and id. */
@@ -175,15 +175,15 @@ export function fakeProxy() {
   return {
     fetch: counted.fetch,
     calls: counted.calls,
-    /** Of all calls. */
+    /** The names of all calls. */
     names,
     open: counted.open,
-    /** What has reached the proxy, with the bodies that it has opened. */
+    /** The calls that reached the proxy, with their decrypted bodies. */
     seen,
     sessions,
     tenants,
     enrolled,
-    /** Of the only gateway. */
+    /** The state of the only gateway. */
     tenant: () => [...tenants.values()][0],
     /**
      * Has the `nth` call of this name from now on answered otherwise; `isAfter`: once the proxy has done what it asks for. Resolves when it is
@@ -192,7 +192,7 @@ export function fakeProxy() {
     failAt(name: CallName, answer: Answering, { nth = 1, isAfter = false } = {}): Promise<void> {
       return new Promise((met) => void faults.push({ name, nth: (uses.get(name) ?? 0) + nth, answer, isAfter, met }))
     },
-    /** What the proxy does with changes. */
+    /** The proxy's handling of changes. */
     judge(verdict: typeof judge) {
       judge = verdict
     },

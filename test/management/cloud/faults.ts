@@ -1,4 +1,4 @@
-/** What a proxy, or whatever is in its place, does with a call; `answer`: what it would have answered, if it has done what it was asked for. */
+/** Handles a call in place of a proxy. `answer`: the proxy's own response, if the proxy handled the call. */
 export type Answering = (url: string, init: RequestInit, answer?: Response) => Promise<Response>
 
 const never = () => new Promise<never>(() => {})
@@ -16,7 +16,7 @@ const failing = (code: string) => async () => {
 const json = (status: number, body: unknown) => async () =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
 
-/** Faults of a proxy and of the way to it, with the status that an action answers, and what its text says. */
+/** Faults of a proxy and of the network, with the status and the message of the action's response. */
 export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 504; says: RegExp }>> = {
   'nobody listens': { answer: failing('ECONNREFUSED'), status: 502, says: /is unreachable \(ECONNREFUSED\)/ },
   'its name is unknown': { answer: failing('ENOTFOUND'), status: 502, says: /is unreachable \(ENOTFOUND\).*DNS/ },
