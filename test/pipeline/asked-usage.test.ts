@@ -97,7 +97,7 @@ for (const [given, wanted] of Object.entries(rewritten)) {
   })
 }
 
-/** What the client has asked for itself, and what no provider takes, which it is the provider's to say. */
+/** Values that the client set itself, and values that no provider accepts, which the provider reports. */
 for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
   test(`stream usage isn't requested again if the client's stream_options are ${given}`, async () => {
     const { up, world } = await open()

@@ -16,7 +16,7 @@ const event = (fields: { type: string; [name: string]: unknown }) =>
 const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 const DONE = 'data: [DONE]\n\n'
 
-/** What two targets of a format made of a request that both answer so. */
+/** Returns the result of a request that two targets of a format answer in the same way. */
 async function ask(name: Name, answer: () => Response, stream: boolean) {
   const up = fakeUpstream(answer)
   const model = models[name]

@@ -8,7 +8,7 @@ const test = suite('errors in a choice')
 const failed = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'error' }
 const error = { code: 502, message: 'Provider disconnected' }
 
-/** What came of a request whose first target answered so. */
+/** Returns the result of a request whose first target sends this response. */
 async function attempts(first: () => Response, stream = false) {
   const good = () =>
     stream ? sse(['data: {"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n']) : json(chatAnswer())

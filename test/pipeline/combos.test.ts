@@ -130,7 +130,7 @@ test('a failed change resets nothing', async () => {
   assert.is(await turns(1), 'three')
 })
 
-/** What two writers can leave behind, which no management operation would. */
+/** Writes records that two concurrent writers can leave behind, but no management operation would. */
 async function written(combos: Record<string, string[]>, aliases: Record<string, string> = {}) {
   const storage = memoryStorage()
   const at = new Date(0).toISOString()

@@ -37,7 +37,7 @@ const clients = {
   },
 } as const
 
-/** Where each provider counts. */
+/** Each provider's path for counting tokens. */
 const counters = {
   claude: 'http://claude.test/v1/messages/count_tokens',
   responses: 'http://responses.test/v1/responses/input_tokens',

@@ -8,7 +8,7 @@ const test = suite('audio, videos, and documents by URL')
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 const nova = 'bedrock/amazon.nova-pro-v1:0'
 
-/** What is at each address, and as what it is declared. */
+/** The file at each URL, and its declared type. */
 const files: Readonly<Record<string, readonly [bytes: string, type: string]>> = {
   'a.mp3': ['ID3 sound', 'audio/mpeg'],
   'a.wav': ['RIFF____WAVE', 'application/octet-stream'],
@@ -40,7 +40,7 @@ const chat =
     (model) => ({ model, messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, part(uri)] }] }),
   ]
 
-/** How clients name media by their address. */
+/** Requests in which clients refer to media by URL. */
 const asks = {
   image: chat((url) => ({ type: 'image_url', image_url: { url } })),
   audio: chat((url) => ({ type: 'audio_url', audio_url: { url } })),

@@ -154,7 +154,7 @@ Object.assign(streams, {
     ]),
 })
 
-/** What five times as many calls cost: five times as much if the time is linear, up to 25 times if it is the square. */
+/** The limit for five times as many calls, which take 5 times as long if the time is linear, and up to 25 times if it is quadratic. */
 const MAX_RATIO = 11
 
 /** Below this, in ms, a time says little. */

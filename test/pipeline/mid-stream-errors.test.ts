@@ -10,7 +10,7 @@ const test = suite('provider errors mid-stream')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 
-/** How each format begins, ends, and what path and body ask for it. */
+/** Each format's first and last events, and the path and body of a request for them. */
 const formats = {
   chat: {
     path: '/v1/chat/completions',
@@ -58,7 +58,7 @@ function data(value: object): string {
 const finishedSo = (fields: object) => data({ choices: [{ index: 0, delta: {}, finish_reason: 'error', ...fields }] })
 const error = { code: 'rate_limit_exceeded', message: 'Slow down' }
 
-/** What is sent between the first words and the end, and whether the format's clients know it for an error. */
+/** Events between the first text and the end, and whether the format's clients recognize an error in them. */
 const errors: readonly (readonly [Name, sent: string, isKnown: boolean, status: number])[] = [
   ['chat', data({ error: { message: 'Overloaded', code: 503 } }), true, 503],
   ['chat', data({ error: 'Overloaded' }), false, 502],

@@ -72,9 +72,9 @@ const kept = [
 interface Place {
   provider: string
   settings?: ProviderSpecificData
-  /** What the names begin with, by which a cloud knows their format. */
+  /** The beginning of the names, from which a cloud knows their format. */
   start?: string
-  /** Where the name stands, as `{}`; without it, the name is in the body. */
+  /** The URL, with `{}` for the name; without `{}`, the name is in the body. */
   address: Record<'whole' | 'stream' | 'count', string>
 }
 

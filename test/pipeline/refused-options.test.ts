@@ -32,7 +32,7 @@ const asked = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }], top
 const bodies = (up: ReturnType<typeof strictServer>) => up.calls.map(({ body }): JsonObject => JSON.parse(body))
 const warnings = (response: Response) => response.headers.get('x-signalbox-warning')
 
-/** How servers refuse a field that they do not know. */
+/** Servers' errors for an unknown field. */
 const wordings: Record<string, Refusal> = {
   'a server in Go': unknownField,
   'a server in Rust': (field) => ({

@@ -7,7 +7,7 @@ import { bodyOf, json } from './support/upstream.ts'
 
 const test = suite('request IDs')
 
-/** Where each client's SDK looks for it. */
+/** The header in which each client's SDK looks for the ID. */
 const readIn: Readonly<Record<WireFormat, string>> = {
   'openai-chat': 'x-request-id',
   'openai-responses': 'x-request-id',

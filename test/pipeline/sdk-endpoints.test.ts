@@ -51,7 +51,7 @@ test('the official clients retrieve one model, in three formats', async () => {
   }
 })
 
-/** How each client requests the number of tokens in a question. */
+/** Each client's call for counting the tokens in a prompt. */
 const counting: Readonly<Record<string, (fetch: Fetch) => Promise<number | undefined>>> = {
   openai: async (fetch) =>
     (await openai(fetch).responses.inputTokens.count({ model: MODEL, input: QUESTION })).input_tokens,
@@ -63,7 +63,7 @@ const counting: Readonly<Record<string, (fetch: Fetch) => Promise<number | undef
     (await google(fetch).models.countTokens({ model: MODEL, contents: QUESTION })).totalTokens,
 }
 
-/** How each provider says that they are 42; Chat Completions knows no such question. */
+/** Each provider's response with a count of 42; Chat Completions has no such endpoint. */
 const counters: Readonly<Record<WireFormat, { path: RegExp; count: object } | undefined>> = {
   'openai-chat': undefined,
   'openai-responses': {

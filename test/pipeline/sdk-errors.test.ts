@@ -48,7 +48,7 @@ function bodyOf(format: WireFormat, { status, openai, anthropic, google }: Told)
   return { error: { message: MESSAGE, param: null, ...openai } }
 }
 
-/** How a provider says in mid stream that it has failed, none of them in the way of its clients but Anthropic. */
+/** Each provider's error in mid-stream; only Anthropic's is one that its clients recognize. */
 const failing: Readonly<Record<WireFormat, string>> = {
   'openai-chat': `data: {"choices":[{"index":0,"delta":{},"error":{"message":"${MESSAGE}"},"finish_reason":"error"}]}\n\n`,
   'openai-responses': `event: error\ndata: {"type":"error","code":"server_error","message":"${MESSAGE}"}\n\n`,

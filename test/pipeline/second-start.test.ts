@@ -77,7 +77,7 @@ const cutTable: Record<string, [events: JsonObject[], text: string]> = {
 const written = (events: readonly JsonObject[]) =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
 
-/** How the bytes of a stream may be split. */
+/** Ways to split the bytes of a stream. */
 const cuts: Record<string, (events: string[]) => string[]> = {
   'one event per chunk': (events) => events,
   'all in one chunk': (events) => [events.join('')],

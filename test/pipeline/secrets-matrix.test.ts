@@ -56,7 +56,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 /** The bodies that also quote the key of the call alone, at which a stream that is passed through ends. */
 const OF_OWN: ReadonlySet<string> = new Set(['openai', 'a status and a message', 'a text'])
 
-/** How a body stands in a stream, and how the stream goes on behind it. */
+/** Positions of a body in a stream, and the rest of the stream after it. */
 const places: Record<string, (body: unknown) => [text: string, end?: End]> = {
   'an event': (body) => [data(body)],
   'an event named error': (body) => [data(body, 'error')],

@@ -68,7 +68,7 @@ const responseEvents = () => {
   ]
 }
 
-/** What each provider sends before it reports an error, and how it does. */
+/** The events that each provider sends before an error, and the error. */
 const streams: Record<
   string,
   { start: () => (string | Uint8Array)[]; error: (message: string) => string | Uint8Array }

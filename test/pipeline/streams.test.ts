@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 const test = suite('streams')
 const encode = (text: string) => new TextEncoder().encode(text)
 
-/** What a client reads when the provider sends these chunks. */
+/** Returns the stream that a client reads when the provider sends these chunks. */
 async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end: 'close' | 'error' = 'close') {
   const fetch = rawUpstream(() => chunksOf([...chunks].map(encode), end))
   const world = await openWorld({ fetch })

@@ -40,7 +40,7 @@ function emptyManagement(): Parameters<typeof managementRoutes>[0] {
 const concrete = (path: string) => path.replace(/:\w+\+?/g, 'x')
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** What each credential may expect of an area before any route is looked at: a status, or to get through. */
+/** The result of each credential in an area before a route is matched: a status, or access. */
 const gates = {
   models: { none: 401, wrong: 401, client: 'through', paused: 403, admin: 401 },
   management: { none: 401, wrong: 401, client: 401, paused: 401, admin: 'through' },

@@ -5,7 +5,7 @@ import { openWorld, catalog as usual } from './support/world.ts'
 
 const test = suite("the context window that a provider's error names")
 
-/** What comes of a request to `one`, which says that, and to `two` and `three` behind it, by their windows. */
+/** Returns the attempts of a request whose first target, `one`, returns this error, with fallbacks `two` and `three`, by their context windows. */
 async function attempts(said: string, windows: { one?: number; two?: number; three?: number }) {
   const catalog = { ...usual }
   for (const [provider, contextWindow] of Object.entries(windows))

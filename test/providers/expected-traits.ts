@@ -18,7 +18,7 @@ const bases: Readonly<Record<ProviderFormat, Traits>> = {
   'bedrock-converse': converseTranslator.traits,
 }
 
-/** Of `provider/model`, in the provider's own format unless another is said. */
+/** Returns the traits of `provider/model`, in the provider's own format unless `format` is set. */
 export function traitsOf(name: string, format?: WireFormat): Traits {
   const slash = name.indexOf('/')
   const own = { id: 'c', provider: name.slice(0, slash), ...(format && { providerSpecificData: { format } }) }
@@ -26,7 +26,7 @@ export function traitsOf(name: string, format?: WireFormat): Traits {
   return getTraits(bases[target.format], target, defaultCatalog)
 }
 
-/** What is expected of some traits: all that is named, and of `lacks` those that have to be in it (`lacks`) or not (`takes`). */
+/** The expected traits: all named ones, and the options that must be in `lacks` (`lacks`) or must not (`takes`). */
 export type Expected = Partial<Omit<Traits, 'reasoning' | 'lacks'>> & {
   reasoning?: Partial<ReasoningTraits>
   lacks?: Traits['lacks']

@@ -1,7 +1,7 @@
 import { getCatalogAlias } from '../../src/protocols/providers/provider-names.ts'
 import type { Catalog, CatalogProvider } from '../../src/types.ts'
 
-/** How each format is called in the table. */
+/** The name of each format in the table. */
 const FORMATS = {
   'openai-chat': 'Chat Completions',
   'openai-responses': 'Responses',
@@ -27,7 +27,7 @@ export function providerTable(catalog: Catalog): string {
   return table([['Prefix', 'Provider', 'API format'], ...rows])
 }
 
-/** What the models of a provider begin with, without the slash: first as they are listed. */
+/** Returns the prefixes of a provider's models, without the slash; the one in model lists comes first. */
 export function prefixesOf(id: string, definition: CatalogProvider): string[] {
   const alias = getCatalogAlias(id, definition)
   return alias === id ? [id] : [alias, id]

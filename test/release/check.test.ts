@@ -67,7 +67,7 @@ test('a wrong tag aborts the release immediately with the reason', async () => {
   assert.is(stdout.trim().split('\n').length, 2, 'nothing is packed')
 })
 
-/** What a check says of a package that has these files beside its package.json. */
+/** Returns the output of a check for a package with these files next to its package.json. */
 async function checked(folder: string, check: string, files: Readonly<Record<string, string>>): Promise<string> {
   const place = await mkdtemp(join(folder, 'package-'))
   const tarball = join(place, 'package.tgz')

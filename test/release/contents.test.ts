@@ -77,7 +77,7 @@ const lock = Object.fromEntries(
   BUNDLED.map((name) => [`node_modules/${name}`, { version: '2.0.0', license: 'MIT', integrity: 'sha512-AAEC' }]),
 )
 
-/** What npm writes of a folder into which the package was installed from a file. */
+/** Returns npm's SBOM of a folder in which the package was installed from a file. */
 function sbomOfNpm(): Sbom {
   const names = Object.keys(manifest.dependencies)
   const file = { type: 'distribution', url: 'file:///tmp/release/signalbox.tgz' }

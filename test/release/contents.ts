@@ -4,13 +4,13 @@ import { manifest } from '../dist/built.ts'
 const KNOWN =
   /^(?:dist\/(?:[\w-]+\/)*[\w.-]+\.(?:js|d\.ts)$|dist\/config\.schema\.json$|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|examples\/container\/(?:Dockerfile|compose\.yaml|[\w-]+\.(?:ya?ml|json)|[\w-]+\/[\w-]+\.ya?ml)$|(?:src\/features\/observe|dist)\/grafana\/[\w-]+\.(?:json|ya?ml)$|package\.json$|LICENSE$|llms\.txt$|(?:(?:adapters\/storage|examples|src(?:\/[a-z-]+){0,3})\/)?[A-Z]+\.md$)/
 
-/** What everybody downloads and keeps; bytes. */
+/** The sizes that every user downloads and stores, in bytes. */
 export const PACKAGE_BUDGETS = { files: 320, packed: 1_250_000, unpacked: 4_500_000, installed: 12_000_000 }
 
 /** The files of a package that should not be in it. */
 export const strangeFiles = (names: readonly string[]): string[] => names.filter((name) => !KNOWN.test(name))
 
-/** What is larger than it may be, a line each. */
+/** Lists the sizes over their budget, one per line. */
 export function overBudget(sizes: Readonly<Partial<Record<keyof typeof PACKAGE_BUDGETS, number>>>): string[] {
   return Object.entries(sizes).flatMap(([name, size]) => {
     const most = PACKAGE_BUDGETS[name as keyof typeof PACKAGE_BUDGETS] // the names are those of the budgets

@@ -42,7 +42,7 @@ const ON_NODE_24: Readonly<Record<string, number>> = {
 
 const test = suite('the workflows')
 
-/** What is wrong with a workflow, a line each. */
+/** Lists the faults of a workflow, one per line. */
 function findFaults(text: string): string[] {
   const { on, permissions, env = {}, jobs }: Workflow = parse(text)
   const faults: string[] = []

@@ -9,7 +9,7 @@ const test = suite('targets whose format does not support a request, alongside u
 /** More than one answer is what messages cannot be asked for. */
 const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
 
-/** What an explanation foretells, and then whom a request calls. */
+/** Returns the targets that an explanation predicts, and the targets that a request then calls. */
 async function predicted(pool: Awaited<ReturnType<typeof openPool>>) {
   const uses = (await linesOf(pool, { body })).map((line) => line.split(':')[0])
   return { uses, called: await pool.asks(1, body) }

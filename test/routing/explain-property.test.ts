@@ -14,7 +14,7 @@ const test = suite('explanations predict what requests do')
 /** Those that leave nothing to chance. */
 const strategies: Strategy[] = ['fallback', 'round-robin', 'sticky', 'least-cost', 'least-busy', 'conditional']
 
-/** How a target answers. */
+/** The responses of a target. */
 const answers: Record<string, () => Response> = {
   well: () => json(chatAnswer()),
   broken: fault(500, 'broken'),

@@ -74,7 +74,7 @@ for (const [what, dead] of [
     )
 }
 
-/** How long a call takes at most. */
+/** The maximum duration of a call. */
 const SLOWEST_MS = 150
 
 test(

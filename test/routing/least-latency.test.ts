@@ -31,7 +31,7 @@ async function openRace(
     },
     ...options,
   })
-  /** Whom each of so many requests called. */
+  /** Sends `times` requests and returns the target of each. */
   async function race(times: number, body: object = {}) {
     let isOver = false
     const asked = pool.asks(times, body).finally(() => {

@@ -11,7 +11,7 @@ const test = suite('load and latency shared by several instances')
 const busy = { models: ['one/m', 'two/m'], strategy: 'least-busy' as const }
 const fastest = { models: ['one/m', 'two/m', 'three/m'], strategy: 'least-latency' as const }
 
-/** What instances know of each other is at most so old. */
+/** The maximum age of the data that instances have about each other. */
 const NEWS = 100
 
 type Instance = Pick<Pool, 'world' | 'asks'>
@@ -20,7 +20,7 @@ interface TwoOptions {
   clock?: FakeClock
   storage?: Storage
   sharedState?: boolean
-  /** How long providers take, in ms. */
+  /** The latency of providers, in ms. */
   ms?: Record<string, number>
 }
 
@@ -58,7 +58,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
     await clock.advance(NEWS)
   }
 
-  /** Whom each of so many requests called, one after the other. */
+  /** Sends `times` requests one after another and returns the target of each. */
   async function race({ asks }: Instance, times: number) {
     let isOver = false
     const asked = asks(times).finally(() => {

@@ -31,7 +31,7 @@ async function open(options: WorldOptions, status = 200) {
   const up = fakeUpstream(() => (status === 200 ? json(chatAnswer()) : json({ error: { message: 'no' } }, status)))
   const connections = ['one', 'two', 'three', 'free']
   const world = await openWorld({ catalog, connections, limits: { maxAttempts: 20 }, ...options, fetch: up })
-  /** What one request calls: `<provider>/<model>`. */
+  /** Sends a request and returns its calls as `<provider>/<model>`. */
   async function calls(model = 'pool') {
     const before = up.calls.length
     await world.chat({ model })
@@ -40,7 +40,7 @@ async function open(options: WorldOptions, status = 200) {
   return { world, calls }
 }
 
-/** What a request of `pool` tries when nobody answers. */
+/** Returns the targets that a request to `pool` tries when all of them fail. */
 async function order(combos: WorldOptions['combos'], more: WorldOptions = {}) {
   const { calls } = await open({ combos: combos ?? {}, ...more }, 503)
   return (await calls()).join(' ')

@@ -40,7 +40,7 @@ const listed = (...names: string[]): GroupEntry[] =>
 
 const namesOf = (entries: readonly GroupEntry[]) => entries.map(({ name }) => name).join('')
 
-/** How often each order came up, by the entries' names. */
+/** Counts how often each order occurred, by the entries' names. */
 function tally(
   strategy: Strategy,
   entries: GroupEntry[],

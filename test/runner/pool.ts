@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Order, Report } from './protocol.ts'
 
-/** What one process has compiled no other has to. */
+/** The cache of compiled code, which all processes share. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 
 /** Tests leave little behind: with more room for what is young, a tenth less time goes into collecting it. In MiB. */
@@ -17,13 +17,13 @@ export interface FileResult {
 }
 
 export interface PoolOptions {
-  /** How many processes work at a time. */
+  /** The number of concurrent processes. */
   workers: number
   /** A new process for each file. */
   isolate: boolean
   /** For tests that name none. */
   timeoutMs: number
-  /** How much longer than its own time-out a step may block before its process is ended. */
+  /** The time that a step may block beyond its own timeout before its process is ended. */
   graceMs: number
   onResult(result: FileResult): void
 }

@@ -1,7 +1,7 @@
-/** What the runner tells a worker. */
+/** A message from the runner to a worker. */
 export type Order = { do: 'run'; path: string } | { do: 'stop' }
 
-/** What a worker tells the runner. `end` also means: ready for a file. */
+/** A message from a worker to the runner. `end` also means that the worker is ready for a file. */
 export type Report =
   | { at: 'phase'; title: string; timeoutMs: number }
   | { at: 'passed'; title: string }

@@ -5,7 +5,7 @@ const ALLOWED_SKIP_TAGS = ['recordings:', 'tools:']
 
 const SLOWEST_COUNT = 5
 
-/** Of each failure, in the summary. It repeats why a test failed, as only the end of a long output may be kept. */
+/** The maximum number of lines per failure in the summary. The summary repeats the failures, because only the end of a long output may be kept. */
 const SUMMARY_LINES = 20
 
 export interface TallyOptions {

@@ -15,7 +15,7 @@ import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
 /** The seed of all random numbers. */
 const SEED = Number(process.env.SEED ?? 1)
 
-/** How long leftover timers and promises of a file may still throw before the process ends. */
+/** The time in which leftover timers and promises of a file may still throw before the process ends. */
 const LATE_MS = 20
 
 type Queue = Array<() => Promise<unknown>>

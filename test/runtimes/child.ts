@@ -14,7 +14,7 @@ export interface Served {
 }
 
 export interface ChildOptions {
-  /** Where it runs, a folder below `test/`. Default: that of this file. */
+  /** The working folder, below `test/`. Default: the folder of this file. */
   folder?: URL
   env?: Record<string, string>
 }

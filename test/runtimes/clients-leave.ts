@@ -15,7 +15,7 @@ const routes = [
   { path: '/v1/responses', prefix: 'chat', stream: true },
 ] as const
 
-/** How much of the body a client has sent that leaves while it sends. */
+/** The number of bytes that a client sends before it disconnects in the middle of its body. */
 const PART = 5_000
 
 /** On every route in every phase; a thousand of them make the figure in CI. */

@@ -7,10 +7,10 @@ import type { Served } from './child.ts'
 const MAX_BYTES = 1024 * 1024
 const TIMEOUT_MS = 3_000
 
-/** What the kernels of both sides may hold of what is sent and not read. */
+/** The unread bytes that the kernels of both sides may buffer. */
 const BUFFERED = 16 * 1024 * 1024
 
-/** What every runtime does with requests that no honest client sends, over sockets. */
+/** Tests each runtime with requests over sockets that no honest client sends. */
 export function refusesHostileRequests(name: string, start: () => Promise<Served>): void {
   const test = suite(`hostile requests to ${name}`)
   let served: Served

@@ -4,7 +4,7 @@ import type { Served } from './child.ts'
 import { clientOf } from './client.ts'
 import { startUpstream } from './upstream.ts'
 
-/** What a mount with its own server guarantees. On request, the app closes the server with a grace period of 200 ms, and exits with 7. */
+/** Tests the guarantees of a mount with its own server. On request, the app closes the server with a grace period of 200 ms, and exits with 7. */
 export function mountGuardsAndCloses(name: string, start: () => Promise<Served>): void {
   const test = suite(name)
   let served: Served

@@ -7,7 +7,7 @@ import { startRedirects } from './redirects.ts'
 import { streamsAsItComes } from './streams.ts'
 import { startUpstream } from './upstream.ts'
 
-/** What every runtime must do with the built package, over its own HTTP server and its own fetch. */
+/** Tests the built package in a runtime, with the runtime's own HTTP server and `fetch`. */
 export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | 'stop'>>): void {
   const test = suite(name)
   const closers: Array<() => unknown> = []

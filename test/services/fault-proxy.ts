@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
- * What happens to what goes through: `loses` ends the connection of every third write once the server has answered it, and that answer with
- * it; `swallows` keeps connections open and passes nothing on; `refuses` ends all connections, also new ones; `slows` passes everything on
- * to the server after five seconds; `mutes` does as `swallows` to the connections that there are, for good, and passes on what new ones send.
+ * The fault in the traffic: `loses` ends the connection of every third write once the server has answered it, and that answer with it; `swallows`
+ * keeps connections open and passes nothing on; `refuses` ends all connections, also new ones; `slows` passes everything on to the server after five
+ * seconds; `mutes` does as `swallows` to the connections that there are, for good, and passes on what new ones send.
  */
 export type Fault = 'none' | 'loses' | 'swallows' | 'refuses' | 'slows' | 'mutes'
 

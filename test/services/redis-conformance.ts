@@ -14,7 +14,7 @@ export const EMPTY = "for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] ..
 
 let stores = 0
 
-/** How the conformance suite opens a store in Redis, and opens it once more by another client. */
+/** The conformance suite's options for Redis: opening a store, and opening it again with another client. */
 export const redisConformance = (open: () => Promise<OpenClient>): StorageConformance => ({
   has: ['increment', 'watch'],
   async create() {

@@ -38,7 +38,7 @@ async function until(isTrue: () => boolean, withinMs: number, what: string): Pro
   return performance.now() - startedAt
 }
 
-/** What a store reported to its watcher. */
+/** Collects the changes that a store reports to its watcher. */
 async function listen(storage: Storage) {
   const told = { keys: [] as string[], gaps: 0 }
   storage.watch?.(

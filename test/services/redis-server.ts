@@ -11,7 +11,7 @@ import { skip } from '../support/suite.ts'
 export interface RedisServer {
   url: string
   port: number
-  /** Of one that was started here, which keeps its data over `kill` and `start`. */
+  /** Only for a server started here, which keeps its data across `kill` and `start`. */
   start(): Promise<void>
   /** At once, as a crash would. */
   kill(): Promise<void>

@@ -62,7 +62,7 @@ async function open({ watched = true } = {}) {
   }
 }
 
-/** What a request answers, and how long it took of the fake clock. */
+/** Returns the result of a request, and its duration on the fake clock. */
 async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>): Promise<{ result: T; ms: number }> {
   let result: { value: T } | undefined
   let failure: unknown

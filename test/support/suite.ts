@@ -16,7 +16,7 @@ export const assert: typeof uvuAssert = {
 }
 
 export interface TimeOptions {
-  /** How long the body may take. Default 90 s. */
+  /** The time limit for the body. Default: 90 s. */
   timeoutMs?: number
 }
 

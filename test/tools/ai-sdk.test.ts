@@ -11,7 +11,7 @@ import { upstream } from '../support/upstream.ts'
 
 if (!existsSync(new URL('node_modules/ai-5', import.meta.url))) skip('tools: the AI SDK is not installed in test/tools')
 
-/** What `apps/ai-sdk.mjs` has. */
+/** The exports of `apps/ai-sdk.mjs`. */
 interface Sdk {
   ask(request: Request): Promise<string>
   converse(

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-/** How one tool is pointed to a gateway, as `examples/tools/README.md` has it. */
+/** The setup that connects one tool to a gateway, as in `examples/tools/README.md`. */
 export interface Recipe {
   /** Contents by the path below the user's home. */
   files: ReadonlyMap<string, string>
@@ -28,7 +28,7 @@ export async function readRecipes(): Promise<Map<string, Recipe>> {
 
 const { platform, arch } = process
 
-/** Where the program of each command is below `node_modules`: a script for Node, or the binary of a platform's package. */
+/** The path of each command's program below `node_modules`: a script for Node, or the binary of a platform's package. */
 const programs: Readonly<Record<string, readonly string[]>> = {
   claude: [`@anthropic-ai/claude-code-${platform}-${arch}/claude`],
   codex: ['@openai/codex/bin/codex.js'],

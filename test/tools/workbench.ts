@@ -9,14 +9,14 @@ import type { RequestRecord } from '../../src/request/hook-records.ts'
 import { type MockedCall, startProvider } from './provider.ts'
 import type { Recipe } from './recipes.ts'
 
-/** How long a tool may run: the largest are programs of 200 MB, on a machine that may be busy. */
+/** The time limit for a tool: the largest are programs of 200 MB, on a machine that may be busy. */
 export const RUN_MS = 120_000
 
 /** The word in the file `note.txt` of the working folder. */
 const WORD = 'zanzibar-4711'
 /** The prompt at which the mocked model reads that file. */
 const ASK = 'Which word is in note.txt?'
-/** What a tool prints at the end of that: its own tool has run, and the model has got the result. */
+/** The final output of a tool after its own tool has run and the model has received the result. */
 export const READ = `I have read ${WORD}.`
 
 const TOKEN = 'test-token-of-thirty-two-characters'
@@ -27,7 +27,7 @@ export interface ToolRun {
   output: string
 }
 
-/** What is added to a recipe. */
+/** Additions to a recipe. */
 interface Additions {
   /** The program that the command stands for, with its first arguments. */
   program: string[]

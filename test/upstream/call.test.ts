@@ -19,7 +19,7 @@ function callBy(fetch: UpstreamFetch) {
   return Object.assign(call, { answer: call.open(request, fetch) })
 }
 
-/** What a promise has rejected with. */
+/** Returns the reason with which a promise rejects. */
 const rejection = (work: Promise<unknown> = Promise.resolve()): Promise<unknown> =>
   work.then(
     (value) => assert.unreachable(`It has resolved to ${String(value)}.`),

@@ -40,7 +40,7 @@ test('Azure OpenAI is called with a token if the credential is one', async () =>
 
 const older = '2024-10-21'
 
-/** Where requests go, and the model that their body names. */
+/** The URLs of requests, and the model in their body. */
 const addresses: [settings: ProviderSpecificData, url: string, model?: string][] = [
   [
     { resource: 'mine', apiVersion: older },

@@ -68,7 +68,7 @@ for (const [client, ask] of Object.entries(clients)) {
     })
   })
 
-  /** What Bedrock says of models without a counter, of ids that are none in the region, and to who may not count. */
+  /** Bedrock's errors for models that can't count tokens, for unknown IDs, and for callers without permission. */
   const refusals: [status: number, type: string, message: string][] = [
     [400, 'ValidationException', "The provided model doesn't support counting tokens."],
     [400, 'ValidationException', 'The provided model identifier is invalid.'],

@@ -14,11 +14,11 @@ const catalog: Catalog = {
   vertex: { cloud: 'vertex', format: 'gemini', formats: { 'claude-': 'anthropic-messages' } },
 }
 
-/** What a model in a cloud answers, whole and streamed, always the same: it says that it looks, and looks at the sky. */
+/** The response of a model in a cloud, streamed or not: a text and a call to look at the sky. */
 interface Place {
   provider: string
   settings: ProviderSpecificData
-  /** Where it is asked, to answer as a whole and to stream. */
+  /** The URLs for non-streaming and for streaming requests. */
   urls: [whole: string, stream: string]
   whole(): Response
   stream(): Response

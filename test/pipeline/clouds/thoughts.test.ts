@@ -22,7 +22,7 @@ const [signature, redacted] = SECRETS
 const said = 'Let me look.'
 const redactedContent = btoa(redacted)
 
-/** What Converse says of it, whole and streamed; bytes are base64. */
+/** Converse's blocks, streamed or not; bytes are base64. */
 const blocks = [
   { reasoningContent: { reasoningText: { text: said, signature } } },
   { reasoningContent: { redactedContent } },

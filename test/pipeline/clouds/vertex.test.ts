@@ -10,7 +10,7 @@ const bodyOf = (call: Call | undefined) => JSON.parse(call?.body ?? '')
 
 const asked = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
 
-/** Where a model is asked, by the settings of the connection. */
+/** The URL of a model, by connection settings. */
 const addresses: [data: ProviderSpecificData, apiKey: string, model: string, url: string][] = [
   [
     { project: 'mine', region: 'us-central1' },

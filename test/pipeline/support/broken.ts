@@ -1,6 +1,6 @@
 import type { ByteStream } from '../../../src/lib/exchange.ts'
 
-/** What happens to a connection after its last byte. */
+/** The end of a connection after its last byte. */
 export type Break = 'reset' | 'end' | 'stall'
 
 export interface Body extends ByteStream {

@@ -3,7 +3,7 @@ import { eventFrame } from '../../formats/support/event-stream.ts'
 
 /* The same response as a stream in every format: the model says that it is looking, and calls a tool to look at the sky. */
 
-/** How a client understands it. */
+/** The client's view of the response. */
 export const looked = {
   text: 'I look.',
   reasoning: '',

@@ -44,7 +44,7 @@ const connections = [
 
 const data = (value: object, event?: string) => `${event ? `event: ${event}\n` : ''}data: ${JSON.stringify(value)}\n\n`
 
-/** What each provider sends before the error. */
+/** The events that each provider sends before the error. */
 export const starts: Record<string, () => (string | Uint8Array)[]> = {
   chat: () => chatEvents().slice(0, 2),
   responses: () => [
@@ -69,7 +69,7 @@ const hi = [{ role: 'user', content: 'Hi' }]
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const METHODS = { true: 'streamGenerateContent?alt=sse', false: 'generateContent', count: 'countTokens' }
 
-/** What clients of each format send. */
+/** The requests of each format's clients. */
 export const questions: Record<WireFormat, (model: string, stream: boolean | 'count') => [path: string, body: object]> =
   {
     'openai-chat': (model, stream) => ['/v1/chat/completions', { model, stream: stream === true, messages: hi }],

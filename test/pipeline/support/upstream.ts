@@ -114,7 +114,7 @@ export const json = (body: unknown, status = 200, headers: Record<string, string
     headers: { 'content-type': 'application/json', ...headers },
   })
 
-/** What a body does after its last chunk. */
+/** The end of a body after its last chunk. */
 export type End = 'close' | 'error' | 'hang'
 
 const encoder = new TextEncoder()

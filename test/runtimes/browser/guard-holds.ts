@@ -29,7 +29,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   let context: BrowserContext
   let page: Page
   let script = ''
-  /** What the documents could read, and the state before they tried. */
+  /** The data that the documents could read, and the state before they tried. */
   const seen = new Map<string, Seen>()
   let before = ''
 

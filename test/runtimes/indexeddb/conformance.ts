@@ -10,7 +10,7 @@ type Method = 'get' | 'set' | 'delete' | 'list' | 'increment' | 'ownSecret' | 'c
 
 /** One call of a storage that another context has open. */
 export interface RemoteCall {
-  /** Of the opening, as one context may open a database more than once. */
+  /** The ID of the opened store, because one context may open a database more than once. */
   id: string
   name: string
   now: number

@@ -11,7 +11,7 @@ interface Kv extends DenoKv {
   close(): void
 }
 
-/** What the conformance suite does not ask of Deno KV; these run in Deno. */
+/** Tests of Deno KV beyond the conformance suite; they run in Deno. */
 export function denoKvTests(test: Suite<Record<string, unknown>>): void {
   const withKv = (name: string, body: (kv: Kv) => Promise<void>) =>
     test(name, async () => {

@@ -9,7 +9,7 @@ export type Declared = Pick<TestRecord, 'suite' | 'name'>
 /** Its outcome: what it failed with, if it did. */
 export type Reported = Declared & { failure?: string }
 
-/** How a store is opened in the runtime that this runs in; it may declare more tests. */
+/** Opens a store in the current runtime; may declare more tests. */
 export type Subject = () => Opening | Promise<Opening>
 
 /** `holdsDamage`: no other test does damage to the records of this store. */

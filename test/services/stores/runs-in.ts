@@ -11,7 +11,7 @@ import { startPostgres } from '../postgres-server.ts'
 import { findRedis } from '../redis-server.ts'
 import type { Declared, Reported } from './report.ts'
 
-/** What runs elsewhere: what it writes, and how it is ended. */
+/** A process that runs elsewhere: its output, and the function that ends it. */
 export interface Run {
   written: AsyncIterable<string>
   end(): Promise<void>

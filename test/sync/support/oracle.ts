@@ -8,7 +8,7 @@ export type Event = { at: number; side: SideName; id: string } & (
   | { what: 'active'; isActive: boolean }
 )
 
-/** What a history implies, derived without looking at the replica. */
+/** The state that a history implies, derived without looking at the replica. */
 export interface Log {
   events: Event[]
   attempts: { at: number; isWhole: boolean }[]

@@ -63,7 +63,7 @@ test('service account tokens are requested once, and cached until a minute befor
   assert.is(up.calls.length, 3)
 })
 
-/** What Google answers, and what is said of it. */
+/** Google's responses, and the resulting errors. */
 const refusals: [answer: Response, code: string, message: string][] = [
   [
     json({ error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }, 400),

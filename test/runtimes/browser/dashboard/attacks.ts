@@ -4,7 +4,7 @@ import { assert, type Suite } from '../../../support/suite.ts'
 import { type Served, serveDashboard } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
-/** What others may choose as a name, a model or an error, and what would happen were it more than text. */
+/** Names, models, and errors that others may choose, and their effect if the page treated them as more than text. */
 const TEXTS = [
   '<img src=x onerror="alert(1)">',
   '<script>alert(1)</script>',
@@ -35,7 +35,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
     })
     const { api } = served.gateway
     const made: string[] = []
-    /** What the gateway refuses as a name cannot be shown. */
+    /** Ignores names that the gateway rejects, because they can't be shown. */
     const attempt = async (what: string, act: () => Promise<unknown>) => {
       await act().then(
         () => made.push(what),

@@ -5,7 +5,7 @@ import { assert, type Suite } from '../../../support/suite.ts'
 import { serveDashboard } from './site.ts'
 import { settled, visit } from './visit.ts'
 
-/** What the overview tells an operator to look at. */
+/** Tests the warnings on the overview page. */
 export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
   test('the overview shows nearly used budgets, unpriced models, damaged records, and a lagging mirror, from one call', async ({
     browser,

@@ -12,9 +12,9 @@ interface Conflict {
   link: string
   /** Opens it, and types. */
   begin: (page: Page) => Promise<unknown>
-  /** What somebody else does. */
+  /** The change that another user makes. */
   theirs: (api: Api) => Promise<unknown>
-  /** What the page says of it. */
+  /** The page's message about the change. */
   says: string
   /** The button that saves. */
   button: string

@@ -4,7 +4,7 @@ import { fill } from './fill.ts'
 import { type Served, serveDashboard } from './site.ts'
 import { goTo, until, visit } from './visit.ts'
 
-/** What can be edited in the forms, and where they show an error. */
+/** Tests the fields that forms can edit, and the position of their errors. */
 export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
   test('a key has kinds and metadata, and saving the key without a change keeps both', async ({ browser }) => {
     await withDialog(browser, ['#/keys', 'Edit: bob'], async ({ api, dialog, reopen }) => {

@@ -4,7 +4,7 @@ import { fill } from './fill.ts'
 import { serveDashboard } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
-/** What a tab does that nobody sees. */
+/** Tests the behavior of a hidden tab. */
 export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
   test('a hidden tab sends no requests, and catches up once it is visible again', async ({ browser }) => {
     const served = await serveDashboard()

@@ -10,7 +10,7 @@ const MANY = process.env.CI ? 100_000 : 1_000
 const BUSY_MS = 1_000
 const READ_TOKEN = 'a-token-of-a-visitor-0123456789-abc'
 
-/** How the view of keys does with many of them, with few rights, and where a page may not copy. */
+/** Tests the page of keys with many keys, with few permissions, and without access to the clipboard. */
 export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
   test('the gateway pages and searches keys, and the dashboard never blocks for long', {
     timeoutMs: 400_000,

@@ -4,7 +4,7 @@ import { assert, type Suite } from '../../../support/suite.ts'
 import { answer, serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
-/** What an operator sees of a request while it runs, and of a gateway that is started again. */
+/** Tests the view of requests in flight and of a restarted gateway. */
 export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
   test('a streamed request is shown while it runs, with its failed attempt, and the page reconnects after a lost connection', async ({
     browser,

@@ -6,7 +6,7 @@ import { fill } from './fill.ts'
 import { type Served, serveDashboard } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
-/** Where the dialogs are, and the button that opens each; then what is pressed in it, and the text that it shows once the gateway has answered. */
+/** The page of each dialog and the button that opens it; then the button to press in it, and the text that it shows after the gateway's response. */
 const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegExp, shows?: string]> = [
   ['#/keys', /^Create key$/, /^Add limit$/],
   ['#/keys', /^Create group$/],

@@ -27,7 +27,7 @@ function silence(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(view.buffer)
 }
 
-/** Which bytes the provider was given to hear. */
+/** The audio bytes that the provider got. */
 let heard = 0
 
 const media: typeof fetch = async (input, init) => {

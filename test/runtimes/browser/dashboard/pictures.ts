@@ -11,7 +11,7 @@ import { assert, type Suite } from '../../../support/suite.ts'
 import { TOKEN } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
-/** Where the pictures are that the documentation shows. */
+/** The folder with the pictures of the documentation. */
 export const PICTURES = new URL('../../../../src/features/dashboard/pictures/', import.meta.url)
 
 /** The width of a text in pixels, which distinguishes fonts. */
@@ -67,13 +67,13 @@ export async function takePictures(
   }
 }
 
-/** How wide a text is in the font of the page. */
+/** Measures the width of a text in the page's font. */
 export const fontWidth = (page: Page): Promise<number> =>
   page.evaluate(
     "(() => { const span = document.createElement('span'); span.textContent = 'Signalbox 0123456789 mmmWWWiii'; span.style.whiteSpace = 'nowrap'; document.body.append(span); const { width } = span.getBoundingClientRect(); span.remove(); return width })()",
   )
 
-/** What a page runs to decode a picture, given as a data URL. */
+/** The script with which a page decodes a picture from a data URL. */
 const DRAWN = `async (src) => {
   const image = Object.assign(new Image(), { src })
   await image.decode()

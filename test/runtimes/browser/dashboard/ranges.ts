@@ -9,7 +9,7 @@ import { goTo, until, visit } from './visit.ts'
 const NOW = Date.parse('2026-11-20T18:20:00Z')
 const HOUR = 3_600_000
 
-/** What the views say of time, and of keys over time. */
+/** Tests the times on the pages, and the usage of keys over time. */
 export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
   test('usage and requests are shown for yesterday, this month, and days that are entered', async ({ browser }) => {
     const { served, key } = await withHistory()

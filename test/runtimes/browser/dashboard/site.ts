@@ -37,10 +37,10 @@ export async function serveDashboard({ port = 0, ...options }: Partial<GatewayOp
 
 export type Served = Awaited<ReturnType<typeof serveDashboard>>
 
-/** What the failing provider says; it is shown, and is no HTML. */
+/** The message of the failing provider, which pages show as text, not as HTML. */
 export const FAILURE = 'Overloaded, <b>try again</b>'
 
-/** What the providers of these gateways answer. */
+/** Responds as the providers of these gateways. */
 export const answer: typeof fetch = async (input) => {
   if (String(input).includes('groq')) return Response.json({ error: { message: FAILURE } }, { status: 503 })
   const usage = { prompt_tokens: 500, completion_tokens: 100_000, total_tokens: 100_500 }

@@ -4,7 +4,7 @@ import { assert, type Suite } from '../../../support/suite.ts'
 import { FAILURE, serveDashboard, TOKEN } from './site.ts'
 import { settled, visit } from './visit.ts'
 
-/** What an operator does with the dashboard, from the first look to the reason why a request was refused. */
+/** Tests an operator's tasks in the dashboard, from the first visit to finding out why a request was rejected. */
 export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
   test('an operator can create a key with a budget and a combo, watch requests arrive, and find out why they are rejected', async ({
     browser,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { TOKEN } from './site.ts'
 
-/** How long a page may take for what it is asked, while other tests have the processor. */
+/** The time limit for a page, while other tests use the CPU. */
 const WAIT_MS = 20_000
 
 export interface VisitOptions {
@@ -15,7 +15,7 @@ export interface VisitOptions {
   now?: number
   /** May the test move the time of the page's timers (`page.clock.runFor`)? */
   movesTime?: true
-  /** What is done with the page before it opens. */
+  /** Prepares the page before it opens. */
   before?: (page: Page) => Promise<unknown>
 }
 

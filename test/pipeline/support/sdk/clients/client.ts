@@ -1,6 +1,6 @@
 import type { Heard } from '../conversation.ts'
 
-/** How to send a request, and who is notified about it. */
+/** The way to send a request, and the listener for it. */
 export interface Manner {
   stream: boolean
   signal?: AbortSignal
