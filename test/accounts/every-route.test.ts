@@ -30,7 +30,7 @@ const routes: ReadonlyArray<[method: string, path: string]> = [
   ['GET', '/v1beta/nothing'],
 ]
 
-/** A body that is never sent, and tells when it is read. */
+/** A body that is never sent, and that reports when it is read. */
 function watchedBody() {
   let isRead = false
   const stream = new ReadableStream(

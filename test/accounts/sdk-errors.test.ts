@@ -75,7 +75,7 @@ async function open() {
   return { cases, fetchWith }
 }
 
-/** The status and the message that an SDK tells, by whatever names it has for them. Some quote the body of the response. */
+/** The status and the message in an SDK's error, whose field names differ. Some quote the body of the response. */
 function readError(error: unknown): { status: unknown; message: string } {
   const { status, statusCode } = Object(error)
   return { status: status ?? statusCode, message: String(error).replaceAll('\\', '') }

@@ -14,7 +14,7 @@ const test = suite('tokens at the gateway')
 
 const ORIGIN = 'https://app.example'
 
-/** A gateway that requires keys, and all that it tells its operator. */
+/** A gateway that requires keys, and everything that it reports to its operator. */
 async function openGateway({
   clock = fakeClock(),
   ...options

@@ -32,7 +32,7 @@ async function open({
 
 const perMinute = (minute: number) => ({ requests: { minute } })
 
-/** Each user may send so many requests a minute. */
+/** Each user may send this many requests a minute. */
 const withLimit = (minute: number) => ({
   identify: (async (request, about) => {
     const identity = await byCookie(request, about)
@@ -104,7 +104,7 @@ test('check 31: the storage contains no user id in plaintext', async () => {
   assert.not.match(JSON.stringify(stored), new RegExp(secretive))
 })
 
-/** A gateway whose plan for everybody allows so many requests a day. */
+/** A gateway whose default plan allows this many requests a day. */
 async function openWithPlan(day: number, options: Parameters<typeof open>[0] = {}) {
   const opened = await open({ accounts: { defaultPlan: 'Free' }, ...options })
   await opened.gateway.api.groups.create({ name: 'Free', each: { requests: { day } } })

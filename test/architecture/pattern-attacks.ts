@@ -10,13 +10,13 @@ type Node =
   | { kind: 'choice'; options: readonly Node[] }
   | { kind: 'repeat'; of: Node; min: number; isUnbounded: boolean }
 
-/** One of each sort of character that patterns tell apart. */
+/** One character of each class that patterns distinguish. */
 const CHARACTERS = [...'aAeE05_- \t\n/\\:.,;"\'`{}[]()<>=@%+?!*&|~$#^', '\r', '\u0000', 'é', 'ÿ', '模', '😀']
 
 /** Samples of one class; more cost time and show nothing else. */
 const MAX_SAMPLES = 4
 
-/** An input of about so many characters. */
+/** An input of about this many characters. */
 export type Attack = (length: number) => string
 
 /** The inputs for a pattern; none if all its quantifiers have an upper bound. */

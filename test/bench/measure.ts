@@ -23,9 +23,7 @@ interface Measurement {
   unit: Suite['unit']
 }
 
-/**
- * Runs the load once. The server only runs meanwhile, and until it has nothing left to do: work that it puts off, such as writing usage records, counts, too.
- */
+/** Runs the load once. CPU time counts until the server is idle, so deferred work, such as writing usage records, also counts. */
 export async function measureLoad({ server, isDirect, load, unit }: Measurement): Promise<Sample['figures']> {
   if (isDirect) return convertTimes(await runLoad(load), unit)
   const before = readCpuTime(server.pid)

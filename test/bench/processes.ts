@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 export interface Announcement {
   url: string
   key?: string
-  /** The cookie of a user, where the app says who is asking. */
+  /** The cookie of a user, if the app identifies its users. */
   cookie?: string
   limitedKey?: string
   /** The usage records in the store; only of `seed.mjs`. */

@@ -122,7 +122,7 @@ function createResponse(body: object): Buffer {
   )
 }
 
-/** A word that says when it was sent. */
+/** A word that contains the time when it was sent. */
 function stampWord({ word, stampAt }: Script): Buffer {
   const copy = Buffer.from(word)
   copy.write(String(process.hrtime.bigint() / 1_000n).padStart(STAMP_LENGTH, '0'), stampAt, 'latin1')

@@ -5,7 +5,7 @@ import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Runs a command at a server that answers each request from a table, by its method, path and action. */
+/** Runs a command against a server that responds to each request from a table, by method, path, and action. */
 async function run(args: string[], answers: Record<string, object>, variables: Record<string, string> = {}) {
   const sent: string[] = []
   const server = createServer(async (request, response) => {

@@ -40,7 +40,7 @@ const shared = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
 const alive = new Set<ChildProcess>()
 const folders: string[] = []
 
-/** Starts the `signalbox` that was built, on any free port unless told otherwise, or a command of it, such as `keys`. */
+/** Starts the built `signalbox`, on any free port by default, or one of its commands, such as `keys`. */
 export function signalbox(args: string[], { env = {}, node = [], input = '' }: CommandOptions = {}): Command {
   const isGateway = args[0] === undefined || args[0].startsWith('-')
   const port = !isGateway || args.some((arg) => arg.startsWith('--port')) ? [] : ['--port', '0']

@@ -23,7 +23,7 @@ export function importSuite(name: string) {
 }
 
 let count = 0
-/** A path that nobody has used. */
+/** An unused path. */
 export const fresh = (folder: string, end: string) => join(folder, `${++count}${end}`)
 
 export async function written(folder: string, end: string, content: string): Promise<string> {

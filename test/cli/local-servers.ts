@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { tryParseJson } from '../../src/lib/json.ts'
 
-/** A server of models that people run themselves, as it answers on its wire. */
+/** A fake of a local model server, with the server's wire format. */
 interface LocalServer {
   /** The port that it has by default. */
   port: number
@@ -128,7 +128,7 @@ export interface LocalServers {
   ports: Record<number, number>
   /** The models of each server, which tests may change. */
   models: Record<LocalName, string[]>
-  /** `true`: `llama` answers as it does while it loads its model. */
+  /** `true`: `llama` responds as it does while loading its model. */
   isLoading: boolean
   close(): void
 }

@@ -7,7 +7,7 @@ import { written } from './imported.ts'
 
 const test = suite('the proxy between the gateway and its providers', { port: 0, proxied: [] as string[] })
 
-/** A provider at a name that is found by the proxy alone. */
+/** A provider at a hostname that only the proxy can resolve. */
 const provider = createServer((_request, response) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(
     JSON.stringify({

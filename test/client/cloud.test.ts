@@ -3,7 +3,7 @@ import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-pro
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** A client of a server that answers actions from a table; each request is noted as `METHOD /path body`. */
+/** A client of a server that responds to actions from a table; each request is noted as `METHOD /path body`. */
 function open(answers: Record<string, object> = {}) {
   const sent: string[] = []
   const client = createClient({

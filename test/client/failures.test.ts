@@ -6,7 +6,7 @@ import { plant } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** A client of a server that answers in this way. */
+/** A client of a server with this response. */
 const createTestClient = (fetch: ClientOptions['fetch'], options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: 'http://gateway.test/ai/', token: TOKEN, ...(fetch && { fetch }), ...options })
 

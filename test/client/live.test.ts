@@ -27,7 +27,7 @@ async function openGateway() {
   return { gateway, ask }
 }
 
-/** A client whose connection can be cut, and led to another gateway. Its own time goes on by itself. */
+/** A client whose connection can be cut, or moved to another gateway. Its own clock runs on real time. */
 function connected(first: Gateway, token = TOKEN) {
   const state = { gateway: first as Gateway | undefined, cut: () => {}, asked: [] as Array<string | null> }
   const clock = fakeClock()

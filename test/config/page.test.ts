@@ -14,7 +14,7 @@ interface Call {
   model: string
 }
 
-/** Runs a block of the page, with what it takes from your app, and with providers that answer as `respond` says. */
+/** Runs a block of the page, with the values that it needs from your app, and with providers that respond with `respond`. */
 function run(nth: number, app: Record<string, unknown>, respond: (call: Call) => Response) {
   const page = readPages().find(({ path }) => path === 'src/config/README.md')
   const block = page?.blocks.filter(({ language }) => language === 'ts')[nth]

@@ -13,7 +13,7 @@ import { storageWatching } from './storage/watching.ts'
 /** One store under test. */
 export interface StorageSubject {
   storage: Storage
-  /** Opens the same data once more, as another process would; absent where nobody else can. */
+  /** Opens the same data again, as another process would; absent if no other process can. */
   reopen?(): Promise<Storage> | Storage
   /** Lets `ms` pass for `ttlMs`; default: moves the fake clock. */
   passTime?(ms: number): Promise<void>
@@ -39,7 +39,7 @@ export interface Bench {
 
 export type StorageTest = (name: string, body: (bench: Bench) => Promise<void>) => void
 
-/** Checks every word of the `Storage` contract. An adapter passes it unchanged, or it is none. */
+/** Checks the whole `Storage` contract. Every adapter must pass it unchanged. */
 export function storageConformance(name: string, options: StorageConformance): void {
   const register = suite(`${name} storage`)
   storageTests((title, body) => register(title, () => withBench(options, body)), options)

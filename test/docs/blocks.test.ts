@@ -28,7 +28,7 @@ const RUNS: [page: RegExp, languages: string[], test: string][] = [
 ]
 
 const isLeftOut = ({ note }: Block) => /^not run: \S/.test(note ?? '')
-/** The languages that need no run: what they say is checked in place. */
+/** The languages whose blocks don't run; their contents are checked in place. */
 const READ: Record<string, (text: string) => unknown> = { json: JSON.parse, yaml: parse, text: String }
 
 const test = suite('the code in the documentation')

@@ -16,7 +16,7 @@ export const w: Guard = {
       : undefined,
 }
 
-/** A request of a client format that says `text`; everything else about it is plain. */
+/** A minimal request with `text`, in a client format. */
 export interface ClientRequest {
   path(stream: boolean): string
   body(text: string): JsonObject
@@ -54,7 +54,7 @@ export const clientNames = Object.keys(clients) as ClientName[]
 export interface World {
   upstream: FakeUpstream
   send(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
-  /** Sends the request of a client that says `text`. */
+  /** Sends a client's request with `text`. */
   say(client: ClientName, text: string, more?: { stream?: boolean; body?: JsonObject }): Promise<Response>
   errors: unknown[]
 }

@@ -52,7 +52,7 @@ export async function startLambda(app: string, { timeoutMs = 60_000 } = {}) {
     deal()
   })
 
-  /** Gives the next request to the environment, if it asks for one. */
+  /** Passes the next request to the environment if it is polling for one. */
   function deal() {
     const invocation = poll && waiting.shift()
     if (!poll || !invocation) return

@@ -19,7 +19,7 @@ const catalog: Catalog = {
   },
 }
 
-/** A key with a budget of a dollar, and a provider that answers once all requests that it gets have come. */
+/** A key with a budget of one dollar, and a provider that responds once all requests have arrived. */
 async function budgeted(model: string, price: Price, answer: (call: Call) => Response) {
   let release = () => {}
   const released = new Promise<void>((resolve) => {

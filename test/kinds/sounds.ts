@@ -71,6 +71,6 @@ export const webm = (seconds: number): Uint8Array =>
     new Uint8Array(seconds * 400),
   ])
 
-/** As browsers record it, of so many bytes: without a length. */
+/** Audio of this many bytes as browsers record it, without a length. */
 export const recorded = (size: number): Uint8Array =>
   concatBytes([bytesOf('\u001aE\u00df\u00a3\u0042\u0082\u0084webm'), new Uint8Array(size - 11)])

@@ -24,7 +24,7 @@ function recordingIn({ provider, init, headers, body }: Call): { name?: string; 
 
 const words = encodeUtf8('no file of sound that is known by its bytes')
 
-/** A file of a client, and the ending and the type that say its format. */
+/** A client's file, with the extension and the type that indicate its format. */
 const recordings: ReadonlyArray<{ file: File; ending: RegExp; type: RegExp }> = [
   { file: new File([words], 'recording', { type: 'audio/webm' }), ending: /\.webm$/, type: /^audio\/webm$/ },
   { file: new File([words], 'voice', { type: 'audio/mp4' }), ending: /\.m(?:p4|4a)$/, type: /^audio\/mp4$/ },

@@ -14,7 +14,7 @@ const connection = (name: string) => ({
 const never = () => new Promise<Response>(() => {})
 const list = (...ids: string[]) => HttpResponse.json(ids.map((id) => ({ id })))
 
-/** A body that sends its chunks and then stalls; `closed` tells whether it was cancelled. */
+/** A body that sends its chunks and then stalls; `closed` shows whether it was canceled. */
 function stalling(...parts: string[]) {
   const state = { closed: false }
   const body = new ReadableStream({

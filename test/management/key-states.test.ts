@@ -18,7 +18,7 @@ function signal() {
   return { fired, fire: () => fire() }
 }
 
-/** Without `watch`, so that nothing but the change itself can tell the gateway to forget what it knows. */
+/** Without `watch`, so that only the change itself can make the gateway drop its cache. */
 function unwatched(): Storage {
   const { watch, ...storage } = memoryStorage()
   return storage

@@ -10,7 +10,7 @@ const test = suite('the live event stream')
 
 const SECRET = 'the prompt that nobody else may read'
 
-/** A gateway whose provider `one` fails, and whose provider `two` answers. */
+/** A gateway whose provider `one` fails, and whose provider `two` responds. */
 async function open(options: WorldOptions = {}) {
   const world = await openWorld({
     fetch: fakeUpstream(({ body, provider }) => {

@@ -6,7 +6,7 @@ import { openDoor } from './door.ts'
 
 const test = suite('a storage on which no write succeeds')
 
-/** From `lose()` on it says of every conditional write that another writer was faster. */
+/** After `lose()`, every conditional write loses to another writer. */
 function losing() {
   const inner = memoryStorage()
   let isLosing = false

@@ -16,7 +16,7 @@ const catalog: Catalog = {
 const SECRET = 'sk-test-0123456789-abcd'
 const VALUE = `sbx_${'own-value-of-the-host_'.repeat(2)}`
 
-/** A gateway, and what was written to its storage since it was last asked. */
+/** A gateway, and the storage writes since the last check. */
 function open() {
   const memory = memoryStorage()
   let writes: string[] = []

@@ -5,7 +5,7 @@ import { openDoor } from './door.ts'
 
 const test = suite('combo rotation')
 
-/** With a round-robin combo `pool` of three models; `turn` answers which of them served a request. */
+/** With a round-robin combo `pool` of three models; `turn` returns the one that served a request. */
 async function doorWithPool() {
   const served: unknown[] = []
   const provider = http.post('https://up.test/v1/chat/completions', async ({ request }) => {

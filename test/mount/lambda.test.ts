@@ -33,7 +33,7 @@ const eventOf = (method: string, event: Partial<LambdaUrlEvent> = {}): LambdaUrl
   ...event,
 })
 
-/** Calls the function; answers what Lambda gets. */
+/** Calls the function and returns Lambda's result. */
 async function invoke(
   fetch: (request: Request, ...platform: unknown[]) => Promise<Response>,
   event: LambdaUrlEvent,
@@ -145,7 +145,7 @@ test('the function URL handler passes on the event, the context, and waitUntil, 
   assert.type(Object(context).waitUntil, 'function')
 })
 
-/** A body of pieces without end, and how many have been asked for. */
+/** An endless body, and the number of chunks that were pulled. */
 function endless() {
   const seen = { pulled: 0, cancelled: false }
   const body = new ReadableStream<Uint8Array>(

@@ -13,7 +13,7 @@ test.after(() => void Reflect.deleteProperty(globalThis, 'location'))
 /** The mode of a navigation, which only a browser can give to a request. */
 const navigate = { value: 'navigate' }
 
-/** Sends one event and answers what the page gets, if the gateway has answered at all. */
+/** Sends one event and returns the page's response, if the gateway responded. */
 function dispatch(request: Request, waitUntil: (work: Promise<unknown>) => void = () => {}) {
   let response: Promise<Response> | undefined
   handle({

@@ -9,7 +9,7 @@ export interface Described {
   statuses: string[]
   /** The schema of the request's body; `undefined` where it takes none. */
   readonly request: ValidateFunction | undefined
-  /** The schema of the JSON body of a response with this status; throws when there is none. */
+  /** The schema of the JSON body of a response with this status; throws if there is none. */
   response(status: number): ValidateFunction
 }
 

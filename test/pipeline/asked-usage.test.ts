@@ -13,7 +13,7 @@ const HEAD =
 const sent = (more = '') => `${HEAD}${more} }`
 const asked = (body: string) => body.replace('{ ', '{"stream_options":{"include_usage":true}, ').replace('one/m', 'm')
 
-/** The answer of a provider that was asked. */
+/** The response of a provider that got the option. */
 const events = chatEvents()
 const isUsage = (event: string) => event.includes('"choices":[]')
 const withoutUsage = events.filter((event) => !isUsage(event)).join('')

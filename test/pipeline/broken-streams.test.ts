@@ -16,7 +16,7 @@ const overloaded = { message: 'Overloaded', type: 'overloaded_error', code: 503 
 const tooLong = { message: 'The prompt is too long', type: 'invalid_request_error', code: 'context_length_exceeded' }
 const refused = { message: 'The image is broken', type: 'invalid_request_error', code: 'image_parse_error' }
 
-/** Errors in mid stream, and what stands against the target afterwards: its level, its class and its state. */
+/** Errors in mid-stream, and the target's resulting failure: level, class, and state. */
 const errors: readonly (readonly [error: object, health: readonly string[]])[] = [
   [rateLimit, ['connection rate-limit cooling']],
   [badKey, ['connection credentials cooling']],
@@ -27,7 +27,7 @@ const errors: readonly (readonly [error: object, health: readonly string[]])[] =
   [refused, []],
 ]
 
-/** Streams an answer that breaks off, and returns what stands against its target then. */
+/** Streams a response that breaks off, and returns the recorded failure of its target. */
 async function healthAfter(world: Awaited<ReturnType<typeof openWorld>>, path: 'chat' | 'messages', model: string) {
   await (await world[path]({ model, stream: true })).text()
   const { health } = await world.api.health.list()

@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('JSON that is nested too deeply to be parsed')
 
-/** Parsing so many levels takes a third of a second or more. */
+/** Parsing this many levels takes a third of a second or more. */
 const DEEPEST = 800_000
 const deepest = `{"a":${'['.repeat(DEEPEST)}${']'.repeat(DEEPEST)}}`
 const LITTLE_MS = 100

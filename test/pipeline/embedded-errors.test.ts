@@ -85,7 +85,7 @@ interface Asked {
   stream: boolean
 }
 
-/** Asks a provider, and tells what a client of one format makes of its answer. */
+/** Calls a provider, and returns the response as a client of one format reads it. */
 async function open(provider: Name) {
   let answering = () => json({})
   const up = fakeUpstream(() => answering())

@@ -21,7 +21,7 @@ interface Load {
   atOnce?: number
 }
 
-/** Two accounts of one provider, the first of which fails: what 1,000 requests within so many seconds cost, and what they bring. */
+/** Two accounts of one provider, the first of which fails: returns the calls and the results of 1,000 requests within this many seconds. */
 async function load({ seconds, model, isFailing = () => true, stream = false, atOnce = AT_ONCE }: Load) {
   let nowMs = 0
   let first = 0

@@ -7,7 +7,7 @@ const test = suite('upstream failures')
 
 const chain = { chain: ['one/m', 'two/m', 'three/m'] }
 
-/** The first target answers with `first`, the others well. */
+/** The first target responds with `first`, the others succeed. */
 async function failing(first: () => Response, options: WorldOptions = {}) {
   const up = fakeUpstream(({ provider, body }) =>
     provider === 'one' ? first() : JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer(provider)),

@@ -8,7 +8,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('a connection that another instance changes')
 
-/** Two instances on one storage; the first has made two connections, which `tried` finds not well at the second one. */
+/** Two instances on one storage; the first has made two connections, which `tried` finds unhealthy on the second instance. */
 async function pair(answer: Answering) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })

@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('a single unhealthy target')
 
-/** One target that is not well, and ten requests for it at once; what it answers waits for `release`. */
+/** One unhealthy target, and ten concurrent requests for it; its response waits for `release`. */
 async function burst(waitMs: number, answer: () => Response) {
   const clock = fakeClock()
   let release = () => {}

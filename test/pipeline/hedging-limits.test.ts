@@ -6,7 +6,7 @@ import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('when a second attempt starts')
 
-/** A combo of three targets; each request takes what `msOf` says, and `fails` decides with which status. */
+/** A combo of three targets; `msOf` sets the duration of each request, and `fails` its status. */
 async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
   const { hedge = true, ...more } = options
   const clock = fakeClock()
@@ -18,7 +18,7 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
   })
   const combos = { pool: { models: ['one/m', 'two/m', 'three/m'], ...(hedge && { hedge }) } }
   const world = await openWorld({ fetch: up, clock, combos, ...more })
-  /** One request, whom it called, and the ms that it took. */
+  /** One request, the targets that it called, and its duration in ms. */
   async function ask(model = 'pool') {
     const before = up.calls.length
     const startedAt = clock.now()
@@ -32,7 +32,7 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
     const called = up.providers.slice(before).join('+')
     return { called, ms: clock.now() - startedAt, status: response.status, headers: response.headers }
   }
-  /** So many answers of the first target, most within 10 ms, nearly all within 50. */
+  /** This many responses of the first target, most within 10 ms, nearly all within 50. */
   async function warm(times: number) {
     for (let time = 0; time < times; time++) {
       told.msOf = () => (time % 10 === 9 ? 50 : 10)

@@ -34,7 +34,7 @@ const begun = (nth: number, args: string) => ({
   function: { name: 'look', arguments: args },
 })
 
-/** A stream of so many calls that are all open at once, where the format allows that. */
+/** A stream of this many calls that are all open at the same time, if the format allows that. */
 const streams: Record<string, (count: number) => Response> = {
   chat: (count) =>
     chunked([
@@ -157,7 +157,7 @@ Object.assign(streams, {
 /** The limit for five times as many calls, which take 5 times as long if the time is linear, and up to 25 times if it is quadratic. */
 const MAX_RATIO = 11
 
-/** Below this, in ms, a time says little. */
+/** Durations below this, in ms, are too short to compare. */
 const LEAST_MS = 12
 
 const calls = suite('10,000 parallel tool calls')

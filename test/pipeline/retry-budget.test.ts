@@ -8,7 +8,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the retry budget')
 
-/** A gateway at `perSecond` requests for `seconds`, which holds no failure against its targets; answers its upstream calls. */
+/** A gateway at `perSecond` requests for `seconds`, which never puts its targets in cooldown; returns its upstream calls. */
 async function load(perSecond: number, seconds: number) {
   let nowMs = 0
   const up = fakeUpstream(() => json({ error: { message: 'down' } }, 503))

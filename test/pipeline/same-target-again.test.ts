@@ -7,7 +7,7 @@ const test = suite('retries of the same target')
 
 type Answers = ReadonlyArray<() => Response>
 
-/** A world whose upstream gives these answers, the last one for ever. */
+/** A world whose upstream sends these responses, and then repeats the last one. */
 async function lone(answers: Answers, options: WorldOptions = {}): Promise<{ up: FakeUpstream; world: World }> {
   const up = fakeUpstream((_, nth) => (answers[nth - 1] ?? answers.at(-1))?.() ?? json(chatAnswer()))
   return { up, world: await openWorld({ fetch: up, ...options }) }

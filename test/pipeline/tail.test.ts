@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the tail of a stream')
 
-/** An event of so many bytes, of which each has another number. */
+/** An event of this many bytes, with a different number for each byte. */
 const eventOf = (number: number, bytes: number) => `data: ${`${number} `.padEnd(bytes - 8, '.')}\n\n`
 
 /** A tail, and the numbers of the events that it has kept. */

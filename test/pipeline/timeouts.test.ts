@@ -7,7 +7,7 @@ import { openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('timeouts')
 
-/** A gateway whose provider answers so, a request under way, and how to see whether it is over. */
+/** A gateway whose provider sends this response, a request in flight, and a function that returns whether it has ended. */
 async function asking(
   first: (clock: FakeClock) => Response | Promise<Response>,
   body: object,

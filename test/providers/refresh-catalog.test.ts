@@ -129,7 +129,7 @@ test('refreshing the catalog finds the data file as the script writes it', async
   assert.is(file, renderCatalog(Object.fromEntries(entries)))
 })
 
-/** Runs the script on a source of one provider; answers its exit code, its output and what it wrote. */
+/** Runs the script on a source with one provider; returns its exit code, output, and written file. */
 async function run(source: object | string, only: string) {
   const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
   const [from, out] = [join(folder, 'api.json'), join(folder, 'catalog.data.ts')]

@@ -23,7 +23,7 @@ async function openOne(options: WorldOptions = {}) {
   const connections = ['a', 'b', 'c'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
   const two = { provider: 'two', apiKey: 'key-two' }
   const world = await openWorld({ fetch: up, connections: [...connections, two], ...options })
-  /** The connections that each of so many requests called. */
+  /** The connections that each of this many requests called. */
   async function asks(times: number, body: object = {}) {
     const seen: string[] = []
     for (let time = 0; time < times; time++) {

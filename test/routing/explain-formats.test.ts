@@ -15,7 +15,7 @@ async function predicted(pool: Awaited<ReturnType<typeof openPool>>) {
   return { uses, called: await pool.asks(1, body) }
 }
 
-/** A combo whose first model is one of messages; the others fail for so many seconds. */
+/** A combo whose first model uses the Messages format; the others fail for this many seconds. */
 async function cooling(models: string[], seconds: Record<string, number>) {
   const connections = ['claude', 'one', 'two']
   const limited: Record<string, () => Response> = {}

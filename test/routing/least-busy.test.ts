@@ -34,7 +34,7 @@ test('a burst is spread evenly if one of the targets is in cooldown', async () =
   assert.equal(countOf(up.providers), { two: 5, three: 5 })
 })
 
-/** Asks one after the other for answers that never come, and answers whom they wait for. */
+/** Sends requests one after another whose responses never come, and returns the targets that they wait for. */
 async function waitingFor(pool: Pick<Pool, 'world' | 'up'>, times: number) {
   const { world, up } = pool
   up.calls.length = 0

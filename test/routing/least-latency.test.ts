@@ -11,7 +11,7 @@ const fastest = (...models: string[]) => ({ models, strategy: 'least-latency' as
 /** Time passes only while a target is called. */
 const STEP = 50
 
-/** Targets that take so many ms to a whole answer, or to the first event of a stream; by their key where that is named. */
+/** Targets with these latencies in ms, to a whole response or to the first event of a stream; by key if one is named. */
 async function openRace(
   ms: Record<string, number>,
   { streamMs = ms, ...options }: PoolOptions & { streamMs?: Record<string, number> } = {},

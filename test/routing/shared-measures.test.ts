@@ -42,7 +42,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
   })
   const second = await joinPool(first, { ...more, storage })
 
-  /** Begins a request whose answer does not come before `release`, and answers whom it waits for. */
+  /** Starts a request whose response waits for `release`, and returns its target. */
   async function hold({ world }: Instance) {
     const { calls } = first.up
     const before = calls.length

@@ -45,7 +45,7 @@ export function createTally({ isCi, write }: TallyOptions) {
     }
   }
 
-  /** Prints the summary, with how many files were left out; true when all is well. */
+  /** Prints the summary, with the number of skipped files; returns whether everything passed. */
   const close = (leftOut = { long: 0, heavy: 0 }): boolean => {
     const leftOutLine = describeLeftOut(leftOut)
     if (counts.passed + counts.failed + counts.skipped === 0) fail('no test', 'not one test ran')

@@ -8,7 +8,7 @@ const START_MS = 60_000
 
 export interface Served {
   readonly url: string
-  /** Writes a line to the app and waits for its end; answers its exit code. */
+  /** Writes a line to the app, waits for the app to exit, and returns its exit code. */
   ask(): Promise<number | null>
   stop(): Promise<void>
 }

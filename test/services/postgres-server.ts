@@ -19,7 +19,7 @@ export interface PostgresServer {
   remove(): Promise<void>
 }
 
-/** Skips the file, with the reason, where there is none. With `mayDie`, it is one that can be killed. */
+/** Skips the file with a reason if no server is available. With `mayDie`, starts a server that can be killed. */
 export async function startPostgres({ mayDie = false } = {}): Promise<PostgresServer> {
   const given = process.env.SIGNALBOX_TEST_POSTGRES_URL
   const nothing = async () => {}

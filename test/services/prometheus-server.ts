@@ -26,7 +26,7 @@ export interface ScrapeJob {
   path: string
 }
 
-/** Skips the file, with the reason, where there is no Prometheus. */
+/** Skips the file with a reason if Prometheus isn't available. */
 export function requirePrometheus(): void {
   try {
     for (const program of ['prometheus', 'promtool']) execFileSync(program, ['--version'], { stdio: 'ignore' })

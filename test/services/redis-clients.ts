@@ -31,7 +31,7 @@ interface Ioredis extends IoredisClient {
 /** From the root, where tests run: a program of a test may be bundled elsewhere. */
 const require = createRequire(`${process.cwd()}/test/services/`)
 
-/** Opens a client with options of its package; a cluster where `isCluster` says so. */
+/** Opens a client with options of its package; a cluster if `isCluster` is set. */
 export async function openClient(
   name: Package,
   url: string,

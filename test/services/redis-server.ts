@@ -19,13 +19,13 @@ export interface RedisServer {
   remove(): Promise<void>
 }
 
-/** Skips the file, with the reason, where there is none. */
+/** Skips the file with a reason if no server is available. */
 export async function findRedis(): Promise<Pick<RedisServer, 'url' | 'remove'> & { isOwn: boolean }> {
   const url = process.env.SIGNALBOX_TEST_REDIS_URL
   return url ? { url, remove: async () => {}, isOwn: false } : { ...(await startRedis()), isOwn: true }
 }
 
-/** One that may be killed. Skips the file, with the reason, where there is no program for it. */
+/** A server that may be killed. Skips the file with a reason if its program isn't available. */
 export async function startRedis(...options: string[]): Promise<RedisServer> {
   if (!hasProgram()) skip('there is no Redis: install redis-server, or name a server in SIGNALBOX_TEST_REDIS_URL')
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-redis-'))

@@ -51,7 +51,7 @@ function damages(text: string): string[] {
   return texts
 }
 
-/** A gateway on a storage, and all that it answers of it. */
+/** A gateway on a storage, and all of its responses about the records. */
 async function looking(storage: Storage, key: string) {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ storage, fetch: up, connections: [] })
@@ -113,7 +113,7 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
   })
 }
 
-/** Changes the field of the damaged record of a kind, and answers how a gateway sees the storage then. */
+/** Changes a field of the damaged record of a kind, and returns a gateway's view of the storage. */
 async function afterChange(prefix: keyof typeof kinds, change: object) {
   const { storage, key } = await filled()
   const where = await damaged(storage, prefix, (text) => {

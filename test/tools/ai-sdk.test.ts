@@ -101,7 +101,7 @@ async function openAnswering(format: WireFormat, client: WireFormat, words = ANS
   return { ...(await openBefore(format, provider)), asked }
 }
 
-/** An answer of Gemini that cites a page of which it gives the address alone. */
+/** A Gemini response that cites a page by its URL only. */
 function citing(stream: boolean): Response {
   const answer = {
     candidates: [

@@ -29,7 +29,7 @@ export interface ToolRun {
 
 /** Additions to a recipe. */
 interface Additions {
-  /** The program that the command stands for, with its first arguments. */
+  /** The program behind the command, with its first arguments. */
   program: string[]
   command: string
   /** Further arguments of the command. */
@@ -82,7 +82,7 @@ export async function openWorkbench(call: (path: string) => MockedCall) {
 
   return {
     requests,
-    /** The requests that the gateway has answered with an error. */
+    /** The requests that the gateway rejected with an error. */
     refused,
     /** Follows a recipe to its end, with nothing of this machine's environment but the path. */
     async follow({ files, script }: Recipe, { program, command, more = [], env = {} }: Additions): Promise<ToolRun> {

@@ -35,7 +35,7 @@ interface Told {
   headers?: Record<string, string>
 }
 
-/** The cost by tokens alone: 7 for input, 5 for output. */
+/** The cost of the tokens only: 7 for input, 5 for output. */
 const COUNTED = 0.000057
 
 const forms: Record<string, [told: Told, costUsd: number | undefined]> = {

@@ -39,7 +39,7 @@ export function storageLifetime(test: StorageTest, claims: Required<Pick<Storage
 
 type Secret = string | CryptoKey | undefined
 
-/** A text that nobody guesses, or a key that others are derived from. */
+/** A string that can't be guessed, or a key that others are derived from. */
 const isSecret = (secret: Secret) =>
   typeof secret === 'object'
     ? secret.algorithm.name === 'HKDF' && secret.usages.includes('deriveKey')

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
-/** `watch`. How soon it tells is a matter of each adapter's own tests; here it has five seconds. */
+/** `watch`. Each adapter's own tests check how soon it reports changes; here, it has five seconds. */
 export function storageWatching(test: StorageTest): void {
   test('reports keys that other instances set, change, or delete', async ({ storage, other }) => {
     await storage.set('kept', '1')

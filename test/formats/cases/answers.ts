@@ -4,7 +4,7 @@ import { delta } from './support.ts'
 
 type Events = (JsonObject | '[DONE]')[]
 
-/** A stream that says a text, one event a piece, as a provider of each format sends it: 7 tokens in, 5 out. */
+/** A stream with a text, one event per piece, as a provider of each format sends it: 7 tokens in, 5 out. */
 export const said: Readonly<Record<WireFormat, (...pieces: string[]) => Events>> = {
   'openai-chat': (...pieces) => [
     delta({ role: 'assistant', content: '' }),

@@ -10,7 +10,7 @@ import { ask, getEvents, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: empty responses')
 
-/** Whole answers that say nothing: 7 tokens in, 5 out. */
+/** Empty non-streaming responses: 7 tokens in, 5 out. */
 const empty: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },
@@ -31,7 +31,7 @@ const empty: Readonly<Record<WireFormat, JsonObject>> = {
   },
 }
 
-/** A stream of chat completions has tokens only where they are asked for. */
+/** A Chat Completions stream reports tokens only if the client requests them. */
 const counted: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': { stream_options: { include_usage: true } },
   'openai-responses': {},

@@ -155,7 +155,7 @@ for (const [what, { status, sent, told }] of Object.entries(cases))
       }
     })
 
-/** An error as the first event of a stream: there is no status but what it says. */
+/** An error as the first event of a stream, whose only status is the one in the event. */
 const first: Readonly<Record<WireFormat, (what: string) => string>> = {
   'openai-chat': (what) => `data: ${JSON.stringify(cases[what]?.sent.openai)}\n\n`,
   'openai-responses': (what) =>

@@ -11,9 +11,9 @@ interface Case {
   from: WireFormat
   client: WireFormat
   answer: () => Response
-  /** Is the next target asked? */
+  /** Whether the next target is tried. */
   walks: boolean
-  /** The status for the client, and members of its error, when there is no other target. */
+  /** The client's status and fields of its error if there is no other target. */
   status: number
   error?: JsonObject
   message?: RegExp

@@ -131,7 +131,7 @@ test("a stream that reports a too long prompt after some content ends with an er
   assert.match(await back.response.text(), /event: error\ndata: .*prompt is too long: Your input/)
 })
 
-/** An error of a provider, and what the others are told: status and headers. */
+/** A provider's error, and its status and headers for clients of other formats. */
 const limits: Record<
   string,
   [from: WireFormat, answer: () => Response, expected: Partial<Record<WireFormat, number>>, headers: JsonObject]

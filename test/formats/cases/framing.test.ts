@@ -64,7 +64,7 @@ test('a character split at each of its bytes arrives intact', async () => {
   }
 })
 
-/** Line ends, fields without a space, what says nothing, an end without its blank line. */
+/** Line endings, fields without a space, events without content, and an end without a blank line. */
 const rewritten: Record<string, (text: string) => string[]> = {
   CRLF: (text) => [text.replaceAll('\n', '\r\n')],
   'lone CR': (text) => [text.replaceAll('\n', '\r')],

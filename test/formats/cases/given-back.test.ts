@@ -10,7 +10,7 @@ import { ask, catalog, getStream, openDoor, providerOf, request } from './suppor
 
 const test = suite('cases: history that a client sends back')
 
-/** The answer as a turn of the conversation, and what the client says next. */
+/** The response as a turn of the conversation, and the client's next message. */
 const goOn: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
   'openai-chat': ({ choices }) => {
     const [{ message }] = choices as [{ message: JsonObject }]

@@ -13,7 +13,7 @@ const FILTERED = "The response was filtered due to the prompt triggering Azure O
 const named = (event: JsonObject) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 const response = { id: 'resp_1', object: 'response', status: 'failed', output: [], error: null }
 const failed = named({ type: 'response.failed', sequence_number: 8, response })
-/** Errors that say nothing, in place of `null`. */
+/** Empty errors instead of `null`. */
 const blanks = [
   {},
   { code: null, message: null },

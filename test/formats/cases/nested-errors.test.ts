@@ -16,7 +16,7 @@ const openais = (message: string, code: string | null = null) => ({
   error: { message, type: 'invalid_request_error', code },
 })
 
-/** Errors of routers and proxies around one of a provider; `said`: what clients have to read. */
+/** Errors of routers and proxies around one of a provider; `said`: the text that clients must get. */
 const nested: Record<string, [error: JsonObject, said: string]> = {
   'JSON in `metadata.raw` (OpenRouter)': [
     {
@@ -139,7 +139,7 @@ const inStream: Record<WireFormat, (error: JsonObject) => string> = {
   gemini: (error) => `data: ${JSON.stringify(envelope.gemini(error))}\n\n`,
 }
 
-/** The error that a stream tells its clients. */
+/** The error that clients get in a stream. */
 function getError(events: JsonObject[]): JsonObject {
   const failed = events.flatMap(({ response }) => {
     const error = (response as JsonObject | undefined)?.error

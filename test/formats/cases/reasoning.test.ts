@@ -156,7 +156,7 @@ test('a reasoning budget leaves tokens for the response', async () => {
   }
 })
 
-/** A provider and model, how its client asks it to think, and how the provider is asked to show it. */
+/** A provider and model, its client's field for reasoning, and the provider's field for showing it. */
 const shown: readonly (readonly [model: string, asked: JsonObject, wish: string])[] = [
   ['openai/gpt-5.1', { type: 'enabled', budget_tokens: 2_048 }, '"summary":"auto"'],
   ['openai/gpt-5.1', { type: 'enabled', budget_tokens: 2_048, display: 'summarized' }, '"summary":"auto"'],

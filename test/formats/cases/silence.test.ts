@@ -17,7 +17,7 @@ const sign: Readonly<Record<WireFormat, RegExp>> = {
   gemini: /^\n+$/,
 }
 
-/** A stream that is asked for while the provider of a format answers only after 70 s, as told. */
+/** A stream of a client while the provider of a format responds only after 70 s. */
 async function late(client: WireFormat, from: WireFormat, answer: () => Response) {
   const clock = fakeClock()
   const door = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(answer), { clock })

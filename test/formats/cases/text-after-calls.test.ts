@@ -11,7 +11,7 @@ const test = suite("cases: the assistant's own text after its last call")
 
 const parameters = { type: 'object', properties: {} }
 
-/** A conversation in which the assistant says `text` after its call, as a client of each format gives it back. */
+/** A conversation with assistant text after a tool call, as a client of each format sends it back. */
 const conversation: Readonly<Record<WireFormat, (text: string) => JsonObject>> = {
   'openai-chat': (text) => ({
     messages: [
@@ -204,7 +204,7 @@ for (const [client, body] of Object.entries(apart) as [WireFormat, JsonObject][]
   }
 }
 
-/** A user, or the developer, says something while the call is at work, and the assistant answers before the result is there. */
+/** A user or developer message arrives while the call runs, and the assistant responds before the result exists. */
 const interrupted = (role: 'user' | 'developer') => ({
   input: [
     { role: 'user', content: 'go' },

@@ -8,7 +8,7 @@ import { ask, delta, getData, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: usage')
 
-/** One count as each provider tells it, whole and in a stream: 1,110 in, of which 1,000 were cached and 100 written; 50 out. */
+/** One usage as each provider reports it, streamed or not: 1,110 in, of which 1,000 were cached and 100 written; 50 out. */
 const counts: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...{ prompt_tokens: 1_110, completion_tokens: 50, total_tokens: 1_160 },

@@ -1,7 +1,7 @@
 import type { Connection } from '../../../src/types.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 
-/** The vector of a text, as every fake makes it: 32-bit floats, the first of which tells the text. */
+/** The vector of a text, as every fake makes it: 32-bit floats, the first of which identifies the text. */
 export const vectorOf = (text: string, width = 4): number[] =>
   Array.from({ length: width }, (_, at) =>
     Math.fround(text.length / 7 + (text.charCodeAt(at % text.length) - at * 31) / 1_000),

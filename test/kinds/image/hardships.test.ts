@@ -15,7 +15,7 @@ const STREAM = `${event('image_generation.partial_image', { b64_json: png, parti
   { b64_json: png, usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 } },
 )}`
 
-/** A gateway with two providers whose streams are what a test says. */
+/** A gateway with two providers whose streams the test sets. */
 async function streaming() {
   let answer = () => new Response()
   const up = fakeUpstream(() => answer())

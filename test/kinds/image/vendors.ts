@@ -5,7 +5,7 @@ import { type Answering, type Call, type FakeUpstream, fakeUpstream, json } from
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 import { bytesOf, jpeg, png, webp } from './pictures.ts'
 
-/** A vendor of image models as it is known: it takes its own fields, refuses every other, and answers in its own form. */
+/** A fake of an image vendor, which accepts only the vendor's own fields and responds in the vendor's format. */
 export interface ImageVendor {
   /** As clients call it: the provider's id, and the model. */
   model: string

@@ -5,7 +5,7 @@ import { moderated, moderationVendors } from '../support/moderation-vendors.ts'
 
 /** As clients call them. */
 export const models = { openai: 'openai/omni-moderation-latest', mistral: 'mistral/mistral-moderation-2603' }
-/** A gateway with both vendors, each of which answers as it does. */
+/** A gateway with fakes of both vendors. */
 export async function open(options: WorldOptions = {}) {
   const up = fakeUpstream((call) => {
     const vendor = Object.values(moderationVendors).find(({ url }) => new URL(url).host === call.url.host)

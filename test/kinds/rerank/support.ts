@@ -9,7 +9,7 @@ export type VendorName = keyof typeof rerankVendors
 /** The name of a vendor's model, as clients call it. */
 export const modelOf = (name: VendorName): string => `${rerankVendors[name].provider}/${rerankVendors[name].model}`
 
-/** A gateway with all vendors, each of which answers as it does. */
+/** A gateway with fakes of all vendors. */
 export async function openVendors(options: WorldOptions = {}) {
   const vendors: RerankVendor[] = Object.values(rerankVendors)
   const up = fakeUpstream((call) => {

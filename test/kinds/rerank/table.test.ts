@@ -127,7 +127,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[])
     })
   }
 
-/** The document as the form has it in its answer, if it is asked for. */
+/** The document in a response of this format, if the client requests it. */
 function documentOf({ documents, return_documents: isAsked }: JsonObject, form: string, index: number): unknown {
   if (!isAsked) return undefined
   const sent = (documents as unknown[])[index]

@@ -11,7 +11,7 @@ const test = suite('rerank targets')
 const body = { query: 'red fruit', documents: ['a tree', 'a red fruit'] }
 const models = [modelOf('voyage'), modelOf('cohere')]
 
-/** Vendors of which Voyage answers otherwise. */
+/** Vendors whose Voyage response differs. */
 const voyageAnswers = (answer: () => Response) =>
   fakeUpstream((call) => (call.url.host === 'api.voyageai.com' ? answer() : answerOf(rerankVendors.cohere, call)))
 

@@ -109,7 +109,7 @@ test('a slow search is hedged', async () => {
   assert.is(web.up.open, 0)
 })
 
-/** Errors by which accounts refuse a search because they have no money left: another call would fail as well. */
+/** Errors of accounts without credit, for which another search would also fail. */
 const spent: Array<[provider: string, status: number, body: object]> = [
   ['tavily', 432, { detail: { error: "This request exceeds your plan's set usage limit." } }],
   ['tavily', 433, { detail: { error: 'This request exceeds the pay-as-you-go limit.' } }],

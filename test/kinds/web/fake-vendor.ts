@@ -5,7 +5,7 @@ export type Check = (value: unknown) => boolean
 /** A vendor that checks what it is sent, and refuses what it does not know as the real one does. */
 export interface FakeVendor {
   provider: string
-  /** By path: the method, the fields, and what is answered. */
+  /** By path: the method, the fields, and the response. */
   paths: Record<
     string,
     { method: 'GET' | 'POST'; fields: Record<string, Check>; required: readonly string[]; answer: object }

@@ -166,7 +166,7 @@ test('a page is truncated at a whole character', async () => {
   assert.equal((await response.json()).content, { format: 'markdown', text: '😀😀', length: 2, truncated: true })
 })
 
-/** By provider: an answer of status 200 in which the page has answered with a status. */
+/** By provider: a 200 response that reports the page's own error status. */
 const statuses: Record<string, (status: number) => object> = {
   jina: (status) => ({
     code: 200,

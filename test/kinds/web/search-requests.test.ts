@@ -169,7 +169,7 @@ test("other gateways' field names have the same meaning", async () => {
   assert.equal(web.up.calls.map(({ url }) => url.host).slice(2), ['api.tavily.com', 'api.exa.ai'])
 })
 
-/** By vendor: what becomes of days, which it may take as an age alone. */
+/** By vendor: the translation of days, which some vendors accept only as an age. */
 const days: Record<string, object> = {
   'perplexity-agent': { search_after_date_filter: '11/01/2025', search_before_date_filter: '12/24/2025' },
   tavily: { start_date: '2025-11-01', end_date: '2025-12-24' },

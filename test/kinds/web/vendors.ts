@@ -19,7 +19,7 @@ export const searchVendors: readonly FakeVendor[] = [
 export const fetchVendors: readonly FakeVendor[] = [jinaReader, firecrawl, tavily, exa]
 const all = [...new Set([...searchVendors, ...fetchVendors])]
 
-/** Headers that say nothing to a vendor. */
+/** Headers that vendors ignore. */
 const PLAIN = new Set(['content-type', 'accept', 'accept-encoding', 'user-agent', 'x-title'])
 
 /** The response of the vendor at a call's URL: the vendor's own error if the call contains anything unknown. */

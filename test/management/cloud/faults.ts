@@ -91,7 +91,7 @@ export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 
   },
 }
 
-/** A `fetch` that counts the calls which are neither answered to their end nor ended by their signal. */
+/** A `fetch` that counts the calls that neither got a complete response nor were aborted by their signal. */
 export function counting(answer: Answering) {
   const calls: { url: string; init: RequestInit }[] = []
   let open = 0
@@ -118,7 +118,7 @@ export function counting(answer: Answering) {
   return { fetch, calls, open: () => open }
 }
 
-/** The same bytes; tells when they have all been read, or are not wanted any more. */
+/** The same bytes; reports when they have all been read, or when the reader cancels. */
 function counted(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream(

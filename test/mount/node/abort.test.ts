@@ -11,7 +11,7 @@ test.after(lab.close)
 const BODY = 'x'.repeat(20_000)
 const POST = `POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
 
-/** A gateway that reads the body before it answers. */
+/** A gateway that reads the body before it responds. */
 const serve = (answer: Parameters<typeof stubGateway>[0]) =>
   lab.listen(
     toNodeHandler(

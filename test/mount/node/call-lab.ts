@@ -26,7 +26,7 @@ export function createCallLab(after: (close: () => void) => void) {
   return { fetch, http, raw, closers }
 }
 
-/** A GET without headers or body, unless said otherwise. */
+/** By default, a GET without headers or body. */
 export const call = (url: string, rest: Partial<UpstreamCall> = {}): UpstreamCall => ({
   url,
   method: 'GET',

@@ -5,7 +5,7 @@ import type { ByteStream, Exchange, Reply } from '../../../src/index.ts'
 
 type Answer = (exchange: Exchange) => Reply | undefined | Promise<Reply | undefined>
 
-/** A gateway that answers as a test says. Paths under `/host` are not its own. */
+/** A gateway with a response set by the test. Paths under `/host` are not its own. */
 export function stubGateway(answer: Answer, basePath = ''): ExchangeGateway {
   return {
     basePath,

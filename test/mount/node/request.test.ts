@@ -11,7 +11,7 @@ const lab = createLab()
 const test = suite('a Node request as an exchange')
 test.after(lab.close)
 
-/** Serves one request with `look` and answers what that returned, or the error that it threw. */
+/** Serves one request with `look` and returns the result, or the error that `look` threw. */
 async function serve(look: (exchange: Exchange) => unknown) {
   const gateway = stubGateway(async (exchange) => {
     try {

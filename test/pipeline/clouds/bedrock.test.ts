@@ -53,7 +53,7 @@ test("a chat client gets a response from AWS Bedrock, called in the connection's
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-/** Names of models, with how each stands in the path. */
+/** Model names, and their form in the path. */
 const signedNames: Record<string, string> = {
   [MODEL]: 'us.anthropic.claude-sonnet-4-5-20250929-v1%3A0',
   'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/a1b2':

@@ -12,7 +12,7 @@ const geminiAnswer = {
   usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 },
 }
 
-/** Answers every question that Vertex is asked. */
+/** Responds to every request to Vertex. */
 export const all: Answering = ({ url }) => {
   if (url.pathname.endsWith(':countTokens')) return json({ totalTokens: 12 })
   if (url.pathname.includes('/count-tokens:')) return json({ input_tokens: 12 })

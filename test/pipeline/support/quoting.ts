@@ -6,7 +6,7 @@ import { chatEvents, messageEvents } from './answers.ts'
 import { bodyOf, type End, fakeUpstream } from './upstream.ts'
 import { openWorld, type World } from './world.ts'
 
-/** The key of the connection that is called, the key of another connection, and a string that belongs to nobody but looks like a key. */
+/** The key of the connection that is called, the key of another connection, and a string that looks like a key but isn't one. */
 export const OWN = 'own+key/of-this?connection=1~'
 export const OTHER = 'other+key/of-another?account=2~'
 export const SHAPE = 'sk-proj-abcDEF0123456789abcDEF0123456789'

@@ -2,7 +2,7 @@ import { tests } from './suite.ts'
 
 /* What every page of the tests does. */
 
-/** Runs one test; answers why it has failed. */
+/** Runs one test and returns the reason for its failure. */
 export async function runTest(name: string): Promise<string | undefined> {
   try {
     const body = tests.get(name)

@@ -103,7 +103,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
   })
 }
 
-/** A gateway with so many keys, of which the last one is in a group. */
+/** A gateway with this many keys, the last of which is in a group. */
 async function manyKeys(): Promise<Served> {
   const served = await serveDashboard()
   const { keys, groups } = served.gateway.api
