@@ -3,7 +3,7 @@ import { checkOptions } from '../lib/check-options.ts'
 import { keepUntilRejected } from './lib/keep-until-rejected.ts'
 import { loadPackage } from './lib/load-package.ts'
 
-/** The used part of `GoogleAuth` from `google-auth-library`. */
+/** The methods of `GoogleAuth` (`google-auth-library`) that the gateway calls. */
 export interface GoogleAuthClient {
   getClient(): Promise<{
     getAccessToken(): Promise<{ token?: string | null }>

@@ -128,7 +128,7 @@ test('a combo shows which conditions are functions, and an explanation their res
   assert.equal([up.calls.length, failed.errors], [0, []])
 })
 
-test('functions in other places are rejected, and so is the field that stands for one', async () => {
+test('functions elsewhere are rejected, and so is the stored form of a function', async () => {
   const make = (combo: unknown) => () => createGateway({ combos: { picky: combo as never }, logger: false })
   assert.throws(make({ models: ['one/m'], strategy: () => 'fallback' }), /combos\.picky\.strategy/)
   assert.throws(make([{ model: 'one/m', weight: () => 1 }]), /combos\.picky\.models\[0\]\.weight/)

@@ -108,7 +108,7 @@ test('the example with a route function chooses by user, size, and price', async
   assert.is((await choose({ 'x-user': 'alice' }, 'smart'))?.model, 'gpt-5.5')
 })
 
-test('the example with a condition asks the quota of each user', async () => {
+test("the example with a condition checks each user's quota", async () => {
   const quota = { isLeft: async (userId: string) => userId === 'alice' }
   const { ask, calls } = run(4, { quota }, (call) => (isOpenai(call) ? chat() : message()))
   for (const user of ['alice', 'bob']) assert.is((await ask('smart', { 'x-user': user })).status, 200)

@@ -8,7 +8,7 @@ const estimate = (content: UserPart[]) => estimateTokens({ turns: [{ role: 'user
 const near = (got: number, expected: number) =>
   assert.ok(Math.abs(got - expected) < expected / 20, `${got} not near ${expected}`)
 
-test('an estimate is a quarter of the characters', () =>
+test('an estimate is a quarter of the number of characters', () =>
   near(estimate([{ type: 'text', text: 'some words '.repeat(4_000) }]), 11_000))
 
 test('an image counts the same regardless of its size', () => {

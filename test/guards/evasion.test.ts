@@ -75,7 +75,7 @@ for (const isStream of [false, true])
     assert.is(response.headers.get('x-signalbox-guards'), null)
   })
 
-test('half of a surrogate pair in a response passes', async () => {
+test('an unpaired surrogate in a response passes', async () => {
   const { say } = await openWorld([builtIn], { answer: chatAnswer('Hello \ud83d') })
   const response = await say('openai-chat', 'Hi')
   assert.is(response.status, 200)

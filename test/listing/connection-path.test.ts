@@ -127,7 +127,7 @@ test('base IDs lose one leading provider name', async () => {
   ])
 })
 
-test('catalog IDs lose one leading provider name, too, and duplicates are listed once', async () => {
+test('catalog IDs also lose one leading provider name, and duplicates are listed once', async () => {
   const named: World['catalog'] = { acme: { models: [{ id: 'acme/one' }, { id: 'one' }, { id: 'two' }] } }
   assert.equal(await ids({ catalog: named, connections: [acme()] }), ['acme/one', 'acme/two'])
 })

@@ -77,7 +77,7 @@ test('a model of an unknown type is not listed', async () => {
   assert.equal(await kindOf('film', [{ id: 'film', type: 'video' as Kind }]), []) // a catalog of a later day
 })
 
-test('the kinds of custom models and aliases are inferred from their IDs, too', async () => {
+test('the kinds of custom models and aliases are also inferred from their IDs', async () => {
   const world: World = {
     catalog: { acme: { serviceKinds: served } },
     connections: [{ provider: 'acme' }],

@@ -110,7 +110,7 @@ test('an upstream is queried once for a model that is not listed, and no model w
   assert.is(fetch.requests.length, 2)
 })
 
-test('an ID without a similar name returns a 404 as well', async () => {
+test('an ID without a similar name also returns a 404', async () => {
   const response = await get(open({ catalog: {} }).gateway, '/v1/models/zzz')
   assert.is(response.status, 404)
   const answer: { error: { message: string } } = await response.json()

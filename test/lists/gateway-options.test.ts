@@ -281,7 +281,7 @@ test("a key must allow each fallback model, and the gateway's own order cannot r
   assert.is(error?.code, 'MODEL_NOT_ALLOWED')
 })
 
-test('the setting allowRequestModels forbids models, and leaves the other options alone', async () => {
+test('the setting allowRequestModels forbids models, but not the other options', async () => {
   const { ask, up, api } = await open()
   await api.settings.update({ allowRequestModels: false })
   const { status, message } = await refusal(await ask({ models: ['one/m'] }))

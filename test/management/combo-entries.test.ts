@@ -132,7 +132,7 @@ test('in process, returns a copy, including the entries', async () => {
   assert.equal((await api.combos.get(made.id)).models, [{ model: 'x', weight: 2 }])
 })
 
-test('detects cycles through entry objects as well as names', async () => {
+test('detects cycles through entry objects and through names', async () => {
   const { refuses, expect } = openDoor()
   const cycle = (way: string) =>
     `"models[1]" must not lead back to the combo itself (${way}). Remove it or use another model`

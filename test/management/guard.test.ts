@@ -102,7 +102,7 @@ test('a wrong token and a missing one get different errors', async () => {
   assert.is(wrong, 'This is not the admin token. Send the admin token as "Authorization: Bearer <token>".')
 })
 
-test('the error for a client key says where to use such a key', async () => {
+test('the error for a client key says which routes accept client keys', async () => {
   const { send, expect } = openDoor()
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'client' })
   const { body } = await send('GET', '/api/keys', { headers: bearer(key) })

@@ -114,7 +114,7 @@ test('a provider that ignores `stream: true` still produces a compaction', async
   }
 })
 
-test('a provider that streams without being asked to still produces a summary', async () => {
+test('a provider that streams without a request for a stream still produces a summary', async () => {
   const { world } = await open((call, nth) =>
     obliging({ ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) }, nth),
   )

@@ -255,7 +255,7 @@ test('a 402 from OpenRouter about in-flight requests counts as a rate limit, and
   assert.is(told(402, { error: { code: 402, message: 'Too dear', metadata: tooDear } }).class, 'over-budget')
 })
 
-test('an account without credit is reported as such with any status', () => {
+test('an account without credit is recognized with any status', () => {
   for (const [status, body] of [
     [429, openai('x', { code: 'insufficient_quota' })],
     [400, anthropic('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.')],

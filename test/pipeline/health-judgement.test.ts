@@ -312,7 +312,7 @@ for (const [what, headers, metadata, waitMs] of [
     assert.is(await ask(), '200 one/m=200')
   })
 
-test("a request that alone exceeds the account's budget falls back without counting as a failure of the target", async () => {
+test("a single request that exceeds the account's budget falls back without counting as a failure of the target", async () => {
   const { down, ask, world } = await failing()
   const metadata = { reason: 'weight_exceeds_budget', limit_source: 'openrouter_credits' }
   const body = { error: { message: 'This request is too dear', code: 402, metadata } }

@@ -34,7 +34,7 @@ async function open(options: { basePath?: string; allowedOrigins?: string[] } = 
   }
 }
 
-test('the version in a response is that of package.json', async () => {
+test('the version in a response matches package.json', async () => {
   const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
   assert.is(VERSION, manifest.version)
 })

@@ -203,7 +203,7 @@ test('the last attempt is kept for another model if all attempts so far have fai
   )
 })
 
-test("the last attempt isn't kept if two models have failed, or if there is no other model", async () => {
+test('no last attempt is reserved if two models have failed, or if there is no other model', async () => {
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
   const connections = ['one', 'two']
   const combos = { chain: ['one/a', 'one/b', 'one/c', 'two/m'] }

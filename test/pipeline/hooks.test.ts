@@ -125,7 +125,7 @@ test('hooks get the usage of a Messages stream from its start and its end, inclu
   )
 })
 
-test('hooks get the end of a stream only after its last byte was sent', async () => {
+test('hooks get the end of a stream only after the last byte has been sent', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents())) })
   const response = await world.chat({ stream: true })
   assert.is(world.told.attempts.length, 1)

@@ -49,7 +49,7 @@ test('excluded entries are listed by their names in the combo, after the path to
   )
 })
 
-test('excluded entries are reported if there are no others, and if the others fail', async () => {
+test('excluded entries are reported if no other entries are left, and if the others fail', async () => {
   const combos = { none: { models: [tools, team] }, one: { models: [tools, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(fault(500, 'no')), combos })
   const refused = await world.chat({ model: 'none' })
@@ -76,7 +76,7 @@ test('excluded entries are only reported for requests that exclude them', async 
   assert.is(attemptsOf(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')
 })
 
-test('entries whose names have no target are reported and explained as well', async () => {
+test('entries whose names have no target are also reported and explained', async () => {
   const combos = { inner: ['nobody/x'], chain: ['nothing', 'inner', 'one/m', 'never/reached'], none: ['nothing'] }
   const world = await openWorld({ fetch: fakeUpstream(well), combos })
   assert.is(

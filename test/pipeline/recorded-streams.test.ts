@@ -43,7 +43,7 @@ test('recorded streams pass through byte for byte, split anywhere', async () => 
   )
 })
 
-test('recorded streams pass through byte for byte if each byte arrives alone, and reach the client event by event', async () => {
+test('recorded streams pass through byte for byte if each byte arrives separately, and reach the client event by event', async () => {
   const short = recordedStreams().filter(({ bytes }) => bytes.length < 3_000)
   assert.ok(short.length > 20)
   await passAll(short, (bytes) =>

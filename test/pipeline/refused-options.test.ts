@@ -232,7 +232,7 @@ test("a strict request gets the provider's rejection", async () => {
   assert.match(await response.text(), /unknown field/)
 })
 
-test("a provider that rejects an option that is no longer sent isn't called a third time", async () => {
+test("a provider that still rejects an option after its removal isn't called a third time", async () => {
   const up = fakeUpstream(() => json(unknownField('top_k').body, 400))
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   assert.equal([(await messages(asked)).status, up.calls.length], [400, 2])

@@ -51,7 +51,7 @@ test("the provider's request id is in the format's own header if a provider send
     }
 })
 
-test("the provider's request id is the cloud's if there is no other", async () => {
+test("the provider's request ID falls back to the cloud's request ID", async () => {
   for (const name of clouds) {
     const answer = () => json(whole.gemini, 200, { [name]: 'req_1' })
     const { response } = await ask({ client: 'anthropic-messages', model: 'gemini/m', answer })

@@ -78,7 +78,7 @@ test('a client error has no retry-after for the targets before it', async () => 
   assert.equal([response.status, response.headers.get('retry-after')], [400, null])
 })
 
-test('a target in cooldown that recovers sooner counts as well', async () => {
+test('a target in cooldown that recovers sooner also counts', async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '20' }), two: fault(500, 'B') })
   const chain = { name: 'pair', models: ['one/m', 'two/m'] }
   await world.api.combos.create(chain)

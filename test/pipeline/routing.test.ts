@@ -8,7 +8,7 @@ const test = suite('routing')
 
 const at = (host: string, more: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...more })
 
-test('a model can be requested by any of the three names of its provider', async () => {
+test("a model can be requested under any of its provider's three names", async () => {
   const catalog = {
     vendor: { baseUrl: 'http://vendor.test/v1', alias: 'v', catalogAlias: 'filed' },
     plain: { baseUrl: 'http://plain.test/v1' },

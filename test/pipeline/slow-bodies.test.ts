@@ -50,7 +50,7 @@ test('a request body that stalls is awaited for the configured time', async () =
   assert.match((await (await asked).json()).error.message, /within 1\.5 s/)
 })
 
-test("a request body's timer ends when it has arrived, is too large, or its client has disconnected", async () => {
+test("a request body's timer ends when the body has arrived or is too large, or when the client has disconnected", async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits: { maxBodyBytes: 1_000 } })
   assert.is((await world.chat({ messages: [] })).status, 200)
   assert.is((await world.chat({ messages: ['x'.repeat(1_000)] })).status, 413)

@@ -21,7 +21,7 @@ async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end:
 }
 
 for (const [name, end] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) {
-  test(`events that end with ${name} arrive one by one, even if each byte arrives alone`, async () => {
+  test(`events that end with ${name} arrive one by one, even if each byte arrives separately`, async () => {
     const whole = chatEvents('one two three four five six seven').join('').replaceAll('\n', end)
     const { text, pieces } = await relayed('chat', whole)
     assert.is(text, whole)

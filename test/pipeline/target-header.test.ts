@@ -35,7 +35,7 @@ async function open(connections: NewConnection[], status = 200) {
 }
 
 for (const status of [200, 400]) {
-  test(`the target name leads back to the same connection of a provider after a ${status}`, async () => {
+  test(`the target name selects the same connection of a provider after a ${status}`, async () => {
     const { ask } = await open([lab('one'), lab('two'), lab('three')], status)
     for (const prefix of ['one', 'two', 'three']) {
       const first = await ask(`${prefix}/vendor/m`)

@@ -64,7 +64,7 @@ test('all connections of a provider have the same weight and cost', async () => 
   assert.is(Object.keys(countOf(up.calls.map(keyOf))).length, 3)
 })
 
-test("a provider's connections use its strategy in a combo, too, unless the combo sets one", async () => {
+test("a provider's connections also use the provider's strategy in a combo, unless the combo sets one", async () => {
   const { world, asks } = await openOne({
     combos: { ...pool(), calm: pool('fallback').pool, busy: pool('round-robin').pool },
   })

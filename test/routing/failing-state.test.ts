@@ -54,7 +54,7 @@ for (const [way, how] of Object.entries({ rejects, throws })) {
   }
 }
 
-test('a failed storage is used again after a second, and turns are shared again', async () => {
+test('a storage that failed is used again after a second, and instances share round-robin positions again', async () => {
   const { storage, clock, broken } = failingStorage(rejects)
   const { world, asks } = await openPool(turns, { storage, clock })
   assert.is(await asks(1), 'one')

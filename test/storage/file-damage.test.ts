@@ -91,7 +91,7 @@ for (const [how, harm] of harms)
       assert.equal(await textsIn(path), before)
     }))
 
-test('file storage reports an entry that is damaged while it runs', () =>
+test('file storage reports an entry that is damaged while the gateway runs', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('brief', 'value', { ttlMs: 1_000_000 })

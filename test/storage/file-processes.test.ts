@@ -104,7 +104,7 @@ test("file storage reports a gap if it can't tell which keys other processes hav
     await storage.close?.()
   }))
 
-test('file storage keeps no process alive, watched or not', async ({ program }) => {
+test("file storage doesn't keep a process alive, watched or not", async ({ program }) => {
   await inFolder(async (path) => {
     const child = program?.start('idle', path) as Child
     child.go()

@@ -95,7 +95,7 @@ export class ChangeLog {
     return this.#isShared
   }
 
-  /** Returns a number that changes only with commits of other connections. */
+  /** Returns a number that changes only when other connections commit. */
   #readVersion(): number | undefined {
     return (this.#dataVersion.all() as Array<{ data_version: number }>)[0]?.data_version
   }

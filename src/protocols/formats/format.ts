@@ -268,7 +268,10 @@ export interface Endpoint {
   service?: string
   /** The text of the OpenAPI description, if it differs from the format's. */
   docs?: { summary: string; vendor: string; reference: string }
-  /** How `request/read-request.ts` reads its body: as JSON, as a form with files (or JSON instead), or as JSON with an audio file in base64. */
+  /**
+   * How `request/read-request.ts` reads the endpoint's bodies: as JSON, as a form with files (or JSON instead), or as JSON with an audio file in
+   * base64.
+   */
   bodyType: 'json' | 'form' | 'sound'
   /** The size limit for its body. Default: `maxBodyBytes`. */
   bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'

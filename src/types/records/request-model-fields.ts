@@ -47,7 +47,7 @@ export type SignalboxCallOptions = JsonTypeOf<
     session?: string
     /** The end user. */
     user?: string
-    /** Parameters for each of its models, which override the call's own options. Only for chat. */
+    /** Parameters for the list's models, which override the call's own options. Only for chat. */
     params?: EntryParams
     /** Reasoning effort, which overrides the provider's options. Only for chat. */
     reasoning?: Effort

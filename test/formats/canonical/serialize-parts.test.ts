@@ -20,7 +20,7 @@ function run(events: StreamEvent[]) {
 
 const test = suite('serializing interleaved parts')
 
-test('interleaved parts are emitted one after the other, in the order of their starts', () => {
+test('interleaved parts are emitted one after another, in the order of their starts', () => {
   const events = [
     start(0),
     start(1),

@@ -173,7 +173,7 @@ for (const [name, target] of Object.entries(wholly)) {
     assert.equal(getMarks((await ask({ ...target, body: late })).sent), ['5m', '5m'])
   })
 
-  test(`the last block keeps its own mark if the whole request has one, too (${name})`, async () => {
+  test(`the last block keeps its own mark if the whole request also has a mark (${name})`, async () => {
     const { sent } = await ask({ ...target, body: { ...bodyFor('anthropic-messages', [NONE, NONE, five]), ...mark() } })
     assert.equal(getMarks(sent), ['5m'])
   })

@@ -97,7 +97,7 @@ for (const client of wireFormats) {
     result[client]((await response.json()).error)
   })
 
-  test(`a prompt that is too long for one target is reported as such if the others fail (${client} client)`, async () => {
+  test(`a prompt that is too long for one target is reported as too long if the others fail (${client} client)`, async () => {
     const overflow = { error: { message: 'prompt is too long: 9 tokens > 8 maximum', type: 'invalid_request_error' } }
     const { response, up } = await ask({
       client,

@@ -83,7 +83,7 @@ test('the price is reserved for each requested image', async () => {
   assert.is(up.calls.length > 0, true)
 })
 
-test('input images count as well, and a model without a price is rejected', async () => {
+test('input images are charged, and a model without a price is rejected', async () => {
   const { ask, up } = await limited({ usd: { total: 0.4 } })
   assert.is((await ask('openai/gpt-image-2', { image: Array(4).fill(dataUrl(png)) }, 'edits')).status, 402)
   assert.is((await ask(imageVendors.together.model)).status, 402)

@@ -259,7 +259,7 @@ test('a list of one page falls back to the next target if a vendor cannot read i
   }
 })
 
-test('pages that a vendor omits from a list are reported as well', async () => {
+test('pages that a vendor omits from a list are also reported', async () => {
   const web = await openWeb({ answer: () => Response.json({ results: [{ url: PAGE, raw_content: 'Whole' }] }) })
   const response = await web.post('/v1/web/fetch', { model: 'tavily', urls: [PAGE, 'https://found.example/b'] })
   const { failed } = await response.json()

@@ -56,7 +56,7 @@ test('responses have a status and headers, with repeated ones joined or separate
   assert.is(await textOf(answer.body), 'ok')
 })
 
-test('a call over undici returns chunks as they arrive, and combines those that arrived in the meantime', async () => {
+test('a call over undici returns chunks as they arrive, and combines chunks that arrive between two reads', async () => {
   let write: (text: string) => void = () => {}
   const { url } = await http((_, res) => {
     res.flushHeaders()

@@ -101,7 +101,7 @@ test('a Node response reads a stream no faster than the client does', async () =
   assert.is(dialled.text.match(/\xc3\x9f/g)?.length, (pushed + 50) * chunk.length)
 })
 
-test('a Node response closes the connection if a stream fails, after what was sent, and never ends it cleanly', async () => {
+test('a Node response whose stream fails sends the written bytes, then closes the connection without a clean end', async () => {
   const body = source()
   const { port } = await stream(body)
   const dialled = lab.dial(port, GET)
@@ -169,7 +169,7 @@ test('a gateway promise that rejects, which should never happen, becomes a bare 
   assert.is(await response.text(), '{"error":"Internal server error"}')
 })
 
-test('a Node response that the host app has ended in the meantime is left alone', async () => {
+test('a Node response that the host app has already ended is left alone', async () => {
   const body = source()
   let response: ServerResponse | undefined
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))

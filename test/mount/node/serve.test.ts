@@ -143,7 +143,7 @@ test('close lets in-flight responses finish, rejects new connections, and ends i
   await busy.closed
 })
 
-test("close cuts off responses that haven't finished in time, and tells the gateway", async () => {
+test("close cuts off responses that haven't finished in time, and notifies the gateway", async () => {
   const body = source()
   const server = await serve(() => ({ status: 200, headers: {}, body }))
   const busy = lab.dial(server.port, request('localhost'))

@@ -58,7 +58,7 @@ const SPELLINGS = [
   '/?x',
 ]
 
-test('the request target is parsed like the URL of a Fetch request, however it is spelled', async () => {
+test('the request target is parsed like the URL of a Fetch request, in any spelling', async () => {
   assert.ok(SPELLINGS.length >= 40)
   for (const spelling of SPELLINGS) {
     const { pathname, search } = new URL(new Request(`http://localhost${spelling}`).url)

@@ -84,7 +84,7 @@ test("results of Azure's filter before and after the response neither begin nor 
   assert.match(translated, /event: message_stop\n/)
 })
 
-test("results of Azure's filter alone are not a response", async () => {
+test("a response with only results of Azure's filter is empty", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const { world } = await open({ resource: 'mine' }, { answer: () => sse(`data: ${JSON.stringify(results)}\n\n`) })
   const response = await world.chat({ ...hello, stream: true })
