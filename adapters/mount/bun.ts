@@ -16,7 +16,7 @@ interface GuardedFetchOptions {
 }
 
 /** Returns a fetch handler that rejects requests whose `Host` isn't allowed (`createHostGuard`). */
-function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOptions): Fetch {
+function createGuardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOptions): Fetch {
   const isAllowedHost = createHostGuard(hostname, allowedHosts)
   return async (request, server) => {
     const host = request.headers.get('host')
@@ -55,7 +55,7 @@ export function serveBun(gateway: FetchGateway, options: ServeBunOptions = {}): 
     idleTimeout: 0,
     development: false,
     reusePort: false, // otherwise, Bun in production would share the port with a process that already listens on it
-    fetch: guardedFetch((...served) => gateway.fetch(...served), { hostname, allowedHosts }),
+    fetch: createGuardedFetch((...served) => gateway.fetch(...served), { hostname, allowedHosts }),
   })
   return Object.assign(server, {
     async close({ graceMs = 10_000 } = {}) {

@@ -6,7 +6,7 @@ import { KvRows } from './deno-kv/kv-rows.ts'
 import { toOrdered } from './lib/ordered-text.ts'
 import { incrementSum } from './lib/row-operations.ts'
 import { createRunningOperations } from './lib/running-operations.ts'
-import { storageError } from './lib/storage-error.ts'
+import { createStorageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 
 export type { DenoKv } from './deno-kv/kv-database.ts'
@@ -45,7 +45,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
       work().catch((cause: unknown) => {
         if (cause instanceof Error && cause.name === 'StorageError') throw cause
         const help = 'Check that the database is open and reachable.'
-        throw storageError('STORAGE_UNREACHABLE', `${store} failed. ${help}`, cause)
+        throw createStorageError('STORAGE_UNREACHABLE', `${store} failed. ${help}`, cause)
       }),
     )
 

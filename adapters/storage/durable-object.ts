@@ -2,7 +2,7 @@ import type { Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { fromOrdered, getUpperBound, toOrdered } from './lib/ordered-text.ts'
 import { incrementSum, type Row } from './lib/row-operations.ts'
-import { type StorageErrorCode, storageError } from './lib/storage-error.ts'
+import { createStorageError, type StorageErrorCode } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 
 /** A Durable Object namespace, as bound to a Worker. */
@@ -33,7 +33,7 @@ export function durableObjectStorage<Id>(
   let isClosed = false
 
   async function ask<T>(call: StorageCall): Promise<T> {
-    if (isClosed) throw storageError('STORAGE_CLOSED', `The store in the Durable Object "${name}" was closed.`)
+    if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store in the Durable Object "${name}" was closed.`)
     const asking = namespace
       .get(namespace.idFromName(name)) // a new stub each time, because a stub that has failed keeps failing
       .fetch('https://store/', { method: 'POST', body: JSON.stringify(call) })
@@ -41,13 +41,13 @@ export function durableObjectStorage<Id>(
     const settled: Promise<unknown> = asking.catch(() => {}).finally(() => running.delete(settled))
     running.add(settled)
     const answer = await asking.catch((cause: unknown) => {
-      throw storageError(
+      throw createStorageError(
         'STORAGE_UNREACHABLE',
         `The Durable Object "${name}" is unreachable. Check that the Worker exports SignalboxStore and binds its class.`,
         cause,
       )
     })
-    if (answer.error) throw storageError(answer.error.code, answer.error.message)
+    if (answer.error) throw createStorageError(answer.error.code, answer.error.message)
     return (answer.result ?? undefined) as T // `SignalboxStore` returns the type that belongs to the operation
   }
 

@@ -8,9 +8,9 @@ import { requireSqlite } from './file/own-database.ts'
 import { ownSecret, restoreSecret, type SecretContext } from './file/secret.ts'
 import { isSetUp, setUp } from './file/setup.ts'
 import { poll } from './lib/poll.ts'
-import { storageError } from './lib/storage-error.ts'
+import { createStorageError } from './lib/storage-error.ts'
 import { createWatchers } from './lib/watchers.ts'
-import { localOperations } from './sqlite/local-storage.ts'
+import { createLocalOperations } from './sqlite/local-storage.ts'
 
 /** Options for `fileStorage`; times in ms. */
 export interface FileStorageOptions {
@@ -72,7 +72,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   }
 
   function getStore(): OpenedStore | Promise<OpenedStore> {
-    if (isClosed) throw storageError('STORAGE_CLOSED', `The store ${folder.path} was closed.`)
+    if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store ${folder.path} was closed.`)
     return openOnce()
   }
 
@@ -129,7 +129,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
 
   return {
     atomic: true,
-    ...localOperations({ opened: getStore, checkWrite }),
+    ...createLocalOperations({ opened: getStore, checkWrite }),
 
     watch(onChange, onGap) {
       const stop = watchers.add(onChange)
@@ -172,7 +172,7 @@ const isWellFormed = (text: string): boolean => Reflect.apply(wellFormed, text, 
 function checkWrite(key: string, value: string): void {
   for (const text of [key, value])
     if (!isWellFormed(text) || text.includes('\u0000'))
-      throw storageError(
+      throw createStorageError(
         'STORAGE_NOT_TEXT',
         `The file store does not support NUL or unpaired surrogates. Escape them in "${key.slice(0, 100)}".`,
       )

@@ -6,7 +6,7 @@ import { createFeed } from './indexeddb/indexeddb-feed.ts'
 import { describeForeignRow, incrementSum, type Row } from './lib/row-operations.ts'
 import { getLiveRow } from './lib/row-table.ts'
 import { createRunningOperations } from './lib/running-operations.ts'
-import { storageError } from './lib/storage-error.ts'
+import { createStorageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 
 /** Options for `indexeddbStorage`; all are optional. */
@@ -182,7 +182,7 @@ async function readSecret(database: Database, store: string): Promise<CryptoKey>
     })
   }
   if (secret instanceof CryptoKey && secret.algorithm.name === 'HKDF') return secret
-  throw storageError(
+  throw createStorageError(
     'STORAGE_SECRET_INVALID',
     `${store} has a damaged secret, so no credential can be decrypted. Delete the database to start over.`,
   )

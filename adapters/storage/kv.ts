@@ -1,7 +1,7 @@
 import type { Clock, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { fromOrdered, toOrdered } from './lib/ordered-text.ts'
-import { storageError } from './lib/storage-error.ts'
+import { createStorageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 
 /** A Workers KV namespace, as bound to a Worker. */
@@ -42,9 +42,9 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
 
   /** Runs an operation of the store; `close` waits for it. */
   async function call<T>(work: () => Promise<T>): Promise<T> {
-    if (isClosed) throw storageError('STORAGE_CLOSED', 'The store in Workers KV was closed.')
+    if (isClosed) throw createStorageError('STORAGE_CLOSED', 'The store in Workers KV was closed.')
     const result = work().catch((cause: unknown) => {
-      throw storageError(
+      throw createStorageError(
         'STORAGE_UNREACHABLE',
         'Workers KV failed. A key accepts one write per second. Try again.',
         cause,

@@ -2,7 +2,7 @@ import type { Logger, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { fromOrdered, getUpperBound, toOrdered } from './lib/ordered-text.ts'
 import { pause, poll } from './lib/poll.ts'
-import { storageError } from './lib/storage-error.ts'
+import { createStorageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 import { createWatchers } from './lib/watchers.ts'
 
@@ -66,7 +66,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   let preparing: Promise<unknown> | undefined
 
   async function query<Row>(text: string, values: unknown[]): Promise<Row[]> {
-    if (isClosed) throw storageError('STORAGE_CLOSED', `The table ${table} was closed.`)
+    if (isClosed) throw createStorageError('STORAGE_CLOSED', `The table ${table} was closed.`)
     if (migrate) {
       preparing ??= pool.query(postgresMigration(options)).catch((cause: unknown) => {
         preparing = undefined
@@ -251,7 +251,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       const values = [toOrdered(key), by, newVersion(), ttlMs ?? null]
       const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []
       if (sum) return Number(sum.value)
-      throw storageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)
+      throw createStorageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)
     },
 
     watch: watchers.add,
@@ -330,7 +330,7 @@ function failure(cause: unknown, table: string): Error {
   const { code = '' }: { code?: string } = Object(cause)
   const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is an error code of Node
   const what = `the table ${table}${code && ` (${code})`}. `
-  return storageError(
+  return createStorageError(
     isAnswer && !TRANSIENT_STATES.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',
     isAnswer
       ? `Postgres rejected ${what}${ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'}`

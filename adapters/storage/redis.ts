@@ -1,7 +1,7 @@
 import type { Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { createRunningOperations } from './lib/running-operations.ts'
-import { storageError } from './lib/storage-error.ts'
+import { createStorageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 import { createWatchers } from './lib/watchers.ts'
 import { createLink, type IoredisClient, type NodeRedisClient } from './redis/redis-client.ts'
@@ -72,7 +72,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
         checkWrite(key, '', ttlMs, sizes)
         const sum = Number((await records.write('increment', key, { value: String(by), ttlMs })).result)
         if (!Number.isNaN(sum)) return sum
-        throw storageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)
+        throw createStorageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)
       }),
 
     watch: watchers.add,

@@ -1,11 +1,11 @@
 import type { Clock, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { poll } from './lib/poll.ts'
-import { storageError } from './lib/storage-error.ts'
+import { createStorageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 import { createWatchers } from './lib/watchers.ts'
 import { type LocalDatabase, runOnce, setPragmas } from './sqlite/local-database.ts'
-import { localOperations, type OpenedTable } from './sqlite/local-storage.ts'
+import { createLocalOperations, type OpenedTable } from './sqlite/local-storage.ts'
 import { numberedTable } from './sqlite/numbered-table.ts'
 import { type D1Database, type LibsqlClient, type RemoteDatabaseOptions, remoteStorage } from './sqlite/remote.ts'
 import { LocalEngine } from './sqlite/sqlite-engine.ts'
@@ -95,7 +95,7 @@ function localStorage(
   }
 
   function opened(): OpenedTable | Promise<OpenedTable> {
-    if (isClosed) throw storageError('STORAGE_CLOSED', `The store in ${table} was closed.`)
+    if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store in ${table} was closed.`)
     if (store) return store
     // Another process may be creating the same table.
     opening ??= retryWhileBusy(openNow, { name, timeoutMs: BUSY_MS, failure }).finally(() => {
@@ -115,7 +115,7 @@ function localStorage(
 
   return {
     atomic: true,
-    ...localOperations({ opened, checkWrite: (key, value) => checkWrite(key, value, undefined) }),
+    ...createLocalOperations({ opened, checkWrite: (key, value) => checkWrite(key, value, undefined) }),
     watch: watchers.add,
     async close() {
       watchers.clear()
@@ -155,13 +155,13 @@ function failure(cause: unknown, table: string): Error {
   const message = cause instanceof Error ? cause.message : ''
   const [reason] = /\bE[A-Z]{4,}\b/.exec(`${message} ${getCode(cause)} ${getCode(Object(cause).cause)}`) ?? []
   if (/fetch|network|connect|ECONN|timed? ?out/i.test(message))
-    return storageError(
+    return createStorageError(
       'STORAGE_UNREACHABLE',
       `The database of the table ${table} is unreachable${reason === undefined ? '' : ` (${reason})`}. Check its URL and token.`,
       cause,
     )
   const { code } = explainSqliteError(cause)
-  return storageError(
+  return createStorageError(
     code,
     `The database rejected access to the table ${table}. Check that it is open, intact, and writable.`,
     cause,

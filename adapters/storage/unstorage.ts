@@ -1,6 +1,6 @@
 import type { Clock, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
-import { storageError } from './lib/storage-error.ts'
+import { createStorageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 import { sleep, withTimeout } from './lib/wait.ts'
 
@@ -44,7 +44,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
 
   /** Runs operations on the same key one at a time, so that no file is read while it is being written, or written twice at the same time. */
   async function runInTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-    if (isClosed) throw storageError('STORAGE_CLOSED', 'The storage was closed.')
+    if (isClosed) throw createStorageError('STORAGE_CLOSED', 'The storage was closed.')
     const result = lastOperations.has(name) ? Promise.resolve(lastOperations.get(name)).then(work) : work()
     const operation: Promise<unknown> = result
       .catch(() => {})
@@ -94,7 +94,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       }),
 
     async list(prefix, { after, limit = Number.POSITIVE_INFINITY } = {}) {
-      if (isClosed) throw storageError('STORAGE_CLOSED', 'The storage was closed.')
+      if (isClosed) throw createStorageError('STORAGE_CLOSED', 'The storage was closed.')
       const names = await call(() => storage.getKeys(base))
       const keys = names.flatMap((name) => fromName(name.slice(base.length + 1)) ?? [])
       const wanted = [...new Set(keys)].filter((key) => key.startsWith(prefix) && (after === undefined || key > after))
@@ -133,7 +133,7 @@ async function call<T>(work: () => Promise<T>): Promise<T> {
     return await withTimeout(work(), OPERATION_TIMEOUT_MS)
   } catch (cause) {
     const text = cause instanceof Error ? cause.message.slice(0, 200) : ''
-    throw storageError(
+    throw createStorageError(
       'STORAGE_UNREACHABLE',
       `The storage driver failed${text && `: ${text}`}. Check the driver's options and that its backend is reachable.`,
     )

@@ -161,9 +161,9 @@ export const fields = {
   text: v.string(describeText),
   flag: v.boolean('must be true or false'),
   /** A model name of 1 to 512 characters, trimmed. */
-  model: trimmedModel(describeText),
+  model: createModelSchema(describeText),
   /** A model name, where an object with a model is also allowed. */
-  modelOrObject: trimmedModel('must be a string or an object with "model"'),
+  modelOrObject: createModelSchema('must be a string or an object with "model"'),
   /** A string to filter a list by. */
   filter: v.pipe(v.string(describeText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
   /** The number of entries on a page of a list. */
@@ -184,7 +184,7 @@ export function wholeNumber(min: number, max: number, message = `must be a whole
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
 }
 
-function trimmedModel(message: string | typeof describeText) {
+function createModelSchema(message: string | typeof describeText) {
   return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...bounds(512))
 }
 

@@ -7,7 +7,7 @@
 export const platformFetch: typeof fetch = (input, init) => globalThis.fetch(input, init)
 
 /** Calls `onTime` once after `ms`; returns a function that cancels it. */
-export function platformTimer(ms: number, onTime: () => void): () => void {
+export function startPlatformTimer(ms: number, onTime: () => void): () => void {
   const timer = setTimeout(onTime, ms)
   return () => clearTimeout(timer)
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../types.ts'
 import { ClientError, type ClientErrorCode } from './client-error.ts'
-import { platformTimer } from './client-platform.ts'
+import { startPlatformTimer } from './client-platform.ts'
 import type { ClientRequest } from './client-request.ts'
 
 /** The base URL, token, and platform functions for requests. */
@@ -71,7 +71,7 @@ export function createSend(options: SendOptions) {
 
 /** Calls `onTime` once after `ms`; returns a function that cancels it. */
 export function startTimer(clock: Clock | undefined, ms: number, onTime: () => void): () => void {
-  if (!clock) return platformTimer(ms, onTime)
+  if (!clock) return startPlatformTimer(ms, onTime)
   if (clock.setTimer) return clock.setTimer(ms, onTime)
   const stop = new AbortController()
   clock.sleep(ms, stop.signal).then(onTime, () => {}) // cancelled

@@ -16,7 +16,7 @@ export function createThrottledPublisher(
 ): ThrottledPublisher {
   let publishedAt = Number.NEGATIVE_INFINITY
   let due: { at: number; cancelDeadline: CancelDeadline } | undefined
-  let publishing: Promise<void> | undefined
+  let publication: Promise<void> | undefined
   let hasChanged = false
   let isStopped = false
 
@@ -35,8 +35,8 @@ export function createThrottledPublisher(
     cancel()
     publishedAt = clock.now()
     hasChanged = false
-    publishing = publish().then((shouldContinue) => {
-      publishing = undefined
+    publication = publish().then((shouldContinue) => {
+      publication = undefined
       if (hasChanged) schedulePublish(publishedAt + pauseMs)
       else if (shouldContinue) schedulePublish(publishedAt + heartbeatMs)
     })
@@ -45,14 +45,14 @@ export function createThrottledPublisher(
   return {
     schedule() {
       hasChanged = true
-      if (isStopped || publishing !== undefined) return
+      if (isStopped || publication !== undefined) return
       if (clock.now() - publishedAt < pauseMs) schedulePublish(publishedAt + pauseMs)
       else start()
     },
     async stop() {
       isStopped = true
       cancel()
-      await publishing
+      await publication
     },
   }
 }

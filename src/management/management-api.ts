@@ -88,11 +88,11 @@ export function createManagementApi(
   })
   const api = { ...ownApi, ...createFeatureApi(added) }
   const guard = createManagementGuard(management, { onError, publicOrigin })
-  const trying = createTryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
+  const tryRoute = createTryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
   const live = [liveRoute(feed), liveUsageRoute(deps.usage)]
   const store = createWritableStore(deps.store, deps.clock)
   const routers = {
-    manage: createRouter([...live, trying, ...createOperationRoutes(routes, { api, limits, store })]),
+    manage: createRouter([...live, tryRoute, ...createOperationRoutes(routes, { api, limits, store })]),
     read: createRouter([
       ...live,
       ...createOperationRoutes(routes, { api: hideSecrets(api), limits, store: undefined }),

@@ -69,7 +69,7 @@ function calculateIterationSpending(
   const total = addIterations({ ...usage, iterations })
   if (usage.costUsd !== undefined && !context.isEstimated) return calculateSpending(total, context)
   const { catalog, target, isEstimated = false, isPremium = false } = context
-  const spendings = [...iterations, ...findMissingTokens(iterations, usage)].map(({ model, costUsd: _, ...counts }) => {
+  const costs = [...iterations, ...findMissingTokens(iterations, usage)].map(({ model, costUsd: _, ...counts }) => {
     const other = model === undefined ? target : findAssistingModel(catalog, target, model)
     return calculateSpending(counts, {
       catalog,
@@ -78,7 +78,7 @@ function calculateIterationSpending(
       isPremium: isPremium || usage.isPremium === true,
     })
   })
-  return { ...spendings.reduce((one, other) => addSpendings(one, other) ?? one), usage: total }
+  return { ...costs.reduce((one, other) => addSpending(one, other) ?? one), usage: total }
 }
 
 /** Adds all model runs to the top-level counts. */
@@ -109,7 +109,7 @@ const calculateEitherCost = (price: Price | undefined, { units, ...tokens }: Tok
   calculateCost(price, tokens) ?? (units && calculateCost(price, { inputTokens: 0, outputTokens: 0, units }))
 
 /** Adds two spendings. The sum has the less certain `costSource` of the two, and has a cost only if both have one. */
-export function addSpendings(one: Spending | undefined, other: Spending | undefined): Spending | undefined {
+export function addSpending(one: Spending | undefined, other: Spending | undefined): Spending | undefined {
   if (!one || !other) return one ?? other
   const costSource =
     sourcesByUncertainty.find((source) => one.costSource === source || other.costSource === source) ?? 'counted'

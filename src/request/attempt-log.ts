@@ -1,5 +1,5 @@
 import type { GatewayError } from '../errors.ts'
-import { addIterations, addSpendings, calculateSpending, type Spending } from '../pricing/cost.ts'
+import { addIterations, addSpending, calculateSpending, type Spending } from '../pricing/cost.ts'
 import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import { type Failure, toStreamFailure } from './codec/call-failure.ts'
@@ -154,7 +154,7 @@ export class AttemptLog {
       isEstimated,
       isPremium: this.isPremium,
     })
-    this.#spending = addSpendings(this.#spending, spending)
+    this.#spending = addSpending(this.#spending, spending)
   }
 
   /** Records that a whole response has arrived, or that a stream has started; `recordAnswerEnd` or `recordStreamEnd` follows. */

@@ -184,10 +184,10 @@ function formatStep(step: StepRecord, steps: readonly StepRecord[], viaBefore: s
   const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${toHeaderSafe(step.via)}`
   if ('entry' in step) return `${toHeaderSafe(step.entry)}=skipped:${toHeaderSafe(step.skipped)}${via}`
   const connection = hasSameTarget(step, steps) ? `;connection=${shortenConnectionId(step)}` : ''
-  return `${formatTarget(step)}=${result(step)}${connection}${via}`
+  return `${formatTarget(step)}=${getResult(step)}${connection}${via}`
 }
 
-function result(step: AttemptRecord | Skip): string {
+function getResult(step: AttemptRecord | Skip): string {
   if ('skipped' in step) return `skipped:${step.skipped}`
   return step.outcome === 'answered' ? `${step.status}` : `${step.status}:${step.outcome}`
 }

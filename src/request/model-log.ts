@@ -1,7 +1,7 @@
 import { redactOwnKeys } from '../errors.ts'
 import type { ByteStream, Exchange } from '../lib/exchange.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { addSpendings, type Spending } from '../pricing/cost.ts'
+import { addSpending, type Spending } from '../pricing/cost.ts'
 import { getEndUser } from '../protocols/formats/end-user.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import type { Catalog } from '../types.ts'
@@ -93,7 +93,7 @@ export class ModelLog extends RequestLog {
 
   /** Includes attempts without a response. */
   override get spending(): Spending | undefined {
-    return this.#attempts.reduce<Spending | undefined>((sum, one) => addSpendings(sum, one.spending), undefined)
+    return this.#attempts.reduce<Spending | undefined>((sum, one) => addSpending(sum, one.spending), undefined)
   }
 
   /** Whether the requested model is a combo, an alias, or a known model. */

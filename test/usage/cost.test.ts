@@ -1,5 +1,5 @@
 import {
-  addSpendings,
+  addSpending,
   addUsages,
   type CostSource,
   calculateCost,
@@ -88,21 +88,21 @@ test('a total is as uncertain as its least certain part', () => {
     costUsd: 1,
   })
   const sources = ['reported', 'counted', 'estimated'] as const
-  const sums = sources.map((one) => sources.map((other) => addSpendings(of(one), of(other))?.costSource))
+  const sums = sources.map((one) => sources.map((other) => addSpending(of(one), of(other))?.costSource))
   assert.equal(sums, [
     ['reported', 'counted', 'estimated'],
     ['counted', 'counted', 'estimated'],
     ['estimated', 'estimated', 'estimated'],
   ])
   const unknown: Spending = { usage: { inputTokens: 1, outputTokens: 2 }, costSource: 'counted' }
-  assert.not.ok('costUsd' in (addSpendings(of('counted'), unknown) ?? {}))
-  assert.is(addSpendings(of('counted'), of('counted'))?.costUsd, 2)
-  assert.equal(addSpendings(undefined, unknown), unknown)
+  assert.not.ok('costUsd' in (addSpending(of('counted'), unknown) ?? {}))
+  assert.is(addSpending(of('counted'), of('counted'))?.costUsd, 2)
+  assert.equal(addSpending(undefined, unknown), unknown)
 })
 
 test('the tokens and units of two calls are added up', () => {
   const sumOf = (one: Spending['usage'], other: Spending['usage']) =>
-    addSpendings({ usage: one, costSource: 'counted' }, { usage: other, costSource: 'counted' })?.usage ?? {}
+    addSpending({ usage: one, costSource: 'counted' }, { usage: other, costSource: 'counted' })?.usage ?? {}
   const one = { inputTokens: 1, outputTokens: 0, cacheReadTokens: 1, units: { search: 1, page: 2 } }
   assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1, reasoningTokens: 4, units: { search: 3 } }), {
     inputTokens: 3,

@@ -37,7 +37,7 @@ const isStream = (body: Reply['body']): body is ByteStream => typeof body === 'o
 let shared: NodeFetch | undefined
 
 /** Returns the connections that all handlers of this process share; creates them on the first request. */
-function sharedNodeFetch(): NodeFetch {
+function getSharedNodeFetch(): NodeFetch {
   shared ??= createNodeFetch()
   return shared
 }
@@ -71,7 +71,7 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
   if (given !== undefined && given !== false && typeof given !== 'function')
     throw new TypeError('upstream must be a function or false.')
   checkIdentify(options.identify, gateway)
-  const upstream = () => (options.upstream === undefined ? sharedNodeFetch() : options.upstream || undefined)
+  const upstream = () => (options.upstream === undefined ? getSharedNodeFetch() : options.upstream || undefined)
   return (req, res, next) => {
     const written = getOriginalTarget(gateway, req)
     const target = parseTarget(written)

@@ -1,7 +1,7 @@
 import type { Clock, Stored } from '../../../src/index.ts'
 import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
 import { describeForeignRow } from '../lib/row-operations.ts'
-import { storageError } from '../lib/storage-error.ts'
+import { createStorageError } from '../lib/storage-error.ts'
 import { sleep } from '../lib/wait.ts'
 import type { KvChangeLog } from './kv-change-log.ts'
 import type { DenoKv, Entry, Key } from './kv-database.ts'
@@ -89,7 +89,7 @@ export class KvRows {
       const result = await write()
       if (result !== undefined) return result
       if (performance.now() > until)
-        throw storageError(
+        throw createStorageError(
           'STORAGE_LOCKED',
           `${this.#options.store} has too many concurrent writes to "${key.slice(0, 100)}". Try again.`,
         )

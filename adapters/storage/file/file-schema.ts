@@ -1,4 +1,4 @@
-import { storageError } from '../lib/storage-error.ts'
+import { createStorageError } from '../lib/storage-error.ts'
 import { type LocalDatabase, prepareNumbered, readPragma, runOnce } from '../sqlite/local-database.ts'
 
 /*
@@ -42,7 +42,7 @@ export function verifySchema(database: LocalDatabase, path: string): void {
   if (read('application_id') !== APPLICATION || format < FORMAT)
     throw createCorruptError(path, 'it is not a Signalbox database')
   if (format > FORMAT)
-    throw storageError(
+    throw createStorageError(
       'STORAGE_NEWER_VERSION',
       `${path} was written by a newer Signalbox (schema version ${format}; this one supports ${FORMAT}). Update Signalbox. The file is unchanged.`,
     )
@@ -65,7 +65,7 @@ export function verifyPages(database: LocalDatabase, path: string): void {
 
 /** Creates the `STORAGE_CORRUPT` error for a damaged database, with advice on how to proceed. */
 export const createCorruptError = (path: string, reason: string, cause?: unknown): Error =>
-  storageError(
+  createStorageError(
     'STORAGE_CORRUPT',
     `The store file ${path} cannot be read: ${reason}. Nothing was changed. Restore the folder from a backup. To start empty on purpose, move everything in it elsewhere, including the secret.`,
     cause,

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, link, mkdir, open, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import process from 'node:process'
-import { type StorageErrorCode, storageError } from '../lib/storage-error.ts'
+import { createStorageError, type StorageErrorCode } from '../lib/storage-error.ts'
 
 /** The paths in a file store's folder. */
 export interface Folder {
@@ -57,13 +57,13 @@ export const formatTimeForName = (): string => new Date().toISOString().replaceA
 export async function prepareFolder({ path }: Folder): Promise<void> {
   await makeFolder(path).catch((cause: unknown) => {
     if (hasCode(cause, 'EEXIST', 'ENOTDIR')) throw fileError(path, cause)
-    throw folderError('STORAGE_UNWRITABLE', path, cause)
+    throw createFolderError('STORAGE_UNWRITABLE', path, cause)
   })
   await access(path, constants.R_OK | constants.X_OK).catch((cause: unknown) => {
-    throw folderError('STORAGE_UNREADABLE', path, cause)
+    throw createFolderError('STORAGE_UNREADABLE', path, cause)
   })
   await access(path, constants.W_OK | constants.X_OK).catch((cause: unknown) => {
-    throw folderError('STORAGE_UNWRITABLE', path, cause)
+    throw createFolderError('STORAGE_UNWRITABLE', path, cause)
   })
 }
 
@@ -82,14 +82,14 @@ async function makeFolder(path: string): Promise<void> {
 /** Creates the error for a path that is a file or leads through one. */
 function fileError(path: string, cause: unknown): Error {
   const what = hasCode(cause, 'EEXIST') ? `${path} is a file` : `part of ${path} is a file`
-  return storageError('STORAGE_UNWRITABLE', `The store cannot be written: ${what}. Use a folder instead.`, cause)
+  return createStorageError('STORAGE_UNWRITABLE', `The store cannot be written: ${what}. Use a folder instead.`, cause)
 }
 
 /** Creates a storage error with the file system's own message. */
-export function folderError(code: StorageErrorCode, path: string, cause: unknown): Error {
+export function createFolderError(code: StorageErrorCode, path: string, cause: unknown): Error {
   const what = code === 'STORAGE_UNREADABLE' ? 'read' : 'written'
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return storageError(
+  return createStorageError(
     code,
     `The store cannot be ${what}: ${path} (${reason}). Check the path, its owner, and the disk.`,
     cause,
@@ -108,7 +108,7 @@ export async function fileExists(path: string): Promise<boolean> {
     return true
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return false
-    throw folderError('STORAGE_UNREADABLE', path, error)
+    throw createFolderError('STORAGE_UNREADABLE', path, error)
   }
 }
 
@@ -130,7 +130,7 @@ export async function syncFolder({ path }: Folder): Promise<void> {
     const folder = await open(path, 'r')
     await folder.sync().finally(() => folder.close())
   } catch (error) {
-    throw folderError('STORAGE_UNWRITABLE', path, error)
+    throw createFolderError('STORAGE_UNWRITABLE', path, error)
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Row } from '../lib/row-operations.ts'
-import { folderError, hasCode } from './folder.ts'
+import { createFolderError, hasCode } from './folder.ts'
 
 /*
  * Releases without a database kept all data in one file: a header line `signalbox-store <schema> <revision> <sha256>`, then JSON with one line
@@ -34,7 +34,7 @@ export function createMovedFile(revision: number): Buffer {
 export async function readLegacyFile(path: string): Promise<LegacyFile> {
   const bytes = await readFile(path).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined
-    throw folderError('STORAGE_UNREADABLE', path, error)
+    throw createFolderError('STORAGE_UNREADABLE', path, error)
   })
   return bytes ? decodeLegacyFile(bytes) : { kind: 'missing' }
 }

@@ -2,9 +2,9 @@ import { mkdir, readdir, rename, rmdir, stat, unlink, utimes } from 'node:fs/pro
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../../src/index.ts'
-import { storageError } from '../lib/storage-error.ts'
+import { createStorageError } from '../lib/storage-error.ts'
 import { explainSqliteError, isSqliteError } from '../sqlite/sqlite-errors.ts'
-import { type Folder, folderError, hasCode } from './folder.ts'
+import { createFolderError, type Folder, hasCode } from './folder.ts'
 import { createToken, getProcessId, isGone } from './owner.ts'
 
 /* The package `proper-lockfile` isn't used: with it, a holder that was paused for longer than the lock lasts, or whose event loop was blocked, still renames its file over that of its successor, and only learns afterward that it had lost the lock. Here, the temporary file is inside the lock, in a folder with a unique name, and breaking the lock removes that folder. So the rename that commits only succeeds for the process that holds the lock. */
@@ -76,7 +76,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
         return false
       }
       await removeHolder(staging)
-      throw folderError('STORAGE_UNWRITABLE', folder.lock, error)
+      throw createFolderError('STORAGE_UNWRITABLE', folder.lock, error)
     }
   }
 }
@@ -92,7 +92,7 @@ export async function withLock<T>(folder: Folder, options: LockOptions, work: (l
       if (!isFileError && !isSqliteError(error)) throw error
       const mayBeLost = hasCode(error, 'ENOENT') || !isFileError // the database is built inside the lock's folder
       if (!mayBeLost || (await lock.isHeld()))
-        throw isFileError ? folderError('STORAGE_UNWRITABLE', folder.path, error) : buildError(folder, error)
+        throw isFileError ? createFolderError('STORAGE_UNWRITABLE', folder.path, error) : buildError(folder, error)
       if (attempt === MAX_ATTEMPTS) throw createLostLockError(folder)
     } finally {
       await lock.release()
@@ -104,11 +104,11 @@ const MAX_ATTEMPTS = 10
 
 function buildError({ database }: Folder, cause: unknown): Error {
   const { code, reason } = explainSqliteError(cause)
-  return storageError(code, `The database ${database} cannot be created: ${reason}. Nothing was changed.`, cause)
+  return createStorageError(code, `The database ${database} cannot be created: ${reason}. Nothing was changed.`, cause)
 }
 
 function createLostLockError({ path }: Folder): Error {
-  return storageError(
+  return createStorageError(
     'STORAGE_LOCKED',
     `The lock of the store ${path} was lost ${MAX_ATTEMPTS} times. Nothing was written.`,
   )
@@ -161,7 +161,7 @@ const exists = (path: string) =>
 
 function createLockedError(folder: Folder, holder: string | undefined, timeoutMs: number): Error {
   const who = holder === undefined ? 'others' : `process ${getProcessId(holder)}`
-  return storageError(
+  return createStorageError(
     'STORAGE_LOCKED',
     `The store ${folder.path} was locked by ${who} for ${timeoutMs} ms. Nothing was written. Try again.`,
   )

@@ -2,14 +2,14 @@ import { constants, statSync } from 'node:fs'
 import { access, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from '../../../src/index.ts'
-import { storageError } from '../lib/storage-error.ts'
+import { createStorageError } from '../lib/storage-error.ts'
 import { runOnce, setPragmas } from '../sqlite/local-database.ts'
 import type { OpenedTable } from '../sqlite/local-storage.ts'
 import { LocalEngine } from '../sqlite/sqlite-engine.ts'
 import { explainSqliteError, isRejected, type LockWait, retryWhileBusy } from '../sqlite/sqlite-errors.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import { createCorruptError, verifyPages, verifySchema } from './file-schema.ts'
-import { type Folder, folderError, hasCode, syncFolder } from './folder.ts'
+import { createFolderError, type Folder, hasCode, syncFolder } from './folder.ts'
 import { type OwnDatabase, openDatabase } from './own-database.ts'
 import { Tables } from './tables.ts'
 
@@ -130,7 +130,7 @@ function watchFiles(folder: Folder, identity: FileIdentity | undefined) {
         isFolderFlushed = true
       } catch (cause) {
         check() // throws if the actual cause is a missing file
-        throw folderError('STORAGE_UNWRITABLE', folder.path, cause)
+        throw createFolderError('STORAGE_UNWRITABLE', folder.path, cause)
       }
       check()
     },
@@ -148,7 +148,7 @@ function identify(path: string): FileIdentity | undefined {
     return statSync(path, { throwIfNoEntry: false })
   } catch (error) {
     if (hasCode(error, 'ENOTDIR')) return undefined
-    throw folderError('STORAGE_UNREADABLE', path, error)
+    throw createFolderError('STORAGE_UNREADABLE', path, error)
   }
 }
 
@@ -156,7 +156,7 @@ function identify(path: string): FileIdentity | undefined {
 function requireSame(path: string, opened: FileIdentity | undefined): number {
   const found = identify(path)
   if (found && found.ino === opened?.ino && found.dev === opened.dev) return found.size
-  throw storageError(
+  throw createStorageError(
     'STORAGE_MISSING',
     `${path} ${found ? 'was replaced' : 'was removed'} while the store was open, and nothing has been written to it since. Put the folder back, or restart to use the current one.`,
   )
@@ -164,10 +164,10 @@ function requireSame(path: string, opened: FileIdentity | undefined): number {
 
 async function requireAccess(path: string): Promise<void> {
   await access(path, constants.R_OK).catch((cause: unknown) => {
-    throw folderError('STORAGE_UNREADABLE', path, cause)
+    throw createFolderError('STORAGE_UNREADABLE', path, cause)
   })
   await access(path, constants.W_OK).catch((cause: unknown) => {
-    throw folderError('STORAGE_UNWRITABLE', path, cause)
+    throw createFolderError('STORAGE_UNWRITABLE', path, cause)
   })
 }
 
@@ -188,7 +188,7 @@ function toStoreError(cause: unknown, folder: Folder): Error {
   const { code, reason } = explainSqliteError(cause)
   if (code === 'STORAGE_CORRUPT') return createCorruptError(folder.database, reason, cause)
   const what = code === 'STORAGE_UNWRITABLE' ? 'written' : 'read'
-  return storageError(
+  return createStorageError(
     code,
     `The store cannot be ${what}: ${folder.database} (${reason}). Check the path, its owner, and the disk.`,
     cause,

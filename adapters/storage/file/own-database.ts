@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { storageError } from '../lib/storage-error.ts'
+import { createStorageError } from '../lib/storage-error.ts'
 import type { LocalDatabase } from '../sqlite/local-database.ts'
 
 /** A database that the file store opened itself. */
@@ -36,7 +36,7 @@ function findSqlite(): DatabaseClass | undefined {
 }
 
 const unsupported = () =>
-  storageError(
+  createStorageError(
     'STORAGE_UNSUPPORTED',
     `fileStorage needs Node 22.13 or later, which includes SQLite. This is Node ${process.versions.node}. Update it (https://nodejs.org) or use another storage.`,
   )

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { link, readFile, stat } from 'node:fs/promises'
 import process from 'node:process'
 import type { Logger } from '../../../src/index.ts'
-import { storageError } from '../lib/storage-error.ts'
-import { type Folder, fileExists, folderError, hasCode, syncFolder, writeDurably } from './folder.ts'
+import { createStorageError } from '../lib/storage-error.ts'
+import { createFolderError, type Folder, fileExists, hasCode, syncFolder, writeDurably } from './folder.ts'
 import type { Lock } from './lock.ts'
 import { move } from './move.ts'
 
@@ -66,12 +66,12 @@ const SECRET = /^([A-Za-z0-9_-]{43})\n$/
 async function readSecret({ secret: path }: Folder, logger: Logger): Promise<string | undefined> {
   const text = await readFile(path, 'latin1').catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined
-    throw folderError('STORAGE_UNREADABLE', path, error)
+    throw createFolderError('STORAGE_UNREADABLE', path, error)
   })
   if (text === undefined) return undefined
   const [, secret] = SECRET.exec(text) ?? []
   if (!secret)
-    throw storageError(
+    throw createStorageError(
       'STORAGE_SECRET_INVALID',
       `${path} is damaged. Restore it from a backup, because it is never replaced.`,
     )
@@ -95,14 +95,14 @@ const toMark = (secret: string) =>
   createHash('sha256').update(`signalbox secret mark ${secret}`).digest('hex').slice(0, 16)
 
 function createMissingError({ secret, path }: Folder): Error {
-  return storageError(
+  return createStorageError(
     'STORAGE_SECRET_MISSING',
     `${secret} is missing, and the store in ${path} was written with it. Restore it from a backup. No other secret can replace it.`,
   )
 }
 
 function createForeignSecretError({ secret, path }: Folder): Error {
-  return storageError(
+  return createStorageError(
     'STORAGE_SECRET_INVALID',
     `${secret} is not the one that belongs to the store in ${path}. Restore it from a backup.`,
   )

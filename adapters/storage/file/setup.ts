@@ -2,7 +2,7 @@ import { open, rename } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from '../../../src/index.ts'
 import type { Row } from '../lib/row-operations.ts'
-import { storageError } from '../lib/storage-error.ts'
+import { createStorageError } from '../lib/storage-error.ts'
 import { runOnce } from '../sqlite/local-database.ts'
 import { createCorruptError, createTables } from './file-schema.ts'
 import {
@@ -140,7 +140,7 @@ function ignoreMissing(error: unknown): void {
 
 function rejectNewer(path: string, file: LegacyFile): Exclude<LegacyFile, { kind: 'newer' }> {
   if (file.kind !== 'newer') return file
-  throw storageError(
+  throw createStorageError(
     'STORAGE_NEWER_VERSION',
     `${path} was written by a newer Signalbox (schema version ${file.schema}, which this one does not support). Update Signalbox. The file is unchanged.`,
   )
@@ -156,7 +156,7 @@ const ADVICE =
 
 function createLossError(folder: Folder, current: LegacyFile, previous: LegacyFile): Error {
   const isMissing = current.kind === 'missing' && previous.kind === 'missing'
-  return storageError(
+  return createStorageError(
     isMissing ? 'STORAGE_MISSING' : 'STORAGE_CORRUPT',
     isMissing
       ? `The database ${folder.database} is missing, but the folder contains traces of a store. ${ADVICE}`
@@ -165,7 +165,7 @@ function createLossError(folder: Folder, current: LegacyFile, previous: LegacyFi
 }
 
 const createMissingError = ({ database }: Folder) =>
-  storageError('STORAGE_MISSING', `The database ${database} is missing. ${ADVICE}`)
+  createStorageError('STORAGE_MISSING', `The database ${database} is missing. ${ADVICE}`)
 
 /** Creates the error for a folder with two possible stores. Only the operator knows which one is outdated. */
 function createAmbiguousStoreError({ store, database }: Folder, legacy: LegacyFile): Error {

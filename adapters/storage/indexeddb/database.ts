@@ -1,5 +1,5 @@
 import { promisifyRequest } from 'idb-keyval'
-import { type StorageErrorCode, storageError } from '../lib/storage-error.ts'
+import { createStorageError, type StorageErrorCode } from '../lib/storage-error.ts'
 
 /** The object stores that a transaction reads and writes. */
 export interface Stores {
@@ -146,7 +146,7 @@ const toStorageError = (cause: unknown, name: string) =>
   getErrorName(cause) === 'StorageError' ? cause : failure(name, MEANINGS[getErrorName(cause)] ?? UNREACHABLE, cause)
 
 const failure = (name: string, [code, text]: Meaning, cause?: unknown) =>
-  storageError(code, `The IndexedDB database "${name}" ${text}`, cause)
+  createStorageError(code, `The IndexedDB database "${name}" ${text}`, cause)
 
 const UNREACHABLE: Meaning = ['STORAGE_UNREACHABLE', 'could not be read or written. Try again, or restart the browser.']
 const UNSUPPORTED: Meaning = ['STORAGE_UNREADABLE', 'only works in a browser page or worker. Use another storage here.']

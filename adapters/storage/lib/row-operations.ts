@@ -1,5 +1,5 @@
 import type { SetOptions, Stored } from '../../../src/index.ts'
-import { storageError } from './storage-error.ts'
+import { createStorageError } from './storage-error.ts'
 import { checkTtl } from './value-limits.ts'
 
 /** A stored value, and the time (epoch ms) from which it counts as absent. */
@@ -67,7 +67,7 @@ export function incrementSum(key: string, row: Stored | undefined, by: number): 
   const before = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   const sum = before + by
   if (Number.isSafeInteger(before) && Number.isSafeInteger(sum)) return sum
-  throw storageError(
+  throw createStorageError(
     'STORAGE_NOT_A_NUMBER',
     `"${key}" cannot be incremented because its value, the step, or the sum is not a safe integer.`,
   )

@@ -1,4 +1,4 @@
-import { storageError } from './storage-error.ts'
+import { createStorageError } from './storage-error.ts'
 
 /** The operations of a store that haven't settled. */
 export interface RunningOperations {
@@ -14,7 +14,7 @@ export function createRunningOperations(store: string): RunningOperations {
   let isClosed = false
   return {
     async run(work) {
-      if (isClosed) throw storageError('STORAGE_CLOSED', `${store} was closed.`)
+      if (isClosed) throw createStorageError('STORAGE_CLOSED', `${store} was closed.`)
       const result = work()
       running.add(result)
       try {

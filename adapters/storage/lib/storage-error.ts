@@ -21,6 +21,6 @@ export interface StorageError extends Error {
 }
 
 /** Creates a storage error. */
-export function storageError(code: StorageErrorCode, message: string, cause?: unknown): StorageError {
+export function createStorageError(code: StorageErrorCode, message: string, cause?: unknown): StorageError {
   return Object.assign(new Error(message, cause === undefined ? {} : { cause }), { name: 'StorageError', code })
 }

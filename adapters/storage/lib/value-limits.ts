@@ -1,4 +1,4 @@
-import { storageError } from './storage-error.ts'
+import { createStorageError } from './storage-error.ts'
 
 /** The sizes that a storage can hold, in bytes of UTF-8. */
 export interface Sizes {
@@ -21,9 +21,9 @@ export function checkWrite(
   const check = (part: string, text: string, limit: number) => {
     const isNear = text.length * 3 > limit // a code unit takes at most three bytes
     if (isNear && new TextEncoder().encode(text).length > limit)
-      throw storageError('STORAGE_TOO_LARGE', `${store} limits a ${part} to ${limit} bytes: "${name}".`)
+      throw createStorageError('STORAGE_TOO_LARGE', `${store} limits a ${part} to ${limit} bytes: "${name}".`)
     if (HALF_PAIR.test(text) || (lacksNul && text.includes('\u0000')))
-      throw storageError(
+      throw createStorageError(
         'STORAGE_NOT_TEXT',
         `${store} may not support NUL or unpaired surrogates. Escape them in "${name}".`,
       )

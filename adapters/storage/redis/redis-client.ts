@@ -1,4 +1,4 @@
-import { storageError } from '../lib/storage-error.ts'
+import { createStorageError } from '../lib/storage-error.ts'
 
 /** A client or a cluster of the package `redis`. */
 export interface NodeRedisClient {
@@ -101,7 +101,7 @@ export const isTransient = (cause: unknown): boolean => !REPLY.test(getMessage(c
 export function failure(cause: unknown, store: string): Error {
   const text = getMessage(cause).slice(0, 200)
   const isAway = isTransient(cause)
-  return storageError(
+  return createStorageError(
     isAway ? 'STORAGE_UNREACHABLE' : FULL.test(text) ? 'STORAGE_UNWRITABLE' : 'STORAGE_UNREADABLE',
     `${store} ${isAway ? 'is unreachable' : 'rejected the command'}: ${text}. Check the server.`,
   )

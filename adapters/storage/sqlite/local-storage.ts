@@ -10,7 +10,7 @@ export interface OpenedTable {
   table: LocalTable
 }
 
-/** Options for `localOperations`. */
+/** Options for `createLocalOperations`. */
 export interface LocalStorageOptions {
   /** Returns the database, which is opened on first use; throws once the storage is closed. */
   opened(): OpenedTable | Promise<OpenedTable>
@@ -19,7 +19,7 @@ export interface LocalStorageOptions {
 }
 
 /** Creates the operations of `Storage` on one local database. They reject with errors that have a `code`. */
-export function localOperations({ opened, checkWrite }: LocalStorageOptions) {
+export function createLocalOperations({ opened, checkWrite }: LocalStorageOptions) {
   /** Runs `work` on the store. Adds no promise if the database is already open. */
   function use<T>(work: (store: OpenedTable) => Promise<T>): Promise<T> {
     try {

@@ -1,6 +1,6 @@
 import type { Clock, Storage } from '../../../src/index.ts'
 import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
-import { storageError } from '../lib/storage-error.ts'
+import { createStorageError } from '../lib/storage-error.ts'
 import type { SqlValue } from './local-database.ts'
 import { createNumberedTable, isLive, KEPT_CHANGES, nextNumber } from './numbered-table.ts'
 import { retryWhileBusy } from './sqlite-errors.ts'
@@ -43,7 +43,7 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
   }
 
   async function query<Row>(sql: string, values: SqlValue[]): Promise<Row[]> {
-    if (isClosed) throw storageError('STORAGE_CLOSED', `The store in ${table} was closed.`)
+    if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store in ${table} was closed.`)
     preparing ??= prepare().catch((cause: unknown) => {
       preparing = undefined
       throw cause
@@ -116,7 +116,7 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
       const values = [toOrdered(key), by, crypto.randomUUID(), ttlMs === undefined ? null : now + ttlMs, now]
       const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []
       if (sum) return Number(sum.value)
-      throw storageError(
+      throw createStorageError(
         'STORAGE_NOT_A_NUMBER',
         `"${key}" cannot be incremented because its value, the step, or the sum is not a safe integer.`,
       )

@@ -1,4 +1,4 @@
-import { type StorageErrorCode, storageError } from '../lib/storage-error.ts'
+import { createStorageError, type StorageErrorCode } from '../lib/storage-error.ts'
 import { sleep } from '../lib/wait.ts'
 
 /** The primary result codes that lead to different errors: https://sqlite.org/rescode.html */
@@ -22,18 +22,18 @@ const MOVED = 1032
 const READS: readonly number[] = [266, SHORT_READ, 6922, 7178, 7434]
 
 /** Returns SQLite's result code: `errcode` in Node and Deno, `errno` in Bun. */
-function resultCode(cause: unknown): number | undefined {
+function getResultCode(cause: unknown): number | undefined {
   const { errcode, errno } = Object(cause)
   if (typeof errcode === 'number') return errcode
   return typeof errno === 'number' && cause instanceof Error && cause.name === 'SQLiteError' ? errno : undefined
 }
 
 /** Whether the error comes from SQLite itself. */
-export const isSqliteError = (cause: unknown): boolean => resultCode(cause) !== undefined
+export const isSqliteError = (cause: unknown): boolean => getResultCode(cause) !== undefined
 
 /** Whether a statement can't run until another connection releases a lock, or until the app ends a transaction on this connection. */
 export function isBusy(cause: unknown): boolean {
-  const code = resultCode(cause)
+  const code = getResultCode(cause)
   if (code !== undefined && [CODES.busy, CODES.locked, CODES.protocol].some((one) => one === (code & 0xff))) return true
   if (!(cause instanceof Error)) return false
   return /SQLITE_BUSY|database (?:table )?is locked|(?:within|inside) a transaction/i.test(
@@ -42,11 +42,11 @@ export function isBusy(cause: unknown): boolean {
 }
 
 /** Whether SQLite can't make sense of a statement or the file. Since our statements are valid, the file is damaged. */
-export const isRejected = (cause: unknown): boolean => resultCode(cause) === CODES.error && !isBusy(cause)
+export const isRejected = (cause: unknown): boolean => getResultCode(cause) === CODES.error && !isBusy(cause)
 
 /** Returns the storage code for an SQLite error, with a short reason. */
 export function explainSqliteError(cause: unknown): { code: StorageErrorCode; reason: string } {
-  const code = resultCode(cause)
+  const code = getResultCode(cause)
   const text = cause instanceof Error ? cause.message : String(cause)
   const primary = code === undefined ? undefined : code & 0xff
   if (code === MOVED) return { code: 'STORAGE_MISSING', reason: 'it was moved' }
@@ -88,7 +88,7 @@ export async function retryWhileBusy<T>(
 
 /** Creates the `STORAGE_LOCKED` error for a lock that another process held for too long. */
 export const createLockedError = (store: string, ms: number, cause?: unknown): Error =>
-  storageError(
+  createStorageError(
     'STORAGE_LOCKED',
     `Another process held the lock of ${store} for ${ms / 1_000} s. Nothing was written. Try again.`,
     cause,

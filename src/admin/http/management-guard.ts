@@ -29,7 +29,7 @@ export function createManagementGuard(
 ): ManagementGuard {
   if (options === undefined) return closed
   if ('authorize' in options) return authorizeGuard(options, deps)
-  return 'token' in options ? tokenGuard(options) : openGuard(options.allowedHosts ?? [])
+  return 'token' in options ? createTokenGuard(options) : openGuard(options.allowedHosts ?? [])
 }
 
 async function closed(): Promise<never> {
@@ -50,7 +50,7 @@ export function createPageGuards(options: ManagementOptions | undefined, deps: G
       if (isOpen) rejectUnknownHost(exchange, options.allowedHosts ?? [])
     },
     async token(exchange, token) {
-      const guard = byToken.get(token) ?? tokenGuard({ token }, createWrongTokenError)
+      const guard = byToken.get(token) ?? createTokenGuard({ token }, createWrongTokenError)
       byToken.set(token, guard)
       await guard(exchange)
     },
@@ -61,7 +61,7 @@ export function createPageGuards(options: ManagementOptions | undefined, deps: G
  * Creates a guard that checks tokens: requests with `token` may do everything, requests with `readToken` may only read. `refused` creates the error
  * for any other credential.
  */
-function tokenGuard(
+function createTokenGuard(
   { token, readToken }: { token: string; readToken?: string },
   refused = unauthorized,
 ): ManagementGuard {
@@ -152,10 +152,10 @@ function rejectForeignChange(exchange: Exchange, publicOrigin?: string): void {
 function rejectUnknownHost(exchange: Exchange, allowedHosts: readonly string[]): void {
   if (!isBrowser(exchange)) return
   const host = getHost(exchange)
-  const name = hostName(host)
+  const name = getHostname(host)
   const isOurs =
     name !== undefined &&
-    (isLocalName(name) || isIpAddress(name) || allowedHosts.some((allowed) => hostName(allowed) === name))
+    (isLocalName(name) || isIpAddress(name) || allowedHosts.some((allowed) => getHostname(allowed) === name))
   if (isOurs) return
   throw gatewayError('FORBIDDEN', {
     message: `Without authentication, browsers can only use the management API on this machine, not at "${host.slice(0, 100)}". If that host is yours, add it to management.allowedHosts.`,
@@ -170,7 +170,7 @@ function isBrowser(exchange: Exchange): boolean {
 }
 
 /** Returns the normalized host without its port; `undefined` if it is malformed. */
-function hostName(host: string): string | undefined {
+function getHostname(host: string): string | undefined {
   if (/[^\w.:[\]-]/.test(host)) return undefined
   try {
     return new URL(`http://${host}`).hostname.replace(/\.$/, '')

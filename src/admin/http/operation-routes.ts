@@ -171,10 +171,10 @@ export function createListReply(status: number, body: object): Reply {
   const [[name, list] = [], ...others] = Object.entries(body)
   if (name === undefined || others.length > 0 || !Array.isArray(list) || list.length <= BATCH)
     return createJsonReply(status, body)
-  return { ...createJsonReply(status, {}), body: pieces(name, list) }
+  return { ...createJsonReply(status, {}), body: createListStream(name, list) }
 }
 
-function pieces(name: string, list: readonly unknown[]): ByteStream {
+function createListStream(name: string, list: readonly unknown[]): ByteStream {
   let at = 0
   return {
     async next() {

@@ -110,8 +110,8 @@ export const usageActions = {
     help: 'List the latest requests, including rejected ones',
     async show(body: RequestList, { api, input }): Promise<CommandOutput> {
       const { requests, before, missing, warnings = [] } = body
-      const uncounted = `${missing} more requests in this period are included in the totals but have no record, because the storage was slow or unavailable.`
-      const printed = { body, warnings: missing === undefined ? warnings : [...warnings, uncounted] }
+      const missingNote = `${missing} more requests in this period are included in the totals but have no record, because the storage was slow or unavailable.`
+      const printed = { body, warnings: missing === undefined ? warnings : [...warnings, missingNote] }
       const names = await findNames(api, requests)
       if (input.csv) return { ...printed, text: formatCsv('requests', requests, names) }
       if (requests.length === 0) return { ...printed, text: 'No matching requests.\n' }

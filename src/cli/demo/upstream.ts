@@ -69,7 +69,7 @@ function respondToChat(body: JsonObject, signal: AbortSignal | undefined): Respo
   const usage = estimateUsage(body.messages)
   if (body.stream === true) {
     const withUsage = isObject(body.stream_options) && body.stream_options.include_usage === true
-    return eventStream(chunks({ ...base, object: 'chat.completion.chunk' }, withUsage ? usage : undefined), signal)
+    return streamEvents(chunks({ ...base, object: 'chat.completion.chunk' }, withUsage ? usage : undefined), signal)
   }
   const message = { role: 'assistant', content: story, refusal: null }
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }]
@@ -123,7 +123,7 @@ function respondToMessages(body: JsonObject, signal: AbortSignal | undefined): R
   }
   const opening = { ...message, content: [], stop_reason: null, stop_sequence: null }
   const start = { ...opening, usage: { input_tokens: input, output_tokens: 1 } }
-  return eventStream(events(start, { delta: ends, usage: { output_tokens: output } }), signal)
+  return streamEvents(events(start, { delta: ends, usage: { output_tokens: output } }), signal)
 }
 
 /** Creates the response to `POST /messages/count_tokens`. */
@@ -176,7 +176,7 @@ function estimateTokens(messages: unknown): { input: number; output: number } {
 }
 
 /** Creates a stream of the events, with a pause before each event that contains a word. The stream ends immediately if `signal` aborts. */
-function eventStream(events: Iterable<{ text: string; isWord: boolean }>, signal: AbortSignal | undefined): Response {
+function streamEvents(events: Iterable<{ text: string; isWord: boolean }>, signal: AbortSignal | undefined): Response {
   const left = events[Symbol.iterator]()
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>(

@@ -387,7 +387,7 @@ export function toComboModels(entries: readonly PlannedEntry[]): PlannedValue[] 
   return entries.map(({ model, when, params }, at) => {
     if (isEven && when === undefined && params === undefined) return model
     const weight = weights[at] ?? 1
-    const readWeight = most > 1_000 ? Number(((weight / most) * 1_000).toPrecision(6)) : weight
-    return { model, ...(!isEven && { weight: readWeight }), when, params }
+    const scaledWeight = most > 1_000 ? Number(((weight / most) * 1_000).toPrecision(6)) : weight
+    return { model, ...(!isEven && { weight: scaledWeight }), when, params }
   })
 }

@@ -62,8 +62,8 @@ function toObject(json: unknown, { arrayField }: AnswerReader): JsonObject | und
 
 /** Creates the failure for a JSON object that isn't a valid response. */
 function createNoAnswerFailure(json: JsonObject, { describeMissing }: AnswerReader): Failure {
-  const lacking = describeMissing?.(json)
-  return lacking === undefined ? emptyResponseFailure : createMissingContentFailure(lacking)
+  const missing = describeMissing?.(json)
+  return missing === undefined ? emptyResponseFailure : createMissingContentFailure(missing)
 }
 
 /** The reason why a stream isn't a usable response. */

@@ -95,8 +95,8 @@ export const unreadableCredentialFailure: Failure = {
 export const createContentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
 
 /** Creates the failure for a complete response without the requested content, such as "an image". */
-export const createMissingContentFailure = (lacking: string): Failure => ({
-  ...createContentFailure(`The provider returned a response without ${lacking}.`),
+export const createMissingContentFailure = (missing: string): Failure => ({
+  ...createContentFailure(`The provider returned a response without ${missing}.`),
   lacksContent: true,
 })
 

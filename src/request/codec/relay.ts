@@ -216,11 +216,11 @@ class PassThroughStream implements RelayedStream {
   }
 
   async #takeLastOutput(): Promise<Uint8Array | undefined> {
-    const parting = this.#lastOutput
+    const lastOutput = this.#lastOutput
     this.#lastOutput = undefined
     this.#phase = 'over'
-    if (!parting) return undefined
-    const { events, error } = parting
+    if (!lastOutput) return undefined
+    const { events, error } = lastOutput
     const hasFailed = this.#vagueEvents !== undefined // before the end
     try {
       const seen = hasFailed || this.#mayBeForeign(events) ? await this.#screen(events, NOTHING) : events

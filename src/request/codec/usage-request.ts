@@ -19,7 +19,7 @@ export interface UsageRequests {
 }
 
 export function createUsageRequests(clock: Clock): UsageRequests {
-  const refusing = createExpiringMap<true>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
+  const refusals = createExpiringMap<true>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
 
   return {
     requestUsage({ call }, target, codec) {
@@ -27,7 +27,7 @@ export function createUsageRequests(clock: Clock): UsageRequests {
       const { body } = codec.request
       if (!usageRequest || typeof body !== 'string' || REJECTS_USAGE_REQUEST.test(target.provider)) return codec
       const key = getTargetKey(target)
-      if (refusing.get(key)) return codec
+      if (refusals.get(key)) return codec
       return {
         ...codec,
         request: { ...codec.request, body: usageRequest.add(body, call.body) },
@@ -35,7 +35,7 @@ export function createUsageRequests(clock: Clock): UsageRequests {
           if (received.kind !== 'failure' || !isRefusal(received)) return undefined
           const { findUnknownFields } = await loadRefusedOptions()
           if (findUnknownFields(received, FIELDS).length === 0) return undefined
-          refusing.set(key, true)
+          refusals.set(key, true)
           return codec
         },
         relay: hideUsage(codec.relay, usageRequest),

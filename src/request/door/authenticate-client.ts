@@ -51,9 +51,9 @@ export async function authenticateClient(
   if (refusal) throw refusal
   const adding = addToken ? addToken(caller) : key && findAccount(key, exchange, store)
   if (!adding) return checkNamedAccount(exchange, caller)
-  const complete = await (client?.hasTimeout ? client.scope.race(adding) : adding)
-  if (client) client.caller = complete
-  return checkNamedAccount(exchange, complete)
+  const completeCaller = await (client?.hasTimeout ? client.scope.race(adding) : adding)
+  if (client) client.caller = completeCaller
+  return checkNamedAccount(exchange, completeCaller)
 }
 
 /**

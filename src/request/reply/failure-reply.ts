@@ -18,10 +18,10 @@ export async function createFailureReply(request: ModelRequest, targets: Targets
   const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is a response, too
   if (refused || !stop) await targets.recordAnswer(refused) // entries that weren't tried are closer to their turn
   if (stop) request.log.recordStop(stop)
-  return (await createEmptyAnswerReply(request, targets)) ?? errorReply(request, targets)
+  return (await createEmptyAnswerReply(request, targets)) ?? createErrorReply(request, targets)
 }
 
-async function errorReply(request: ModelRequest, targets: Targets): Promise<Reply> {
+async function createErrorReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { call, log, context, format } = request
   const { failures } = targets
   const verdict = targets.verdict()

@@ -5,7 +5,7 @@ import { choice, integer, list, map, type ObjectOf, object, type Shape, text } f
 /* The limits and permissions that keys, groups, and the settings share. */
 
 /** Creates the shape of a limit per window; at least one is required. */
-function windowLimits(max: Shape<number>): Shape<WindowLimits> {
+function createWindowLimits(max: Shape<number>): Shape<WindowLimits> {
   const limit = { shape: max, isOptional: true } as const
   const fields = { minute: limit, hour: limit, day: limit, week: limit, month: limit, total: limit }
   return object(fields, { isNonEmpty: true })
@@ -16,9 +16,9 @@ const count = integer(1, Number.MAX_SAFE_INTEGER)
 const dollars: Shape<number> = { type: 'number', above: 0, max: 9_007_199, isReadAsAmount: true }
 
 const limitFields = {
-  requests: { shape: windowLimits(count), isOptional: true },
-  tokens: { shape: windowLimits(count), isOptional: true },
-  usd: { shape: windowLimits(dollars), isOptional: true },
+  requests: { shape: createWindowLimits(count), isOptional: true },
+  tokens: { shape: createWindowLimits(count), isOptional: true },
+  usd: { shape: createWindowLimits(dollars), isOptional: true },
   parallel: { shape: count, isOptional: true },
 } as const
 
