@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { recordsAreEdited } from './browser/dashboard/editing.ts'
+import { policiesAreEdited } from './browser/dashboard/policy-fields.ts'
 import { timesAreShown } from './browser/dashboard/ranges.ts'
 import { codeIsReadOnly } from './browser/dashboard/read-only-records.ts'
 
@@ -17,3 +18,4 @@ test.after(({ browser }) => browser?.close())
 timesAreShown(test)
 recordsAreEdited(test)
 codeIsReadOnly(test)
+policiesAreEdited(test)

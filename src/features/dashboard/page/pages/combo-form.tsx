@@ -9,7 +9,6 @@ import {
   bindElement,
   bindField,
   bindValue,
-  CheckField,
   CheckFields,
   CountField,
   Form,
@@ -78,7 +77,8 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
   const strategy = useSignal<Strategy>(combo?.strategy ?? 'fallback')
   const stickyLimit = useSignal(String(combo?.stickyLimit ?? ''))
   const maxAttempts = useSignal(String(combo?.maxAttempts ?? ''))
-  const hedge = useSignal(combo?.hedge ?? false)
+  const connectionStrategy = useSignal<Strategy | ''>(combo?.connectionStrategy ?? '')
+  const flags = useSignal<Flag[]>(flagNames.filter((flag) => combo?.[flag]))
   const on = useSignal<ResponseCondition[]>([...(combo?.on ?? [])])
   const timeouts = useSignal(toTexts(timeoutNames, combo?.timeouts) as Timeouts) // has exactly these names
   const entries = useSignal<Entry[]>((combo?.models ?? ['']).map(toEntryState))
@@ -86,18 +86,18 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
     (await api.value.models.published({ kinds: kind.value })).data.map(({ id }) => id),
   )
   const saving = useAction(async () => {
+    // An undefined field is not sent; null and false change a stored one.
     const input = {
       name: name.value.trim(),
       kind: kind.value,
       strategy: strategy.value,
       models: filterNamed(entries.value).map(toComboModel),
-      ...toOptionalNumber('stickyLimit', stickyLimit.value, combo?.stickyLimit),
-      ...toOptionalNumber('maxAttempts', maxAttempts.value, combo?.maxAttempts),
-      ...((hedge.value || combo?.hedge !== undefined) && { hedge: hedge.value }),
-      ...((on.value.length > 0 || combo?.on) && { on: on.value.length > 0 ? on.value : null }),
-      ...((hasText(timeouts.value) || combo?.timeouts) && {
-        timeouts: hasText(timeouts.value) ? toNumbers(timeouts.value) : null,
-      }),
+      stickyLimit: toOptionalCount(stickyLimit.value, combo?.stickyLimit),
+      maxAttempts: toOptionalCount(maxAttempts.value, combo?.maxAttempts),
+      connectionStrategy: connectionStrategy.value || (combo?.connectionStrategy && null),
+      ...Object.fromEntries(flagNames.map((flag) => [flag, flags.value.includes(flag) || (combo?.[flag] && false)])),
+      on: on.value.length > 0 ? on.value : combo?.on && null,
+      timeouts: hasText(timeouts.value) ? toNumbers(timeouts.value) : combo?.timeouts && null,
     }
     const { combos } = uncheckedApi.value
     if (combo) await changeRecord(combo, (options) => combos.update(combo.id, input, options), input)
@@ -118,7 +118,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
         path="strategy"
         hint={strategyHints[strategy.value]}
         of={strategy}
-        options={toChoices(strategyHints).map(([one]) => [one, getStrategyLabel(one)] as const)}
+        options={strategies}
       />
       <Suggestions id={list} of={published.value.value} />
       <Entries entries={entries} list={list} isWeighted={isWeighted} isChat={kind.value === 'llm'} />
@@ -127,6 +127,12 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
           <CountField label="Requests per turn" path="stickyLimit" of={stickyLimit} />
         )}
         <CountField label="Max attempts" path="maxAttempts" of={maxAttempts} />
+        <SelectField
+          label="Connection strategy"
+          path="connectionStrategy"
+          of={connectionStrategy}
+          options={[['', 'Default'], ...strategies.slice(0, -1)]}
+        />
       </div>
       <fieldset>
         <legend>Timeouts (ms)</legend>
@@ -137,14 +143,32 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
         </div>
         <p class="hint">Applied to each provider call. Leave empty to use the gateway’s settings.</p>
       </fieldset>
-      <CheckField
-        label="Hedge slow requests: if the first model is slow, call a second one and use the faster response"
-        of={hedge}
+      <CheckFields
+        of={flags}
+        options={toChoices(flagLabels).filter(
+          ([flag]) => flag === 'hedge' || flags.value.includes(flag) || flag === kindFlags[kind.value],
+        )}
       />
       <CheckFields of={on} options={toChoices(responseLabels)} />
     </Form>
   )
 }
+
+const flagLabels = {
+  hedge: 'Hedge slow requests: if the first model is slow, call a second one and use the faster response',
+  sameVectors: 'Allow different models, because their vectors are compatible',
+  retryAmbiguous: 'Try the next model after a failure that may be billed, such as a timeout',
+} as const
+
+type Flag = keyof typeof flagLabels
+
+/** The flags that are only for combos of one kind. */
+const kindFlags: { [K in Kind]?: Flag } = { embedding: 'sameVectors', image: 'retryAmbiguous' }
+
+const flagNames = toChoices(flagLabels).map(([flag]) => flag)
+
+/** The strategies with their labels. The last one isn't for connections. */
+const strategies = toChoices(strategyHints).map(([one]) => [one, getStrategyLabel(one)] as const)
 
 const responseLabels: Readonly<Record<ResponseCondition, string>> = {
   content: 'Try the next model when a content filter stops the response',
@@ -360,6 +384,6 @@ const isCondition = (text: string) => {
 
 const parseCondition = (text: string) => (text.trim() === '' ? {} : parseJson(text)) as Record<string, unknown> // the gateway validates it
 
-/** Returns an optional number; `null` if the user has cleared a stored number. */
-const toOptionalNumber = (name: string, typed: string, stored: number | undefined) =>
-  typed.trim() !== '' ? { [name]: Number(typed) } : stored === undefined ? {} : { [name]: null }
+/** Returns an optional positive number; `null` if the user has cleared a stored number. */
+const toOptionalCount = (typed: string, stored: number | undefined) =>
+  typed.trim() !== '' ? Number(typed) : stored && null

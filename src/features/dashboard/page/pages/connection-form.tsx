@@ -15,6 +15,7 @@ import {
   TextField,
   toChoices,
 } from '../ui/forms.tsx'
+import { fromPairs, type Pair, PairFields, readTag, toPairs } from '../ui/pair-fields.tsx'
 import { Dialog } from '../ui/sections.tsx'
 import { type PriceRow, PriceRows, toPriceRows, toPrices } from './price-rows.tsx'
 import type { ShownConnection } from './targets.tsx'
@@ -59,6 +60,7 @@ const TEXT_FIELDS = [
 interface ConnectionState
   extends Record<(typeof TEXT_FIELDS)[number] | 'provider' | 'name' | 'apiKey' | 'priority' | 'enabledModels', string> {
   discover: boolean
+  tags: Pair[]
   prices: PriceRow[]
 }
 
@@ -172,6 +174,7 @@ function ConnectionForm({
         <p class="hint">In USD per million tokens. These override the catalog’s prices for this connection.</p>
         <PriceRows of={bindField(form, 'prices')} />
       </details>
+      <PairFields title="Tags" path="tags" of={bindField(form, 'tags')} />
     </Form>
   )
 }
@@ -187,6 +190,7 @@ function toFormState(connection: ShownConnection | undefined): ConnectionState {
     priority: String(priority),
     enabledModels: data.enabledModels?.join('\n') ?? '',
     discover: false,
+    tags: toPairs(connection?.tags),
     prices: toPriceRows(connection?.prices),
   }
 }
@@ -204,9 +208,10 @@ function toInput(form: ConnectionState, connection: ShownConnection | undefined)
   return {
     ...(name !== '' && { name }),
     ...(apiKey !== '' && { apiKey }),
-    ...((connection || priority !== '') && { priority: priority === '' ? null : Number(priority) }),
+    priority: priority === '' ? null : Number(priority),
     ...((connection || Object.values(data).some((value) => value !== undefined)) && { providerSpecificData: data }),
     ...((connection?.prices || form.prices.length > 0) && { prices: toPrices(form.prices) }),
+    tags: fromPairs(form.tags, readTag),
     ...(form.discover && { discover: true }),
   }
 }

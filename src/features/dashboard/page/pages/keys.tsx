@@ -10,7 +10,7 @@ import { Dialog, Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { NewKeyDialog, RemoveKeyDialog, RotateDialog } from './key-dialogs.tsx'
 import { LimitsDialog, LimitUsage } from './limits-dialog.tsx'
-import { OwnerForm, type OwnerInput, omitNulls } from './owner-form.tsx'
+import { OwnerForm, omitNulls } from './owner-form.tsx'
 
 type KeyListItem = Awaited<ReturnType<typeof api.value.keys.list>>['keys'][number]
 /** A key without its value. The page has the value only while a dialog shows a new key. */
@@ -92,7 +92,7 @@ const PAGE = 50
 async function load() {
   const { query } = route.value
   const filter = Object.fromEntries(
-    ['q', 'group', 'account', 'state', 'after'].flatMap((name) => [[name, query.get(name) || undefined]]),
+    ['q', 'group', 'account', 'state', 'after'].map((name) => [name, query.get(name) || undefined]),
   )
   const [{ keys, after = '' }, { groups }] = await Promise.all([
     api.value.keys.list({ ...filter, values: 'none', limit: PAGE }),
@@ -339,7 +339,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
         <Dialog title="Create group" onClose={onClose}>
           <OwnerForm
             of="group"
-            onSave={({ name, ...more }) => groupApi.create({ name, ...omitNulls(pickGroupFields(more)) }).then(onDone)}
+            onSave={({ name, ...more }) => groupApi.create({ name, ...omitNulls(more) }).then(onDone)}
           />
         </Dialog>
       )
@@ -349,12 +349,9 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
           <OwnerForm
             of="group"
             owner={open.group}
-            onSave={({ name, ...more }) => {
-              const input = { name, ...pickGroupFields(more) }
-              return changeRecord(open.group, (options) => groupApi.update(open.group.id, input, options), input).then(
-                onDone,
-              )
-            }}
+            onSave={(input) =>
+              changeRecord(open.group, (options) => groupApi.update(open.group.id, input, options), input).then(onDone)
+            }
           />
         </Dialog>
       )
@@ -381,11 +378,3 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
       return <LimitsDialog of="groups" id={open.group.id} name={open.group.name} onClose={onClose} />
   }
 }
-
-const pickGroupFields = ({ limits, each, models, kinds, metadata }: Omit<OwnerInput, 'name'>) => ({
-  limits,
-  each,
-  models,
-  kinds,
-  metadata,
-})

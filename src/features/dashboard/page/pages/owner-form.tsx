@@ -15,6 +15,7 @@ import {
   TextField,
   toChoices,
 } from '../ui/forms.tsx'
+import { fromPairs, PairFields, readTag, toPairs } from '../ui/pair-fields.tsx'
 
 /** The input for keys, groups, and accounts; `null` removes a field. */
 export interface OwnerInput {
@@ -23,9 +24,12 @@ export interface OwnerInput {
   models: string[] | null
   kinds: Kind[] | null
   metadata: Record<string, string> | null
+  /** Only for keys and groups. */
+  require?: Record<string, string | boolean> | null
   /** Only for keys. */
   expiresAt?: string | null
   group?: string | null
+  actsFor?: { plan?: string } | null
   /** Only for groups. */
   each?: UsageLimits | null
   /** Only for accounts. */
@@ -42,13 +46,16 @@ export function omitNulls<T extends object>(input: T): { [N in keyof T]?: Exclud
 interface OwnerFormProps {
   of: 'key' | 'group' | 'account'
   /** The record to edit; absent for a new one. */
-  owner?: { name?: string; expiresAt?: string; group?: string; plan?: string } & {
-    [Name in 'limits' | 'each' | 'models' | 'kinds' | 'metadata']?: NonNullable<OwnerInput[Name]>
+  owner?: { name?: string; expiresAt?: string; group?: string; actsFor?: { plan?: string }; plan?: string } & {
+    [Name in 'limits' | 'each' | 'models' | 'kinds' | 'metadata' | 'require']?: NonNullable<OwnerInput[Name]>
   }
   /** The groups to choose from; absent in a group's form. */
   groups?: ReadonlyArray<{ id: string; name: string }>
   onSave: (input: OwnerInput) => Promise<unknown>
 }
+
+/** The choice of a key that acts for accounts without a default plan. */
+const ANY = '*'
 
 /** The form for a key, a group, or an account. */
 export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
@@ -58,10 +65,12 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   const models = useSignal(owner?.models?.join(', ') ?? '')
   const expires = useSignal(owner?.expiresAt === undefined ? '' : toLocalInput(owner.expiresAt))
   const group = useSignal(owner?.group ?? owner?.plan ?? '')
+  const actsFor = useSignal(owner?.actsFor ? (owner.actsFor.plan ?? ANY) : '')
   const limits = useLimits(owner?.limits)
   const each = useLimits(owner?.each)
   const kinds = useSignal<Kind[]>(owner?.kinds ?? [])
-  const metadata = useSignal(Object.entries(owner?.metadata ?? {}).map(([title, text]) => ({ title, text })))
+  const require = useSignal(toPairs(owner?.require))
+  const metadata = useSignal(toPairs(owner?.metadata))
   const saving = useAction(() => onSave(input()))
 
   function input(): OwnerInput {
@@ -71,12 +80,11 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       limits: limits.value(),
       models: names.length > 0 ? names : null,
       kinds: kinds.value.length > 0 ? kinds.value : null,
-      metadata:
-        metadata.value.length > 0
-          ? Object.fromEntries(metadata.value.map(({ title, text }) => [title.trim(), text]))
-          : null,
+      metadata: fromPairs(metadata.value, (text) => text),
+      ...(!isAccount && { require: fromPairs(require.value, readTag) }),
       ...(of === 'key' && {
         group: group.value || null,
+        actsFor: actsFor.value ? (actsFor.value === ANY ? {} : { plan: actsFor.value }) : null,
         expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
       }),
       ...(of === 'group' && { each: each.value() }),
@@ -102,13 +110,25 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
             ]}
           />
           {!isAccount && (
-            <TextField
-              label="Expires"
-              path="expiresAt"
-              hint="In your local time. Leave empty for no expiration."
-              type="datetime-local"
-              of={expires}
-            />
+            <>
+              <TextField
+                label="Expires"
+                path="expiresAt"
+                hint="In your local time. Leave empty for no expiration."
+                type="datetime-local"
+                of={expires}
+              />
+              <SelectField
+                label="Acts for accounts"
+                path="actsFor"
+                of={actsFor}
+                options={[
+                  ['', 'No'],
+                  [ANY, 'Yes'],
+                  ...groups.map(({ id: groupId, name: text }) => [groupId, `Yes, default plan: ${text}`] as const),
+                ]}
+              />
+            </>
           )}
         </div>
       )}
@@ -127,18 +147,14 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       </fieldset>
       <LimitFieldset title="Limits" path="limits" limits={limits} />
       {of === 'group' && <LimitFieldset title="Limits for each account with this plan" path="each" limits={each} />}
-      <fieldset>
-        <legend>Metadata</legend>
-        <Rows of={metadata} blank={{ title: '', text: '' }} add="Add metadata" what="metadata">
-          {(row) => (
-            <>
-              <TextField label="Key" path="metadata" required of={bindField(row, 'title')} />
-              <TextField label="Value" path={`metadata.${row.value.title}`} of={bindField(row, 'text')} />
-            </>
-          )}
-        </Rows>
-        <p class="hint">Up to 16 key-value pairs that appear in usage records. They don’t affect requests.</p>
-      </fieldset>
+      {!isAccount && <PairFields title="Required tags" path="require" of={require} />}
+      <PairFields
+        title="Metadata"
+        path="metadata"
+        what="metadata"
+        hint="Up to 16 key-value pairs that appear in usage records. They don’t affect requests."
+        of={metadata}
+      />
     </Form>
   )
 }

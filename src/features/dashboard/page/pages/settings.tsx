@@ -56,6 +56,7 @@ interface SettingsFormProps {
 function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) {
   const requireApiKey = useSignal(settings.requireApiKey)
   const showKeyValues = useSignal(settings.showKeyValues ?? true)
+  const allowRequestModels = useSignal(settings.allowRequestModels ?? true)
   const limits = useLimits(settings.limits)
   const whenPriceUnknown = useSignal(settings.whenPriceUnknown ?? 'skip')
   const away = useSignal<Record<keyof typeof UNAVAILABLE_DEFAULTS, 'refuse' | 'allow'>>({
@@ -71,6 +72,7 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
     const change = {
       requireApiKey: requireApiKey.value,
       showKeyValues: showKeyValues.value,
+      allowRequestModels: allowRequestModels.value,
       limits: limits.value(),
       whenPriceUnknown: whenPriceUnknown.value,
       onStorageUnavailable: away.value,
@@ -140,6 +142,10 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
         </div>,
       )}
       <h2>Routing</h2>
+      {setting(
+        'allowRequestModels',
+        <CheckField label="Allow requests with their own list of models" of={allowRequestModels} />,
+      )}
       {setting('maxAttempts', <CountField label="Max attempts per request" of={attempts} />)}
     </Form>
   )

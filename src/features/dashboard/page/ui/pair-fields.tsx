@@ -1,0 +1,52 @@
+import { bindField, Rows, TextField } from './forms.tsx'
+
+/** A name and its value in a form's state. */
+export interface Pair {
+  title: string
+  text: string
+}
+
+export const toPairs = (values: object = {}): Pair[] =>
+  Object.entries(values).map(([title, value]) => ({ title, text: String(value) }))
+
+/** Converts pairs to an object; `null` without pairs. */
+export const fromPairs = <Value,>(
+  pairs: readonly Pair[],
+  read: (text: string) => Value,
+): Record<string, Value> | null =>
+  pairs.length > 0 ? Object.fromEntries(pairs.map(({ title, text }) => [title.trim(), read(text)])) : null
+
+/** Reads the value of a tag. */
+export const readTag = (text: string): string | boolean => (text === 'true' ? true : text === 'false' ? false : text)
+
+interface PairFieldsProps {
+  title: string
+  /** The record's field for these pairs. */
+  path: string
+  /** The name for a pair in the labels of buttons. */
+  what?: string
+  hint?: string
+  of: { value: Pair[] }
+}
+
+/** Renders fields for names and values: by default, for tags. */
+export const PairFields = ({
+  title,
+  path,
+  what = 'tag',
+  hint = 'For example, region: eu, or zdr: true.',
+  of,
+}: PairFieldsProps) => (
+  <fieldset>
+    <legend>{title}</legend>
+    <Rows of={of} blank={{ title: '', text: '' }} add={`Add ${what}`} what={what}>
+      {(row) => (
+        <>
+          <TextField label="Key" path={path} required of={bindField(row, 'title')} />
+          <TextField label="Value" path={`${path}.${row.value.title}`} of={bindField(row, 'text')} />
+        </>
+      )}
+    </Rows>
+    <p class="hint">{hint}</p>
+  </fieldset>
+)
