@@ -24,13 +24,17 @@ export async function findCodeFile(folder: string): Promise<string | undefined> 
   return undefined
 }
 
-/** Loads the default export of a config file. Throws a problem that names the file. */
-export async function loadCodeFile(path: string, version = process.versions.node): Promise<GatewayConfig> {
+/**
+ * Loads the default export of a config file. `reloads`: how often it was loaded before, because Node.js loads each URL only once. Throws a problem that
+ * names the file.
+ */
+export async function loadCodeFile(path: string, reloads = 0): Promise<GatewayConfig> {
   const url = pathToFileURL(resolve(path))
+  if (reloads > 0) url.search = `reload=${reloads}`
   const isTypeScript = extname(path).toLowerCase().endsWith('ts')
   if (isTypeScript && !('features' in process && Reflect.get(process.features, 'typescript')))
     throw problem(
-      `${path}: Node.js ${version} does not load TypeScript. Use Node.js 22.18 or later, or rename the file to .mjs and remove the types.`,
+      `${path}: Node.js ${process.versions.node} does not load TypeScript. Use Node.js 22.18 or later, or rename the file to .mjs and remove the types.`,
     )
   const found: unknown = await import(url.href).catch((error: unknown) => {
     throw toLoadProblem(path, error)

@@ -252,9 +252,19 @@ function rejectDuplicates(entries: readonly ConfigEntry[], identity: readonly st
  * Resolves to the warnings of the operations, each with its path.
  */
 export async function applyConfig(config: ConfigFile, data: DataAccess): Promise<string[]> {
+  await tryConfig(config, data)
+  return withManagement(data, (api) => apply(config, api))
+}
+
+/** Like `applyConfig`, with the operations of a running gateway. Also resolves to the warnings of `listConfigWarnings`. */
+export async function reapplyConfig(config: ConfigFile, data: DataAccess, api: Management): Promise<string[]> {
+  await tryConfig(config, data)
+  return [...(await apply(config, api)), ...(await listWarnings(config, api))]
+}
+
+async function tryConfig(config: ConfigFile, data: DataAccess): Promise<void> {
   const fetch = () => Promise.reject(new TypeError('The trial run calls no server.'))
   await withManagement({ ...data, fetch, storage: await copyRecords(data.storage) }, (api) => apply(config, api))
-  return withManagement(data, (api) => apply(config, api))
 }
 
 async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
@@ -271,11 +281,13 @@ async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
  * environment variables.
  */
 export const listConfigWarnings = (config: ConfigFile, data: DataAccess): Promise<string[]> =>
-  withManagement(data, async (typed) => {
-    const api = typed as Management<unknown> // as above; putting unchanged records again writes nothing
-    const modelWarnings = await putEach(config.path, config.models, api.customModels.put)
-    return [...modelWarnings, ...(await putNamed(config, api))]
-  })
+  withManagement(data, (api) => listWarnings(config, api))
+
+async function listWarnings(config: ConfigFile, typed: Management): Promise<string[]> {
+  const api = typed as Management<unknown> // as above; putting unchanged records again writes nothing
+  const modelWarnings = await putEach(config.path, config.models, api.customModels.put)
+  return [...modelWarnings, ...(await putNamed(config, api))]
+}
 
 /** Puts the records that contain model names, and resolves to their warnings. */
 async function putNamed({ path, aliases, combos, groups, keys }: ConfigFile, api: Management<unknown>) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers'
+import { isatty } from 'node:tty'
 import { VERSION } from '../lib/version.ts'
 import { type CliOptions, formatMainHelp, parseOptions, readEnvironment, requireNode } from './cli-options.ts'
 import { createLogger, describeError, type Terminal } from './logger.ts'
@@ -53,6 +54,7 @@ async function run(options: CliOptions): Promise<void> {
     output(`Stopping. In-flight requests have ${GRACE_MS / 1000} seconds to finish; press Ctrl-C again to quit now.\n`)
     running.stop({ graceMs: GRACE_MS }).then(() => process.exit(0), crash)
   })
+  if (running.reload) onReloadSignal(running.reload)
   output(running.welcome)
 }
 
@@ -96,6 +98,16 @@ const GRACE_MS = 10_000
  * twice.
  */
 const REPEATED_SIGNAL_MS = 1_000
+
+/** Calls `reload` on each SIGHUP, except when its terminal was closed: then it stops the program, as without a config file. */
+function onReloadSignal(reload: () => Promise<void>): void {
+  if (process.platform === 'win32') return // it only means that the terminal was closed
+  const terminals = [0, 1, 2].filter((file) => isatty(file))
+  process.on('SIGHUP', () => {
+    if (terminals.some((file) => !isatty(file))) process.kill(process.pid, 'SIGTERM')
+    else void reload()
+  })
+}
 
 /** Calls `stop` on the first SIGTERM or SIGINT. Another signal at least a second later ends the program immediately, with exit code 1. */
 function onStopSignal(stop: () => void): void {

@@ -20,12 +20,15 @@ import { applyEnvironment } from './env-connections.ts'
 import { openProxies } from './environment-proxies.ts'
 import { createRequestLog, describeError, type Terminal, toOneLine } from './logger.ts'
 import { isProblem, type Problem, problem } from './problem.ts'
+import { createConfigReloader } from './reload-config.ts'
 import { formatWelcome, serveFrontPage } from './welcome.ts'
 
 /** A gateway that is listening. */
 export interface RunningGateway {
   /** The text to print. */
   welcome: string
+  /** Applies the config file again, and logs the result; absent without a file. Never rejects. */
+  reload?: () => Promise<void>
   /** Stops accepting requests, lets in-flight responses finish for up to `graceMs`, then ends. */
   stop(options: { graceMs: number }): Promise<void>
 }
@@ -96,7 +99,17 @@ export async function start(
     },
   )
 
+  const reloader =
+    config &&
+    createConfigReloader({
+      path: config.path,
+      watches: config.code !== undefined,
+      logger,
+      apply: () => config.reload(gateway, data),
+    })
+
   async function stop({ graceMs }: { graceMs: number }) {
+    reloader?.close()
     await Promise.all([gateway.close({ graceMs }), server.close({ graceMs: graceMs + FINAL_ERROR_MS })])
     network.close()
     await dispatcher?.destroy()
@@ -121,6 +134,7 @@ export async function start(
         hasDashboard,
         isWindows: process.platform === 'win32',
       }),
+      ...(reloader && { reload: reloader.reload }),
       stop,
     }
   } catch (error) {
@@ -135,6 +149,8 @@ interface OpenedConfig {
   code?: GatewayConfig
   apply(data: DataAccess): Promise<string[]>
   warnings(data: DataAccess): Promise<string[]>
+  /** Reads the file again, and applies it to a running gateway. Resolves to warnings; throws the first problem, before anything has changed. */
+  reload(gateway: Gateway, data: DataAccess): Promise<string[]>
 }
 
 /**
@@ -142,10 +158,11 @@ interface OpenedConfig {
  * includes a YAML parser.
  */
 async function readConfig(
-  { config: given, demo }: CliOptions,
+  options: CliOptions,
   variables: Variables,
   logger: Logger,
 ): Promise<OpenedConfig | undefined> {
+  const { config: given, demo } = options
   if (given === 'none') return undefined
   const { findCodeFile, isCodeFile, loadCodeFile } = await import('./code-file.ts')
   const path = given ?? (demo ? undefined : await findCodeFile('.'))
@@ -153,15 +170,41 @@ async function readConfig(
   if (isCodeFile(path)) {
     const code = await loadCodeFile(path)
     if (given === undefined) logger.warn(`Using ${path} of this folder. To ignore it, start with --config none.`)
-    return { path, code, apply: async () => [], warnings: async () => [] }
+    let [current, reloads] = [code, 0]
+    return {
+      path,
+      code,
+      apply: async () => [],
+      warnings: async () => [],
+      async reload(gateway) {
+        const next = await loadCodeFile(path, ++reloads)
+        requireKeysStill(options, path, next.settings?.requireApiKey ?? !current.settings?.requireApiKey)
+        await gateway.reload(next).catch((error: unknown) => rethrowConfigProblem(path, error))
+        current = next
+        return []
+      },
+    }
   }
-  const { applyConfig, listConfigWarnings, readConfigFile } = await import('./config-file.ts')
+  const { applyConfig, listConfigWarnings, readConfigFile, reapplyConfig } = await import('./config-file.ts')
   const config = await readConfigFile(path, variables)
   return {
     path,
     apply: (data: DataAccess) => applyConfig(config, data),
     warnings: (data: DataAccess) => listConfigWarnings(config, data),
+    async reload({ api }, data) {
+      const next = await readConfigFile(path, variables)
+      requireKeysStill(options, path, next.settings[0]?.input.requireApiKey !== false)
+      return reapplyConfig(next, data, api)
+    },
   }
+}
+
+/** Throws a problem if a reload would open the gateway to the network, as `start` does. */
+function requireKeysStill({ host, open }: CliOptions, path: string, requiresKeys: boolean): void {
+  if (requiresKeys || open || isLoopback(host)) return
+  throw problem(
+    `${path}: clients would no longer need an API key, and --host ${host} opens the gateway to the network.`,
+  )
 }
 
 /** Creates the gateway. A problem with the configuration names its file. */
@@ -169,9 +212,13 @@ function createConfigured(path: string | undefined, options: GatewayOptions): Ga
   try {
     return createGateway(options)
   } catch (error) {
-    if (path === undefined || !(error instanceof TypeError)) throw error
-    throw problem(`${path}: ${error.message}`, { cause: error })
+    return rethrowConfigProblem(path, error)
   }
+}
+
+function rethrowConfigProblem(path: string | undefined, error: unknown): never {
+  if (path === undefined || !(error instanceof TypeError)) throw error
+  throw problem(`${path}: ${error.message}`, { cause: error })
 }
 
 /** Calls the hooks of the command's log, then those of the config file. */
