@@ -125,7 +125,7 @@ source('a comment of any kind that cites a missing document or rule is found', (
 
 const rules = suite('the architecture rules')
 
-/** What must be refused: a path, its text, and what the refusal says. */
+/** Files that must be rejected: a path, its text, and a part of the message. */
 const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   'an import from a higher layer': [
     'src/records/a.ts',

@@ -77,10 +77,10 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },
 ]
 
-/** What only the defaults of the composition may take from the platform; all other files are given it. */
+/** Globals that only the composition's defaults may take from the platform; all other files are given it. */
 const PLATFORM = /^(?:Date\.now|new Date\(\)|set(?:Timeout|Interval|Immediate)|Math\.random|fetch|console|globalThis)$/
 const DEFAULTS = /^src\/(?:(?:gateway|platform|client\/client-platform)\.ts$|features\/dashboard\/page\/)/ // the page runs in browsers alone
-/** What a runtime other than Node lacks, or what belongs to the application that embeds the library. */
+/** Globals that runtimes other than Node lack, or what belongs to the application that embeds the library. */
 const HOST = /^(?:Buffer|process)$/
 
 /**
@@ -150,7 +150,7 @@ function whyNotSide(path: string, target: string): string | undefined {
 }
 
 const FORMAT = /^src\/protocols\/formats\/(?<format>[^/]+)\/(?:(?<side>client|provider)\/)?/
-/** What every format is built on. */
+/** The modules that every format is built on. */
 const SHARED_FORMATS = /^src\/protocols\/formats\/(?:canonical|errors)\//
 
 /** The folders of the path of a request that are no modules of their own, in its order. Each may import those before it. */

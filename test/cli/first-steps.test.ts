@@ -80,7 +80,7 @@ steps('the first steps call the demo first, and list the available models on lat
   await later.stop()
 })
 
-/** What stands indented by two blanks and is no address, each with the lines that continue it. */
+/** Lines that are indented by two spaces and aren't URLs, each with the lines that continue it. */
 const listCommands = (text: string) =>
   [...text.matchAll(/^ {2}((?:curl|SIGNALBOX_KEY=|export SIGNALBOX_ADMIN_TOKEN=)[\s\S]*?[^\\|])$/gm)].map(
     ([, command]) => command ?? '',

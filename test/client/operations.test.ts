@@ -239,7 +239,7 @@ for (const basePath of ['', '/tools/ai']) {
   )
 }
 
-/** What an address would lose or take for something else. */
+/** Characters that a URL would drop or misread. */
 const ids = [
   'a b',
   'a/b',

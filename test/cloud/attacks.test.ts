@@ -162,7 +162,7 @@ const attacks: Readonly<Record<string, Attack>> = {
 /** Open routes respond without a session: see sessions.test.ts. */
 const isOpen = (message: Message) => open.some(({ method, path }) => method === message.method && path === message.path)
 
-/** What requests have changed; the test's own sessions are older. */
+/** Returns all stored data, which shows the changes made by requests; the test's own sessions are older. */
 const bytes = async (storage: Storage) => JSON.stringify(await storage.list(''))
 
 test('every route that needs a credential is tested with wrong ones', () => {

@@ -160,7 +160,7 @@ function damagesOf(text: string): string[] {
   return found
 }
 
-/** What no store may read as a record: each must be named. */
+/** Values that no store may read as a record; each must be named. */
 const isNoRecord = (text: string): boolean => {
   try {
     const { record } = JSON.parse(text)
@@ -248,7 +248,7 @@ const ODD_IDS = [
   'x'.repeat(900),
 ]
 
-/** What a store cannot keep it refuses by name. */
+/** Checks that the store rejected a value that it can't keep, with a code that says why. */
 function refused(error: unknown): undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
   assert.match(code, /^STORAGE_(?:NOT_TEXT|TOO_LARGE)$/)

@@ -85,7 +85,7 @@ async function ask(tab: Page, status: string): Promise<string | null> {
   return tab.textContent('output')
 }
 
-/** What the gateway answers to a script of the page. */
+/** The gateway's response to a script of the page. */
 const call = (tab: Page, method: string, path: string, { body, key }: { body?: object; key?: string } = {}) =>
   tab.evaluate<{ status: number; text: string }>(
     `fetch('/ai${path}', ${JSON.stringify({

@@ -99,7 +99,7 @@ export async function serveExample(name: string, options: ServedOptions): Promis
   }
 }
 
-/** What every example that serves must do. Returns the suite, for tests of the example's own. */
+/** Tests the behavior that every example with a server must have. Returns the suite, for tests of the example's own. */
 export function serves(name: string, open: () => ServedOptions | Promise<ServedOptions>, title = name) {
   const test = suite<{ served: ServedExample }>(`the ${title} example`)
 

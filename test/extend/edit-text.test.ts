@@ -65,7 +65,7 @@ const clients: Record<string, { path(stream: boolean): string; body: JsonObject;
 interface Upstream {
   events?: readonly string[]
   answer?: object
-  /** Of the target. */
+  /** The format of the target. */
   format?: string
 }
 

@@ -83,7 +83,7 @@ const inUnits = (tokens: number) =>
     ['usd', { usd: { day: tokens / 100_000 } }, (tokens + 1_024) / 100_000],
   ] as const
 
-/** What all requests have used of each unit, by their records. */
+/** The total usage of each unit, according to the records of all requests. */
 async function usedBy({ gateway }: GateWorld) {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
   const used = { tokens: 0, usd: 0 }

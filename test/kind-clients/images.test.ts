@@ -11,7 +11,7 @@ Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns of sizes a
 
 const test = suite('unmodified image clients')
 
-/** Of vendors that answer without a job. */
+/** The images of vendors that respond without a job. */
 const made: Partial<Record<VendorName, string>> = {
   openai: png,
   azure: png,

@@ -113,7 +113,7 @@ test("the last 64,000 tokens of the user's messages are kept, and all instructio
   assert.equal(texts, ['Be kind.', 'second q', 'third qu', undefined])
 })
 
-/** What servers of Responses without the endpoint answer. */
+/** Errors of Responses servers that lack the endpoint. */
 const refusals: Readonly<Record<string, () => Response>> = {
   'a bare 404': () => new Response('404 page not found', { status: 404 }),
   'a FastAPI 404': () => json({ detail: 'Not Found' }, 404),

@@ -51,7 +51,7 @@ const ai = async (model: LanguageModel): Promise<unknown> => {
   return output
 }
 
-/** How each client asks about an image and requests structured output. */
+/** Each client's call with an image and structured output. */
 const asking: Readonly<Record<string, [ClientFormat, (fetch: Fetch) => Promise<unknown>]>> = {
   'openai, chat completions': [
     'openai-chat',

@@ -119,7 +119,7 @@ export function packageSbom(
   }
 }
 
-/** What is missing from the SBOM of the package, or should not be in it; a line each. */
+/** Lists packages that are missing from the package's SBOM, or that should not be in the SBOM, one per line. */
 export function sbomFaults({ bomFormat, metadata, components, dependencies }: Sbom): string[] {
   const names = components.map(({ name }) => name)
   const refs = new Set([metadata.component, ...components].map((component) => component['bom-ref']))
@@ -142,7 +142,7 @@ export function sbomFaults({ bomFormat, metadata, components, dependencies }: Sb
   ]
 }
 
-/** What of the machine that built it stands in a file of the package: a path, or the map of a source. */
+/** Finds traces of the build machine in a file of the package: a path, or the map of a source. */
 export function machineTraces(text: string, folders: readonly string[]): string[] {
   return [...folders, 'file:///', 'sourceMappingURL='].filter((trace) => text.includes(trace))
 }

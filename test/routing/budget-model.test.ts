@@ -18,7 +18,7 @@ interface Model {
   request(nowMs: number): void
   /** Answers what there is to spend, and takes one of it if there is. */
   spend(nowMs: number): number
-  /** What the budget promises at most since the last quiet time. */
+  /** The most that the budget allows since the last idle period. */
   promised(requests: number, sinceMs: number): number
 }
 

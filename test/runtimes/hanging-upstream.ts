@@ -40,7 +40,7 @@ export async function startHangingUpstream() {
   const { port } = server.address() as AddressInfo // it listens on a port
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    /** How many there have been, by phase. */
+    /** The number of calls so far, by phase. */
     calls,
     get open() {
       return open.size

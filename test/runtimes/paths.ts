@@ -57,7 +57,7 @@ export function readsPaths(name: string, start: () => Promise<Served>): void {
   })
 }
 
-/** What a server answers to a request line and a `Host` written by hand; status 0 when it hangs up without an answer. */
+/** Returns a server's response to a handwritten request line and `Host`; status 0 if the server hangs up without a response. */
 function ask(url: string, target: string, host: string): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {

@@ -49,7 +49,7 @@ export async function startProxy(port: number, isWrite: (bytes: Buffer) => boole
       if (how === 'refuses') for (const socket of sockets) socket.destroy()
       if (how === 'mutes') for (const socket of sockets) mute.add(socket)
     },
-    /** How many answers were due to be lost. */
+    /** The number of responses to lose so far. */
     lost: () => Math.floor(writes / 3),
     close: () => {
       server.close()

@@ -71,7 +71,7 @@ test(`file storage loses nothing when its process is killed ${KILLS} times`, { t
 })
 
 interface Round {
-  /** What the store held before. */
+  /** The earlier contents of the store. */
   expected: ReadonlyMap<string, string>
   acknowledged: ReadonlySet<number>
   /** The first write of the process that was killed. */

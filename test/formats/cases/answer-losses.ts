@@ -70,7 +70,7 @@ const everyone = (...names: string[]): Lost => ({
   ...{ 'openai-chat': names, 'openai-responses': names, 'anthropic-messages': names, gemini: names },
 })
 
-/** What a provider says, and the names under which clients hear of what they do not get; the others get all of it. */
+/** A provider's response, and the names in warnings about content that clients don't get; the other clients get everything. */
 export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
   "the output of Anthropic's tools": [
     message([run, ran, text()]),

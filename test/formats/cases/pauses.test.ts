@@ -57,7 +57,7 @@ const pauses: Record<string, [word: string, told: ReturnType<typeof paused>, mor
   ],
 }
 
-/** How a whole answer ends in each format. */
+/** The finish of a non-streaming response in each format. */
 const endOf: Record<WireFormat, (answer: JsonObject) => unknown> = {
   'openai-chat': ({ choices }) => (choices as JsonObject[])[0]?.finish_reason,
   'openai-responses': ({ status, incomplete_details }) => [status, incomplete_details],
@@ -65,7 +65,7 @@ const endOf: Record<WireFormat, (answer: JsonObject) => unknown> = {
   gemini: ({ candidates }) => (candidates as JsonObject[])[0]?.finishReason,
 }
 
-/** How each format marks the end of a stream. */
+/** Each format's marker for the end of a stream. */
 const endIn: Record<WireFormat, (events: JsonObject[]) => unknown> = {
   'openai-chat': (events) => events.flatMap(({ choices }) => (choices as JsonObject[])[0]?.finish_reason ?? []).at(-1),
   'openai-responses': (events) => {

@@ -85,7 +85,7 @@ async function lookAround(
 const axe = () => readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Looked {
-  /** How many rules the page keeps. */
+  /** The number of axe rules that the page passes. */
   passes: number
   violations: string[]
 }

@@ -4,7 +4,7 @@ import { fill } from './fill.ts'
 import { serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
-/** What the pages show of records and settings that are defined in code. */
+/** Tests the pages with records and settings that are defined in code. */
 export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
   test('records that are defined in code are marked, and have no buttons that would change them', async ({
     browser,
