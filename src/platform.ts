@@ -39,7 +39,7 @@ export const platformClock: Clock = {
     }),
 }
 
-/** Whether to hold the body of a rejected request, with its reader locked. `Deno.serve` reads a cancelled or untouched body to its end. */
+/** Whether to hold the body of a rejected request, with its reader locked. `Deno.serve` reads a canceled or untouched body to its end. */
 export const holdsRejectedBodies: boolean = isDeno
 
 /** How long a client may keep sending after a response that closes its connection, in ms. If it is cut off sooner, it loses the response. */

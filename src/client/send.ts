@@ -74,7 +74,7 @@ export function startTimer(clock: Clock | undefined, ms: number, onTime: () => v
   if (!clock) return startPlatformTimer(ms, onTime)
   if (clock.setTimer) return clock.setTimer(ms, onTime)
   const stop = new AbortController()
-  clock.sleep(ms, stop.signal).then(onTime, () => {}) // cancelled
+  clock.sleep(ms, stop.signal).then(onTime, () => {}) // canceled
   return () => stop.abort()
 }
 

@@ -11,7 +11,7 @@ export type CancelDeadline = () => void
 const NEVER: CancelDeadline = () => {}
 
 /**
- * Calls `onExpire` once after `ms` unless it is cancelled; never if `ms` exceeds a timer's range. Returns a function rather than an object: V8
+ * Calls `onExpire` once after `ms` unless it is canceled; never if `ms` exceeds a timer's range. Returns a function rather than an object: V8
  * would learn to allocate such objects in the old heap (pretenuring), where they keep everything they refer to alive.
  */
 export function startDeadline(clock: Clock, ms: number, onExpire: () => void): CancelDeadline {
@@ -23,7 +23,7 @@ function createSleepDeadline(clock: Clock, ms: number, onExpire: () => void): Ca
   const stop = new AbortController()
   clock.sleep(ms, stop.signal).then(
     () => stop.signal.aborted || onExpire(),
-    () => {}, // cancelled: `sleep` rejects with the reason
+    () => {}, // canceled: `sleep` rejects with the reason
   )
   return () => stop.abort(CANCELLED) // without a reason, the platform creates a DOMException with a stack trace, which is slow
 }

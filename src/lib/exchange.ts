@@ -92,7 +92,7 @@ export interface PendingResponse {
 }
 
 /**
- * A function like `fetch`. If it has `raw`, the gateway calls that instead. `raw` must end a call as soon as it is cancelled, since the
+ * A function like `fetch`. If it has `raw`, the gateway calls that instead. `raw` must end a call as soon as it is canceled, since the
  * gateway has no other way to end it.
  */
 export interface UpstreamFetch {

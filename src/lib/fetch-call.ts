@@ -68,7 +68,7 @@ export function fetchCall(
     if (turn) await turn()
     const { headers } = response
     body = createFetchBody(response)
-    if (abort.signal.aborted) body.cancel(abort.signal.reason) // cancelled before the response arrived
+    if (abort.signal.aborted) body.cancel(abort.signal.reason) // canceled before the response arrived
     return { status: response.status, header: (name) => headers.get(name) ?? undefined, headers: () => headers, body }
   }
 

@@ -61,7 +61,7 @@ export interface InFlight {
   drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
 }
 
-/** How long to wait for cancelled requests, in ms. They respond and call their hooks immediately, unless the storage hangs. */
+/** How long to wait for canceled requests, in ms. They respond and call their hooks immediately, unless the storage hangs. */
 const CANCEL_TIMEOUT_MS = 1_000
 
 export type InFlightEntry = Slot<InFlightWork>

@@ -172,7 +172,7 @@ export function serveWithSteps(
   return awaitReply(request.log, runStepsFrom(0, request))
 }
 
-/** Resolves to the reply of a step or a route. Rejects if the client stops waiting; a stream that arrives later is cancelled. */
+/** Resolves to the reply of a step or a route. Rejects if the client stops waiting; a stream that arrives later is canceled. */
 export function awaitReply(
   { client: { scope } }: RequestLog,
   work: Reply | Response | Promise<Reply | Response>,

@@ -47,7 +47,7 @@ export interface Skip {
 /** A combo entry that was excluded: the request doesn't match its `when`, or its name doesn't resolve. */
 export interface ExcludedEntry {
   entry: string
-  /** The first part of its `when` that doesn't match, such as `when.tools`, or `unreachable`. */
+  /** The first part of the entry's `when` that doesn't match, such as `when.tools`, or `unreachable`. */
   skipped: string
   via: string
 }

@@ -233,7 +233,7 @@ test("a request counts once if the client's timeout expires before the response"
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test('many concurrent requests, some cancelled and some failing, leave nothing reserved', async () => {
+test('many concurrent requests, some canceled and some failing, leave nothing reserved', async () => {
   const reported = { tokens: 0 }
   const answer = metered({}, reported)
   const world = await openGate({

@@ -11,7 +11,7 @@ const rejection = (work: Promise<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   )
 
-test('everything added to a scope is cancelled once, in order, when the scope ends, unless it was removed', () => {
+test('everything added to a scope is canceled once, in order, when the scope ends, unless it was removed', () => {
   const cancelled: string[] = []
   const scope = new Scope()
   const gone = () => cancelled.push('gone')
@@ -25,7 +25,7 @@ test('everything added to a scope is cancelled once, in order, when the scope en
   assert.equal([scope.hasEnded, scope.reason === REASON], [true, true])
 })
 
-test('anything added to a scope that has ended is cancelled immediately', () => {
+test('anything added to a scope that has ended is canceled immediately', () => {
   const scope = new Scope()
   scope.end(REASON)
   const reasons: unknown[] = []

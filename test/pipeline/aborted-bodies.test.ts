@@ -55,7 +55,7 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
     assert.is((await asked).status, 499)
   })
 
-  test(`a small body sent to ${path} is cancelled if the client has already disconnected`, async () => {
+  test(`a small body sent to ${path} is canceled if the client has already disconnected`, async () => {
     const world = await openWorld()
     const abort = new AbortController()
     let cancelled = false

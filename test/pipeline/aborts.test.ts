@@ -136,7 +136,7 @@ test('a client that disconnects while the storage is slow causes no call', async
   assert.equal(world.told.attempts, [])
 })
 
-test('a fetch that ignores its signal delays no request, and its late response is cancelled', async () => {
+test('a fetch that ignores its signal delays no request, and its late response is canceled', async () => {
   let bring: (response: Response) => void = () => {}
   let cancelled = false
   const late = new ReadableStream({

@@ -6,7 +6,7 @@ import { answer, hedging } from './support/hedging.ts'
 
 const test = suite('two attempts whose calls end late')
 
-/** A `fetch` whose calls end some turns of the event loop after they are cancelled. */
+/** A `fetch` whose calls end some turns of the event loop after they are canceled. */
 function endingLate(fetch: UpstreamFetch): UpstreamFetch {
   const raw = (call: UpstreamCall): PendingResponse => {
     const pending = startCall(fetch, call)

@@ -45,7 +45,7 @@ for (const [when, chunks, fault] of [
     )
   })
 
-test('a stream is cancelled if one of its headers may quote a key', async () => {
+test('a stream is canceled if one of its headers may quote a key', async () => {
   const unreadable = new RangeError('unreadable')
   const knownKeys: KnownKeys = { list: () => Promise.reject(unreadable), getFinder: () => undefined }
   const cancelled: unknown[] = []

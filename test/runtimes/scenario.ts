@@ -78,7 +78,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     await cut
   })
 
-  test('cancelling a stream ends no other stream, after any number of responses', async () => {
+  test('canceling a stream ends no other stream, after any number of responses', async () => {
     for (let i = 0; i < 5; i++) await (await client.chat('Hi', i % 2 === 0)).text()
     const abort = new AbortController()
     const leaving = await client.chat('forever', true, { signal: abort.signal })

@@ -32,7 +32,7 @@ const untilAborted = (signal: AbortSignal | null | undefined): Promise<never> =>
     signal?.addEventListener('abort', () => reject(new Error(String(signal.reason.message))))
   })
 
-test('a cancelled call rejects with the same reason object, before the response and in its body', async () => {
+test('a canceled call rejects with the same reason object, before the response and in its body', async () => {
   const silent = callBy((_, init) => untilAborted(init?.signal))
   silent.cancel(REASON)
   assert.is(await rejection(silent.answer), REASON)
@@ -50,7 +50,7 @@ test('a cancelled call rejects with the same reason object, before the response 
   assert.is(await rejection(body.next()), REASON)
 })
 
-test('a cancelled call cancels a response that arrives later', async () => {
+test('a canceled call cancels a response that arrives later', async () => {
   let resolve = (_: Response) => {}
   const late = new Promise<Response>((settle) => {
     resolve = settle
@@ -64,7 +64,7 @@ test('a cancelled call cancels a response that arrives later', async () => {
   assert.is(await cancelled, REASON)
 })
 
-test('a cancelled call never ends normally, even when all bytes had arrived', async () => {
+test('a canceled call never ends normally, even when all bytes had arrived', async () => {
   for (const init of [{}, smallJson]) {
     const call = callBy(async () => new Response('{}', init))
     const { body } = await call.answer
@@ -74,7 +74,7 @@ test('a cancelled call never ends normally, even when all bytes had arrived', as
   }
 })
 
-test('a call that is cancelled during a read rejects with the same reason object, even if the bytes still arrive or fail', async () => {
+test('a call that is canceled during a read rejects with the same reason object, even if the bytes still arrive or fail', async () => {
   for (const end of [() => new ArrayBuffer(2), () => Promise.reject(new Error('a copy'))]) {
     const coming = Promise.withResolvers<void>()
     const answer = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => coming.promise.then(end) })
@@ -113,7 +113,7 @@ test('a call waits for the end of the event loop turn before it reads the respon
   assert.equal(steps.slice(0, 3), ['fetched', 'turned', 'read'])
 })
 
-test("a call through the host app's fetch that never settles ends when it is cancelled, in each phase", async () => {
+test("a call through the host app's fetch that never settles ends when it is canceled, in each phase", async () => {
   const never = new Promise<never>(() => {})
   const silent = callBy(() => never)
   silent.cancel(REASON)

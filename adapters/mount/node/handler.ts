@@ -11,7 +11,7 @@ import { rejectRequest } from './reject-request.ts'
 import { parseTarget } from './request-target.ts'
 import { hasLargeRest, sendWhole } from './whole-reply.ts'
 
-/** Sends a reply. Its stream is always read to the end or cancelled. */
+/** Sends a reply. Its stream is always read to the end or canceled. */
 function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse, reply: Reply): void {
   const { status, cookies, body } = reply
   const headers = cookies ? { ...reply.headers, 'set-cookie': [...cookies] } : reply.headers

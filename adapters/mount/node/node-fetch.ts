@@ -39,7 +39,7 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   })
 }
 
-/** Starts a call that can be cancelled before the engine has loaded. */
+/** Starts a call that can be canceled before the engine has loaded. */
 function startLater(engine: Promise<Engine>, call: UpstreamCall): PendingResponse {
   let started: PendingResponse | undefined
   let cancelled: { reason: unknown } | undefined

@@ -116,7 +116,7 @@ export class InFlightCall implements Dispatcher.DispatchHandler, PendingResponse
   }
 
   cancel(reason?: unknown): void {
-    if (this.isOver) return // most translated streams are cancelled after their end, and creating an error with its stack trace is slow
+    if (this.isOver) return // most translated streams are canceled after their end, and creating an error with its stack trace is slow
     this.#fail(reason instanceof Error ? reason : new DOMException('The call was cancelled.', 'AbortError'))
   }
 

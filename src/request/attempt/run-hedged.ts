@@ -23,7 +23,7 @@ async function isSlower(first: Attempt, running: Promise<Outcome>, { clock, dela
   })
 }
 
-/** Makes a second attempt in parallel with a slow one. The first response wins, and the other attempt is cancelled. */
+/** Makes a second attempt in parallel with a slow one. The first response wins, and the other attempt is canceled. */
 async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge: Hedge): Promise<Outcome> {
   const { budget } = hedge
   if (!budget.spend()) return running

@@ -191,7 +191,7 @@ class TranslatedStream implements RelayedStream {
   /** Ends the stream with the provider's error, without the credentials that it may quote. */
   async #sendProviderError({ error, send }: PendingError): Promise<void> {
     const secrets = [...this.#secrets, ...(await this.#knownKeys())]
-    if (this.#phase !== 'reading') return // cancelled or failed in the meantime
+    if (this.#phase !== 'reading') return // canceled or failed in the meantime
     this.#stopReading()
     const { message, code, param, ...rest } = error
     const clean: CanonicalError = { ...rest, message: maskSecrets(message, secrets) }

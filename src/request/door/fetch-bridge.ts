@@ -34,7 +34,7 @@ export interface FetchHandlersOptions extends BodyOptions {
 }
 
 interface BodyOptions {
-  /** Whether the platform keeps reading a request body that was cancelled or never read. Then the body of a rejected request is held. */
+  /** Whether the platform keeps reading a request body that was canceled or never read. Then the body of a rejected request is held. */
   holdsRejected: boolean
 }
 
@@ -185,7 +185,7 @@ function readBody(request: Request, maxBytes: number, holdsRejected: boolean): P
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
   const whole = body.whole()
-  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), broken) // reading it as a whole can't be cancelled
+  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), broken) // reading it as a whole can't be canceled
   return readWhileConnected(
     readAll(holdsRejected ? keepOpen(body) : body, maxBytes, createTooLargeError),
     request,

@@ -89,7 +89,7 @@ test("the body queue doesn't touch a source that has ended, because its connecti
   assert.equal(seen, ['pause'])
 })
 
-test('the body queue drops what has arrived when it is cancelled', async () => {
+test('the body queue drops what has arrived when it is canceled', async () => {
   const { body, seen, push } = queue()
   push('a')
   body.cancel('enough')

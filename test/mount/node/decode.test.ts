@@ -105,7 +105,7 @@ test('responses with an unsupported encoding are rejected, and their connection 
   assert.match(String(error), /content encoding "x-unknown"/)
 })
 
-test('cancelling a compressed response stops its upstream', async () => {
+test('canceling a compressed response stops its upstream', async () => {
   const closed = Promise.withResolvers<void>()
   const upstream = await httpUpstream((_, res) => {
     res.on('close', closed.resolve)

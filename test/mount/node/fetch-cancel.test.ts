@@ -57,7 +57,7 @@ test('a paused upstream that closes or resets has no effect on other calls', asy
   }
 })
 
-test('cancelling a call over undici before it is connected rejects immediately and abandons the connection', async () => {
+test('canceling a call over undici before it is connected rejects immediately and abandons the connection', async () => {
   const { url, sockets } = await raw(() => {})
   const pending = fetch.raw(call(url))
   const reason = new Error('enough')
@@ -67,7 +67,7 @@ test('cancelling a call over undici before it is connected rejects immediately a
   await noneLeft(sockets)
 })
 
-test('cancelling a call over undici while it connects leaves no connection', async () => {
+test('canceling a call over undici while it connects leaves no connection', async () => {
   const asked = Promise.withResolvers<void>()
   const { url, server } = await raw(() => asked.resolve())
   let connections = 0
@@ -90,7 +90,7 @@ test('cancelling a call over undici while it connects leaves no connection', asy
   assert.is(connections, 1)
 })
 
-test('cancelling a call over undici before its headers rejects immediately and closes the connection', async () => {
+test('canceling a call over undici before its headers rejects immediately and closes the connection', async () => {
   const asked = Promise.withResolvers<void>()
   const { url, sockets } = await raw(() => asked.resolve())
   const pending = fetch.raw(call(url))
@@ -100,7 +100,7 @@ test('cancelling a call over undici before its headers rejects immediately and c
   await noneLeft(sockets)
 })
 
-test('cancelling a call over undici mid-body closes the connection and rejects pending and later reads', async () => {
+test('canceling a call over undici mid-body closes the connection and rejects pending and later reads', async () => {
   const { url, sockets } = await raw((socket) => socket.write(`${OK}content-length: 99\r\n\r\nhalf`))
   const pending = fetch.raw(call(url))
   const { body } = await pending.response
@@ -113,14 +113,14 @@ test('cancelling a call over undici mid-body closes the connection and rejects p
   await noneLeft(sockets)
 })
 
-test('cancelling a body drops what has arrived', async () => {
+test('canceling a body drops what has arrived', async () => {
   const { url } = await raw((socket) => socket.write(`${OK}content-length: 99\r\n\r\nhalf`))
   const { body } = await fetch.raw(call(url)).response
   body.cancel()
   await rejection(body.next())
 })
 
-test("cancelling a finished call does nothing and doesn't affect its connection", async () => {
+test("canceling a finished call does nothing and doesn't affect its connection", async () => {
   const { url, sockets } = await http((_, res) => res.end('ok'))
   const pending = fetch.raw(call(url))
   const { body } = await pending.response
@@ -143,7 +143,7 @@ test("an unread body doesn't block its connection for the next call", async () =
   assert.is(sockets.size, 1)
 })
 
-test("the response of a cancelled call doesn't have to be handled", async () => {
+test("the response of a canceled call doesn't have to be handled", async () => {
   const { url } = await raw(() => {})
   const fresh = createNodeFetch()
   closers.push(fresh.close)
@@ -151,7 +151,7 @@ test("the response of a cancelled call doesn't have to be handled", async () => 
   for (let i = 0; i < 20; i += 1) await turn() // the runner fails on a rejection that nobody handles
 })
 
-test('the first call can be cancelled while undici is loading', async () => {
+test('the first call can be canceled while undici is loading', async () => {
   const { url, sockets } = await raw(() => assert.unreachable())
   const fresh = createNodeFetch()
   const pending = fresh.raw(call(url))

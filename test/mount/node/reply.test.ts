@@ -185,7 +185,7 @@ test('a Node response that the host app has already ended is left alone', async 
   await body.cancelled
 })
 
-test('a stream is cancelled if the host app has already responded', async () => {
+test('a stream is canceled if the host app has already responded', async () => {
   const body = source()
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
   const { url } = await lab.listen((req, res) => {
@@ -196,7 +196,7 @@ test('a stream is cancelled if the host app has already responded', async () => 
   await body.cancelled
 })
 
-test('a stream is cancelled if the host app is already responding', async () => {
+test('a stream is canceled if the host app is already responding', async () => {
   const body = source()
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
   const { url } = await lab.listen((req, res) => {

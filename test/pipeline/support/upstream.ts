@@ -16,7 +16,7 @@ export interface FakeUpstream extends Fetch {
   readonly calls: Call[]
   /** The providers that were called, in order. */
   readonly providers: string[]
-  /** The number of calls that have neither ended nor been cancelled. */
+  /** The number of calls that have neither ended nor been canceled. */
   readonly open: number
   /** The number of bytes read from all bodies. */
   readonly pulled: number

@@ -25,7 +25,7 @@ export function createBlocks() {
       end(index)
       open.set(index, create())
     },
-    /** Returns whether a block is open at this index. */
+    /** Adds a delta to the block at this index. Returns `false` if no block is open there. */
     add(index: unknown, delta: JsonObject): boolean {
       const block = open.get(index)
       block?.add(delta)
