@@ -189,6 +189,7 @@ test("the setup prints build progress to stderr, so that stdout contains only th
   const place = await project(await mkdtemp(join(folder, 'json-')), {
     ...BUILDS,
     'src/cli/catalog/check.ts': "console.log('checked')",
+    'src/cli/config-schema/write.ts': '',
     'node_modules/tsup/dist/cli-default.js': `
 import { mkdirSync, writeFileSync } from 'node:fs'
 console.log('built')
@@ -327,6 +328,7 @@ const BUILDS = {
   'package-lock.json': '{"packages":{"":{}}}',
   'node_modules/.package-lock.json': '{"packages":{"":{}}}',
   'src/cli/catalog/check.ts': '',
+  'src/cli/config-schema/write.ts': '',
   'node_modules/tsup/package.json': '{"type":"module"}',
   'node_modules/tsup/dist/cli-default.js': `
 import { mkdirSync, writeFileSync } from 'node:fs'
