@@ -68,8 +68,7 @@ test('each variable belongs to a built-in provider', async () => {
   const any = new Proxy({}, { get: (_, name) => (String(name).endsWith('_API_KEY') ? KEY : undefined) })
   const found = await apply(any)
   assert.ok(found.length > 10)
-  for (const { provider, problem: problem } of found)
-    assert.equal([provider in defaultCatalog, problem], [true, undefined])
+  for (const { provider, problem } of found) assert.equal([provider in defaultCatalog, problem], [true, undefined])
 })
 
 test('updates the key when the variable changes, and removes the connection when the variable is gone', async () => {

@@ -18,11 +18,13 @@ export function policiesAreEdited(test: Suite<{ browser?: Browser }>): void {
       }
       for (const [link, { button, tags }] of Object.entries(forms)) {
         await edit(page, link, button)
-        for (const [at, [key, value]] of [
-          ['zdr', 'true'],
-          ['training', 'false'],
-          ['region', 'eu'],
-        ].entries()) {
+        for (const [at, [key, value]] of (
+          [
+            ['zdr', 'true'],
+            ['training', 'false'],
+            ['region', 'eu'],
+          ] as const
+        ).entries()) {
           await dialog.getByRole('button', { name: 'Add tag' }).click()
           await dialog.getByLabel('Key', { exact: true }).nth(at).fill(key)
           await dialog.getByLabel('Value', { exact: true }).nth(at).fill(value)
