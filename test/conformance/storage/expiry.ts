@@ -7,12 +7,12 @@ export const ODD_TTLS = [0, -1, 0.5, 1e13, Number.NaN, Number.POSITIVE_INFINITY,
 /** `ttlMs`. */
 export function storageExpiry(test: StorageTest): void {
   test('returns a value until it expires, and then treats it as absent', async ({ storage, passTime, other }) => {
-    await storage.set('brief', 'value', { ttlMs: 1_000 })
-    await storage.set('long', 'value', { ttlMs: 60_000 })
-    await passTime(500)
+    await storage.set('brief', 'value', { ttlMs: 10_000 })
+    await storage.set('long', 'value', { ttlMs: 600_000 })
+    await passTime(5_000)
     assert.is((await storage.get('brief'))?.value, 'value')
     assert.is((await storage.list('')).length, 2)
-    await passTime(600)
+    await passTime(6_000)
     for (const view of [storage, await other()]) {
       assert.is(await view.get('brief'), undefined)
       for (const limit of [1, 10]) {
@@ -40,14 +40,14 @@ export function storageExpiry(test: StorageTest): void {
   })
 
   test('starts the TTL at the last write, and never expires without `ttlMs`', async ({ storage, passTime }) => {
-    await storage.set('renewed', 'value', { ttlMs: 1_000 })
-    await storage.set('kept', 'value', { ttlMs: 1_000 })
-    await passTime(700)
-    await storage.set('renewed', 'value', { ttlMs: 1_000 })
+    await storage.set('renewed', 'value', { ttlMs: 10_000 })
+    await storage.set('kept', 'value', { ttlMs: 10_000 })
+    await passTime(7_000)
+    await storage.set('renewed', 'value', { ttlMs: 10_000 })
     await storage.set('kept', 'value')
-    await passTime(700)
+    await passTime(7_000)
     assert.is((await storage.get('renewed'))?.value, 'value')
-    await passTime(400)
+    await passTime(4_000)
     assert.is(await storage.get('renewed'), undefined)
     await passTime(100_000)
     assert.is((await storage.get('kept'))?.value, 'value')
