@@ -2,6 +2,7 @@ import { decodeUtf8Lenient } from '../../lib/bytes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ClientFormat } from '../../types.ts'
+import type { GuardPart } from './guard.ts'
 import { createRefusal } from './guard-refusal.ts'
 import { joinLists, type ReadPart, readParts } from './read-parts.ts'
 import { refusalFormats } from './refusals/refusal-formats.ts'
@@ -44,8 +45,7 @@ export async function checkAnswer(
   return { body: JSON.stringify(refusalFormats[format].writeWhole(exact, reason, choices)), refused: decision }
 }
 
-const createTextPart = (text: string) =>
-  ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false }) as const satisfies object
+const createTextPart = (text: string): GuardPart => ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false })
 
 /** Checks the parts, and then the texts that follow each other in a message, joined. */
 async function checkParts(parts: readonly ReadPart[], run: GuardRun): Promise<GuardDecision> {

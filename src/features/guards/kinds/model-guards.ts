@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import type { Guard, GuardPart } from '../guard.ts'
+import type { Guard, GuardContext, GuardPart } from '../guard.ts'
 
 /** A moderation model and the categories to refuse. */
 export interface ModerationRules {
@@ -13,7 +13,19 @@ const MODEL_TIMEOUT_MS = 5_000
 
 /** Texts that people or models wrote. */
 const WRITTEN: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 'tool-result', 'reasoning', 'media'])
-const listWritten = (parts: readonly GuardPart[]) => parts.filter(({ kind }) => WRITTEN.has(kind))
+
+/** Creates a guard that calls a model, unless there is nothing to check. */
+const createModelGuard = (
+  terms: Pick<Guard, 'name'> & Partial<Guard>,
+  ask: (written: readonly GuardPart[], callModel: GuardContext['callModel']) => ReturnType<Guard['check']>,
+): Guard => ({
+  timeoutMs: MODEL_TIMEOUT_MS,
+  ...terms,
+  check({ parts }, { callModel }) {
+    const written = parts.filter(({ kind }) => WRITTEN.has(kind))
+    return written.length === 0 ? undefined : ask(written, callModel)
+  },
+})
 
 /** Creates a guard that calls a moderation model. */
 export function createModerationGuard({
@@ -21,23 +33,17 @@ export function createModerationGuard({
   thresholds,
   ...terms
 }: Pick<Guard, 'name'> & Partial<Guard> & ModerationRules): Guard {
-  return {
-    timeoutMs: MODEL_TIMEOUT_MS,
-    ...terms,
-    async check({ parts }, { callModel }) {
-      const written = listWritten(parts)
-      if (written.length === 0) return undefined
-      const { results } = await callModel('/v1/moderations', { model, input: written.map(({ text }) => text) })
-      if (!Array.isArray(results) || results.length !== written.length)
-        throw new TypeError('The moderation model returned no result for some texts.')
-      const found = written.flatMap(({ id }, at) => {
-        const category = findCategory(results[at], thresholds)
-        return category === undefined ? [] : [{ id, category }]
-      })
-      const [first] = found
-      return first && { verdict: 'refuse', category: first.category, ids: found.map(({ id }) => id) }
-    },
-  }
+  return createModelGuard(terms, async (written, callModel) => {
+    const { results } = await callModel('/v1/moderations', { model, input: written.map(({ text }) => text) })
+    if (!Array.isArray(results) || results.length !== written.length)
+      throw new TypeError('The moderation model returned no result for some texts.')
+    const found = written.flatMap(({ id }, at) => {
+      const category = findCategory(results[at], thresholds)
+      return category === undefined ? [] : [{ id, category }]
+    })
+    const [first] = found
+    return first && { verdict: 'refuse', category: first.category, ids: found.map(({ id }) => id) }
+  })
 }
 
 function findCategory(result: unknown, thresholds: ModerationRules['thresholds']): string | undefined {
@@ -71,25 +77,19 @@ export function createJudgeGuard({
 Policy: ${policy}
 
 Reply with one JSON object and nothing else: {"verdict":"allow"} if all texts comply, or {"verdict":"refuse","ids":["..."],"category":"one-or-two-words"} with the ids of the texts that don't.`
-  return {
-    timeoutMs: MODEL_TIMEOUT_MS,
-    ...terms,
-    async check({ parts }, { callModel }) {
-      const written = listWritten(parts)
-      if (written.length === 0) return undefined
-      const content = JSON.stringify(
-        written.map(({ id, role, text, before }) => ({ id, role, ...(before !== undefined && { before }), text })),
-      )
-      const answer = await callModel('/v1/chat/completions', {
-        ...{ model, temperature: 0, stream: false, response_format: { type: 'json_object' } },
-        messages: [
-          { role: 'system', content: instructions },
-          { role: 'user', content },
-        ],
-      })
-      return readVerdict(answer)
-    },
-  }
+  return createModelGuard(terms, async (written, callModel) => {
+    const content = JSON.stringify(
+      written.map(({ id, role, text, before }) => ({ id, role, ...(before !== undefined && { before }), text })),
+    )
+    const answer = await callModel('/v1/chat/completions', {
+      ...{ model, temperature: 0, stream: false, response_format: { type: 'json_object' } },
+      messages: [
+        { role: 'system', content: instructions },
+        { role: 'user', content },
+      ],
+    })
+    return readVerdict(answer)
+  })
 }
 
 function readVerdict({ choices }: JsonObject): ReturnType<Guard['check']> {
