@@ -195,3 +195,19 @@ test('a provider error in the middle of a stream reaches the client', async () =
   assert.match(text, 'Overloaded')
   assert.not.match(text, '[DONE]')
 })
+
+test('a stream that is refused in its first chunk still starts, so that clients can read its end', async () => {
+  const events = [
+    [chatChunk({ role: 'assistant', content: '' }), chatChunk({ content: WORD }), ...chatEvents().slice(-3)].join(''),
+  ]
+  for (const [client, start] of [
+    ['anthropic-messages', 'message_start'],
+    ['openai-responses', 'response.created'],
+    ['ai-sdk', 'stream-start'],
+  ] as const) {
+    const { say } = await openWorld([builtIn], { events })
+    const text = await (await say(client, 'Hi', { stream: true })).text()
+    assert.match(text, start)
+    assert.not.match(text, WORD)
+  }
+})

@@ -75,6 +75,7 @@ export class GuardedStream implements RelayedStream {
       }
       if (isEnd) for (const channel of this.#channels.values()) channel.isOver = true
       const refusal = isEnd || chunk === 'late' || this.#isDue() ? await this.#check(isEnd) : undefined
+      if (refusal) await this.#passStart()
       const events = passed + this.#release()
       if (refusal) return encodeUtf8(events + this.#refuse(refusal))
       this.#isOver = isEnd
@@ -304,6 +305,17 @@ export class GuardedStream implements RelayedStream {
     channel.before = (channel.before + text).slice(-CONTEXT)
     this.#heldLength -= length
     this.#sentLength += length
+  }
+
+  /** Passes the events before the first text, without which clients can't read the end of a refused stream. */
+  async #passStart(): Promise<void> {
+    for (const held of this.#queue) {
+      if (held.channels.size > 0) return
+      const parts = held.whole.map(({ part }) => part)
+      const decision = await this.#terms.run.check({ parts, stage: 'answer', final: true }, this.#guards)
+      if (decision.kind !== 'passed' || decision.texts.size > 0) return
+      held.whole = []
+    }
   }
 
   /** Ends the stream in the client's format. */
