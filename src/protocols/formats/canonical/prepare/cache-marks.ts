@@ -50,8 +50,8 @@ interface MarkedRequest extends MarkableItems {
 }
 
 /**
- * Keeps the cache marks that the target supports. If there are too many, it keeps the last ones, which cover the longest prefixes. The mark on the
- * whole request also takes a slot. Unless `takesAuto`, it becomes a mark on the last item.
+ * Keeps the cache marks that the target supports. If there are too many, it keeps the last one of the conversation, of the instructions, and of the
+ * tools, and then the latest others. The mark on the whole request also takes a slot. Unless `takesAuto`, it becomes a mark on the last item.
  */
 export function fitCacheMarks(
   request: MarkedRequest,
@@ -81,13 +81,20 @@ export function fitCacheMarks(
   const autoSlots = auto && hasLifetimes && takesAuto ? 1 : 0
   const slots = traits.cacheMarks === 'none' ? 0 : traits.maxCacheMarks - autoSlots
   const marked = candidates.filter(({ item }) => item.cache)
-  for (const candidate of marked.slice(0, Math.max(0, marked.length - slots))) drop(candidate)
+  for (const candidate of rankMarks(marked).slice(slots)) drop(candidate)
   if (!hasLifetimes) return { ...copy, auto }
 
   const whole: { cache?: CacheMark } = takesAuto && auto ? { cache: auto } : {}
   fitLifetimes([...marked.map(({ item }) => item), whole], target)
   if (whole.cache && last?.item.cache && last.item.cache.ttl !== whole.cache.ttl) whole.cache = last.item.cache // both apply to the last block
   return { ...copy, auto: whole.cache }
+}
+
+/** Sorts marks by importance: the last one of each part of the prefix, then the others from the back, which cover the longest prefixes. */
+function rankMarks(marked: readonly MarkCandidate[]): MarkCandidate[] {
+  const areas = [['tools'], ['instructions'], ['input', 'assistant', 'results', 'result-parts']]
+  const lastOfEach = areas.flatMap((area) => marked.findLast(({ within }) => area.includes(within)) ?? [])
+  return [...new Set([...lastOfEach.reverse(), ...marked.toReversed()])]
 }
 
 /** Limits the lifetimes to the two that Anthropic supports. A longer one must not follow a shorter one. */

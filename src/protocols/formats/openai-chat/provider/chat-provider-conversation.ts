@@ -62,12 +62,17 @@ const isNotEmpty = ({ role, name, content, ...more }: WireAssistantMessage): boo
 
 /** Writes a tool's result. The format can't mark errors, so the text of an error begins with `Error: `. */
 function writeResult({ content, isError, cache }: ToolResult, target: TargetContext) {
-  const last = content.at(-1)
-  const markedContent = cache && last && last.type !== 'video' ? [...content.slice(0, -1), { ...last, cache }] : content
+  const last = content.findLastIndex((one) => one.type !== 'video' && !isBlankText(one))
+  const part = content[last]
+  const isMarkable = cache && part && part.type !== 'video'
+  if (cache && !isMarkable) target.warnings.noteDropped(target.warnings.getPath(cache, 'cache'))
+  const markedContent = isMarkable ? content.with(last, { ...part, cache }) : content
   const output = writeTexts(markedContent, target, '\n')
   if (!isError) return output
   return typeof output === 'string' ? `Error: ${output}` : [{ type: 'text' as const, text: 'Error: ' }, ...output]
 }
+
+const isBlankText = (part: UserPart) => part.type === 'text' && part.text.trim() === ''
 
 function joinInstructions(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = []

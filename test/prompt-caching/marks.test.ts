@@ -1,0 +1,167 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import { whole } from '../formats/cases/answers.ts'
+import { ask, type Question } from '../formats/cases/support.ts'
+import { converseAnswer } from '../formats/support/event-stream.ts'
+import { json } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { listMarks } from './support/marks.ts'
+
+const test = suite("prompt caching: the client's own marks")
+
+type Target = Pick<Question, 'client' | 'model' | 'answer'> & Partial<Question>
+
+const messages: Target = {
+  ...{ client: 'anthropic-messages', model: 'anthropic/claude-sonnet-4-5' },
+  answer: () => json(whole['anthropic-messages']),
+}
+const chatToClaude: Target = { ...messages, client: 'openai-chat' }
+const bedrock: Target = {
+  ...{ client: 'anthropic-messages', model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0' },
+  ...{ catalog: defaultCatalog, connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }] },
+  answer: () => json(converseAnswer()),
+}
+const vertex: Target = {
+  ...{ client: 'anthropic-messages', model: 'vertex/claude-sonnet-4-5', catalog: defaultCatalog },
+  connections: [{ provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'p' } }],
+  answer: () => json(whole['anthropic-messages']),
+}
+const responses: Target = {
+  ...{ client: 'openai-chat', model: 'openai/gpt-5.6' },
+  catalog: { openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses' } },
+  answer: () => json(whole['openai-responses']),
+}
+
+const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
+const text = (words: string, more: JsonObject = {}) => ({ type: 'text', text: words, ...more })
+const user = (...content: JsonObject[]) => ({ role: 'user', content })
+const said = (...content: JsonObject[]) => ({ role: 'assistant', content })
+const tool = (more: JsonObject = {}) => ({ name: 'f', input_schema: { type: 'object' }, ...more })
+const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
+const result = (id: string, more: JsonObject = {}) => ({
+  ...{ type: 'tool_result', tool_use_id: id },
+  content: [text(`result of ${id}`)],
+  ...more,
+})
+
+const blanks: Record<string, JsonObject> = {
+  'a blank text': text(' \n'),
+  'an empty text': text(''),
+  thinking: { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
+  'redacted thinking': { type: 'redacted_thinking', data: 'ZGF0YQ==' },
+}
+for (const [what, last] of Object.entries(blanks))
+  test(`check 14: the mark of a conversation that ends with ${what} is on the block before it`, async () => {
+    const turns = last.type === 'text' ? [user(text('a'), last)] : [user(text('a')), said(last)]
+    const { sent, response } = await ask({ ...vertex, body: { ...mark(), messages: turns } })
+    assert.is(response.status, 200)
+    assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'a' }])
+  })
+
+test('check 15: three parallel results whose turn has one mark get one mark', async () => {
+  const turns = [
+    user(text('a')),
+    said(use('t1'), use('t2'), use('t3')),
+    user(result('t1'), result('t2'), result('t3', mark())),
+  ]
+  const { sent } = await ask({ ...bedrock, body: { tools: [tool()], messages: turns } })
+  assert.is(listMarks(sent).length, 1)
+})
+
+test('check 16: a block that the target does not get has no mark, and its mark takes no slot', async () => {
+  const turns = [
+    user(text('a', mark())),
+    said(text('b', mark())),
+    user(text('c', mark())),
+    said(text('', mark()), text('d')),
+    user(text('e', mark())),
+  ]
+  const { sent } = await ask({ ...bedrock, body: { messages: turns } })
+  assert.equal(
+    listMarks(sent).map(({ text: marked }) => marked),
+    ['a', 'b', 'c', 'e'],
+  )
+})
+
+test('check 18: a mark that a client sets only on its tools is untouched', async () => {
+  const body = { tools: [tool(mark('1h'))], messages: [user(text('a'))] }
+  for (const target of [messages, bedrock, vertex])
+    assert.equal(
+      listMarks((await ask({ ...target, body })).sent).map(({ place, ttl }) => [place, ttl]),
+      [['tools', '1h']],
+    )
+})
+
+const four = {
+  tools: [tool(mark())],
+  system: [text('Be brief.', mark())],
+  messages: [user(text('a', mark())), said(text('b')), user(text('c', mark()))],
+}
+
+test('check 19: four marks of a client stay four', async () => {
+  for (const target of [messages, bedrock, vertex])
+    assert.is(listMarks((await ask({ ...target, body: four })).sent).length, 4)
+})
+
+test('check 20: a mark on the whole request and four others are four in all, with one warning', async () => {
+  const turns = [...four.messages, said(text('d')), user(text('e'))]
+  const { sent, warned } = await ask({ ...bedrock, body: { ...four, messages: turns, ...mark() } })
+  assert.equal(
+    listMarks(sent).map(({ text: marked }) => marked),
+    ['f', 'Be brief.', 'c', 'e'],
+  )
+  assert.equal(warned, ['dropped:messages[0].content[0].cache_control'])
+})
+
+test('check 20: of too many marks, the last of the tools, of the instructions, and of the conversation stay', async () => {
+  const body = {
+    tools: [tool(mark())],
+    system: [text('One.', mark()), text('Two.', mark())],
+    messages: [user(text('a', mark())), said(text('b', mark())), user(text('c', mark()))],
+  }
+  const { sent, warned } = await ask({ ...bedrock, body })
+  assert.equal(
+    listMarks(sent).map(({ text: marked }) => marked),
+    ['f', 'Two.', 'b', 'c'],
+  )
+  assert.equal(warned, ['dropped:messages[0].content[0].cache_control', 'dropped:system[0].cache_control'])
+})
+
+test('check 21: an hour after five minutes becomes five minutes, with a warning', async () => {
+  const body = { system: [text('Be brief.', mark('5m'))], messages: [user(text('a', mark('1h')))] }
+  const { sent, warned } = await ask({ ...bedrock, body })
+  assert.equal(
+    listMarks(sent).map(({ ttl }) => ttl),
+    ['5m', '5m'],
+  )
+  assert.equal(warned, ['replaced:messages[0].content[0].cache_control.ttl'])
+})
+
+test('check 22: a mark on the whole request is on the last block at Vertex, without a loss', async () => {
+  const body = { ...mark(), messages: [user(text('a')), said(text('b')), user(text('c'), text('d'))] }
+  const { sent, warned } = await ask({ ...vertex, body })
+  assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'd' }])
+  assert.equal([sent.cache_control, warned], [undefined, []])
+})
+
+for (const ttl of ['12h', '30m'])
+  test(`check 23: a breakpoint of ${ttl} becomes an hour at Anthropic, in a valid order`, async () => {
+    const breakpoint = (lifetime: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ttl: lifetime } })
+    const turns = [
+      { role: 'system', content: [text('Be brief.', breakpoint(ttl))] },
+      user(text('a', mark())),
+      { role: 'assistant', content: 'b' },
+      user(text('c', breakpoint(ttl))),
+    ]
+    const { sent } = await ask({ ...chatToClaude, body: { messages: turns } })
+    assert.equal(
+      listMarks(sent).map(({ ttl: sentTtl }) => sentTtl),
+      ['1h', '5m', '5m'],
+    )
+  })
+
+test('check 24: a `cache_control` in Chat becomes a breakpoint at Responses', async () => {
+  const { sent } = await ask({ ...responses, body: { messages: [user(text('a', mark())), user(text('b'))] } })
+  const marked = { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }
+  assert.equal((sent.input as JsonObject[])[0]?.content, [marked])
+})
