@@ -171,6 +171,7 @@ function addActions<T>(
 /** Messages for strings that don't match their pattern. */
 const textForms: Readonly<Record<TextForm, string>> = {
   customId: 'must be 1 to 200 letters, digits, ".", "_", or "-"',
+  guardName: 'must be 1 to 64 letters, digits, ".", "_", or "-", and not "none"',
   tagName: 'must be 1 to 64 letters, digits, ".", "_", or "-", and start with a letter',
   comboName: 'must consist of letters, digits, "-", "_", or "."',
   resource: 'must be only the name, not the URL',
@@ -206,6 +207,8 @@ const listItems: Readonly<Record<ListItems, ListTexts>> = {
     says: 'must be an array of prices, each with "above"',
     tooMany: (most) => `must not have more than ${most} tiers`,
   },
+  guards: { says: 'must be an array of guard names', tooMany: (most) => `must not contain more than ${most} guards` },
+  texts: { says: 'must be an array of strings', tooMany: (most) => `must not contain more than ${most} strings` },
   conditions: { says: 'must be an array of "content" and "schema"', tooMany: () => 'must not contain duplicates' },
 }
 

@@ -41,6 +41,7 @@ export interface TextShape {
 /** The kinds of strings that have a pattern. */
 export type TextForm =
   | 'customId'
+  | 'guardName'
   | 'tagName'
   | 'comboName'
   | 'resource'
@@ -84,7 +85,7 @@ export interface ChoiceShape {
 export type RefusedChoice = 'conditional' | 'round-robin'
 
 /** The contents of lists, for error messages. */
-export type ListItems = 'modelIds' | 'models' | 'entries' | 'kinds' | 'conditions' | 'tiers'
+export type ListItems = 'modelIds' | 'models' | 'entries' | 'kinds' | 'conditions' | 'tiers' | 'guards' | 'texts'
 
 export interface ListShape {
   readonly type: 'list'

@@ -1,0 +1,121 @@
+import { type InputOf, ignoredInUpdates, type RecordFields, removable, type ShownOf } from './record-fields.ts'
+import { choice, list, map, type Shape, text, time } from './shapes.ts'
+
+/** An option of a guard. */
+interface GuardOption<T = unknown> {
+  readonly shape: Shape<T>
+  readonly isOptional: boolean
+}
+
+const required = <T>(shape: Shape<T>) => ({ shape, isOptional: false }) as const
+const optional = <T>(shape: Shape<T>) => ({ shape, isOptional: true }) as const
+
+const word = text({ isNonEmpty: true, max: 200 })
+const words = (max: number) => list(word, { items: 'texts', max, isNonEmpty: true })
+const count: Shape<number> = { type: 'number', min: 1, isWhole: true }
+const choices = <const T extends string>(of: readonly T[]) =>
+  list(choice(of), { items: 'texts', max: of.length, isNonEmpty: true })
+
+/** The name of a guard. */
+export const guardName = text({ pattern: /^(?!none$)[\w.-]{1,64}$/, form: 'guardName', isPathPart: true })
+
+/** Names of guards in records. */
+export const guardNames = list(guardName, { items: 'guards', max: 100, isNonEmpty: true })
+
+/** The options of all guards. */
+export const guardTerms = {
+  on: optional(choices(['request', 'answer'])),
+  as: optional(choice(['error', 'answer'])),
+  message: optional(text({ isNonEmpty: true, max: 1_000 })),
+  older: optional(choice(['remove', 'refuse'])),
+  onError: optional(choice(['refuse', 'pass'])),
+  timeoutMs: optional(count),
+  mode: optional(choice(['enforce', 'watch'])),
+  media: optional(choice(['pass', 'refuse'])),
+  remote: optional(choice(['pass', 'refuse'])),
+  hold: optional(choice(['window', 'all'])),
+  maxMatch: optional(count),
+} as const
+
+const action = { action: optional(choice(['refuse', 'mask', 'replace', 'remove'])) }
+
+/** The kinds of built-in guards, each with its options. Options of the same name have the same shape. */
+export const guardKinds = {
+  words: { words: required(words(1_000)), ...action },
+  pii: { types: optional(choices(['email', 'card', 'iban', 'ssn', 'phone', 'ip'])), ...action },
+  secrets: action,
+  invisible: action,
+  size: {
+    maxCharacters: optional(count),
+    maxTurns: optional(count),
+    maxTools: optional(count),
+    maxMedia: optional(count),
+  },
+  tools: {
+    allow: optional(words(1_000)),
+    deny: optional(words(1_000)),
+    hosted: optional(choice(['pass', 'refuse'])),
+  },
+  moderation: {
+    model: required(word),
+    thresholds: optional(map({ name: word, of: { type: 'number', min: 0, max: 1 } as Shape<number>, max: 100 })),
+  },
+  judge: { model: required(word), policy: required(text({ isNonEmpty: true, max: 20_000 })) },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, GuardOption>>>>
+
+export type GuardKind = keyof typeof guardKinds
+
+/** The options of all kinds. */
+type KindOptions = Intersection<(typeof guardKinds)[GuardKind]>
+type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer All) => void ? All : never
+
+type Fields<Options> = {
+  readonly [N in keyof Options]: {
+    readonly shape: Options[N] extends GuardOption<infer T> ? Shape<T> : never
+    readonly isOptional: true
+    readonly inputs: typeof removable
+  }
+}
+
+/** Makes fields of options. Their kind decides which ones a guard needs. */
+const toFields = <Options extends object>(options: Options) =>
+  Object.fromEntries(
+    Object.entries(options).map(([field, { shape }]) => [field, { shape, isOptional: true, inputs: removable }]),
+  ) as Fields<Options> // the same fields
+
+/** The fields of a guard. */
+export const guardFields = {
+  /** Settings, groups, keys, and combos refer to it; it can't change. */
+  name: {
+    shape: guardName,
+    isStorageKey: true,
+    inputs: { create: 'required', update: { as: 'same', shape: text() }, put: 'required' },
+  },
+  kind: {
+    shape: choice(Object.keys(guardKinds) as GuardKind[]),
+    isEssential: true,
+    inputs: { create: 'required', update: 'optional', put: 'required' },
+  },
+  ...toFields(guardTerms),
+  ...toFields<KindOptions>(Object.assign({}, ...Object.values(guardKinds))),
+  /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
+  source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
+  /** ISO 8601. */
+  createdAt: { shape: time, inputs: ignoredInUpdates },
+  /** ISO 8601. */
+  updatedAt: { shape: time, inputs: ignoredInUpdates },
+  /** The signature of the record (records/guard-records.ts). */
+  mac: { shape: text(), isOptional: true, isShown: false },
+} as const satisfies RecordFields
+
+/** A built-in guard that is stored or defined in code. Requests use it where a setting, group, key, or combo names it. */
+export interface GuardRecord extends ShownOf<typeof guardFields> {}
+
+/** Input to create a guard. */
+export interface NewGuard extends InputOf<typeof guardFields, 'create'> {}
+
+/** A change to a guard; omitted fields stay the same, `null` removes a field. */
+export interface GuardRecordChange extends InputOf<typeof guardFields, 'update'> {}
+
+/** Input of `put`, which creates or changes a guard. */
+export interface GuardPut extends InputOf<typeof guardFields, 'put'> {}
