@@ -1,5 +1,6 @@
 import type { AccountName } from '../features/limits/ledger/ledger.ts'
 import { createMutex } from '../lib/promises.ts'
+import { requireStored } from '../records/defined-in-code.ts'
 import { CONFIRM_GROUP } from '../records/known-groups.ts'
 import type { GroupRecord } from '../records/record-collections.ts'
 import { retryOnConflict } from '../records/storage-access.ts'
@@ -135,7 +136,7 @@ export function createGroupOperations(
 
     delete: (id) =>
       store.runExclusive(GROUPS_LOCK, async (ready) => {
-        await find(id)
+        requireStored(await find(id))
         const keys = await store.keys.entries({ fresh: true })
         const count = keys.filter(({ record }) => record.group === id).length
         if (count > 0) throw createInputError(hasKeys(count))

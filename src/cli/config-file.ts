@@ -56,14 +56,14 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
       ),
     )
   for (const name of Object.keys(resolved as object)) {
-    if (!Object.hasOwn(sections, name) && name !== FORMER_MODELS)
+    if (!Object.hasOwn(sections, name) && !Object.values(otherNames).includes(name))
       throw fail(
         name,
-        `is not a known section. ${didYouMean(findNearest(name, SECTIONS, 1)) ?? `Known sections: ${SECTION_LIST}.`}`,
+        `is not a known section. ${didYouMean(findNearest(name, [...SECTIONS, 'plans'], 1)) ?? `Known sections: ${SECTION_LIST}.`}`,
       )
   }
   const read = SECTIONS.map((name) => {
-    const entries = (name === 'models' ? [name, FORMER_MODELS] : [name]).flatMap((place) => {
+    const entries = [name, otherNames[name] ?? []].flat().flatMap((place) => {
       const section = (resolved as JsonObject)[place] // `replaceVariables` returns an object for an object
       return section === undefined || section === null ? [] : sections[name](section, { place, fail })
     })
@@ -217,11 +217,11 @@ const sections: Readonly<Record<Section, ReadSection>> = {
 }
 
 const SECTIONS = Object.keys(sections) as Section[]
-/** The name of the section `models` in earlier versions. */
-const FORMER_MODELS = 'customModels'
+/** Second names of sections: plans are groups, and custom models had their own name in earlier versions. */
+const otherNames: Readonly<Partial<Record<Section, string>>> = { groups: 'plans', models: 'customModels' }
 /** Returns whether a top-level name is only for editors, or for YAML anchors as in Docker Compose. */
 const isIgnored = (name: string) => name === '$schema' || name.startsWith('x-')
-const SECTION_LIST = SECTIONS.map((name) => `"${name}"`).join(', ')
+const SECTION_LIST = [...SECTIONS, 'plans'].map((name) => `"${name}"`).join(', ')
 
 /** The fields that identify an entry's record, by section. */
 const identityFields: Readonly<Record<Section, readonly string[]>> = {

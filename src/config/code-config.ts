@@ -6,12 +6,13 @@ import { findPrefixConflict } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import { type CodeRecords, type ConditionFunction, codeSecretId } from '../records/code-records.ts'
-import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, getCustomModelId } from '../records/record-collections.ts'
+import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, GROUPS, getCustomModelId } from '../records/record-collections.ts'
 import type { RouteCall } from '../request/route-call.ts'
 import { defaultHealthTerms } from '../request/routing/failure-class.ts'
 import { type NamedModels, reachesModel } from '../request/routing/named-models.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
+import { groupFields } from '../types/records/group-fields.ts'
 import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
 import type { InputOf, RecordField, RecordFields, WriteOperation } from '../types/records/record-fields.ts'
 import { comboRuleShapes } from '../types/records/rule-fields.ts'
@@ -35,6 +36,10 @@ export interface CodeConfig {
   aliases?: Readonly<Record<string, ModelName | undefined>>
   /** Custom models by `<provider>/<model ID>`; a string is the model's `type`. */
   models?: Readonly<Record<string, CodeModel | NonNullable<CodeModel['type']> | undefined>>
+  /** Groups of API keys by ID, which is also the name unless `name` is set. */
+  groups?: Readonly<Record<string, CodeGroup | undefined>>
+  /** Plans of accounts, by ID. A plan is a group, and an ID can only be in one of the two sections. */
+  plans?: Readonly<Record<string, CodeGroup | undefined>>
   /** Settings. */
   settings?: CodeSettings
 }
@@ -79,6 +84,12 @@ export type ModelName = KnownModel | (string & {})
 /** A custom model that is defined in code. */
 export interface CodeModel extends Omit<InputOf<typeof customModelFields, 'create'>, 'id' | 'providerAlias'> {}
 
+/** A group of API keys, or a plan of accounts, that is defined in code. */
+export interface CodeGroup extends Omit<InputOf<typeof groupFields, 'create'>, 'name'> {
+  /** Default: the ID. */
+  name?: string
+}
+
 /** Settings that are defined in code. */
 export interface CodeSettings extends Defined<SettingsChange> {}
 
@@ -86,7 +97,7 @@ export interface CodeSettings extends Defined<SettingsChange> {}
 type Defined<T> = { [Name in keyof T]: Exclude<T[Name], null> }
 
 /** The sections of a configuration. */
-export const configSections = ['connections', 'combos', 'aliases', 'models', 'settings'] as const
+export const configSections = ['connections', 'combos', 'aliases', 'models', 'groups', 'plans', 'settings'] as const
 
 /** Reads a configuration. Throws a TypeError that names the first invalid part and says what to do. */
 export function readCodeConfig(
@@ -158,6 +169,15 @@ export function readCodeConfig(
     add(ALIASES, alias, { alias, model })
     aliases.set(alias, String(model))
   }
+  for (const section of ['groups', 'plans'] as const)
+    for (const [id, input] of readSection(config, section)) {
+      const place = `${section}.${id}`
+      requireName(place, id)
+      const given = { name: id, ...requireObject(place, input) }
+      check(place, findInputProblem(groupFields, 'create', given))
+      if (values.has(GROUPS + id)) fail(place, 'is also in "groups". Remove one of them')
+      add(GROUPS, id, { id, isActive: true, ...given, createdAt: at })
+    }
   const names: NamedModels = { findCombo: (name) => combos.get(name), findAliasTarget: (name) => aliases.get(name) }
   for (const [name, { models }] of combos) if (reachesModel(models, name, names)) fail(`combos.${name}`, CYCLE)
   for (const [alias, model] of aliases)

@@ -4,7 +4,7 @@ import { createMutex } from '../lib/promises.ts'
 import { isPlainObject } from '../lib/shape-problem.ts'
 import { CODE_VERSION, type CodeRecords, type CodeSecret, codeSecretId } from '../records/code-records.ts'
 import { isDefinedInCode } from '../records/defined-in-code.ts'
-import { CONNECTIONS, type ConnectionRecord } from '../records/record-collections.ts'
+import { CONNECTIONS, type ConnectionRecord, GROUPS } from '../records/record-collections.ts'
 import type { Records } from '../records/records.ts'
 import type { Store } from '../records/store.ts'
 import type { Envelope } from '../records/stored-records.ts'
@@ -68,8 +68,11 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
     })
     for (const [id, secret] of before.secrets) if (!next.secrets.has(id)) next.secrets.set(id, secret)
     code.records = next
-    for (const records of [store.connections, store.combos, store.customModels, store.aliases])
+    for (const records of [store.connections, store.combos, store.customModels, store.aliases, store.groups])
       replaceEntries(records as Records<object>, next) // any type of record
+    for (const key of new Set([...before.values.keys(), ...next.values.keys()]))
+      if (key.startsWith(GROUPS) && before.values.get(key) !== next.values.get(key))
+        store.groupCache.forget(decodeURIComponent(key.slice(GROUPS.length)))
     if (settings) store.settings.source.replace(settings)
     else store.settings.source.expire()
     if (removed.length > 0) forgetLater(removed)
@@ -115,8 +118,8 @@ function keepUnchanged(given: CodeRecords, before: CodeRecords): CodeRecords {
     const { record: previous } = parse<TimedRecord>(before.values.get(key) ?? '{"record":{}}')
     const isConnection = key.startsWith(CONNECTIONS)
     const secret = isConnection ? secrets.get(codeSecretId(record)) : undefined
+    if (previous.createdAt !== undefined) record.createdAt = previous.createdAt
     if (previous.updatedAt !== undefined) {
-      record.createdAt = previous.createdAt
       const isSame = JSON.stringify({ ...record, updatedAt: previous.updatedAt }) === JSON.stringify(previous)
       if (isSame && (!isConnection || isSameSource(secret, before.secrets.get(codeSecretId(previous)))))
         record.updatedAt = previous.updatedAt
@@ -127,7 +130,7 @@ function keepUnchanged(given: CodeRecords, before: CodeRecords): CodeRecords {
   return { ...given, values: nextValues, secrets: nextSecrets }
 }
 
-/** A record in code; only connections and combos have times. */
+/** A record in code; only connections and combos have both times, and groups only the first. */
 interface TimedRecord {
   id: string
   createdAt: string

@@ -1,12 +1,13 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import type { KeyGroup } from '../types.ts'
+import type { CodeLayer } from './code-records.ts'
 import { isSignedGroup, type Keyring } from './keyring.ts'
 import { RecordCache } from './record-cache.ts'
 import { GROUPS, type GroupRecord } from './record-collections.ts'
 import type { Records } from './records.ts'
 
 /** The fields of a client key's group that a request needs. */
-export type ClientGroup = Omit<KeyGroup, 'createdAt'>
+export type ClientGroup = Omit<KeyGroup, 'createdAt' | 'source'>
 
 /** The cache of client key groups for requests. */
 export type GroupCache = RecordCache<ClientGroup>
@@ -15,24 +16,31 @@ export type GroupCache = RecordCache<ClientGroup>
 export function createGroupCache({
   records,
   keyring,
+  code,
   ...deps
 }: {
   records: Records<GroupRecord>
   keyring(): Promise<Keyring>
+  code: CodeLayer
 } & Omit<ConstructorParameters<typeof RecordCache<ClientGroup>>[0], 'prefix' | 'read'>): GroupCache {
-  return new RecordCache<ClientGroup>({
-    ...deps,
-    prefix: GROUPS,
-    async read(id) {
-      const record = await records.get(id)
-      if (record && !(await isSignedGroup(await keyring(), id, record))) throw createUnsignedGroupError(record)
-      return record && toClientGroup(record)
-    },
-  })
+  async function read(id: string): Promise<ClientGroup | undefined> {
+    const current = code.records
+    const record = await records.get(id)
+    if (current !== code.records) return read(id) // a reload came first, so the record may come from either
+    if (record && !isGroupInCode(code, id) && !(await isSignedGroup(await keyring(), id, record)))
+      throw createUnsignedGroupError(record)
+    return record && toClientGroup(record)
+  }
+
+  return new RecordCache<ClientGroup>({ ...deps, prefix: GROUPS, read })
 }
 
+/** Returns whether the app defines the group with this id in code, so that it needs no signature. */
+export const isGroupInCode = ({ records }: CodeLayer, id: string): boolean =>
+  records.values.has(GROUPS + encodeURIComponent(id))
+
 /** Returns the fields of a group that requests need. */
-export function toClientGroup({ createdAt, mac, ...group }: GroupRecord): ClientGroup {
+export function toClientGroup({ createdAt, mac, source, ...group }: GroupRecord): ClientGroup {
   return group
 }
 

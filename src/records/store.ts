@@ -102,7 +102,7 @@ export function createStore(options: StoreOptions): Store {
   const customModels = createRecords<CustomModel>(recordKinds.customModels, deps)
   const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
   const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
-  const groupCache = createGroupCache({ ...deps, records: groups, keyring })
+  const groupCache = createGroupCache({ ...deps, records: groups, keyring, code })
   const keyCache = new KeyCache(freshness, clock)
   const keyLookup = new KeyLookup({ ...deps, records: keys, formerKeys, groups: groupCache, keyring, cache: keyCache })
 

@@ -1,6 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage, Stored } from '../types.ts'
+import { CODE_VERSION } from './code-records.ts'
 import type { Reader } from './readings.ts'
 import { handleStorageError } from './storage-access.ts'
 
@@ -48,6 +49,7 @@ export function createStoredRecords<T extends object>(
   function toStoredEntry(key: string, { value, version }: Stored): StoredEntry<T> | undefined {
     const { entry, problem } = parseRecord(key, value, { prefix, read })
     damage?.report(key, problem)
+    if (entry && version !== CODE_VERSION) Reflect.deleteProperty(entry.record, 'source') // only code can set it
     return entry && { ...entry, version }
   }
 

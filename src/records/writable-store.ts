@@ -4,7 +4,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { createMutex, type Mutex } from '../lib/promises.ts'
 import type { Clock, CustomModel, Storage } from '../types.ts'
 import { isSignedGroup, isSignedKey, signFormerKey, signGroup, signKey } from './keyring.ts'
-import { toClientGroup } from './known-groups.ts'
+import { isGroupInCode, toClientGroup } from './known-groups.ts'
 import { recordKinds } from './readings.ts'
 import type {
   AliasRecord,
@@ -38,7 +38,7 @@ export interface WritableStore extends Store {
   providers: WritableRecords<ProviderRecord>
   /** Whether a gateway with this secret wrote the key's record. */
   isSignedKey(digest: string, record: KeyRecord): Promise<boolean>
-  /** Whether a gateway with this secret wrote the group's record. */
+  /** Whether a gateway with this secret wrote the group's record, or the app defined it in code. */
   isSignedGroup(id: string, record: GroupRecord): Promise<boolean>
   /** Repairs damaged records. */
   repair: Repair
@@ -70,6 +70,8 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
     keyring,
   } = store
   const { keyCache, groupCache } = store
+  const isTrustedGroup = async (id: string, record: GroupRecord) =>
+    isGroupInCode(store.code, id) || isSignedGroup(await keyring(), id, record)
   const forgetFormer = (digest: string) => keyCache.forgetFormer(digest)
   const signedKeys: SignedKind<KeyRecord> = {
     kind: recordKinds.keys,
@@ -113,7 +115,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         records: groups,
         complete: (key, record) => completeRecord(key, record, signedGroups),
         findProblem: async (id, record) =>
-          (await isSignedGroup(await keyring(), id, record as GroupRecord)) ? undefined : UNSIGNED_GROUP, // the records are groups
+          (await isTrustedGroup(id, record as GroupRecord)) ? undefined : UNSIGNED_GROUP, // the records are groups
       },
       {
         kind: recordKinds.connections,
@@ -143,7 +145,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
     aliases: createWritableRecords(aliases),
     providers: createWritableRecords(providers),
     isSignedKey: async (digest, record) => isSignedKey(await keyring(), digest, record),
-    isSignedGroup: async (id, record) => isSignedGroup(await keyring(), id, record),
+    isSignedGroup: isTrustedGroup,
     repair,
     runExclusive: createExclusiveRunner({ storage, clock }),
   }

@@ -25,6 +25,8 @@ const CONFIG = {
   },
   aliases: { quick: 'fast' },
   models: { 'lab/drawing': 'image', 'lab/org/large': { type: 'llm', prices: { input: 1, output: 2 } } },
+  groups: { team: { name: 'Team', models: ['fast'], limits: { usd: { month: 5 } }, metadata: { cost: 'rd' } } },
+  plans: { free: { each: { requests: { day: 20 } } } },
   settings: { requireApiKey: true, maxAttempts: 4, limits: { usd: { month: 5 } } },
 } as const satisfies GatewayOptions
 
@@ -37,6 +39,7 @@ async function listRecords(api: Management) {
     combos: omitOrigin((await api.combos.list()).combos.map((combo) => ({ ...combo, id: undefined }))), // a stored one has a random ID
     aliases: (await api.aliases.list()).aliases,
     models: omitOrigin((await api.customModels.list()).models),
+    groups: omitOrigin((await api.groups.list()).groups),
     settings: await api.settings.get(),
   }
 }
@@ -47,7 +50,7 @@ test('give the same records for the same content', async ({ folder }) => {
   const gateway = createGateway({ ...CONFIG, storage: memoryStorage(), logger: false })
   const fromFile = await withManagement(data, listRecords)
   assert.equal(fromFile, await listRecords(gateway.api))
-  assert.is(fromFile.models.length, 2)
+  assert.equal([fromFile.models.length, fromFile.groups.length], [2, 2])
   await gateway.close()
 })
 

@@ -64,6 +64,7 @@ const accepted = [
   'customModels: { lab/a: { type: image } }',
   'groups: { team: , other: { name: Other, limits: { usd: { month: 5 } } } }',
   'groups: [{ name: team }, { id: other }]',
+  'plans: { free: { each: { requests: { day: 20 } } } }',
   `keys: { app: { key: "\${KEY}", expiresAt: "2027-01-31T00:00:00Z", kinds: [llm] } }`,
   'keys: [app, { name: batch, models: ["openai/*"] }]',
 ]
@@ -110,6 +111,7 @@ const rejected = [
   'models: [{ id: a }]',
   'groups: [{ limits: { usd: { month: 5 } } }]',
   'groups: { team: { limits: { usd: 5 } } }',
+  'plans: { free: { each: { usd: 5 } } }',
   'keys: { app: sbx_0123 }',
   'keys: { app: { key: short } }',
   'keys: { app: { limits: { usd: { mnth: 5 } } } }',

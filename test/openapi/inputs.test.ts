@@ -97,6 +97,7 @@ const samples: Record<string, object> = {
     ...allowed,
     id: 'i',
     createdAt: 'x',
+    source: 'x',
     warnings: [],
     error: 'e',
   },

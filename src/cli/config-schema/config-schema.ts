@@ -63,6 +63,7 @@ export function createConfigSchema(): JsonObject {
       additionalProperties: false,
     },
   })
+  const groups = createSection({ names: ids, entry: refer('Group'), item: createItem('Group', ['id'], ['name']) })
   const sections: Record<string, JsonObject> = {
     settings: {
       ...createRecord(convertFields(settingsInputs.update, 'Settings')),
@@ -97,10 +98,8 @@ export function createConfigSchema(): JsonObject {
       description: 'Custom models by `<provider>/<model ID>`: the type, or `type` and `prices`.',
     },
     customModels: { ...models, description: 'The former name of `models`.', deprecated: true },
-    groups: {
-      ...createSection({ names: ids, entry: refer('Group'), item: createItem('Group', ['id'], ['name']) }),
-      description: 'Groups of API keys by ID. The name defaults to the ID.',
-    },
+    groups: { ...groups, description: 'Groups of API keys by ID. The name defaults to the ID.' },
+    plans: { ...groups, description: 'Plans of accounts by ID. A plan is a group.' },
     keys: {
       ...createSection({
         entry: refer('Key'),

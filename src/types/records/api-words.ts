@@ -55,6 +55,8 @@ export const keyDescriptions: DescriptionsOf<typeof keyFields> = {
   require: require,
 }
 
+const definedInCode = '`code` if it is defined in code and cannot be changed here.'
+
 export const groupDescriptions: DescriptionsOf<typeof groupFields> = {
   id: 'The id of the group. `put` accepts one of your choice.',
   name: 'The name of the group.',
@@ -65,6 +67,7 @@ export const groupDescriptions: DescriptionsOf<typeof groupFields> = {
   kinds: 'The kinds of models that its keys may use. Absent: all.',
   require: require,
   metadata: metadata,
+  source: definedInCode,
   createdAt: '',
 }
 
@@ -99,8 +102,6 @@ export const settingsDescriptions: DescriptionsOf<typeof settingsFields> = {
     'Includes key values in `GET /api/keys`. Default `true`. With `false`, each key has a `hint` instead, as with `values=none`.',
   usage: 'How long to keep request records (default 30 days) and hourly totals (default 400).',
 }
-
-const definedInCode = '`code` if it is defined in code and cannot be changed here.'
 
 export const comboDescriptions: DescriptionsOf<typeof comboFields> = {
   id: 'The id of the combo. `put` accepts one of your choice.',

@@ -8,7 +8,7 @@ import {
   type ShownOf,
   settable,
 } from './record-fields.ts'
-import { customId, flag, name, storedId, text, time } from './shapes.ts'
+import { choice, customId, flag, name, storedId, text, time } from './shapes.ts'
 import { dataTags } from './tag-fields.ts'
 
 /** The fields of a group of keys, such as a customer or a team, or of a plan of accounts. */
@@ -41,6 +41,8 @@ export const groupFields = {
   require: { shape: dataTags, isOptional: true, guard: 3, inputs: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
   metadata: { shape: ownerTexts, isOptional: true, inputs: removable },
+  /** `code` if it is defined in code, so that it can't be changed. */
+  source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   /** ISO 8601. */
   createdAt: { shape: time, inputs: ignoredInUpdates },
   /** The signature of the guarded fields (records/signatures.ts). */

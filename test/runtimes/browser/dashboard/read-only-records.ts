@@ -14,6 +14,7 @@ export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
       combos: { steady: ['openai/gpt-5-mini'] },
       aliases: { small: 'openai/gpt-5-mini' },
       models: { 'openai/own': 'llm' },
+      groups: { Staff: {} },
     })
     await fill(served)
     await served.gateway.api.customModels.create({ providerAlias: 'openai', id: 'stored' })
@@ -23,6 +24,7 @@ export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
       ['#/targets', ['Connections']],
       ['#/combos', ['Combos', 'Aliases']],
       ['#/models', ['Custom models']],
+      ['#/keys', ['Groups']],
     ] as const) {
       await goTo(page, link)
       for (const caption of captions) Object.assign(seen, await readButtons(page, caption))
@@ -37,6 +39,8 @@ export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
       cheap: ['Delete'],
       'openai/own Defined in code': [],
       'openai/stored': ['Delete'],
+      'Staff Defined in code': ['Limits'],
+      team: ['Limits', 'Edit', 'Pause', 'Delete'],
     })
     assert.is(await page.locator('.badge').first().getAttribute('title'), 'Change the gateway’s options instead.')
     assert.equal(faults, [])

@@ -2,7 +2,7 @@ import { kindLabels } from '../labels.ts'
 import { useAction, useChange, useData, useSignal } from '../page-data.ts'
 import { api, changeRecord } from '../session.ts'
 import { Await, Button, Problem } from '../ui/basics.tsx'
-import { isInCode, RecordName } from '../ui/code-mark.tsx'
+import { isInCode, nameColumn, RecordName } from '../ui/code-mark.tsx'
 import { Form, TextField } from '../ui/forms.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { Dialog, Section } from '../ui/sections.tsx'
@@ -83,7 +83,7 @@ const loadAliases = async (): Promise<Alias[]> =>
 const getModelName = (entry: ShownCombo['models'][number]) => (typeof entry === 'string' ? entry : entry.model)
 
 const getComboColumns = (open: (opened: Open) => void): Column<ShownCombo>[] => [
-  { name: 'Name', by: ({ name }) => name, cell: (combo) => <RecordName of={combo.name} inCode={isInCode(combo)} /> },
+  nameColumn,
   {
     name: 'Strategy',
     by: ({ strategy }) => strategy,

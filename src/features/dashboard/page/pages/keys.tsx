@@ -4,6 +4,7 @@ import { formatDateTime, formatMoney, sanitize } from '../page-format.ts'
 import { bindQuery, buildLink, route, setQuery } from '../route.ts'
 import { api, changeRecord } from '../session.ts'
 import { Await, Button, Problem, State, Time } from '../ui/basics.tsx'
+import { isInCode, nameColumn } from '../ui/code-mark.tsx'
 import { SelectField, TextField } from '../ui/forms.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { Dialog, Section } from '../ui/sections.tsx'
@@ -159,7 +160,6 @@ function getState({ error, isActive, expiresAt }: PlainKey): keyof typeof stateL
 
 const kinds = { active: 'good', paused: 'off', expired: 'warn', rejected: 'bad' } as const
 
-const renderName = ({ name, id }: PlainKey | Group) => <span title={id}>{sanitize(name)}</span>
 const formatModels = ({ models }: PlainKey | Group) => models?.join(', ') ?? 'All models'
 
 type KeyUsage = ReturnType<Usage['get']>
@@ -257,11 +257,7 @@ function getKeyColumns(
 
 function getGroupColumns(groupLimits: GroupLimits, { open, run }: RowActions): Column<Group>[] {
   return [
-    {
-      name: 'Name',
-      by: ({ name }) => name,
-      cell: renderName,
-    },
+    nameColumn,
     { name: 'Keys', cell: ({ id }) => <a href={buildLink('keys', '', { group: id })}>View keys</a> },
     {
       name: 'Status',
@@ -278,19 +274,23 @@ function getGroupColumns(groupLimits: GroupLimits, { open, run }: RowActions): C
           <Button of={group.name} onClick={() => open({ dialog: 'group-limits', group })}>
             Limits
           </Button>
-          <Button writes of={group.name} onClick={() => open({ dialog: 'edit-group', group })}>
-            Edit
-          </Button>
-          <Button
-            writes
-            of={group.name}
-            onClick={() => run(() => api.value.groups.update(group.id, { isActive: group.isActive === false }))}
-          >
-            {group.isActive === false ? 'Resume' : 'Pause'}
-          </Button>
-          <Button kind="danger" of={group.name} onClick={() => open({ dialog: 'remove-group', group })}>
-            Delete
-          </Button>
+          {!isInCode(group) && (
+            <>
+              <Button writes of={group.name} onClick={() => open({ dialog: 'edit-group', group })}>
+                Edit
+              </Button>
+              <Button
+                writes
+                of={group.name}
+                onClick={() => run(() => api.value.groups.update(group.id, { isActive: group.isActive === false }))}
+              >
+                {group.isActive === false ? 'Resume' : 'Pause'}
+              </Button>
+              <Button kind="danger" of={group.name} onClick={() => open({ dialog: 'remove-group', group })}>
+                Delete
+              </Button>
+            </>
+          )}
         </div>
       ),
     },

@@ -4,7 +4,7 @@ import { useChange, useData, useSignal } from '../page-data.ts'
 import { escapeInvisible, formatDateTime, formatDuration, formatPercent } from '../page-format.ts'
 import { api } from '../session.ts'
 import { Await, Button, Problem, State, Text, Time } from '../ui/basics.tsx'
-import { isInCode, RecordName } from '../ui/code-mark.tsx'
+import { isInCode, nameColumn } from '../ui/code-mark.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -153,11 +153,7 @@ function getConnectionColumns({
   const sum = (id: string, of: (target: TargetState) => number) =>
     listConnectionTargets(id).reduce((all, one) => all + of(one), 0)
   return [
-    {
-      name: 'Name',
-      by: ({ name }) => name,
-      cell: (connection) => <RecordName of={connection.name} id={connection.id} inCode={isInCode(connection)} />,
-    },
+    nameColumn,
     { name: 'Provider', by: ({ provider }) => provider, cell: ({ provider }) => provider },
     {
       name: 'Models',

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { sanitize } from '../page-format.ts'
+import type { Column } from './table.tsx'
 
 const IN_CODE = 'Defined in code'
 const CHANGE_OPTIONS = 'Change the gateway’s options instead.'
 
 /** Returns whether a record is defined in code, so that it can't be changed here. */
-export const isInCode = ({ source }: { source?: 'code' }): boolean => source === 'code'
+export const isInCode = ({ source }: Pick<NamedRecord, 'source'>): boolean => source === 'code'
 
 /** Shows a record's name, marked if the record is defined in code. */
 export const RecordName = ({ of, id, inCode }: { of: string; id?: string; inCode: boolean }) => (
@@ -18,6 +19,19 @@ export const RecordName = ({ of, id, inCode }: { of: string; id?: string; inCode
     )}
   </span>
 )
+
+interface NamedRecord {
+  id: string
+  name: string
+  source?: 'code'
+}
+
+/** The column with the names of records. */
+export const nameColumn: Column<NamedRecord> = {
+  name: 'Name',
+  by: ({ name }) => name,
+  cell: (record) => <RecordName of={record.name} id={record.id} inCode={isInCode(record)} />,
+}
 
 /** Shows the fields of a setting, read-only if the setting is defined in code. */
 export const Setting = ({ inCode, children }: { inCode: boolean; children: ComponentChildren }) =>
