@@ -9,12 +9,12 @@ import { createBackground } from './lib/promises.ts'
 import { defaultLimits, type GatewayOptions } from './options.ts'
 import {
   getLogger,
+  nextTurn,
   platformClock,
   platformCrypto,
   platformFetch,
   platformRandom,
   startIdleTimer,
-  turnEnd,
 } from './platform.ts'
 import { defaultCatalog } from './protocols/providers/catalog.ts'
 import { createCodeLayer } from './records/code-records.ts'
@@ -40,10 +40,10 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     code.records = readCodeConfig(options, { catalog, now: clock.now() })
 
   return {
-    ...{ catalog, clock, limits, ownLimits, logger, hooks, background, onError, turnEnd },
+    ...{ catalog, clock, limits, ownLimits, logger, hooks, background, onError, nextTurn },
     basePath: normalizeBasePath(options.basePath),
     store: createStore({
-      ...{ storage, clock, logger, digestsSha256, turnEnd, onError },
+      ...{ storage, clock, logger, digestsSha256, nextTurn, onError },
       secret: options.secret,
       code,
       maxAgeMs: limits.storeMaxAgeMs,
@@ -58,7 +58,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     startTimer: (ms: number, onTime: () => void) =>
       clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime),
     /** How long a client may take to send the request body. */
-    bodyTime: { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd },
+    bodyTime: { clock, timeoutMs: limits.bodyTimeoutMs, nextTurn },
     isStrict: options.strict ?? false,
     fetchesMedia: options.fetchMedia ?? true,
     includesStreamUsage: options.includeStreamUsage ?? true,

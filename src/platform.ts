@@ -63,10 +63,10 @@ const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => un
 let turn: Promise<void> | undefined
 
 /**
- * Resolves at the end of the event loop's current turn, for all callers together; immediately if the platform has no `setImmediate`. Batches of
+ * Resolves in the next turn of the event loop, for all callers together; immediately if the platform has no `setImmediate`. Batches of
  * requests keep caches warm, and wake threads and peers once per turn instead of once per request. Without load, a turn ends immediately.
  */
-export function turnEnd(): Promise<void> {
+export function nextTurn(): Promise<void> {
   turn ??= new Promise((resolve) => {
     const end = () => {
       turn = undefined
@@ -79,7 +79,7 @@ export function turnEnd(): Promise<void> {
 }
 
 /** Resolves when a batch of requests starts. Only set on Bun, which delivers requests one by one, but handles batches faster. */
-export const waitForBatch: typeof turnEnd | undefined = isBun ? turnEnd : undefined
+export const waitForBatch: typeof nextTurn | undefined = isBun ? nextTurn : undefined
 
 /** Returns whether the global `fetch` is Bun's own. Bound functions, proxies, and Bun's mocks also show native code as their source. */
 const isBunFetch = () =>
@@ -112,7 +112,7 @@ export function createBusyWarning(logger: Logger): ((requests: number) => void) 
 }
 
 /** Starts a call on Bun. Batches responses, like requests (`waitForBatch`). */
-const startBunCall = (call: UpstreamCall): PendingResponse => fetchCall(fetch, call, turnEnd)
+const startBunCall = (call: UpstreamCall): PendingResponse => fetchCall(fetch, call, nextTurn)
 
 const anyFetch = (input: string, init?: RequestInit) => fetch(input, init)
 

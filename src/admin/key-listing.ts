@@ -70,7 +70,7 @@ const BATCH = 1_000
 export async function findPage<T extends FilteredKey>(
   entries: ReadonlyArray<StoredEntry<T>>,
   { q = '', after, limit = Number.POSITIVE_INFINITY, group, account, state }: KeysQuery,
-  { now, turnEnd }: { now: number; turnEnd: () => Promise<void> },
+  { now, nextTurn }: { now: number; nextTurn: () => Promise<void> },
 ): Promise<{ page: StoredEntry<T>[]; after?: string }> {
   const wanted = q.toLowerCase()
   const matches = (key: T) =>
@@ -87,7 +87,7 @@ export async function findPage<T extends FilteredKey>(
       if (last && page.length >= limit) return { page, after: `${last.order}:${last.record.id}` }
       page.push(entry)
     }
-    if (at % BATCH === BATCH - 1) await turnEnd()
+    if (at % BATCH === BATCH - 1) await nextTurn()
   }
   return { page }
 }

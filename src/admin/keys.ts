@@ -94,7 +94,7 @@ export const keyInputs = {
 export function createKeyOperations(
   deps: KeyWarningSources & {
     store: WritableStore
-    turnEnd(): Promise<void>
+    nextTurn(): Promise<void>
     /** Removes the counters of a deleted key. Never rejects. */
     forgetLimits(scope: AccountName): Promise<void>
     /** Returns the ref of an account for a key; creates the account if needed. Throws `INVALID_REQUEST` if that isn't possible. */
@@ -103,7 +103,7 @@ export function createKeyOperations(
     findAccountRef(idOrRef: string): Promise<string>
   },
 ): KeyOperations<unknown> {
-  const { store, clock, turnEnd, forgetLimits, resolveAccount, findAccountRef } = deps
+  const { store, clock, nextTurn, forgetLimits, resolveAccount, findAccountRef } = deps
   const writer = new KeyWriter(store, clock)
   const runInOrder = createMutex() // concurrent calls for one name create one key
 
@@ -148,14 +148,14 @@ export function createKeyOperations(
     const isHidden = values === 'none' || (!values && (await store.settings.read()).showKeyValues === false)
     if (filters.account !== undefined) filters.account = await findAccountRef(filters.account)
     const entries = [...(await store.keys.entries())] // changes mutate the list
-    const { page, ...next } = await findPage(entries, filters, { now: clock.now(), turnEnd })
+    const { page, ...next } = await findPage(entries, filters, { now: clock.now(), nextTurn })
     const keys: (ShownKey | HintedKey)[] = []
     for (let at = 0; at < page.length; at += BATCH) {
       const batch = await Promise.all(
         page.slice(at, at + BATCH).map(({ id, record }) => showKey({ digest: id, record })),
       )
       keys.push(...(isHidden ? batch.map(hideValue) : batch))
-      await turnEnd()
+      await nextTurn()
     }
     return { keys, ...next }
   }

@@ -17,7 +17,7 @@ export interface BodyTime {
   timeoutMs: number
   clock: Clock
   /** Resolves at the end of the event loop's turn. Most bodies have arrived by then and need no timer. */
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
 }
 
 /**
@@ -30,7 +30,7 @@ export function readTimedBody(
 ): Promise<Uint8Array> {
   const body = exchange.body(maxBytes)
   if (!time) return body
-  const { clock, timeoutMs, turnEnd } = time
+  const { clock, timeoutMs, nextTurn } = time
   return new Promise((resolve, reject) => {
     scope?.add(reject)
     const startedAt = clock.now()
@@ -55,7 +55,7 @@ export function readTimedBody(
       const message = `The request body did not arrive within ${timeoutMs / 1_000} s.`
       reject(gatewayError('REQUEST_TIMEOUT', { message, headers: { connection: 'close' } }))
     }
-    void turnEnd().then(() => {
+    void nextTurn().then(() => {
       if (!hasEnded) cancelDeadline = startDeadline(clock, timeoutMs - (clock.now() - startedAt), expire)
     })
   })

@@ -49,7 +49,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   health: Health
   limits: RuledLimits & { lookupTimeoutMs: number }
   /** Lets other tasks run during a long operation. */
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
   /** Returns the counters of all limits. */
   ledger(): Promise<Ledger>
   cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>

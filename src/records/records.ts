@@ -43,7 +43,7 @@ export function createRecords<T extends object>(
     freshness: Freshness
     staleFallback: StaleFallback
     damage: DamageLog
-    turnEnd(): Promise<void>
+    nextTurn(): Promise<void>
     hasSecretIds?: boolean
   },
 ): Records<T> {

@@ -59,7 +59,7 @@ export interface Store {
   /** The records and settings defined in code. */
   code: CodeLayer
   /** Yields to other work during a long task. */
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
   /** Opened on first use; a failure isn't cached. */
   keyring(): Promise<Keyring>
   close(): void
@@ -78,18 +78,18 @@ export interface StoreOptions {
   /** See `KeyringOptions`. */
   digestsSha256?: boolean | undefined
   /** Yields to other work during a long task. */
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
   /** Called with an error for each damaged record. */
   onError(error: unknown): void
 }
 
 export function createStore(options: StoreOptions): Store {
-  const { clock, turnEnd, code = createCodeLayer() } = options
+  const { clock, nextTurn, code = createCodeLayer() } = options
   const storage = withTimeouts(withCodeRecords(options.storage, code), clock)
   const freshness = createFreshness(storage, clock, options.maxAgeMs)
   const damage = createDamageLog(options.onError)
   const staleFallback = createStaleFallback(clock)
-  const deps = { storage, clock, freshness, staleFallback, damage, turnEnd }
+  const deps = { storage, clock, freshness, staleFallback, damage, nextTurn }
   const keyring = once(() => openKeyring({ ...options, storage }))
   const encrypted = { ...deps, storage: waitForKeyring(storage, keyring), hasSecretIds: true }
   const keys = createRecords<KeyRecord>(recordKinds.keys, encrypted)
@@ -125,7 +125,7 @@ export function createStore(options: StoreOptions): Store {
     keyring,
     isWatched: freshness.isWatched,
     freshness,
-    turnEnd,
+    nextTurn,
     close: freshness.close,
   }
 }

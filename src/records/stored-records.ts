@@ -38,11 +38,11 @@ export interface RecordKind<T> {
   read: Reader<T>
 }
 
-/** Creates the access to stored records. `turnEnd` yields to other work between pages; `damage` gets each record's problem. */
+/** Creates the access to stored records. `nextTurn` yields to other work between pages; `damage` gets each record's problem. */
 export function createStoredRecords<T extends object>(
   storage: Storage,
   { prefix, read }: RecordKind<T>,
-  { turnEnd, damage }: { turnEnd?: () => Promise<void>; damage?: DamageLog } = {},
+  { nextTurn, damage }: { nextTurn?: () => Promise<void>; damage?: DamageLog } = {},
 ): StoredRecords<T> {
   const getKey = (id: string) => prefix + encodeURIComponent(id)
 
@@ -63,7 +63,7 @@ export function createStoredRecords<T extends object>(
       yield page.flatMap((stored) => toStoredEntry(stored.key, stored) ?? [])
       if (page.length < PAGE) break
       after = page.at(-1)?.key
-      await turnEnd?.()
+      await nextTurn?.()
     }
     damage?.reportAll(prefix, seen)
   }

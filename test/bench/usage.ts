@@ -11,7 +11,7 @@ import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { Keeper } from '../../src/features/usage/keeper.ts'
 import { createUsageOperations } from '../../src/features/usage/operations/usage-operations.ts'
 import { UsageReader } from '../../src/features/usage/reader.ts'
-import { turnEnd } from '../../src/platform.ts'
+import { nextTurn } from '../../src/platform.ts'
 import type { Storage } from '../../src/types.ts'
 import { noAccounts, noNames, requestAt } from '../usage/support/instances.ts'
 
@@ -118,7 +118,7 @@ const { storage, size, close } = await open()
 
 const days = async () => ({ requests: 400, totals: 800 })
 const onError = (error: unknown) => console.error(error)
-const keeper = new Keeper({ storage, clock, instance: 'bench', days, maxCharacters: 600_000, turnEnd, onError })
+const keeper = new Keeper({ storage, clock, instance: 'bench', days, maxCharacters: 600_000, nextTurn, onError })
 const BATCH = 250
 const FOLD_EVERY = 40
 

@@ -13,7 +13,7 @@ const unused = { challenge: none, open: none, authorize: none, list: none, revok
 const { open, signed } = createCloudRoutes(
   { ...unused, isEnrolled: none, unenroll: none },
   { sync: none, spent: none, remove: none },
-  { timeoutMs: 1, clock: { now: () => 0, sleep: none }, turnEnd: none },
+  { timeoutMs: 1, clock: { now: () => 0, sleep: none }, nextTurn: none },
 )
 
 /** Two gateways with a replica each, and an API key of the first. */

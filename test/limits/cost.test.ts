@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createLedger } from '../../src/features/limits/ledger/ledger.ts'
-import { platformClock, startIdleTimer, turnEnd } from '../../src/platform.ts'
+import { nextTurn, platformClock, startIdleTimer } from '../../src/platform.ts'
 import { withTimeouts } from '../../src/records/storage-access.ts'
 import { busyMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -17,7 +17,7 @@ const open = () =>
     clock: platformClock,
     random: Math.random,
     startTimer: startIdleTimer,
-    turnEnd,
+    nextTurn,
     onError: (error) => assert.unreachable(String(error)),
   })
 
@@ -27,11 +27,11 @@ test(`a reservation and its settlements take at most ${MOST_US} µs of CPU time`
   const output = { tokens: 4_096, minTokens: 1_024, usdPerToken: 0.000015 }
   const request = async () => {
     const held = await ledger.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 500, usd: 0.001 }, output })
-    await turnEnd()
+    await nextTurn()
     if (held.kind !== 'reserved') return assert.unreachable(JSON.stringify(held))
     held.settle({ tokens: 700, usd: 0.002 }, ['tokens', 'usd'])
     held.settle({ requests: 1 }, ['requests', 'parallel'])
-    await turnEnd()
+    await nextTurn()
   }
   const client = async () => {
     for (let count = 0; count < REQUESTS / CLIENTS; count++) await request()

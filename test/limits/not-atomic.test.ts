@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createLedger } from '../../src/features/limits/ledger/ledger.ts'
-import { platformClock, startIdleTimer, turnEnd } from '../../src/platform.ts'
+import { nextTurn, platformClock, startIdleTimer } from '../../src/platform.ts'
 import type { Stored } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { key, reserved, sums } from './support/ledgers.ts'
@@ -24,7 +24,7 @@ test('a single process is exact, even if a read returns the state before its las
     clock: platformClock,
     random: Math.random,
     startTimer: startIdleTimer,
-    turnEnd,
+    nextTurn,
     onError: (error) => assert.unreachable(String(error)),
   })
   const scope = key({ requests: { total: 10 } })

@@ -13,7 +13,7 @@ function endingLate(fetch: UpstreamFetch): UpstreamFetch {
     return {
       ...pending,
       response: pending.response.catch(async (reason: unknown) => {
-        for (let turn = 0; turn < lateBy(call); turn++) await turnEnd()
+        for (let turn = 0; turn < lateBy(call); turn++) await nextTurn()
         throw reason
       }),
       cancel: (reason) => pending.cancel(reason),
@@ -23,7 +23,7 @@ function endingLate(fetch: UpstreamFetch): UpstreamFetch {
 }
 
 const lateBy = ({ url }: UpstreamCall) => (url.includes('one.test') ? 1 : 3)
-const turnEnd = () => new Promise((resolve) => setImmediate(resolve))
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 for (const stream of [false, true])
   test(`both attempts are reported before the request if their calls end late after a disconnect${stream ? ', streamed' : ''}`, async () => {
@@ -39,7 +39,7 @@ for (const stream of [false, true])
       ['one cancelled 499', 'two cancelled 499'],
     )
     assert.is(up.open, 0)
-    for (let turn = 0; turn < 4; turn++) await turnEnd()
+    for (let turn = 0; turn < 4; turn++) await nextTurn()
     assert.is(world.told.attempts.length, 2, 'once each')
   })
 

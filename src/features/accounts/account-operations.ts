@@ -112,7 +112,7 @@ interface AccountOperationsDependencies {
   store: WritableStore
   clock: Clock
   /** Lets requests run during a long operation. */
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
   accounts(): Promise<Accounts>
   /** Removes the counters of a deleted account. Never rejects. */
   forgetLimits(scope: AccountName): Promise<void>
@@ -132,7 +132,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
    */
   resolveAccount(idOrRef: string): Promise<string>
 } {
-  const { store, clock, turnEnd, forgetLimits, revokeTokens } = deps
+  const { store, clock, nextTurn, forgetLimits, revokeTokens } = deps
   const { storage, keyring } = store
 
   async function show(record: AccountRecord): Promise<ShownAccount> {
@@ -299,7 +299,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
         if (accounts.some(({ record }) => record.plan === plan && record.deletedAt === undefined)) return true
         if (last === undefined) return false
         after = last
-        await turnEnd()
+        await nextTurn()
       }
     },
     async resolveAccount(idOrRef) {

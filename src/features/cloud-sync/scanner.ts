@@ -135,7 +135,7 @@ export class Scanner {
       if (known) known.lastScan = this.#scanNumber
       if (now && isSyncProblem(now)) refused.push({ collection, id, message: now.problem, code: 'INVALID' })
       else if (!known || !now || isRepeated || !isUnchanged(known.shadow, now)) changed.add(id)
-      if (++compared % COMPARISON_BATCH === 0) await this.#options.store.turnEnd()
+      if (++compared % COMPARISON_BATCH === 0) await this.#options.store.nextTurn()
     }
     for (const { shadow, lastScan } of this.shadows.list(collection)) {
       const { id, hash, parked, applying, claims } = shadow
@@ -159,7 +159,7 @@ export class Scanner {
           else await this.#cleanUp(collection, scanned)
         }),
       )
-      await this.#options.store.turnEnd()
+      await this.#options.store.nextTurn()
     }
     return refused
   }
@@ -192,7 +192,7 @@ export class Scanner {
     const unknown = items.filter(({ record }) => !this.#observed.has(record))
     for (let from = 0; from < unknown.length; from += BATCH) {
       await Promise.all(unknown.slice(from, from + BATCH).map((item) => this.#observe(collection, item)))
-      await this.#options.store.turnEnd()
+      await this.#options.store.nextTurn()
     }
   }
 

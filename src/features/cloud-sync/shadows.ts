@@ -70,8 +70,8 @@ class ShadowTable {
   readonly parked = new Set<string>()
   readonly uncertain = new Set<string>()
 
-  constructor({ storage, turnEnd }: WritableStore, prefix: string) {
-    this.stored = createStoredRecords<Shadow>(storage, { ...kind, prefix }, { turnEnd })
+  constructor({ storage, nextTurn }: WritableStore, prefix: string) {
+    this.stored = createStoredRecords<Shadow>(storage, { ...kind, prefix }, { nextTurn })
   }
 
   set(id: string, entry: KnownShadow | undefined): void {
@@ -175,7 +175,7 @@ export class Shadows {
 
   /** Removes the shadows of all other replicas. */
   async removeOthers(): Promise<void> {
-    const { storage, turnEnd } = this.#store
+    const { storage, nextTurn } = this.#store
     for (let after: string | undefined; ; ) {
       const page = await storage
         .list(SHADOWS, { limit: PAGE, ...(after !== undefined && { after }) })
@@ -185,7 +185,7 @@ export class Shadows {
       const others = page.map(({ key }) => key).filter((key) => !key.startsWith(this.#prefix))
       await Promise.all(others.map((key) => storage.delete(key).catch(handleStorageError('write', key))))
       after = last.startsWith(this.#prefix) ? `${this.#prefix}~` : last // the keys of all collections sort before it
-      await turnEnd()
+      await nextTurn()
     }
   }
 

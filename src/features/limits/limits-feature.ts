@@ -21,7 +21,7 @@ interface LimitsDependencies {
   reservesBeforeCalls: boolean
   random(): number
   startTimer(ms: number, onTime: () => void): CancelDeadline
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
   onError(error: unknown): void
 }
 
@@ -37,12 +37,12 @@ export interface LimitsFeature extends Feature {
 }
 
 export function createLimits(deps: LimitsDependencies): LimitsFeature {
-  const { store, clock, usage, reservesBeforeCalls, random, startTimer, turnEnd, onError } = deps
+  const { store, clock, usage, reservesBeforeCalls, random, startTimer, nextTurn, onError } = deps
   const { read: readSettings } = store.settings
   let openLedger: Ledger | undefined
   const ledger = once(async () => {
     const { createLedger } = await import('./ledger/ledger.ts')
-    openLedger = createLedger({ storage: store.storage, clock, random, startTimer, turnEnd, onError })
+    openLedger = createLedger({ storage: store.storage, clock, random, startTimer, nextTurn, onError })
     return openLedger
   })
   const gate = once(async (): Promise<Gate> => {

@@ -22,7 +22,7 @@ const PAGE = 20
  * Stored totals may already include some of them. `createName` returns a unique name for a value.
  */
 export function createJournalFold(options: KeeperOptions, createName: () => string) {
-  const { storage, clock, maxCharacters, turnEnd, onError } = options
+  const { storage, clock, maxCharacters, nextTurn, onError } = options
 
   function encodeParts(requests: readonly KeptRequest[]): Array<{ text: string; span: TimeSpan; count: number }> {
     const half = requests.length >> 1
@@ -49,7 +49,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
         const key = getRequestsKey(shard, span, count, createName())
         if (ttlMs >= 1) await storage.set(key, text, { ttlMs, durability: 'relaxed' })
       }
-      await turnEnd()
+      await nextTurn()
     }
   }
 
@@ -72,7 +72,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
           sums.getTotals(getShard(request), getRequestTime(request.id)).addRequest(request)
         for (const [time, totals] of unlisted) sums.addUnlisted(time, totals)
         batches.push({ first: number, last: number, sums })
-        await turnEnd()
+        await nextTurn()
       }
       const days = await options.days()
       await storeRequests(all, days.requests)

@@ -24,7 +24,7 @@ export interface KeeperOptions {
   /** Maximum number of characters in a value. */
   maxCharacters: number
   /** Yields so that other work can run. */
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
   onError(error: unknown): void
 }
 
@@ -189,7 +189,7 @@ export class Keeper implements BatchWriter {
     const due = [...values]
     while (due.length > 0) {
       await Promise.all(due.splice(0, MAX_CONCURRENT_WRITES).map((value) => this.#writeValue(value, days)))
-      await this.#options.turnEnd()
+      await this.#options.nextTurn()
     }
     const batches = [{ first: numbers[0] ?? 0, last: numbers.at(-1) ?? 0, sums }]
     try {

@@ -5,13 +5,13 @@ import { decodeRequests } from './usage-codec.ts'
 interface RemoveOptions {
   storage: Storage
   /** Yields so that other work can run. */
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
 }
 
 const ROW_BYTES = 300
 
 /** Removes the oldest records beyond the storage's limit. */
-export async function removeOldest({ storage, turnEnd }: RemoveOptions): Promise<void> {
+export async function removeOldest({ storage, nextTurn }: RemoveOptions): Promise<void> {
   const limit = storage.usageRecordLimit
   if (!limit) return
   const values: Array<{ key: string; last: number; count: number; bytes: number }> = []
@@ -25,7 +25,7 @@ export async function removeOldest({ storage, turnEnd }: RemoveOptions): Promise
       records += entry.count
       bytes += entry.bytes
     }
-    await turnEnd()
+    await nextTurn()
   }
   if (records <= limit.records && bytes <= limit.bytes) return
   const removed = []

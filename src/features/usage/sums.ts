@@ -18,7 +18,7 @@ interface AddSumsOptions {
   clock: Clock
   maxCharacters: number
   /** Yields so that other work can run. */
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
   onError(error: unknown): void
 }
 
@@ -60,7 +60,7 @@ export class PartlyAddedError extends Error {}
  * batches.
  */
 async function addToSums(
-  { storage, maxCharacters, turnEnd, onError }: AddSumsOptions,
+  { storage, maxCharacters, nextTurn, onError }: AddSumsOptions,
   { baseKey, instance, ttlMs }: { baseKey: string; instance: string; ttlMs: number },
   batches: readonly BatchSums[],
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function addToSums(
     const stored = await storage.get(key)
     const decoded = stored && decodeTotals(stored.value)
     if (stored && !decoded) onError(new Error(`The usage totals stored under "${key}" are damaged and will be reset.`))
-    if (stored && stored.value.length > LARGE) await turnEnd()
+    if (stored && stored.value.length > LARGE) await nextTurn()
     const totals = decoded ?? new Totals()
     const lastIncluded = totals.through[instance] ?? 0
     const due = batches.filter(({ last }) => last > lastIncluded)
@@ -78,7 +78,7 @@ async function addToSums(
     if (!last) return true
     for (const { rows } of due) for (const row of rows) totals.add(totals.dropDimensions(row))
     totals.through[instance] = last.last
-    if (totals.size > LARGE / ROW_CHARACTERS) await turnEnd()
+    if (totals.size > LARGE / ROW_CHARACTERS) await nextTurn()
     return storage.set(key, totals.encode(maxCharacters), {
       ifVersion: stored?.version ?? null,
       ttlMs,
@@ -117,6 +117,6 @@ export async function addSumsByHour(
     const ttlMs = Math.min(end + keptDays * DAY_MS - now, MAX_TTL_MS)
     if (ttlMs < 1) continue
     await addToSums(options, { baseKey, instance, ttlMs }, sums)
-    await options.turnEnd()
+    await options.nextTurn()
   }
 }

@@ -4,7 +4,8 @@ import type { RequestLog } from '../../request/request-log.ts'
 import { createKeptRequest } from './kept-request.ts'
 import { createUsageStore, type UsageStore, type UsageStoreOptions } from './usage.ts'
 
-interface UsageDependencies extends Pick<UsageStoreOptions, 'clock' | 'logger' | 'startTimer' | 'turnEnd' | 'onError'> {
+interface UsageDependencies
+  extends Pick<UsageStoreOptions, 'clock' | 'logger' | 'startTimer' | 'nextTurn' | 'onError'> {
   storesUsage: boolean
   store: Store
 }

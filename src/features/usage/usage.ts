@@ -38,7 +38,7 @@ export interface UsageStoreOptions {
   settings(): Promise<RetentionSettings>
   startTimer(ms: number, onTime: () => void): CancelDeadline
   /** Yields so that other work can run. */
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
   onError(error: unknown): void
 }
 
@@ -58,7 +58,7 @@ export function createUsageStore({
   freshness,
   settings,
   startTimer,
-  turnEnd,
+  nextTurn,
   onError,
 }: UsageStoreOptions): UsageStore {
   const { largestValueBytes = Number.POSITIVE_INFINITY } = storage
@@ -80,7 +80,7 @@ export function createUsageStore({
       instance: await instance(),
       days: readDays,
       maxCharacters,
-      turnEnd,
+      nextTurn,
       onError,
     })
     return loadedKeeper

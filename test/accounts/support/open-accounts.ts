@@ -23,7 +23,7 @@ export function openAccounts({
   const errors: unknown[] = []
   const onError = (error: unknown) => void errors.push(error)
   const logger = { warn() {}, error() {}, info() {}, debug() {} }
-  const store = createStore({ storage, clock, logger, secret, turnEnd: async () => {}, onError })
+  const store = createStore({ storage, clock, logger, secret, nextTurn: async () => {}, onError })
   const accounts = createAccounts({ store, clock, options, onError })
   const writable = createWritableStore(store, clock)
   return {

@@ -27,7 +27,7 @@ export class Instances {
     clock: this.clock,
     random: () => 0.5,
     startTimer: () => () => {},
-    turnEnd: () => Promise.resolve(),
+    nextTurn: () => Promise.resolve(),
     onError: (error) => void this.errors.push(error),
   })
   readonly first: Gateway

@@ -141,7 +141,7 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
       clock,
       random: Math.random,
       startTimer: () => () => {},
-      turnEnd: () => Promise.resolve(),
+      nextTurn: () => Promise.resolve(),
       onError: (error) => void errors.push(error),
     })
     return ledger.state({ scope, id, limits: of })

@@ -1,5 +1,5 @@
 import { createLedger, type Ledger } from '../../../src/features/limits/ledger/ledger.ts'
-import { platformClock, startIdleTimer, turnEnd } from '../../../src/platform.ts'
+import { nextTurn, platformClock, startIdleTimer } from '../../../src/platform.ts'
 import { withTimeouts } from '../../../src/records/storage-access.ts'
 import { openStore } from '../../services/open-store.ts'
 import { type Child, childProgram } from '../../storage/support/children.ts'
@@ -106,7 +106,7 @@ async function withLedger<T>(
     clock,
     random: Math.random,
     startTimer: startIdleTimer,
-    turnEnd,
+    nextTurn,
     onError: (error) => assert.unreachable(String(error)),
   })
   try {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import process from 'node:process'
 import { createLedger } from '../../../src/features/limits/ledger/ledger.ts'
-import { platformClock, startIdleTimer, turnEnd } from '../../../src/platform.ts'
+import { nextTurn, platformClock, startIdleTimer } from '../../../src/platform.ts'
 import { withTimeouts } from '../../../src/records/storage-access.ts'
 import { openStore } from '../../services/open-store.ts'
 import { BUDGET, LANES, SHARED } from './budget.ts'
@@ -19,7 +19,7 @@ const ledger = createLedger({
   clock: platformClock,
   random: Math.random,
   startTimer: startIdleTimer,
-  turnEnd,
+  nextTurn,
   onError: (error) => say(`failed ${error}`),
 })
 const scope = { ...SHARED, limits: { requests: { total: BUDGET } } }

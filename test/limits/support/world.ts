@@ -49,7 +49,7 @@ export class World {
       clock,
       random: () => this.#random.next(),
       startTimer: (ms: number, onTime: () => void) => this.#setTimer(instance, ms, onTime),
-      turnEnd: async () => {},
+      nextTurn: async () => {},
       onError: (error: unknown) => void this.errors.push(error),
     }
     const instance: Instance = { ledger: createLedger(options), offset: 0, hasCrashed: false, isFrozen: false }

@@ -42,7 +42,7 @@ export function openSide({ storage = memoryStorage(), side, clock, claims, keeps
     logger: silent,
     secret: `secret of ${side} `.repeat(4),
     digestsSha256: side === 'cloud',
-    turnEnd,
+    nextTurn,
     onError: () => {},
   })
   const store = createWritableStore(opened, clock)
@@ -62,7 +62,7 @@ export function openSide({ storage = memoryStorage(), side, clock, claims, keeps
   }
 }
 
-const turnEnd = async () => {}
+const nextTurn = async () => {}
 const silent = { warn: () => {}, error: () => {} }
 
 function createOperations(store: WritableStore, clock: Clock) {
@@ -80,7 +80,7 @@ function createOperations(store: WritableStore, clock: Clock) {
       store,
       clock,
       routes,
-      turnEnd,
+      nextTurn,
       forgetLimits: async () => {},
       resolveAccount: async (ref) => ref,
       findAccountRef: async (ref) => ref,

@@ -21,7 +21,7 @@ export function openInstance(
     freshness: { onChange: (listener) => void storage.watch?.(listener) },
     settings: async () => (days ? { usage: { keepRequestsDays: days.requests, keepTotalsDays: days.totals } } : {}),
     startTimer: (ms, onTime) => startDeadline(clock, ms, onTime),
-    turnEnd: async () => {},
+    nextTurn: async () => {},
     onError,
   })
 }

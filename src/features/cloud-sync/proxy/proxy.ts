@@ -10,9 +10,9 @@ import {
   holdsRejectedBodies,
   isWorkers,
   lingerBeforeClose,
+  nextTurn,
   platformClock,
   platformCrypto,
-  turnEnd,
   waitForBatch,
 } from '../../../platform.ts'
 import { openKeyring } from '../../../records/open-keyring.ts'
@@ -133,7 +133,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
       clock,
       enrollmentToken,
       keepsSecrets: secret !== undefined || storage.ownSecret !== undefined,
-      time: { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd },
+      time: { clock, timeoutMs: limits.bodyTimeoutMs, nextTurn },
       admit,
       onError,
     })

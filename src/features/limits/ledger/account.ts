@@ -30,7 +30,7 @@ export interface AccountDependencies {
   /** Starts a timer that doesn't keep the process alive. */
   startTimer(ms: number, onTime: () => void): () => void
   /** Resolves at the end of the event loop's turn. */
-  turnEnd(): Promise<void>
+  nextTurn(): Promise<void>
   onError(error: unknown): void
   /** The ID of this process. */
   instance: string
@@ -211,7 +211,7 @@ export class Account {
   }
 
   async #run(): Promise<void> {
-    await this.#deps.turnEnd() // everything added in the same turn goes into the same write
+    await this.#deps.nextTurn() // everything added in the same turn goes into the same write
     let conflicts = 0
     let polls = 0
     let failures = 0

@@ -41,9 +41,9 @@ export async function listSortedRequests(
     to,
     before,
     limit,
-    turnEnd,
+    nextTurn,
     ...sorting
-  }: TimeRange & Sorting & { before: string | undefined; limit: number; turnEnd(): Promise<void> },
+  }: TimeRange & Sorting & { before: string | undefined; limit: number; nextTurn(): Promise<void> },
 ): Promise<RequestPage> {
   const compare = createComparison(sorting)
   const last = before === undefined ? undefined : parseCursor(before)
@@ -71,7 +71,7 @@ export async function listSortedRequests(
     page = page.sort((a, b) => compare(a.position, b.position)).slice(0, limit + 1)
     if (batch.before === undefined) break
     next = batch.before
-    await turnEnd()
+    await nextTurn()
   }
   const pageEntries = page.slice(0, limit)
   const end = page.length > limit ? pageEntries.at(-1) : undefined

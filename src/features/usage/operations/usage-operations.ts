@@ -203,14 +203,14 @@ export function createUsageOperations({
   clock,
   store,
   accounts,
-  turnEnd = async () => {},
+  nextTurn = async () => {},
 }: {
   usage: UsageStore | undefined
   clock: Clock
   store: NameStore
   accounts: AccountNames
   /** Lets requests run during a long operation. */
-  turnEnd?: () => Promise<void>
+  nextTurn?: () => Promise<void>
 }): Omit<UsageOperations<unknown>, 'keys'> {
   const reader = async (): Promise<UsageReader> => {
     if (!usage) throw gatewayError('USAGE_NOT_KEPT', { message: NOT_KEPT })
@@ -281,7 +281,7 @@ export function createUsageOperations({
       if (endpoint !== undefined) filter.endpoint = endpoint
       const page = { from: start, to: end, before, limit, countsMissing: true }
       const isSorted = sort !== 'time' || order !== 'desc'
-      if (isSorted) return listSortedRequests(await reader(), filter, { ...page, sort, order, turnEnd })
+      if (isSorted) return listSortedRequests(await reader(), filter, { ...page, sort, order, nextTurn })
       if (before !== undefined && !isRequestIdOrPrefix(before))
         throw createInputError('"before" comes from a page with a different "sort" or "order"')
       return (await reader()).requests(filter, page)
