@@ -26,7 +26,7 @@ import { createBusyWarning, getRuntimeName, isShortLived, isWorkers, platformFet
 import type { Store } from './records/store.ts'
 import type { AccountGateway, Internals } from './request/door/account-gateway.ts'
 import { createPage } from './request/door/pages.ts'
-import type { Asker, Identity } from './request/identity.ts'
+import type { Authenticator, Identity } from './request/identity.ts'
 import { createPipeline } from './request/pipeline.ts'
 
 /**
@@ -68,9 +68,9 @@ export interface Gateway<Operations = unknown> {
   readonly basePath: string
   /**
    * For framework adapters: takes an exchange and resolves to a reply without building Fetch objects; `undefined` if the path isn't the
-   * gateway's. `asker` identifies the caller, in place of the `identify` option. Never rejects.
+   * gateway's. `authenticator` identifies the caller, in place of the `identify` option. Never rejects.
    */
-  exchange(exchange: Exchange, asker?: Asker): Promise<Reply | undefined>
+  exchange(exchange: Exchange, authenticator?: Authenticator): Promise<Reply | undefined>
   /**
    * Returns this gateway for the requests of one account that your app has authenticated: `gateway.as({ account: user.id }).fetch(request)`. It
    * doesn't call `identify`. Throws a TypeError if the identity is invalid.
@@ -124,7 +124,7 @@ export function createGatewayWith(
       tokens,
     },
     runtime: getRuntimeName(),
-    serve: (exchange, asker) => gateway.exchange(exchange, asker),
+    serve: (exchange, authenticator) => gateway.exchange(exchange, authenticator),
   })
 
   const features: Array<Feature | undefined> = [

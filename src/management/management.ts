@@ -27,7 +27,7 @@ import type { Exchange, Reply } from '../lib/exchange.ts'
 import { createMutex } from '../lib/promises.ts'
 import type { Store } from '../records/store.ts'
 import { createWritableStore } from '../records/writable-store.ts'
-import type { Asker } from '../request/identity.ts'
+import type { Authenticator } from '../request/identity.ts'
 import type { RuledLimits } from '../request/routing/request-rules.ts'
 import type { RoundRobin } from '../request/routing/round-robin.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
@@ -58,7 +58,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   /** The usage records; `undefined` if none are stored. */
   usage: UsageStore | undefined
   /** Serves a model request from this process; resolves to `undefined` if the path isn't the gateway's. Never rejects. */
-  serve(exchange: Exchange, asker?: Asker): Promise<Reply | undefined>
+  serve(exchange: Exchange, authenticator?: Authenticator): Promise<Reply | undefined>
   /** Called after each operation that may have changed records, with the resource and the ID from the operation's arguments. */
   changed(collection: string, id?: string): void
   /** Facts about the gateway itself. */

@@ -83,7 +83,7 @@ export interface CachedIdentify {
 }
 
 /** Code in this process that knows the caller, such as a framework's handler after its own authentication. */
-export interface Asker {
+export interface Authenticator {
   identify(about: IdentifyContext): ReturnType<Identify>
 }
 

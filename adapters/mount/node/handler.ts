@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Asker, ByteStream, IdentifyContext, Reply, UpstreamFetch } from '../../../src/index.ts'
+import type { Authenticator, ByteStream, IdentifyContext, Reply, UpstreamFetch } from '../../../src/index.ts'
 import { checkOptions } from '../../lib/check-options.ts'
 import type { ExchangeGateway } from '../../types/gateway-types.ts'
 import { checkGateway } from '../lib/check-gateway.ts'
@@ -53,7 +53,7 @@ export interface NodeHandlerOptions {
    * Identifies the caller from the framework's request: `(req) => (req.user ? { account: req.user.id } : null)`. Replaces the gateway's `identify`
    * option, and returns the same values.
    */
-  identify?(req: IncomingMessage, about: IdentifyContext): ReturnType<Asker['identify']>
+  identify?(req: IncomingMessage, about: IdentifyContext): ReturnType<Authenticator['identify']>
 }
 
 /** A listener for `node:http`, Connect, and Express. Calls `next` for paths that aren't the gateway's; without `next`, they get a 404. */
@@ -89,8 +89,8 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
     const reason = findRejection(req)
     if (reason && (!next || gateway.matches(target.path))) return rejectRequest(req, res, ...reason)
     const exchange = new NodeExchange(req, res, target, upstream())
-    const asker = options.identify && { identify: (about: IdentifyContext) => options.identify?.(req, about) }
-    gateway.exchange(exchange, asker).then(
+    const authenticator = options.identify && { identify: (about: IdentifyContext) => options.identify?.(req, about) }
+    gateway.exchange(exchange, authenticator).then(
       (reply) => {
         if (reply) sendReply(exchange, req, res, reply)
         else if (next) next()

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Store } from '../../records/store.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
-import type { Asker } from '../../request/identity.ts'
+import type { Authenticator } from '../../request/identity.ts'
 import { anyObject, closedObject, createInputError, fields, noArray, parseInput } from '../input.ts'
 import { findRecord, requirePresent } from '../record-operations.ts'
 
@@ -40,7 +40,7 @@ export const createTryRoute = ({
   /** Reads a JSON body, within limits. */
   readBody(exchange: Exchange): Promise<JsonObject>
   basePath: string
-  serve(exchange: Exchange, asker?: Asker): Promise<Reply | undefined>
+  serve(exchange: Exchange, authenticator?: Authenticator): Promise<Reply | undefined>
 }): HttpRoute => ({
   method: 'POST',
   path: TRY,
@@ -59,7 +59,7 @@ export const createTryRoute = ({
         actsAs: key ? { keyDigest: key.id } : {},
         outer: exchange,
       }),
-      asAccount === undefined ? undefined : await createAsker(asAccount, await accounts()),
+      asAccount === undefined ? undefined : await createAuthenticator(asAccount, await accounts()),
     )
     if (!reply) throw gatewayError('NOT_FOUND', { message: `POST ${pathname} does not exist here.` })
     return reply
@@ -72,8 +72,8 @@ interface StoredAccounts {
   cache: { find(ref: string): Promise<{ id: string } | undefined> }
 }
 
-/** Returns an asker for the account with this id or ref. Rejects with `NOT_FOUND` if the account isn't stored. */
-async function createAsker(idOrRef: string, { refs, cache }: StoredAccounts): Promise<Asker> {
+/** Returns an authenticator for the account with this id or ref. Rejects with `NOT_FOUND` if the account isn't stored. */
+async function createAuthenticator(idOrRef: string, { refs, cache }: StoredAccounts): Promise<Authenticator> {
   const { id: account } = requirePresent(await cache.find(await refs.resolve(idOrRef)), 'Account')
   return { identify: () => ({ account }) }
 }

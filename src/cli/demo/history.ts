@@ -64,7 +64,7 @@ export async function writeHistory({
     { key: former.key, users: [], models: [`${DEMO}/${BROKEN}`], share: 1 },
   ]
   const pickRandom = <T>(all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)]
-  const weightedClients = clients.flatMap((asker) => Array.from({ length: asker.share }, () => asker))
+  const weightedClients = clients.flatMap((client) => Array.from({ length: client.share }, () => client))
 
   for (let hour = Math.ceil(clock.now() / HOUR_MS) * HOUR_MS; hour + HOUR_MS / 2 < now; hour += HOUR_MS) {
     const count = REQUESTS_BY_HOUR[new Date(hour).getUTCHours()] ?? 0

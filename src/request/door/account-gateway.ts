@@ -2,7 +2,7 @@ import type { Exchange, Reply } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
 import type { StoreOptions } from '../../records/store.ts'
 import type { Clock } from '../../types.ts'
-import { type Asker, type CachedIdentify, type Identify, type Identity, toOwnIdentity } from '../identity.ts'
+import { type Authenticator, type CachedIdentify, type Identify, type Identity, toOwnIdentity } from '../identity.ts'
 import type { AllowedOrigin } from './allowed-origins.ts'
 import type { App } from './app.ts'
 import type { KeyStore } from './authenticate-client.ts'
@@ -34,8 +34,8 @@ interface AccountGatewayOptions {
 export function createAs({ app, basePath, handlers }: AccountGatewayOptions): (identity: Identity) => AccountGateway {
   return (identity) => {
     const own = toOwnIdentity(identity)
-    const asker: Asker = { identify: () => own }
-    const exchange = (one: Exchange) => app(one, asker)
+    const authenticator: Authenticator = { identify: () => own }
+    const exchange = (one: Exchange) => app(one, authenticator)
     const { gateway: fetch, handle, matches } = createFetchHandlers(exchange, handlers)
     return { fetch, handle, exchange, matches, elsewhere: handlers.elsewhere, basePath, isOfAccount: true }
   }

@@ -1,16 +1,16 @@
 import type { Exchange, Reply } from '../../lib/exchange.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
-import type { Asker } from '../identity.ts'
+import type { Authenticator } from '../identity.ts'
 import { type AllowedOrigin, toAllowedOrigins } from './allowed-origins.ts'
 import { type Area, findArea, getPathBelow, serveArea, withoutBody } from './area.ts'
 import { getAiSdkHint, getPageHint } from './path-hints.ts'
 import { createJsonReply } from './reply.ts'
 
 /**
- * The gateway over HTTP: returns a reply, or `undefined` for a path that isn't the gateway's. `asker` identifies the caller instead of the
- * `identify` option. Never rejects.
+ * The gateway over HTTP: returns a reply, or `undefined` for a path that isn't the gateway's. `authenticator` identifies the caller in place of
+ * the `identify` option. Never rejects.
  */
-export type App = (exchange: Exchange, asker?: Asker) => Promise<Reply | undefined>
+export type App = (exchange: Exchange, authenticator?: Authenticator) => Promise<Reply | undefined>
 
 interface AppOptions {
   basePath: string
@@ -23,11 +23,11 @@ interface AppOptions {
 /** Creates the app, which serves each request by the area of its path. */
 export function createApp({ basePath, areas, allowedOrigins }: AppOptions): App {
   const origins = toAllowedOrigins(allowedOrigins)
-  return (exchange, asker) => {
+  return (exchange, authenticator) => {
     const path = getPathBelow(basePath, exchange.path)
     const area = path === undefined ? undefined : findArea(areas, path)
     if (path === undefined || !area) return NOT_OURS
-    const replying = serveArea(area, { exchange, path, asker }, origins)
+    const replying = serveArea(area, { exchange, path, authenticator }, origins)
     return exchange.method === 'HEAD' ? replying.then(withoutBody) : replying
   }
 }

@@ -1,5 +1,5 @@
 import { type Exchange, isByteStream, type Reply } from '../../lib/exchange.ts'
-import type { Asker } from '../identity.ts'
+import type { Authenticator } from '../identity.ts'
 import type { AllowedOrigins } from './allowed-origins.ts'
 
 /** A part of the path space that belongs to the gateway, with its own guard and error format. */
@@ -22,7 +22,7 @@ export interface AreaRequest {
   /** Below the base path. */
   readonly path: string
   /** Set only by code in this process: identifies the caller instead of the `identify` option. */
-  readonly asker?: Asker | undefined
+  readonly authenticator?: Authenticator | undefined
 }
 
 /** Finds the area of a path below the base path. */

@@ -70,9 +70,14 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   const cache = cached && new IdentityCache(clock, cached.ttlMs)
   if (cache) accounts.onChange((ref) => cache.recordChange(ref))
 
-  async function ask({ exchange, asker }: AreaRequest, wait: Wait, readsCookies: boolean): Promise<ResolvedIdentity> {
+  async function ask(
+    { exchange, authenticator }: AreaRequest,
+    wait: Wait,
+    readsCookies: boolean,
+  ): Promise<ResolvedIdentity> {
     const { about } = wait
-    if (asker) return { identified: readIdentifyResult(await settle(() => asker.identify(about), wait)) }
+    if (authenticator)
+      return { identified: readIdentifyResult(await settle(() => authenticator.identify(about), wait)) }
     if (!resolve) return { identified: undefined }
     const request = readsCookies ? exchange.toRequest() : withoutCookies(exchange.toRequest())
     const text = cached && (await settle(() => cached.cacheBy(request), wait))
@@ -89,7 +94,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   }
 
   /** Throws `CROSS_SITE` for a change requested by a page of another site, unless its origin is allowed. Returns whether cookies count. */
-  function checkSite({ exchange, asker }: AreaRequest): boolean {
+  function checkSite({ exchange, authenticator }: AreaRequest): boolean {
     if (exchange.actsAs) return true
     const origin = exchange.header('origin')
     const allowed = origin === undefined ? undefined : allowedOrigins.get(origin)
@@ -97,7 +102,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     if (!isForeign(exchange, publicOrigin)) return true
     if (!allowed) throw createCrossSiteError()
     if (allowed.hasCredentials || exchange.header('cookie') === undefined) return true
-    if (asker) throw createCrossSiteError() // your app has already seen the cookie
+    if (authenticator) throw createCrossSiteError() // your app has already seen the cookie
     return false
   }
 

@@ -17,7 +17,7 @@ import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
 export interface KeyAreaOptions {
   /** Finds the caller of a request, and stores it in the request's client. Rejects with the error that the client gets. */
   authenticate(exchange: Exchange, client: Client | undefined): Promise<Caller>
-  /** Finds the callers that your app identifies: those with an `asker` and, if `isDefault` is set, all other clients. */
+  /** Finds the callers that your app identifies: those with an `authenticator` and, if `isDefault` is set, all other clients. */
   identity?: { identify: IdentifyCaller; isDefault: boolean; toPrivate(reply: Reply): Promise<Reply> }
   /** Starts the log of a request to a recorded route; absent if another gateway keeps it. */
   openLog?(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
@@ -43,8 +43,8 @@ const REQUEST_ID_HEADER = 'x-signalbox-request-id'
 export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOptions): Area['serve'] {
   const { authenticate, identity, openLog, aroundRequest = [], afterCaller, admit, resume, onError } = options
   const router = createRouter(routes)
-  const getIdentify = ({ asker, exchange: { actsAs, method } }: AreaRequest): IdentifyCaller | undefined => {
-    const isNeeded = asker !== undefined || (identity?.isDefault && actsAs === undefined)
+  const getIdentify = ({ authenticator, exchange: { actsAs, method } }: AreaRequest): IdentifyCaller | undefined => {
+    const isNeeded = authenticator !== undefined || (identity?.isDefault && actsAs === undefined)
     return isNeeded && method !== 'OPTIONS' ? identity?.identify : undefined
   }
   const passSteps = runSteps<RecordedRequest>(aroundRequest, ({ found, exchange, caller, log }) =>
