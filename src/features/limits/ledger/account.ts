@@ -383,12 +383,12 @@ function mergeBooks(stored: Book, own: Book): Book {
   const used = rollUsed(stored.used, stored.minute, minute).map((value, at) => Math.max(value, ownUsed[at] ?? 0))
   const { gone, entries } = stored
   const later = stored.number < own.number ? own : stored
-  const elsewhere = later.elsewhere && {
-    ...later.elsewhere,
-    used: rollUsed(later.elsewhere.used, later.minute, minute),
+  const otherSide = later.otherSide && {
+    ...later.otherSide,
+    used: rollUsed(later.otherSide.used, later.minute, minute),
   }
   const epoch = Math.max(stored.epoch, own.epoch)
-  return { minute, used, gone, entries, epoch, number: Math.max(stored.number, own.number), elsewhere }
+  return { minute, used, gone, entries, epoch, number: Math.max(stored.number, own.number), otherSide }
 }
 
 const toUnavailable = (cause: unknown) =>

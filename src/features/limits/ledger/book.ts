@@ -38,7 +38,7 @@ export interface Book {
   /** The number of the last write: its time in epoch ms, but always higher than that of the write before it. */
   number: number
   /** Usage on the other side of a mirror, in the windows of `minute`. */
-  elsewhere: OtherSideUsage | undefined
+  otherSide: OtherSideUsage | undefined
 }
 
 /** An account's usage on the other side of a mirror. */
@@ -72,7 +72,7 @@ export const emptyBook = (minute: Minute): Book => ({
   entries: new Map(),
   epoch: 0,
   number: 0,
-  elsewhere: undefined,
+  otherSide: undefined,
 })
 
 export const emptyEntry: InstanceEntry = Object.freeze({
@@ -160,7 +160,7 @@ export function subtractSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): r
 const LOST_AS: readonly LostKind[] = ['open', 'spent', 'unspent']
 
 /** Encodes an account as stored text. */
-export function encodeBook({ minute, used, gone, entries, epoch, number, elsewhere }: Book): string {
+export function encodeBook({ minute, used, gone, entries, epoch, number, otherSide }: Book): string {
   const written = Array.from(entries, ([id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]) => [
     id,
     beat,
@@ -171,7 +171,7 @@ export function encodeBook({ minute, used, gone, entries, epoch, number, elsewhe
     pendingParallel,
     pending,
   ])
-  const other = elsewhere && [elsewhere.side, elsewhere.number, elsewhere.used]
+  const other = otherSide && [otherSide.side, otherSide.number, otherSide.used]
   return JSON.stringify({ v: VERSION, minute, used, gone, entries: written, epoch, number, elsewhere: other })
 }
 
@@ -186,10 +186,10 @@ export function decodeBook(key: string, text: string): Book {
     const { minute, used, gone, entries } = json
     const { epoch, number, elsewhere } = json.v === VERSION ? json : { epoch: 0, number: 0 }
     const read = Array.isArray(entries) ? entries.map(readEntry) : [undefined]
-    const other = elsewhere === undefined ? undefined : readElsewhere(elsewhere)
-    const isValid = isCount(epoch) && isCount(number) && isDefined(other) === isDefined(elsewhere)
+    const otherSide = elsewhere === undefined ? undefined : readOtherSide(elsewhere)
+    const isValid = isCount(epoch) && isCount(number) && isDefined(otherSide) === isDefined(elsewhere)
     if (isValid && isCount(minute) && isCounts(used, COUNTER_COUNT) && isSlots(gone) && read.every(isDefined))
-      return { minute, used, gone, entries: new Map(read), epoch, number, elsewhere: other }
+      return { minute, used, gone, entries: new Map(read), epoch, number, otherSide }
   }
   throw gatewayError('RECORD_DAMAGED', {
     message: `The limit counters in the stored record ${key} are damaged or were written by a newer release. Reset them (DELETE …/limits).`,
@@ -197,7 +197,7 @@ export function decodeBook(key: string, text: string): Book {
   })
 }
 
-function readElsewhere(value: unknown): OtherSideUsage | undefined {
+function readOtherSide(value: unknown): OtherSideUsage | undefined {
   if (!Array.isArray(value)) return undefined
   const [side, number, used]: unknown[] = value
   return typeof side === 'string' && isCount(number) && isCounts(used, COUNTER_COUNT)

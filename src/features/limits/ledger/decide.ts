@@ -81,7 +81,7 @@ function getTally({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: 
   const start = getWindowStarts(book.minute)[windowAt] ?? 0
   if (unitAt >= 0) {
     const at = getUsedIndex(windowAt, unitAt)
-    tally.used = addClamped(book.used[at] ?? 0, book.elsewhere?.used[at] ?? 0)
+    tally.used = addClamped(book.used[at] ?? 0, book.otherSide?.used[at] ?? 0)
     tally.unsettled = sumSlots(book.gone, start, unitAt)
   }
   for (const [id, entry] of book.entries) {

@@ -106,11 +106,11 @@ export class Draft {
     if (before?.lostAs === 'spent') for (const slot of before.held) countSlot(used, minute, slot, -1) // the instance wasn't lost after all
     entries.set(instance, own)
     const { epoch, number } = from
-    const elsewhere = from.elsewhere && {
-      ...from.elsewhere,
-      used: rollUsed(from.elsewhere.used, from.minute, minute),
+    const otherSide = from.otherSide && {
+      ...from.otherSide,
+      used: rollUsed(from.otherSide.used, from.minute, minute),
     }
-    this.book = { minute, used, gone, entries, epoch, number: Math.max(number + 1, Math.floor(now)), elsewhere }
+    this.book = { minute, used, gone, entries, epoch, number: Math.max(number + 1, Math.floor(now)), otherSide }
     this.view = {
       book: this.book,
       isLost: (id) => observation.isLost(id, now),
@@ -151,7 +151,7 @@ export class Draft {
     book.used.fill(0)
     book.gone = []
     book.epoch = epoch
-    book.elsewhere = undefined
+    book.otherSide = undefined
     this.isChanged = true
   }
 
@@ -163,7 +163,7 @@ export class Draft {
     const { book } = this
     if (epoch < book.epoch) return
     if (epoch > book.epoch) this.resetCounters(epoch)
-    const before = book.elsewhere
+    const before = book.otherSide
     const isSame = before?.side === side
     if (isSame && number <= before.number) return
     const latest = Math.max(book.minute, minute) // windows don't move back
@@ -172,7 +172,7 @@ export class Draft {
     const own = before && !isSame ? addUsed(book.used, before.used) : book.used
     book.used = rollUsed(own, book.minute, latest)
     book.minute = latest
-    book.elsewhere = { side, number, used: taken }
+    book.otherSide = { side, number, used: taken }
     this.isChanged = true
   }
 

@@ -54,12 +54,12 @@ function readNearStates(key: string, text: string, { name, limits, now }: NearLi
   try {
     const book = decodeBook(key, text)
     const minute = Math.max(book.minute, toMinute(now))
-    const { used, minute: from, elsewhere } = book
+    const { used, minute: from, otherSide } = book
     const current = {
       ...book,
       minute,
       used: rollUsed(used, from, minute),
-      elsewhere: elsewhere && { ...elsewhere, used: rollUsed(elsewhere.used, from, minute) },
+      otherSide: otherSide && { ...otherSide, used: rollUsed(otherSide.used, from, minute) },
     }
     const view = { book: current, isLost: () => false, mayLive: () => true }
     return getLimitStates(name, limits, view).filter(({ unit }) => unit !== 'parallel')

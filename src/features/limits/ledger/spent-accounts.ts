@@ -56,8 +56,8 @@ function parseSpending(key: string, text: string, side: string): AccountSpending
   if (name?.scope !== 'key' && name?.scope !== 'group') return undefined
   const { scope, id } = name
   try {
-    const { minute, used: own, epoch, number, elsewhere } = decodeBook(key, text)
-    const used = elsewhere && elsewhere.side !== side ? addUsed(own, elsewhere.used) : own
+    const { minute, used: own, epoch, number, otherSide } = decodeBook(key, text)
+    const used = otherSide && otherSide.side !== side ? addUsed(own, otherSide.used) : own
     return epoch === 0 && used.every((value) => value === 0) ? undefined : { scope, id, epoch, number, minute, used }
   } catch (error) {
     if (isGatewayError(error, 'RECORD_DAMAGED')) return undefined
