@@ -9,7 +9,7 @@ import { once } from './lib/promises.ts'
 import type { GatewayOptions } from './options.ts'
 import { holdsRejectedBodies, lingerBeforeClose, waitForBatch } from './platform.ts'
 import { createAs, createIdentity, type Internals } from './request/door/account-gateway.ts'
-import { createApp, createElsewhereReply } from './request/door/app.ts'
+import { createApp, createNotFoundReply } from './request/door/app.ts'
 import { findArea, getPathBelow } from './request/door/area.ts'
 import { createHealthArea, createModelAreas } from './request/door/areas.ts'
 import { type AddToken, authenticateClient, type KeyStore } from './request/door/authenticate-client.ts'
@@ -79,13 +79,13 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   checkAreas(areas)
 
   const app = createApp({ basePath, areas, allowedOrigins })
-  const elsewhere = (exchange: Exchange) => createElsewhereReply(exchange, { basePath, areas })
+  const notFound = (exchange: Exchange) => createNotFoundReply(exchange, { basePath, areas })
   const handlers: FetchHandlersOptions = {
     isOwnPath(path) {
       const below = getPathBelow(basePath, path)
       return below !== undefined && findArea(areas, below) !== undefined
     },
-    elsewhere,
+    notFound,
     begin: waitForBatch,
     holdsRejected: holdsRejectedBodies,
     linger: lingerBeforeClose,
@@ -94,7 +94,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   const { gateway, handle, matches } = createFetchHandlers(app, handlers)
   return {
     fetch: gateway,
-    ...{ handle, matches, basePath, elsewhere },
+    ...{ handle, matches, basePath, notFound },
     exchange: app,
     as: createAs({ app, basePath, handlers }),
     async close({ graceMs = 10_000 }: { graceMs?: number } = {}): Promise<void> {

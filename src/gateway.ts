@@ -77,7 +77,7 @@ export interface Gateway<Operations = unknown> {
    */
   as(identity: Identity): AccountGateway
   /** Returns the reply of `fetch` for a path that isn't the gateway's: 200 at the root, which tools probe, otherwise 404. */
-  elsewhere(exchange: Exchange): Reply
+  notFound(exchange: Exchange): Reply
 }
 
 /** Creates a gateway. Throws a TypeError for invalid options. Reads no data and makes no calls before the first request. */

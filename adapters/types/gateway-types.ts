@@ -1,9 +1,9 @@
 import type { Gateway } from '../../src/index.ts'
 
 /** The part of a gateway that adapters based on exchanges need. */
-export interface ExchangeGateway extends Pick<Gateway, 'basePath' | 'matches' | 'exchange' | 'elsewhere'> {
+export interface ExchangeGateway extends Pick<Gateway, 'basePath' | 'matches' | 'exchange' | 'notFound'> {
   /** Whether all its requests run as one account. */
-  readonly isOfAccount?: boolean
+  readonly isForAccount?: boolean
 }
 
 /** The part of a gateway that adapters based on Fetch requests need. */

@@ -87,10 +87,10 @@ export async function start(
   if (!requireApiKey && !options.open && !isLoopback(options.host)) throw createOpenProblem(options.host)
   const { port, host: hostname, allowedHosts } = options
   const { basePath, matches, exchange } = gateway
-  const elsewhere: Gateway['elsewhere'] = (incoming) =>
-    serveFrontPage(incoming, { listenUrl: server.url, hasDashboard }) ?? gateway.elsewhere(incoming)
+  const notFound: Gateway['notFound'] = (incoming) =>
+    serveFrontPage(incoming, { listenUrl: server.url, hasDashboard }) ?? gateway.notFound(incoming)
   const server = await serveNode(
-    { basePath, matches, exchange, elsewhere },
+    { basePath, matches, exchange, notFound },
     {
       port,
       hostname,

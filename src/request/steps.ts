@@ -104,11 +104,11 @@ export type TargetRule = (
 /** Checks each name in the request's model list in the same way, before any target is checked. */
 export type NameRule = (name: string, table: RouteTable) => GatewayError | undefined
 
-/** Explains why a key's limits and rules would reject a request at a target, without sending it. `isOfRequest`: they reject every target. */
+/** Explains why a key's limits and rules would reject a request at a target, without sending it. `rejectsRequest`: they reject every target. */
 export type RefusalPreview = (
   request: Pick<ModelRequest, 'call' | 'context'>,
   target: RouteTarget,
-) => Promise<{ error: GatewayError; isOfRequest: boolean } | undefined>
+) => Promise<{ error: GatewayError; rejectsRequest: boolean } | undefined>
 
 /**
  * A step around an attempt. `next` makes the attempt, and resolves when the attempt settles: after the last byte of its response,

@@ -94,7 +94,7 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
       (reply) => {
         if (reply) sendReply(exchange, req, res, reply)
         else if (next) next()
-        else sendReply(exchange, req, res, gateway.elsewhere(exchange))
+        else sendReply(exchange, req, res, gateway.notFound(exchange))
       },
       () => rejectRequest(req, res, 500, 'Internal server error'), // a gateway never rejects
     )
@@ -104,7 +104,7 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
 function checkIdentify(identify: unknown, gateway: ExchangeGateway): void {
   if (identify === undefined) return
   if (typeof identify !== 'function') throw new TypeError('identify must be a function.')
-  if (gateway.isOfAccount)
+  if (gateway.isForAccount)
     throw new TypeError('identify needs the gateway itself: gateway.as() has an account already.')
 }
 

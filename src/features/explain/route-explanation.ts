@@ -192,7 +192,7 @@ async function explainTargets(
   let forbiddenError: GatewayError | undefined
 
   async function getRejection(route: Route): Promise<RouteRejection | undefined> {
-    if (rejection?.isOfRequest) return rejection
+    if (rejection?.rejectsRequest) return rejection
     if (!rejections.has(route)) rejections.set(route, await findRejection(request, route))
     return rejections.get(route)
   }
@@ -268,7 +268,7 @@ async function explainTargets(
       continue
     }
     const reason = usedCount < limits.maxAttempts ? await getRejection(route) : undefined
-    if (!rejection || reason?.isOfRequest) rejection = reason
+    if (!rejection || reason?.rejectsRequest) rejection = reason
     const use = usedCount === 0 ? 'first' : usedCount < limits.maxAttempts ? 'next' : 'beyond'
     targets.push(reason ? explainTarget(route, 'skipped', reason.why) : explainTarget(route, use, explainRoute(route)))
     if (!reason) sharedModel = usedCount++ === 0 || sharedModel === formatModel(route) ? formatModel(route) : undefined
@@ -276,7 +276,7 @@ async function explainTargets(
   for (const { at, route, cooldown } of cooling.sort(compareRecoveries)) {
     if (usedCount > 0 && (cooldown.isMandatory || usedCount >= limits.maxAttempts)) continue
     const reason = await getRejection(route)
-    if (!rejection || reason?.isOfRequest) rejection = reason
+    if (!rejection || reason?.rejectsRequest) rejection = reason
     targets[at] = reason
       ? explainTarget(route, 'skipped', reason.why)
       : explainTarget(route, 'last-resort', describeCooldown(cooldown))
@@ -284,7 +284,7 @@ async function explainTargets(
   }
   const { missing } = call.endpoint.operation
   const hasDefaultResponse = missing?.getAnswer !== undefined && rejection?.error.data.param !== 'model'
-  if (usedCount > 0 || (hasDefaultResponse && !rejection?.isOfRequest)) return { targets }
+  if (usedCount > 0 || (hasDefaultResponse && !rejection?.rejectsRequest)) return { targets }
   const error = rejection?.error ?? (hasDrainingTarget ? createDrainingError(call.model) : forbiddenError)
   if (!error) return { targets }
   const { status, code, message } = error
@@ -311,12 +311,12 @@ interface RouteRejection {
   /** The reason, as worded in the explanation. */
   why: string
   /** Whether the whole request is rejected, regardless of the target. */
-  isOfRequest: boolean
+  rejectsRequest: boolean
 }
 
 async function findRejection(request: UnsentRequest, route: Route): Promise<RouteRejection | undefined> {
   const error = await findFormatError(request, route)
-  if (error) return { error, why: `its format does not support the request: ${error.message}`, isOfRequest: false }
+  if (error) return { error, why: `its format does not support the request: ${error.message}`, rejectsRequest: false }
   const limitRejection = await request.previewRefusal?.(request, route.target)
   return limitRejection && { ...limitRejection, why: limitRejection.error.message }
 }

@@ -41,7 +41,7 @@ export function createPreview({ ledger, clock, scopes, holders, rules, isRestric
   return async (request, target) => {
     const { call } = request
     const bodyError = hasUsageLimits || isRestricted ? checkBody(call) : undefined
-    if (bodyError) return { error: bodyError, isOfRequest: true }
+    if (bodyError) return { error: bodyError, rejectsRequest: true }
     try {
       const wanted = hasUsageLimits
         ? estimateWantedAmounts({ request, target }, getWorstCase(request, target), { isPriced, rules })
@@ -53,10 +53,10 @@ export function createPreview({ ledger, clock, scopes, holders, rules, isRestric
       const { unit } = refusal.limit
       return {
         error: toError(refusal, wanted, call.endpoint.outputLimit !== undefined),
-        isOfRequest: unit === 'requests' || unit === 'parallel',
+        rejectsRequest: unit === 'requests' || unit === 'parallel',
       }
     } catch (thrown) {
-      if (isGatewayError(thrown, 'REQUEST_TOO_EXPENSIVE')) return { error: thrown, isOfRequest: false }
+      if (isGatewayError(thrown, 'REQUEST_TOO_EXPENSIVE')) return { error: thrown, rejectsRequest: false }
       throw thrown
     }
   }

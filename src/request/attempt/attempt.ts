@@ -117,7 +117,7 @@ export class Attempt {
         this.#log.recordFailure(outcome.failure, {
           sentStatus: outcome.head?.status,
           isEmpty: outcome.empty !== undefined,
-          isOwnCredential: this.#credentialFunctions?.isOfCaller(this.#use) === true,
+          isOwnCredential: this.#credentialFunctions?.belongsToCaller(this.#use) === true,
         })
       return outcome
     } catch (thrown) {

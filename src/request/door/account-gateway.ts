@@ -19,9 +19,9 @@ export interface AccountGateway {
   /** Like the gateway's `exchange`, for framework adapters. */
   exchange(exchange: Exchange): Promise<Reply | undefined>
   matches(request: Request | URL | string): boolean
-  elsewhere(exchange: Exchange): Reply
+  notFound(exchange: Exchange): Reply
   readonly basePath: string
-  readonly isOfAccount: true
+  readonly isForAccount: true
 }
 
 interface AccountGatewayOptions {
@@ -37,7 +37,7 @@ export function createAs({ app, basePath, handlers }: AccountGatewayOptions): (i
     const authenticator: Authenticator = { identify: () => own }
     const exchange = (one: Exchange) => app(one, authenticator)
     const { gateway: fetch, handle, matches } = createFetchHandlers(exchange, handlers)
-    return { fetch, handle, exchange, matches, elsewhere: handlers.elsewhere, basePath, isOfAccount: true }
+    return { fetch, handle, exchange, matches, notFound: handlers.notFound, basePath, isForAccount: true }
   }
 }
 

@@ -47,7 +47,7 @@ export function normalizeBasePath(basePath: string | undefined): string {
  * Creates the reply of `fetch` for a path that isn't the gateway's: a description at the root, which tools probe, otherwise a 404 that names the
  * right paths.
  */
-export function createElsewhereReply(
+export function createNotFoundReply(
   { method, path }: Exchange,
   { basePath, areas }: { basePath: string; areas: readonly Area[] },
 ): Reply {
@@ -58,12 +58,12 @@ export function createElsewhereReply(
     isRoot && (method === 'GET' || method === 'HEAD')
       ? createJsonReply(200, { name: 'signalbox', baseUrl: root, models: `${root}/models` })
       : createJsonReply(404, {
-          error: `Nothing is served at ${path}. ${hintElsewhere(getPathBelow(basePath, path) ?? path, { basePath, areas })}`,
+          error: `Nothing is served at ${path}. ${createHint(getPathBelow(basePath, path) ?? path, { basePath, areas })}`,
         })
   return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
 }
 
-const hintElsewhere = (path: string, at: { basePath: string; areas: readonly Area[] }) =>
+const createHint = (path: string, at: { basePath: string; areas: readonly Area[] }) =>
   getAiSdkHint(path, at.basePath) ??
   getPageHint(path, at) ??
   `Check the base URL: model clients use ${at.basePath}/v1, and the management API is at ${at.basePath}/api.`

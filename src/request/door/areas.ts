@@ -8,7 +8,7 @@ const OTHER_PATHS: ReadonlySet<string> = new Set(
   endpoints.map(({ path }) => path).filter((path) => !/^\/v1(?:beta)?\//.test(path)),
 )
 
-const isEndpointElsewhere = (path: string): boolean =>
+const isOtherEndpoint = (path: string): boolean =>
   OTHER_PATHS.has(path) || (getFormat('ai-sdk').clientDetection.paths?.test(path) ?? false)
 
 /**
@@ -18,7 +18,7 @@ const isEndpointElsewhere = (path: string): boolean =>
 export function createModelAreas(serve: Area['serve']): Area[] {
   const shared = { name: 'models', pageMethods: ['GET', 'HEAD', 'POST'], serve } as const
   const whole = ['/v1', '/v1beta'].map((path): Area => ({ ...shared, path }))
-  const partial = ['/v2', '/v3/ai', '/v4/ai'].map((path): Area => ({ ...shared, path, owns: isEndpointElsewhere }))
+  const partial = ['/v2', '/v3/ai', '/v4/ai'].map((path): Area => ({ ...shared, path, owns: isOtherEndpoint }))
   return [...whole, ...partial]
 }
 

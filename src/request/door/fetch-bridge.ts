@@ -25,7 +25,7 @@ export interface FetchHandlersOptions extends BodyOptions {
   /** Returns whether `app` serves this path. */
   isOwnPath(path: string): boolean
   /** Creates the reply to any other path. */
-  elsewhere(exchange: Exchange): Reply
+  notFound(exchange: Exchange): Reply
   /** Awaited before a request starts, on platforms where starting many requests together is faster. */
   begin: (() => Promise<void>) | undefined
   /** Awaited before the end of a response that closes the connection. */
@@ -41,7 +41,7 @@ interface BodyOptions {
 /** Creates the Fetch handlers of `app`. */
 export function createFetchHandlers(
   app: App,
-  { isOwnPath, elsewhere, begin, holdsRejected, linger, onError }: FetchHandlersOptions,
+  { isOwnPath, notFound, begin, holdsRejected, linger, onError }: FetchHandlersOptions,
 ): FetchHandlers {
   async function handleRequest(
     request: Request,
@@ -63,7 +63,7 @@ export function createFetchHandlers(
       const request = toRequest(given, platform[0])
       const caller = request === given ? undefined : request.signal // the caller is a client in this process, not a server
       caller?.throwIfAborted()
-      const response = await handleRequest(request, platform, { otherwise: elsewhere, caller })
+      const response = await handleRequest(request, platform, { otherwise: notFound, caller })
       if (caller?.aborted) {
         await response?.body?.cancel().catch(() => {})
         throw caller.reason

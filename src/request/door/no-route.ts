@@ -58,8 +58,8 @@ function findHint(path: string, served: Iterable<string>): string | undefined {
   if (doubled) return `Remove ${doubled} from this client's base URL.`
   if (/\/images\/variations$/.test(wanted))
     return 'OpenAI retired image variations. Send the image with a prompt to POST /v1/images/edits.'
-  const elsewhere = getAiSdkHint(wanted) ?? getPageHint(wanted)
-  if (elsewhere) return elsewhere
+  const hint = getAiSdkHint(wanted) ?? getPageHint(wanted)
+  if (hint) return hint
   const paths = [...served]
   const [nearest] = paths.filter((one) => wanted.endsWith(one.replace('/v1/', '/'))).sort(compareLengths)
   const others = paths.filter((one) => !wanted.startsWith(`${one}/`)) // a path below an existing one isn't a misspelling of it

@@ -53,7 +53,7 @@ export class SourcedCredentials {
   }
 
   /** Returns whether the credential belongs only to the caller's account or key. */
-  isOfCaller({ connection, caller }: CredentialUse): boolean {
+  belongsToCaller({ connection, caller }: CredentialUse): boolean {
     return caller.owner !== '' && typeof this.#find(connection) === 'function'
   }
 

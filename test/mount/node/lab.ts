@@ -11,7 +11,7 @@ export function stubGateway(answer: Answer, basePath = ''): ExchangeGateway {
     basePath,
     matches: (path) => !String(path).startsWith('/host'),
     exchange: async (exchange) => (exchange.path.startsWith('/host') ? undefined : answer(exchange)),
-    elsewhere: ({ path }) => ({
+    notFound: ({ path }) => ({
       status: 404,
       headers: { 'content-type': 'application/json' },
       body: `{"error":"${path}"}`,

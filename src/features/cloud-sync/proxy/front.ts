@@ -27,7 +27,7 @@ const AREAS = [...createModelAreas(rejectPlaceholder), createHealthArea(rejectPl
 export const isProxyPath = (path: string): boolean => isProtocol(path) || findArea(AREAS, path) !== undefined
 
 /** Replies to a request for any other path. */
-export function replyElsewhere({ method, path }: Exchange): Reply {
+export function createNotFoundReply({ method, path }: Exchange): Reply {
   if (path === '/' && method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
   const reply =
     path === '/' && (method === 'GET' || method === 'HEAD')

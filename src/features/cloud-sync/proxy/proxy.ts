@@ -23,7 +23,7 @@ import { createHealthCheck } from '../../../request/door/health-check.ts'
 import { createReportError } from '../../observe/hooks.ts'
 import { createDirectory } from './directory.ts'
 import { createDocuments } from './documents.ts'
-import { createFront, isProxyPath, KEY_REQUIRED, replyElsewhere, requireKey } from './front.ts'
+import { createFront, createNotFoundReply, isProxyPath, KEY_REQUIRED, requireKey } from './front.ts'
 import { createReplicaRecords } from './replica-records.ts'
 import { createRetryingStorage } from './retrying-storage.ts'
 import { createScopes } from './tenant-scope.ts'
@@ -49,7 +49,7 @@ export interface CloudProxyOptions
  * function.
  */
 export interface CloudProxy
-  extends Pick<Gateway, 'handle' | 'matches' | 'close' | 'basePath' | 'exchange' | 'elsewhere'> {
+  extends Pick<Gateway, 'handle' | 'matches' | 'close' | 'basePath' | 'exchange' | 'notFound'> {
   /** Calling the proxy is the same as calling `fetch`. */
   (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /** Responds to every request and never rejects; returns 404 for a path outside the proxy. Can be called without `this`. */
@@ -165,7 +165,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
   })
   const { gateway, handle, matches } = createFetchHandlers(app, {
     isOwnPath: isProxyPath,
-    elsewhere: replyElsewhere,
+    notFound: createNotFoundReply,
     begin: waitForBatch,
     holdsRejected: holdsRejectedBodies,
     linger: lingerBeforeClose,
@@ -178,7 +178,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     matches,
     basePath: '',
     exchange: app,
-    elsewhere: replyElsewhere,
+    notFound: createNotFoundReply,
     tenants: {
       async list() {
         const all: ShownTenant[] = []
