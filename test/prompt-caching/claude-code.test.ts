@@ -1,0 +1,92 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import type { Catalog } from '../../src/types.ts'
+import { whole } from '../formats/cases/answers.ts'
+import { openDoor } from '../formats/cases/support.ts'
+import { type Answering, json } from '../pipeline/support/upstream.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
+
+const test = suite("prompt caching: Claude Code's sessions")
+
+/** The bodies of a session of Claude Code: each has another nonce in its billing line, and marks of its own. */
+function createSession(model: string, turns: number): JsonObject[] {
+  const steps = createConversation(createRandom(7), turns)
+  const write = clientWriters['anthropic-messages']
+  return listRequestEnds(steps).map((end, at) => {
+    const { messages, ...body } = write(steps.slice(0, end))
+    const ephemeral = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+    const system = [
+      { type: 'text', text: `x-anthropic-billing-header: cc_version=2.1.81.df2; cc_entrypoint=cli; cch=${at}f00;` },
+      { type: 'text', text: 'You are Claude Code.', ...ephemeral },
+      { type: 'text', text: 'Follow the rules. '.repeat(200), ...ephemeral },
+    ]
+    return { ...body, model, system, messages }
+  })
+}
+
+/** Sends a session, and returns the bodies that the provider got. */
+async function sendSession(model: string, { catalog, answer }: { catalog: Catalog; answer: Answering }) {
+  const [provider = ''] = model.split('/')
+  const { up, world } = await openDoor(answer, { catalog, connections: [provider] })
+  const session = createSession(model, 12)
+  for (const body of session) {
+    const headers = {
+      'anthropic-beta': 'context-1m-2025-08-07,claude-code-20250219',
+      'anthropic-version': '2023-06-01',
+    }
+    const response = await world.post('/v1/messages', body, { headers })
+    assert.is(response.status, 200, await response.clone().text())
+  }
+  return { session, calls: up.calls }
+}
+
+const others: Record<string, { catalog: Catalog; answer: Answering }> = {
+  'openai/gpt-5.6': {
+    catalog: { openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses' } },
+    answer: () => json(whole['openai-responses']),
+  },
+  'google/gemini-3-pro-preview': {
+    catalog: { google: { baseUrl: 'http://google.test/v1beta', format: 'gemini' } },
+    answer: () => json(whole.gemini),
+  },
+  'deepseek/deepseek-flash': {
+    catalog: { deepseek: { baseUrl: 'http://deepseek.test/v1', format: 'openai-chat' } },
+    answer: () => json(whole['openai-chat']),
+  },
+}
+
+for (const [model, target] of Object.entries(others))
+  test(`check 33: a session sends no billing line, and stable bytes, to ${model}`, async () => {
+    const { calls } = await sendSession(model, target)
+    let before: string[] | undefined
+    for (const { body } of calls) {
+      assert.not.match(body, /billing|cch=/)
+      const { messages, input, contents, ...rest } = JSON.parse(body)
+      const sent = [JSON.stringify(rest), ...(messages ?? input ?? contents).map((one: unknown) => JSON.stringify(one))]
+      if (before) assert.equal(sent.slice(0, before.length - 1), before.slice(0, -1))
+      before = sent
+    }
+    assert.is(calls.length, 12)
+  })
+
+const anthropic = {
+  catalog: { anthropic: { baseUrl: 'http://anthropic.test/v1', format: 'anthropic-messages' } } satisfies Catalog,
+  answer: () => json(whole['anthropic-messages']),
+}
+
+test('check 34: a session keeps its billing line and all other bytes on the way to Anthropic', async () => {
+  const { session, calls } = await sendSession('anthropic/claude-sonnet-4-5', anthropic)
+  assert.equal(
+    calls.map(({ body }) => body),
+    session.map((body) => JSON.stringify({ ...body, model: 'claude-sonnet-4-5' })),
+  )
+})
+
+test('check 35: nothing is added to a session on the way to Anthropic, and its beta header stays', async () => {
+  const { calls } = await sendSession('anthropic/claude-sonnet-4-5', anthropic)
+  for (const { headers, body } of calls) {
+    assert.is(headers.get('anthropic-beta'), 'context-1m-2025-08-07,claude-code-20250219')
+    assert.equal(Object.keys(JSON.parse(body)), ['model', 'max_tokens', 'system', 'tools', 'messages'])
+  }
+})

@@ -1,0 +1,173 @@
+import { isObject, type JsonObject } from '../../src/lib/json.ts'
+import { createWarnings } from '../../src/protocols/formats/canonical/canonical-warnings.ts'
+import { prepareRequest } from '../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { getFormat, loadUpstreamFormat } from '../../src/protocols/formats/formats.ts'
+import type { UpstreamTranslator } from '../../src/protocols/formats/translator.ts'
+import { getTraits } from '../../src/protocols/providers/provider-traits.ts'
+import { clientFormats } from '../../src/types/unions.ts'
+import type { ClientFormat, ProviderFormat } from '../../src/types.ts'
+import { contexts } from '../formats/support/contexts.ts'
+import { isCi } from '../support/ci.ts'
+import { createRandom, type Random } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+import {
+  type ConversationOptions,
+  clientWriters,
+  createConversation,
+  listRequestEnds,
+  type Step,
+} from './support/conversations.ts'
+
+const test = suite('prompt caching: stable prefixes')
+
+interface Target {
+  format: ProviderFormat
+  provider: string
+  model: string
+}
+
+/** Models with the rules that change a conversation most. */
+const targets: readonly Target[] = [
+  { format: 'openai-chat', provider: 'openai', model: 'gpt-5.4' },
+  { format: 'openai-chat', provider: 'deepseek', model: 'deepseek-flash' },
+  { format: 'openai-chat', provider: 'mistral', model: 'mistral-large-3' },
+  { format: 'openai-chat', provider: 'openrouter', model: 'anthropic/claude-sonnet-4-5' },
+  { format: 'openai-responses', provider: 'openai', model: 'gpt-5.6' },
+  { format: 'anthropic-messages', provider: 'anthropic', model: 'claude-sonnet-5-5' },
+  { format: 'anthropic-messages', provider: 'anthropic', model: 'claude-sonnet-4-5' },
+  { format: 'gemini', provider: 'google', model: 'gemini-3-pro-preview' },
+  { format: 'bedrock-converse', provider: 'bedrock', model: 'us.anthropic.claude-sonnet-4-5' },
+  { format: 'bedrock-converse', provider: 'bedrock', model: 'us.amazon.nova-pro-v1:0' },
+]
+
+type Send = (steps: readonly Step[]) => JsonObject
+
+/** Returns the function that translates a client's request for a target. `order` changes the order of the client's fields. */
+async function createSender(client: ClientFormat, target: Target, order = <T>(value: T): T => value): Promise<Send> {
+  const from = await getFormat(client).loadTranslator()
+  const to: UpstreamTranslator = await (await loadUpstreamFormat(target.format)).loadTranslator()
+  const traits = getTraits(to.traits, target, {})
+  return (steps) => {
+    const warnings = createWarnings({ isStrict: false, names: from.fieldNames })
+    const body = order(clientWriters[client](steps))
+    const parsed = from.parseRequest(body, { warnings, version: '4', route: { model: 'm', stream: false } })
+    const context = { ...contexts(to, { format: target.format }).target, model: target.model, traits, warnings }
+    const { request } = prepareRequest(parsed, { ...context, supportedOptions: to.supportedOptions })
+    return to.writeRequest(request, context).body
+  }
+}
+
+/** Splits the bytes of a request: everything that comes before its last message, and all other fields. */
+function split(body: JsonObject): { messages: string[]; rest: string } {
+  const name = ['messages', 'input', 'contents'].find((one) => Array.isArray(body[one])) ?? ''
+  const messages = body[name]
+  return {
+    messages: Array.isArray(messages) ? messages.map((message) => JSON.stringify(message)) : [],
+    rest: JSON.stringify({ ...body, [name]: [] }).replace(BINDING, ''),
+  }
+}
+
+/** What to do with thinking that no longer fits, set once there is some. It isn't part of the prompt. */
+const BINDING = /,"thinking":\{"type":"adaptive","block_binding":\{[^}]*\}\}/
+
+/** Asserts that each request begins with the bytes of the one before, up to its last message. */
+function assertStable(bodies: readonly JsonObject[], hint: string): void {
+  let before: ReturnType<typeof split> | undefined
+  for (const [at, body] of bodies.entries()) {
+    const now = split(body)
+    if (before) {
+      assert.is(now.rest, before.rest, `${hint}, request ${at}`)
+      const kept = before.messages.slice(0, -1)
+      assert.equal(now.messages.slice(0, kept.length), kept, `${hint}, request ${at}`)
+    }
+    before = now
+  }
+}
+
+const send = (sender: Send, steps: readonly Step[], stride = 1): JsonObject[] =>
+  listRequestEnds(steps)
+    .filter((_, at) => at % stride === 0)
+    .map((end) => sender(steps.slice(0, end)))
+
+const shuffle = <T>(values: readonly T[], random: Random): T[] =>
+  values
+    .map((value) => [random.next(), value] as const)
+    .sort(([one], [other]) => one - other)
+    .map(([, value]) => value)
+
+/** Shuffles the fields of objects, except in a tool's schema and input, which are the client's own data. */
+function shuffleFields<T>(value: T, random: Random): T
+function shuffleFields(value: unknown, random: Random): unknown {
+  if (Array.isArray(value)) return value.map((item) => shuffleFields(item, random))
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    shuffle(Object.entries(value), random).map(([name, field]) => [
+      name,
+      OWN_DATA.has(name) || (name === 'input' && !Array.isArray(field)) ? field : shuffleFields(field, random),
+    ]),
+  )
+}
+
+const OWN_DATA = new Set(['input_schema', 'parameters', 'inputSchema', 'parametersJsonSchema', 'args', 'response'])
+
+const LONG = isCi ? 1_000 : 60
+const TURNS = isCi ? 40 : 10
+const CONVERSATIONS = isCi ? 4 : 2
+
+for (const client of clientFormats)
+  test(`check 30: each request begins with the one before it, from ${client} clients to every format`, async () => {
+    const random = createRandom()
+    for (const target of targets) {
+      const hint = `${client} to ${target.model}, seed ${random.seed}`
+      const sender = await createSender(client, target)
+      assertStable(send(sender, createConversation(random, LONG), isCi ? 25 : 6), hint)
+      for (let count = 0; count < CONVERSATIONS; count++)
+        assertStable(send(sender, createConversation(random, TURNS)), hint)
+    }
+  })
+
+for (const client of clientFormats)
+  test(`check 30: the order of the client's fields does not matter, from ${client} clients`, async () => {
+    const random = createRandom()
+    for (const target of targets) {
+      const order = <T>(value: T) => shuffleFields(value, random)
+      const sender = await createSender(client, target, order)
+      const hint = `${client} to ${target.model}, seed ${random.seed}`
+      assertStable(send(sender, createConversation(random, TURNS)), hint)
+    }
+  })
+
+const special: Record<string, ConversationOptions> = {
+  reasoning: { hasReasoning: true },
+  'images by URL': { hasImages: true },
+  'late instructions': { hasLateSystem: true },
+}
+
+for (const [what, options] of Object.entries(special))
+  for (const client of clientFormats)
+    test(`check 31: each request begins with the one before it, with ${what}, from ${client} clients`, async () => {
+      const random = createRandom()
+      for (const target of targets) {
+        const hint = `${client} to ${target.model}, seed ${random.seed}`
+        const sender = await createSender(client, target)
+        for (let count = 0; count < CONVERSATIONS; count++) {
+          const steps = createConversation(random, TURNS, options)
+          try {
+            sender(steps)
+          } catch {
+            continue // the target doesn't take images by URL; the gateway downloads them
+          }
+          assertStable(send(sender, steps), hint)
+        }
+      }
+    })
+
+test('check 32: two translations of a conversation are equal byte for byte', async () => {
+  const random = createRandom()
+  for (const client of clientFormats)
+    for (const target of targets) {
+      const steps = createConversation(random, TURNS, { hasReasoning: true })
+      const [one, other] = await Promise.all([createSender(client, target), createSender(client, target)])
+      assert.is(JSON.stringify(one(steps.slice(0, -1))), JSON.stringify(other(structuredClone(steps.slice(0, -1)))))
+    }
+})
