@@ -26,8 +26,8 @@ const noCredit: Refusal[] = [
 ]
 
 for (const [who, status, body] of noCredit)
-  test(`a ${status} from ${who} means that the account is out of credit`, () => {
-    const failure = told(status, body)
+  test(`a ${status} from ${who} means that the account is out of credit`, async () => {
+    const failure = await told(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /out of credit\. Top it up/)
   })
@@ -39,15 +39,15 @@ const barred: Refusal[] = [
 ]
 
 for (const [who, status, body] of barred)
-  test(`a ${status} from ${who} means that the account is blocked`, () => {
-    const failure = told(status, body)
+  test(`a ${status} from ${who} means that the account is blocked`, async () => {
+    const failure = await told(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /Check both at the provider/)
   })
 
-test('a 400 from Google means that the key has expired', () => {
+test('a 400 from Google means that the key has expired', async () => {
   const body = google(400, 'INVALID_ARGUMENT', 'API key expired. Please renew the API key.')
-  assert.match(told(400, body).message, /Give the connection a new one/)
+  assert.match((await told(400, body)).message, /Give the connection a new one/)
 })
 
 const ofClient: Refusal[] = [
@@ -58,7 +58,8 @@ const ofClient: Refusal[] = [
 ]
 
 for (const [what, status, body] of ofClient)
-  test(`a ${status} with ${what} doesn't concern the account`, () => assert.is(told(status, body).class, 'client'))
+  test(`a ${status} with ${what} doesn't concern the account`, async () =>
+    assert.is((await told(status, body)).class, 'client'))
 
 const afford = (left: number) =>
   `This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford ${left}. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account`
@@ -117,8 +118,8 @@ const tooDear: Refusal[] = [
 ]
 
 for (const [who, status, body] of tooDear)
-  test(`a ${status} from ${who} means that this request is too expensive`, () => {
-    const failure = told(status, body)
+  test(`a ${status} from ${who} means that this request is too expensive`, async () => {
+    const failure = await told(status, body)
     assert.is(failure.class, 'over-budget')
     assert.ok(failure.isQuoted)
     assert.is(failure.status, status)
@@ -147,8 +148,8 @@ const nothingLeft: Refusal[] = [
 ]
 
 for (const [who, status, body] of nothingLeft)
-  test(`a ${status} from ${who} means that the account has no credit left`, () =>
-    assert.is(told(status, body).class, 'credentials'))
+  test(`a ${status} from ${who} means that the account has no credit left`, async () =>
+    assert.is((await told(status, body)).class, 'credentials'))
 
-test("a 400 that quotes words about credit from the request stays the client's error", () =>
-  assert.is(told(400, openai(`Invalid value: ${afford(5)}`)).class, 'client'))
+test("a 400 that quotes words about credit from the request stays the client's error", async () =>
+  assert.is((await told(400, openai(`Invalid value: ${afford(5)}`))).class, 'client'))

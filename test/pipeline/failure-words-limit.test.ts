@@ -64,7 +64,7 @@ const oneModel: Refusal[] = [
   ],
 ]
 for (const [who, status, body] of oneModel)
-  test(`a rate limit from ${who} concerns one model`, () => assert.is(told(status, body).level, 'model'))
+  test(`a rate limit from ${who} concerns one model`, async () => assert.is((await told(status, body)).level, 'model'))
 
 for (const [who, status, body] of [
   ['OpenAI', 429, openai('Request too large for default in organization org-1', { code: 'rate_limit_exceeded' })],
@@ -72,12 +72,13 @@ for (const [who, status, body] of [
   ['Mistral', 429, { message: 'Requests rate limit exceeded' }],
   ['nobody', 429, ''],
 ] satisfies Refusal[])
-  test(`a rate limit from ${who} concerns the account`, () => assert.is(told(status, body).level, undefined))
+  test(`a rate limit from ${who} concerns the account`, async () =>
+    assert.is((await told(status, body)).level, undefined))
 
-test('a 413 with a rate limit code counts as an account limit, which another target may not have', () => {
+test('a 413 with a rate limit code counts as an account limit, which another target may not have', async () => {
   const words =
     'Request too large for model `x` in organization `o` on tokens per minute (TPM): Limit 6000, Requested 7000'
-  const failure = told(413, openai(words, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq
+  const failure = await told(413, openai(words, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq
   assert.equal([failure.class, failure.level], ['rate-limit', 'model'])
-  assert.is(told(413, openai('Request too large')).class, 'client')
+  assert.is((await told(413, openai('Request too large'))).class, 'client')
 })

@@ -187,8 +187,8 @@ const denied: Refusal[] = [
 ]
 
 for (const [who, status, body] of [...noModel, ...denied])
-  test(`a ${status} from ${who} means that the model does not exist or is not accessible`, () =>
-    assert.is(told(status, body).class, 'model-not-found'))
+  test(`a ${status} from ${who} means that the model does not exist or is not accessible`, async () =>
+    assert.is((await told(status, body)).class, 'model-not-found'))
 
 const ofAddress: Refusal[] = [
   ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
@@ -202,13 +202,13 @@ const ofAddress: Refusal[] = [
 ]
 
 for (const [who, status, body] of ofAddress)
-  test(`a ${status} from ${who} means that the URL does not exist`, () => {
-    const failure = told(status, body)
+  test(`a ${status} from ${who} means that the URL does not exist`, async () => {
+    const failure = await told(status, body)
     assert.is(failure.class, 'content')
     assert.match(failure.message, /status 404: the URL does not exist\. Check the base URL/)
   })
 
-test("a 404 for a field other than the model is the client's error, regardless of the wording", () => {
+test("a 404 for a field other than the model is the client's error, regardless of the wording", async () => {
   for (const message of ['Not Found', '', 'No such file'])
-    assert.is(told(404, openai(message, { param: 'file_id' })).class, 'client')
+    assert.is((await told(404, openai(message, { param: 'file_id' }))).class, 'client')
 })

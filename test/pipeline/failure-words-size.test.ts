@@ -186,5 +186,5 @@ const overflow: Refusal[] = [
 ]
 
 for (const [who, status, body] of overflow)
-  test(`a ${status} from ${who} means that the request is too long`, () =>
-    assert.is(told(status, body).class, 'context-overflow'))
+  test(`a ${status} from ${who} means that the request is too long`, async () =>
+    assert.is((await told(status, body)).class, 'context-overflow'))

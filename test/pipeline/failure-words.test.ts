@@ -218,10 +218,12 @@ const echoes: Refusal[] = [
 ]
 
 for (const [who, status, body] of ofAccount)
-  test(`a ${status} from ${who} concerns the account`, () => assert.is(told(status, body).class, 'credentials'))
+  test(`a ${status} from ${who} concerns the account`, async () =>
+    assert.is((await told(status, body)).class, 'credentials'))
 
 for (const [who, status, body] of [...ofClient, ...echoes])
-  test(`a ${status} from ${who} is the client's error`, () => assert.is(told(status, body).class, 'client'))
+  test(`a ${status} from ${who} is the client's error`, async () =>
+    assert.is((await told(status, body)).class, 'client'))
 
 const unexplained: Refusal[] = [
   ['an HTML page', 403, '<html>Forbidden</html>'],
@@ -235,8 +237,8 @@ const unexplained: Refusal[] = [
 ]
 
 for (const [what, status, body] of unexplained)
-  test(`a ${status} with ${what} concerns neither the account nor the client`, () =>
-    assert.is(told(status, body).class, 'forbidden'))
+  test(`a ${status} with ${what} concerns neither the account nor the client`, async () =>
+    assert.is((await told(status, body)).class, 'forbidden'))
 
 for (const words of [
   'Your input was flagged as violating our usage policy',
@@ -245,43 +247,43 @@ for (const words of [
   'Sensitive content was found in your messages',
   'Rejected by the safety system',
 ])
-  test(`a 403 that only says "${words}" is the client's error`, () =>
-    assert.is(told(403, openai(words)).class, 'client'))
+  test(`a 403 that only says "${words}" is the client's error`, async () =>
+    assert.is((await told(403, openai(words))).class, 'client'))
 
-test('a 402 from OpenRouter about in-flight requests counts as a rate limit, and one about an expensive request concerns only that request', () => {
+test('a 402 from OpenRouter about in-flight requests counts as a rate limit, and one about an expensive request concerns only that request', async () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
-  assert.is(told(402, { error: { code: 402, message: 'Retry later', metadata } }).class, 'rate-limit')
+  assert.is((await told(402, { error: { code: 402, message: 'Retry later', metadata } })).class, 'rate-limit')
   const tooDear = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
-  assert.is(told(402, { error: { code: 402, message: 'Too dear', metadata: tooDear } }).class, 'over-budget')
+  assert.is((await told(402, { error: { code: 402, message: 'Too dear', metadata: tooDear } })).class, 'over-budget')
 })
 
-test('an account without credit is recognized with any status', () => {
+test('an account without credit is recognized with any status', async () => {
   for (const [status, body] of [
     [429, openai('x', { code: 'insufficient_quota' })],
     [400, anthropic('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.')],
     [402, ''],
   ] as const)
-    assert.match(told(status, body).message, /out of credit\. Top it up/)
+    assert.match((await told(status, body)).message, /out of credit\. Top it up/)
   const elsewhere = google(400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.')
-  assert.match(told(400, elsewhere).message, /not allowed to call from this location/)
+  assert.match((await told(400, elsewhere)).message, /not allowed to call from this location/)
 })
 
-test('an account is not out of credit if its router has no credit at the provider behind it', () => {
+test('an account is not out of credit if its router has no credit at the provider behind it', async () => {
   const raw = JSON.stringify(openai('You exceeded your current quota', { code: 'insufficient_quota' }))
   const body = { error: { code: 429, message: 'Provider returned error', metadata: { raw, provider_name: 'OpenAI' } } }
-  assert.is(told(429, body).class, 'rate-limit')
+  assert.is((await told(429, body)).class, 'rate-limit')
 })
 
-test("a limit that is called a quota doesn't mean that credit is used up", () => {
+test("a limit that is called a quota doesn't mean that credit is used up", async () => {
   const body = google(
     429,
     'RESOURCE_EXHAUSTED',
     'You exceeded your current quota, please check your plan and billing details.',
   )
-  assert.is(told(429, body).class, 'rate-limit')
+  assert.is((await told(429, body)).class, 'rate-limit')
 })
 
 for (const status of [500, 502, 503, 504, 529])
-  test(`a ${status} is the server's error`, () => assert.is(told(status, '').class, 'server'))
+  test(`a ${status} is the server's error`, async () => assert.is((await told(status, '')).class, 'server'))
 
-test('a 408 counts as a timeout', () => assert.is(told(408, '').class, 'timeout'))
+test('a 408 counts as a timeout', async () => assert.is((await told(408, '')).class, 'timeout'))

@@ -1,10 +1,14 @@
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
 import { isObject, tryParseShallow, tryStringify } from '../../lib/json.ts'
+import { once } from '../../lib/promises.ts'
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
-import { readContextWindow } from '../../protocols/formats/errors/context-window.ts'
-import { getOperatorAdvice } from '../../protocols/formats/errors/error-advice.ts'
-import { type ErrorReading, getErrorMeaning, readErrorAnswer } from '../../protocols/formats/errors/error-kinds.ts'
+import {
+  type ErrorReading,
+  getErrorMeaning,
+  type ProviderErrorKind,
+  readErrorAnswer,
+} from '../../protocols/formats/errors/error-kinds.ts'
 import { isFileTooLarge, isOnlyTooLarge } from '../../protocols/formats/errors/error-words.ts'
 import type { EmbeddedError, ErrorReader } from '../../protocols/formats/format.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
@@ -21,19 +25,19 @@ export async function readErrorStatus(
   { format, operation, answers, clock }: ResponseTerms,
 ): Promise<FailedResponse> {
   const bytes = await readError(head.body)
-  const failure = readStatusFailure(head, bytes, { reader: format.errors, operation, now: clock.now() })
+  const failure = await readStatusFailure(head, bytes, { reader: format.errors, operation, now: clock.now() })
   const json = tryParseShallow(decodeUtf8Lenient(bytes))
   return { kind: 'failure', failure, head, usage: addCharges(answers.getUsage(json), json) }
 }
 
 /** Converts an error in a response with status 200 to a failure. */
-export function readEmbeddedError(
+export async function readEmbeddedError(
   error: EmbeddedError,
   head: UpstreamResponse,
   { format, operation, clock }: Pick<ResponseTerms, 'format' | 'operation' | 'clock'>,
-): FailedResponse {
+): Promise<FailedResponse> {
   if (error.class) return { kind: 'failure', failure: createContentFailure(error.message) }
-  const failure = readEmbeddedFailure(error, { head, reader: format.errors, operation, now: clock.now() })
+  const failure = await readEmbeddedFailure(error, { head, reader: format.errors, operation, now: clock.now() })
   return { kind: 'failure', failure, head }
 }
 
@@ -55,11 +59,11 @@ async function readError(body: ByteStream): Promise<Uint8Array> {
 }
 
 /** Converts an error status and the start of its body to a failure. */
-export function readStatusFailure(
+export async function readStatusFailure(
   answer: UpstreamResponse,
   bytes: Uint8Array,
   { reader, operation, now }: { reader: ErrorReader; operation: Operation; now: number },
-): Failure {
+): Promise<Failure> {
   const { status: sent } = answer
   const status = toSendableStatus(sent)
   const text = decodeUtf8Lenient(bytes)
@@ -75,7 +79,7 @@ export function readStatusFailure(
     }
   const own = reader.read(body).message
   const message = own ?? `The provider returned status ${sent}.`
-  const known = toFailure({
+  const known = await toFailure({
     status,
     message,
     isQuoted: own !== undefined,
@@ -89,7 +93,7 @@ export function readStatusFailure(
 }
 
 /** Converts an error in a response with status 200 to a failure. */
-function readEmbeddedFailure(
+async function readEmbeddedFailure(
   { status, message, error }: EmbeddedError,
   {
     head,
@@ -97,9 +101,9 @@ function readEmbeddedFailure(
     operation,
     now,
   }: { head: UpstreamResponse; reader: ErrorReader; operation: Pick<Operation, 'kind' | 'tryOthers'>; now: number },
-): Failure {
+): Promise<Failure> {
   const body = { error }
-  const failure = toFailure({
+  const failure = await toFailure({
     status,
     message,
     isQuoted: true,
@@ -113,6 +117,18 @@ function readEmbeddedFailure(
   return text === undefined ? failure : { ...failure, body: encodeUtf8(text) }
 }
 
+/** The kinds of errors for which there may be advice, which is loaded with the first of them. */
+const ADVISED: ReadonlySet<ProviderErrorKind> = new Set([
+  'authentication',
+  'billing',
+  'permission',
+  'proxy',
+  'wrong-address',
+  'unknown-model',
+])
+const loadAdvice = once(() => import('../../protocols/formats/errors/error-advice.ts'))
+const loadContextWindow = once(() => import('../../protocols/formats/errors/context-window.ts'))
+
 interface ErrorSource {
   status: number
   message: string
@@ -123,11 +139,20 @@ interface ErrorSource {
   now: number
 }
 
-function toFailure({ status: sent, message, isQuoted, body, header, operation, now }: ErrorSource): Failure {
+async function toFailure({
+  status: sent,
+  message,
+  isQuoted,
+  body,
+  header,
+  operation,
+  now,
+}: ErrorSource): Promise<Failure> {
   const reading = readErrorAnswer({ status: sent, body, header, now })
   const { kind, status, error, retryAfterMs } = reading
   const { class: failureClass, retry } = getErrorMeaning(kind)
-  const advice = getOperatorAdvice(kind, status, error)
+  const { getOperatorAdvice } = ADVISED.has(kind) ? await loadAdvice() : {}
+  const advice = getOperatorAdvice?.(kind, status, error)
   if (advice) {
     const isNetworkFailure = failureClass === 'network' // affects every call on the connection
     return {
@@ -147,7 +172,7 @@ function toFailure({ status: sent, message, isQuoted, body, header, operation, n
     message,
     isQuoted,
     retryAfterMs,
-    window: kind === 'context-overflow' ? readContextWindow(message) : undefined,
+    window: kind === 'context-overflow' ? (await loadContextWindow()).readContextWindow(message) : undefined,
     ...(canOthersAccept(reading, operation) && { tryOthers: true }),
     invitesRetry: retry === 'soon' && invitesRetry(header, retryAfterMs),
   }

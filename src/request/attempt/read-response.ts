@@ -1,6 +1,7 @@
 import { concatBytes, decodeUtf8Lenient, readAll, toBase64 } from '../../lib/bytes.ts'
 import { type ByteStream, NO_BYTES, type UpstreamResponse } from '../../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { once } from '../../lib/promises.ts'
 import { createEventTooLongError, MAX_EVENT_SIZE, sseFraming } from '../../lib/sse.ts'
 import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
@@ -16,19 +17,21 @@ import {
 } from '../codec/call-failure.ts'
 import type { FailedResponse, ReceivedResponse, StreamStart, WholeResponse } from '../codec/response.ts'
 import type { ProviderCall } from '../upstream/provider-call.ts'
-import { readEmbeddedError } from './read-failure.ts'
 import type { ResponseTerms } from './receive.ts'
 
 /** Reads the bytes of a response. Rejects as its body does, and if it is too large. */
 export const readBytes = ({ body }: UpstreamResponse, { limits }: ResponseTerms): Promise<Uint8Array> =>
   readAll(body, limits.maxResponseBytes, createTooLargeError)
 
-/** Returns the response if its bytes contain a JSON object; otherwise `undefined`. */
-export function readResponse(
+/** Loads the code that reads errors, which most responses don't need. */
+export const loadFailureReader = once(() => import('./read-failure.ts'))
+
+/** Resolves to the response if its bytes contain a JSON object; otherwise `undefined`. */
+export async function readResponse(
   bytes: Uint8Array,
   head: UpstreamResponse,
   expected: ResponseTerms,
-): WholeResponse | FailedResponse | undefined {
+): Promise<WholeResponse | FailedResponse | undefined> {
   const { answers } = expected
   const type = head.header('content-type') ?? ''
   const isMedia = answers.bytesField !== undefined && !/json|html|text|xml|^$/i.test(type)
@@ -41,7 +44,10 @@ export function readResponse(
   const error = found || !answers.isAnswer(json) ? readUnnamedError(json, found) : undefined
   const header = (name: string) => head.header(name)
   const usage = addCharges(answers.getUsage(json, header), json, header)
-  if (error) return { ...readEmbeddedError(error, head, expected), usage }
+  if (error) {
+    const { readEmbeddedError } = await loadFailureReader()
+    return { ...(await readEmbeddedError(error, head, expected)), usage }
+  }
   if (!answers.isAnswer(json)) return { kind: 'failure', failure: createNoAnswerFailure(json, answers), usage }
   const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage }
   const isEmpty = answers.isEmpty !== undefined && !hasText(text) && answers.isEmpty(json)

@@ -7,8 +7,7 @@ import { toFailure } from '../codec/call-failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../codec/response.ts'
 import type { PipelineContext } from '../context.ts'
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
-import { readErrorStatus } from './read-failure.ts'
-import { readBytes, readResponse, receiveStream } from './read-response.ts'
+import { loadFailureReader, readBytes, readResponse, receiveStream } from './read-response.ts'
 
 /** The time limit for reading an error body, in ms; the status alone is enough. */
 const ERROR_BODY_MS = 5_000
@@ -33,6 +32,7 @@ export async function receive(
     const head = await opening
     if (head.status < 200 || head.status > 299) {
       call.limitRemaining(ERROR_BODY_MS)
+      const { readErrorStatus } = await loadFailureReader()
       return await readErrorStatus(head, expected)
     }
     const { isBinary, bytesField } = expected.answers
@@ -64,7 +64,7 @@ async function receiveObject(
   expected: ResponseTerms,
 ): Promise<ReceivedResponse | FailedResponse> {
   const bytes = await readBytes(head, expected)
-  return readResponse(bytes, head, expected) ?? (await loadUnexpected()).receiveNonObject(bytes, head, expected)
+  return (await readResponse(bytes, head, expected)) ?? (await loadUnexpected()).receiveNonObject(bytes, head, expected)
 }
 
 /** Reads a response that should be a stream, up to its first content. */

@@ -69,7 +69,7 @@ export async function receiveNonObject(
 /** Reads a response that should be a JSON object. Rejects as its body does, and if it is too large. */
 async function receiveObject(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
   const bytes = await readBytes(head, expected)
-  return readResponse(bytes, head, expected) ?? receiveNonObject(bytes, head, expected)
+  return (await readResponse(bytes, head, expected)) ?? receiveNonObject(bytes, head, expected)
 }
 
 /** Reads a response that should be a stream, up to its first content. Rejects if reading the body fails. */

@@ -20,11 +20,11 @@ import { recordedExchanges } from '../support/recordings.ts'
 const test = suite('kinds of provider errors')
 
 /** Asserts that routing and every translation classify the error as this kind. */
-function assertKind(status: number, body: unknown, kind: ProviderErrorKind, note = ''): void {
+async function assertKind(status: number, body: unknown, kind: ProviderErrorKind, note = ''): Promise<void> {
   const answer = { status, body, header: () => undefined, now: 0 }
   const meaning = getErrorMeaning(kind)
   assert.is(readErrorAnswer(answer).kind, kind, note)
-  assert.is(told(status, body).class, meaning.class, `routing: ${note}`)
+  assert.is((await told(status, body)).class, meaning.class, `routing: ${note}`)
   for (const translator of [
     chatTranslator,
     responsesTranslator,
@@ -148,13 +148,13 @@ function spendLimit(type: string) {
 }
 
 for (const [row, cases] of Object.entries(table))
-  test(`routing and translation agree on: ${row}`, () => {
-    for (const [status, body, kind] of cases) assertKind(status, body, kind, `${status} ${JSON.stringify(body)}`)
+  test(`routing and translation agree on: ${row}`, async () => {
+    for (const [status, body, kind] of cases) await assertKind(status, body, kind, `${status} ${JSON.stringify(body)}`)
   })
 
-test('a server error with a client error type stays a server error', () => {
+test('a server error with a client error type stays a server error', async () => {
   for (const type of ['not_found_error', 'request_too_large', 'conflict_error'])
-    assertKind(500, anthropic(type, 'no'), 'server')
+    await assertKind(500, anthropic(type, 'no'), 'server')
 })
 
 test('an error in a stream has the same status in routing and in translation', () => {
@@ -196,14 +196,14 @@ const kindByStatus: Readonly<Record<number, ProviderErrorKind>> = {
   429: 'rate-limit',
 }
 
-test('routing and translation agree on every recorded error', () => {
+test('routing and translation agree on every recorded error', async () => {
   const kinds = new Map<ProviderErrorKind, number>()
   for (const { name, status, answer } of recordedExchanges([...folders, ...openaiFolders])) {
     if (status < 300 || answer === undefined) continue
     const named = kindByName.find(([pattern]) => pattern.test(name))?.[1]
     const kind = (status === 400 ? named : undefined) ?? kindByStatus[status]
     if (kind === undefined) throw new Error(`The kind of ${name} (status ${status}) is not known here.`)
-    assertKind(status, answer, kind, name)
+    await assertKind(status, answer, kind, name)
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
   }
   for (const kind of ['context-overflow', 'invalid-model', ...Object.values(kindByStatus)] as const)

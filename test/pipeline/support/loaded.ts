@@ -10,6 +10,9 @@ export function loadLateParts(): Promise<unknown> {
     import('../../../src/protocols/formats/openai-chat/chat-translator.ts'),
     import('../../../src/pricing/estimates.ts'),
     import('../../../src/request/codec/usage-request.ts'),
+    import('../../../src/request/attempt/read-failure.ts'),
+    import('../../../src/protocols/formats/errors/error-advice.ts'),
+    import('../../../src/protocols/formats/errors/context-window.ts'),
   ])
   return loading
 }

@@ -25,8 +25,8 @@ export const google = (code: number, status: string, message: string, details: o
   error: { code, message, status, details },
 })
 
-/** Returns how the pipeline classifies this response of a chat completions provider. */
-export function told(status: number, body: unknown): Failure {
+/** Resolves to how the pipeline classifies this response of a chat completions provider. */
+export function told(status: number, body: unknown): Promise<Failure> {
   const answer: UpstreamResponse = {
     status,
     header: () => undefined,
