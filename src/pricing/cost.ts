@@ -7,7 +7,7 @@ import {
   getPrice,
   type ModelReference,
 } from '../protocols/providers/catalog-model.ts'
-import type { Catalog, Price, PricedUnit, PriceTier } from '../types.ts'
+import type { Catalog, Price, PricedUnit, PriceTier, ServiceTierPrice } from '../types.ts'
 
 /**
  * Where usage and cost come from. `reported`: the provider reported the cost. `counted`: reported tokens times the price. `estimated`: some
@@ -30,7 +30,7 @@ interface SpendingContext {
   isPremium?: boolean
 }
 
-/** Calculates the usage and cost of a call to the target. `isPremium`: the request selects a tier with an unknown price (`findSurchargeField`). */
+/** Calculates the usage and cost of a call to the target. `isPremium`: the request selects a tier that costs more (`findSurcharge`). */
 export function calculateSpending(reported: TokenUsage, context: SpendingContext): Spending {
   const { iterations = [], ...counts } = reported
   if (iterations.length > 0) return calculateIterationSpending(iterations, counts, context)
@@ -45,7 +45,8 @@ export function calculateSpending(reported: TokenUsage, context: SpendingContext
   const costUsd = estimatedMedia
     ? calculateCost(price, estimatedMedia)
     : (counted ?? (isEstimated ? calculateEitherCost(price, usage) : undefined))
-  const isEstimate = isEstimated || isPremium || usage.isEstimated || usage.isPremium
+  const hasTierPrice = price && getServicePrice(price, usage.serviceTier)
+  const isEstimate = isEstimated || usage.isEstimated || (!hasTierPrice && (isPremium || usage.isPremium))
   const costSource = isEstimate || estimatedMedia || isFreeOfCharge ? 'estimated' : 'counted'
   return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
 }
@@ -71,7 +72,8 @@ function calculateIterationSpending(
   const { catalog, target, isEstimated = false, isPremium = false } = context
   const costs = [...iterations, ...findMissingTokens(iterations, usage)].map(({ model, costUsd: _, ...counts }) => {
     const other = model === undefined ? target : findAssistingModel(catalog, target, model)
-    return calculateSpending(counts, {
+    const { serviceTier = counts.serviceTier } = usage
+    return calculateSpending(serviceTier === undefined ? counts : { ...counts, serviceTier }, {
       catalog,
       target: other ?? target,
       isEstimated: isEstimated || !other,
@@ -84,13 +86,14 @@ function calculateIterationSpending(
 /** Adds all model runs to the top-level counts. */
 export function addIterations({ iterations = [], ...usage }: TokenUsage): TokenUsage {
   if (iterations.length === 0) return usage
-  const { reasoningTokens = 0, costUsd, isPremium } = usage
+  const { reasoningTokens = 0, costUsd, isPremium, serviceTier } = usage
   const runs = [...iterations, ...findMissingTokens(iterations, usage)]
   const { costUsd: _, ...sum } = runs.reduce<TokenUsage>(addUsages, { inputTokens: 0, outputTokens: 0 })
   return {
     ...sum,
     reasoningTokens: Math.max(reasoningTokens, sum.reasoningTokens ?? 0),
     ...(isPremium && { isPremium }),
+    ...(serviceTier !== undefined && { serviceTier }),
     ...(costUsd !== undefined && { costUsd }),
   }
 }
@@ -133,6 +136,8 @@ export function addUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
   if (units) sum.units = units
   if (one.isEstimated || other.isEstimated) sum.isEstimated = true
   if (one.isPremium || other.isPremium) sum.isPremium = true
+  const serviceTier = one.serviceTier ?? other.serviceTier
+  if (serviceTier !== undefined) sum.serviceTier = serviceTier
   const imageNames = one.imageNames ?? other.imageNames
   if (imageNames) sum.imageNames = imageNames
   if (one.costUsd !== undefined && other.costUsd !== undefined) sum.costUsd = one.costUsd + other.costUsd
@@ -142,7 +147,7 @@ export function addUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
 const optionalCounts = [
   'cacheReadTokens',
   'cacheWriteTokens',
-  'cacheWrite1hTokens',
+  'cacheWriteLongTokens',
   'reasoningTokens',
   'inputImageTokens',
   'outputImageTokens',
@@ -162,12 +167,19 @@ const listUnits = (units: Units) => Object.entries(units) as Array<[PricedUnit, 
 
 /**
  * Calculates the cost in US dollars; `undefined`, never 0, if a required price is unknown. Without separate prices, cached tokens cost as much as
- * other input, and tokens cached for an hour cost twice as much, as Anthropic charges.
+ * other input, and tokens cached for an hour or longer cost twice as much, as Anthropic charges.
  */
 export function calculateCost(basePrice: Price | undefined, usage: TokenUsage): number | undefined {
   if (!basePrice) return undefined
-  const price = selectTier(basePrice, usage.inputTokens)
-  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0, units } = usage
+  const price = selectTier(basePrice, usage)
+  const {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens = 0,
+    cacheWriteTokens = 0,
+    cacheWriteLongTokens = 0,
+    units,
+  } = usage
   const { input, output, cacheRead = input, cacheWrite = input } = price
   const { audioInput = input, audioOutput = output, imageInput = input, imageOutput = output } = price
   const { inputAudioTokens, outputAudioTokens, inputImageTokens, outputImageTokens } = usage
@@ -175,8 +187,8 @@ export function calculateCost(basePrice: Price | undefined, usage: TokenUsage): 
   const tokenCost = addCosts([
     ...splitByMedium(plain, [inputAudioTokens, audioInput], [inputImageTokens, imageInput], input),
     [cacheReadTokens, cacheRead],
-    [Math.max(0, cacheWriteTokens - cacheWrite1hTokens), cacheWrite],
-    [cacheWrite1hTokens, getHourCachePrice(price)],
+    [Math.max(0, cacheWriteTokens - cacheWriteLongTokens), cacheWrite],
+    [cacheWriteLongTokens, getLongCachePrice(price)],
     ...splitByMedium(outputTokens, [outputAudioTokens, audioOutput], [outputImageTokens, imageOutput], output),
   ])
   const unitCost = calculateUnitCost(price, units, usage.imageNames)
@@ -190,13 +202,22 @@ export function calculateCost(basePrice: Price | undefined, usage: TokenUsage): 
   return tokenCost === undefined || unitCost === undefined ? undefined : tokenCost / 1_000_000 + unitCost
 }
 
-/** Returns the price for a request with this many input tokens: the price of the highest tier that they exceed. */
-export function selectTier(price: Price, inputTokens: number): Price {
+/** Returns the price for a request in this service tier with this many input tokens: the price of the highest tier that they exceed. */
+export function selectTier(
+  regular: Price,
+  { inputTokens, serviceTier }: Pick<TokenUsage, 'inputTokens' | 'serviceTier'>,
+): Price {
+  const service = getServicePrice(regular, serviceTier)
+  const price = service ? { ...regular, tiers: [], ...service } : regular
   let highest: PriceTier | undefined
   for (const tier of price.tiers ?? [])
     if (inputTokens > tier.above && !(highest && highest.above > tier.above)) highest = tier
   return highest ? { ...price, ...highest } : price
 }
+
+/** Returns the prices of a service tier, or `undefined` if they are unknown. */
+export const getServicePrice = ({ serviceTiers = {} }: Price, name = ''): ServiceTierPrice | undefined =>
+  Object.hasOwn(serviceTiers, name) ? serviceTiers[name] : undefined
 
 type PricedCount = readonly [count: number | undefined, price: number | undefined]
 
@@ -257,15 +278,10 @@ export const getHighestImagePrice = (
     .sort((one, other) => other - one)[0]
 
 /** Returns the highest price of input tokens, per million. Some providers charge more for tokens that they write to a cache. */
-export function getHighestInputPrice(
-  price: Price,
-  { keepsForAnHour }: { keepsForAnHour: boolean },
-): number | undefined {
-  if (price.input === undefined) return undefined
-  return Math.max(price.input, price.cacheWrite ?? 0, keepsForAnHour ? (getHourCachePrice(price) ?? 0) : 0)
-}
+export const getHighestInputPrice = (price: Price): number | undefined =>
+  price.input === undefined ? undefined : Math.max(price.input, price.cacheWrite ?? 0, getLongCachePrice(price) ?? 0)
 
-const getHourCachePrice = ({ input }: Price): number | undefined => input && input * 2
+const getLongCachePrice = ({ input, cacheWriteLong = input && input * 2 }: Price): number | undefined => cacheWriteLong
 
 function addCosts(counts: ReadonlyArray<readonly [count: number, price: number | undefined]>): number | undefined {
   let sum = 0

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { memoizeByName } from '../lib/maps.ts'
-import { isPremiumTier } from '../protocols/formats/canonical/tiers.ts'
+import { findPremiumTier } from '../protocols/formats/canonical/tiers.ts'
 
 /** A request as sent to a provider. */
 interface SentRequest {
@@ -9,34 +9,47 @@ interface SentRequest {
   readonly body?: string | Uint8Array
 }
 
+/** A field that requests a tier at another price, and the tier's name in lowercase. */
+export interface Surcharge {
+  field: string
+  tier: string
+}
+
 /**
- * Finds the field that requests faster processing or a specific region at a price that isn't in the catalog. Checks the request as sent, except that
- * for forms and passed-through bodies, it checks `clientBody` instead of the sent body.
+ * Finds the field that requests faster processing or a specific region at a higher price. Checks the request as sent, except that
+ * for forms and passed-through bodies, it checks `clientBody` instead of the sent body. Skips fields that select `pricedTier`.
  */
-export function findSurchargeField(
+export function findSurcharge(
   { request, isPassThrough }: { request: SentRequest; isPassThrough: boolean },
   clientBody: JsonObject,
-): string | undefined {
+  pricedTier?: string,
+): Surcharge | undefined {
   const { query, headers, body } = request
-  for (const name in headers) if (hasSurcharge(name, headers[name])) return name
-  if (query.length > 1)
-    for (const [name, value] of new URLSearchParams(query)) if (hasSurcharge(name, value)) return name
-  if (isPassThrough || typeof body !== 'string') return findSurchargeBodyField(clientBody)
+  const outer = [...Object.entries(headers), ...(query.length > 1 ? new URLSearchParams(query) : [])]
+  for (const [field, value] of outer) {
+    const tier = readSurcharge(field, value)
+    if (tier !== undefined && tier !== pricedTier) return { field, tier }
+  }
+  if (isPassThrough || typeof body !== 'string') return findBodySurcharge(clientBody, { pricedTier })
   const sent = SURCHARGE_FIELD.test(body) ? tryParseJson(body) : undefined
-  return isObject(sent) ? findSurchargeBodyField(sent) : undefined
+  return isObject(sent) ? findBodySurcharge(sent, { pricedTier }) : undefined
 }
 
 /** Matches bodies that the gateway wrote, because it doesn't escape letters. */
 const SURCHARGE_FIELD = /"[\w.-]*(?:tier|speed|geo|latency|request[_-]type)"/i
 
 /** Finds such a field in a client's body, including wrappers such as `extra_body` and `providerOptions`, but not in content or schemas. */
-export function findSurchargeBodyField(body: JsonObject, depth = 0): string | undefined {
+export function findBodySurcharge(
+  body: JsonObject,
+  { pricedTier, depth = 0 }: { pricedTier?: string | undefined; depth?: number } = {},
+): Surcharge | undefined {
   for (const name in body) {
     const value = body[name]
-    if (hasSurcharge(name, value)) return name
+    const tier = readSurcharge(name, value)
+    if (tier !== undefined && tier !== pricedTier) return { field: name, tier }
     if (depth >= MAX_DEPTH || !isObject(value) || CONTENT.test(name)) continue
-    const inner = findSurchargeBodyField(value, depth + 1)
-    if (inner !== undefined) return `${name}.${inner}`
+    const inner = findBodySurcharge(value, { pricedTier, depth: depth + 1 })
+    if (inner) return { ...inner, field: `${name}.${inner.field}` }
   }
   return undefined
 }
@@ -46,11 +59,11 @@ const CONTENT =
   /^(?:messages|input|contents?|prompt|system.*|instructions|tools?|tool_?config|functions|metadata|labels|documents|variables|arguments|args)$|schema|format|voice|speech|audio|image|video|^text$/i
 
 /** For speech, `speed` is a number or a numeric string. Anthropic's is a word. */
-function hasSurcharge(name: string, value: unknown): boolean {
+function readSurcharge(name: string, value: unknown): string | undefined {
   const meaning = classifyName(name)
-  if (meaning === 'nothing' || value === undefined || value === null || value === '') return false
-  if (meaning === 'tier') return isPremiumTier(value)
-  return typeof value === 'string' && !Number.isFinite(Number(value)) && isPremiumTier(value)
+  if (meaning === 'nothing' || value === undefined || value === null || value === '') return undefined
+  if (meaning === 'word' && (typeof value !== 'string' || Number.isFinite(Number(value)))) return undefined
+  return findPremiumTier(value)
 }
 
 const classifyName = memoizeByName((name) => (TIER.test(name) ? 'tier' : WORD.test(name) ? 'word' : 'nothing'))

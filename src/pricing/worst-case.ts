@@ -3,8 +3,9 @@ import type { FormPart } from '../lib/multipart.ts'
 import type { Endpoint, RequestBound, TokenUsage } from '../protocols/formats/format.ts'
 import { getCatalogModel, getPrice, type ModelReference } from '../protocols/providers/catalog-model.ts'
 import type { Catalog, CatalogModel, EntryParams, Price } from '../types.ts'
-import { calculateUnitCost, getHighestImagePrice, getHighestInputPrice, selectTier } from './cost.ts'
+import { calculateUnitCost, getHighestImagePrice, getHighestInputPrice, getServicePrice, selectTier } from './cost.ts'
 import { boundInputTokens } from './input-bound.ts'
+import { findBodySurcharge } from './surcharge-fields.ts'
 
 /** The most that an attempt can use, as known before the call. */
 export interface WorstCase {
@@ -56,6 +57,7 @@ export function getWorstCase(
       {
         inputTokens,
         outputTokens,
+        serviceTier: findPricedTier({ call, context }, target),
         units: bound.units?.(body, files),
         isBilledOnce: bound.isBilledOnce,
         hasMedia: () => HAS_MEDIA.test(JSON.stringify(body)),
@@ -87,7 +89,18 @@ function applyHighestImagePrice(price: Price | undefined, { quality, size }: Jso
 const getMaxOutput = (model: CatalogModel | undefined): number =>
   model?.maxOutputTokens ?? Math.min(model?.contextWindow ?? DEFAULT_OUTPUT, DEFAULT_OUTPUT)
 
+/** Returns the service tier that the request selects, if the target has a price for it. */
+export function findPricedTier(
+  { call, context }: Pick<BoundRequest, 'context'> & { call: Pick<BoundRequest['call'], 'body'> },
+  target: ModelReference,
+): string | undefined {
+  const price = getPrice(context.catalog, target)
+  const { tier } = (price?.serviceTiers && findBodySurcharge(call.body)) ?? {}
+  return price && getServicePrice(price, tier) && tier
+}
+
 interface MaxUsage extends Pick<WorstCase, 'inputTokens' | 'outputTokens'> {
+  serviceTier: string | undefined
   units: TokenUsage['units']
   isBilledOnce: RequestBound['isBilledOnce']
   /** Returns whether the input may contain images or audio. */
@@ -98,14 +111,14 @@ const HAS_MEDIA = /image|audio|media|file/i
 
 function calculateMaxCost(
   base: Price | undefined,
-  { inputTokens, outputTokens, units, isBilledOnce, hasMedia }: MaxUsage,
+  { inputTokens, outputTokens, serviceTier, units, isBilledOnce, hasMedia }: MaxUsage,
 ): WorstCase['usd'] {
   if (inputTokens === 0 && outputTokens === 0 && !units) return { fixed: 0, perOutputToken: 0 }
   if (!base) return undefined
-  const price = selectTier(base, inputTokens)
+  const price = selectTier(base, { inputTokens, ...(serviceTier !== undefined && { serviceTier }) })
   const { audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0 } = price
   const mediaPrice = Math.max(audioInput, imageInput)
-  const plain = inputTokens > 0 ? getHighestInputPrice(price, { keepsForAnHour: true }) : 0
+  const plain = inputTokens > 0 ? getHighestInputPrice(price) : 0
   const inputPrice = plain !== undefined && mediaPrice > plain && hasMedia() ? mediaPrice : plain
   const output = price.output === undefined ? undefined : Math.max(price.output, audioOutput, imageOutput)
   const unitCost = calculateUnitCost(price, units)

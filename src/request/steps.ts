@@ -2,6 +2,7 @@ import type { GatewayError } from '../errors.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Spending } from '../pricing/cost.ts'
+import type { Surcharge } from '../pricing/surcharge-fields.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import type { CallRequest } from './feature-requests.ts'
 import type { AttemptRecord } from './hook-records.ts'
@@ -76,8 +77,8 @@ export interface AttemptControls {
 
 /** A request as written for its target. */
 export interface EncodedCall {
-  /** Returns the field that requests a response at a higher price than the model's; `undefined` if there is none. */
-  surchargeField(): string | undefined
+  /** Returns the field that requests a tier at a higher price than the model's, other than `pricedTier`; `undefined` if there is none. */
+  findSurcharge(pricedTier?: string): Surcharge | undefined
 }
 
 /** A stream's output allowance. Usage so far is estimated from the text, because providers report tokens only at the end. */

@@ -51,10 +51,18 @@ export type Price = Partial<Record<PricedTokens | PricedUnit | 'minute', number>
    * whole request costs these prices. Prices that a tier omits stay the same.
    */
   tiers?: readonly PriceTier[]
+  /**
+   * Prices of the provider's service tiers, by the tier's name in lowercase: `{ "priority": { "input": 5, "output": 30 } }`. Prices that a
+   * service tier omits stay the same, except `tiers`, which it replaces.
+   */
+  serviceTiers?: Readonly<Record<string, ServiceTierPrice>>
 }
 
 /** Prices of requests with more than `above` input tokens. */
 export type PriceTier = { above: number } & Partial<Record<PricedTokens, number>>
+
+/** Prices of requests that the provider serves with more or less priority. */
+export type ServiceTierPrice = Partial<Record<PricedTokens, number>> & { tiers?: readonly PriceTier[] }
 
 /** Token types with a price. Audio and image tokens without their own price cost the same as other tokens. */
 export type PricedTokens =
@@ -62,6 +70,7 @@ export type PricedTokens =
   | 'output'
   | 'cacheRead'
   | 'cacheWrite'
+  | 'cacheWriteLong'
   | 'audioInput'
   | 'audioOutput'
   | 'imageInput'

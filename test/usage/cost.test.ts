@@ -47,7 +47,12 @@ test('a cost is unknown, not 0, if one of its units has no price', () => {
 })
 
 test('tokens cached for an hour cost twice the input price, and other writes have their own price', () => {
-  const written = { inputTokens: 1_000_000, outputTokens: 0, cacheWriteTokens: 1_000_000, cacheWrite1hTokens: 400_000 }
+  const written = {
+    inputTokens: 1_000_000,
+    outputTokens: 0,
+    cacheWriteTokens: 1_000_000,
+    cacheWriteLongTokens: 400_000,
+  }
   assert.is(calculateCost({ input: 5, cacheWrite: 6.25 }, written), 0.6 * 6.25 + 0.4 * 10)
 })
 

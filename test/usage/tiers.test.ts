@@ -28,7 +28,7 @@ test('cached tokens count toward the threshold, and prices missing from a tier s
   assert.is(cost(300_000, { cacheReadTokens: 200_000 }), 0.4 + 0.08 + 18)
   assert.is(cost(300_000, { inputAudioTokens: 100_000 }), Number((0.8 + 0.3 + 18).toFixed(9)))
   assert.is(
-    cost(300_000, { cacheWriteTokens: 100_000, cacheWrite1hTokens: 100_000 }),
+    cost(300_000, { cacheWriteTokens: 100_000, cacheWriteLongTokens: 100_000 }),
     Number((0.8 + 0.8 + 18).toFixed(9)),
   )
 })

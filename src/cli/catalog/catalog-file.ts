@@ -75,7 +75,7 @@ const header = `/*
  * Don't edit it. src/cli/catalog/selection.ts says what to include, and catalog.extra.ts has models that the source lacks.
  * Base URLs and formats are in definitions.ts.
  *
- * Prices are in USD per million tokens; "tiers" has the prices of longer inputs. A missing value is unknown.
+ * Prices are in USD per million tokens; "tiers" has the prices of longer inputs, "serviceTiers" has prices of faster service. A missing value is unknown.
  * The facts come from the vendors, by way of https://models.dev (MIT) and the sources below.
  * They change, so check the dates.
  */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { CatalogModel, Kind, PriceTier } from '../../types.ts'
+import type { CatalogModel, Kind, PriceTier, ServiceTierPrice } from '../../types.ts'
 import type { Selection } from './selection.ts'
 
 /** A model from the source that passed its checks. Its fields are as in https://models.dev/api.json. */
@@ -14,9 +14,10 @@ interface SourceModel {
   maxOutputTokens: number
   cost: Partial<Record<TokenCost, number>>
   tiers: readonly PriceTier[]
+  serviceTiers: Readonly<Record<string, ServiceTierPrice>>
 }
 
-type TokenCost = 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'audioInput' | 'audioOutput'
+type TokenCost = (typeof tokenCosts)[number][0]
 
 interface SelectionOptions {
   /** The kinds that the provider serves; models of other kinds are excluded. */
@@ -94,7 +95,7 @@ function toCatalogModel(model: SourceModel, kind: Kind, selection: Selection): C
 }
 
 function readPrice(
-  { id, cost, tiers }: SourceModel,
+  { id, cost, tiers, serviceTiers }: SourceModel,
   kind: Kind,
   { free, priced, stored, added }: Selection,
 ): CatalogModel['price'] {
@@ -113,6 +114,7 @@ function readPrice(
     ...(audioOutput && audioOutput !== output && { audioOutput }),
     ...(kind === 'image' && { imageInput: input, ...(output && { imageOutput: output }) }), // the source has the same prices for text and images
     ...(tiers.length > 0 && { tiers }),
+    ...(Object.keys(serviceTiers).length > 0 && { serviceTiers }),
     ...(added && Object.hasOwn(added, id) && added[id]),
   }
 }
@@ -151,19 +153,13 @@ function readModel(id: string, value: unknown, report: (what: string) => void): 
   checkType(/^\d{4}(?:-\d\d){0,2}$/.test(released), `release_date ${JSON.stringify(model.release_date)} is not a date`)
   checkType(isObject(model.limit), 'limit is missing')
   const cost: Record<string, number | undefined> = {}
-  for (const [name, field] of [
-    ['input', 'input'],
-    ['output', 'output'],
-    ['cacheRead', 'cache_read'],
-    ['cacheWrite', 'cache_write'],
-    ['audioInput', 'input_audio'],
-    ['audioOutput', 'output_audio'],
-  ] as const) {
-    cost[name] = readAmount('cost', field)
-  }
-  const { tiers: given } = readSection('cost')
+  for (const [name, field] of tokenCosts) cost[name] = readAmount('cost', field)
+  const { tiers: given, context_over_200k: above200k } = readSection('cost')
+  const tiers = (Array.isArray(given) ? given : []).flatMap(readTier)
+  if (tiers.length === 0 && isObject(above200k)) tiers.push(...readTier({ ...above200k, tier: { size: 200_000 } }))
   const parsed = {
-    tiers: (Array.isArray(given) ? given : []).flatMap(readTier),
+    tiers,
+    serviceTiers: readServiceTiers(model.experimental),
     id,
     isDeprecated: model.status === 'deprecated',
     callsTools: model.tool_call === true,
@@ -179,12 +175,42 @@ function readModel(id: string, value: unknown, report: (what: string) => void): 
 
 /** Reads a price tier for requests above a number of input tokens. */
 function readTier(given: unknown): PriceTier[] {
-  const { tier, input, output, cache_read: cacheRead, cache_write: cacheWrite } = isObject(given) ? given : {}
+  if (!isObject(given)) return []
+  const { tier } = given
   const above = isObject(tier) && (tier.type ?? 'context') === 'context' ? tier.size : undefined
-  if (typeof above !== 'number' || above <= 0) return []
-  const prices = Object.entries({ input, output, cacheRead, cacheWrite }).filter(([, usd]) => typeof usd === 'number')
-  return [{ above, ...Object.fromEntries(prices) }]
+  return typeof above === 'number' && above > 0 ? [{ above, ...readTokenPrices(given) }] : []
 }
+
+/** Reads the modes that have their own price, such as `{ fast: { cost, provider: { body: { service_tier: 'priority' } } } }`, by service tier. */
+function readServiceTiers(experimental: unknown): Record<string, ServiceTierPrice> {
+  const modes = isObject(experimental) && isObject(experimental.modes) ? Object.values(experimental.modes) : []
+  return Object.fromEntries(
+    modes.flatMap((mode) => {
+      const { cost, provider } = isObject(mode) ? mode : {}
+      const body = isObject(provider) && isObject(provider.body) ? provider.body : {}
+      const name = body.service_tier ?? body.speed
+      return isObject(cost) && typeof name === 'string' ? [[name.toLowerCase(), readTokenPrices(cost)] as const] : []
+    }),
+  )
+}
+
+const readTokenPrices = (cost: JsonObject): Partial<Record<TokenCost, number>> =>
+  Object.fromEntries(
+    tokenCosts.flatMap(([name, field]) => {
+      const usd = cost[field]
+      return typeof usd === 'number' && usd >= 0 ? [[name, usd]] : []
+    }),
+  )
+
+/** The names of prices, here and in the source. */
+const tokenCosts = [
+  ['input', 'input'],
+  ['output', 'output'],
+  ['cacheRead', 'cache_read'],
+  ['cacheWrite', 'cache_write'],
+  ['audioInput', 'input_audio'],
+  ['audioOutput', 'output_audio'],
+] as const
 
 function subtractMonths(date: string, months: number): string {
   const at = new Date(`${date}T00:00:00Z`)

@@ -13,6 +13,7 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   output: true,
   cacheRead: true,
   cacheWrite: true,
+  cacheWriteLong: true,
   audioInput: true,
   audioOutput: true,
   imageInput: true,
@@ -26,6 +27,7 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   minute: true,
   images: true,
   tiers: true,
+  serviceTiers: true,
 }
 
 /** Returns the problems with a provider's models, one per line. `served` are the provider's kinds; `undefined` if they can't be read. */
@@ -81,6 +83,7 @@ function checkPrice(price: unknown): string[] {
     ...price,
     images: undefined,
     tiers: undefined,
+    serviceTiers: undefined,
     ...Object.fromEntries(Object.entries(images).map(([name, value]) => [`images.${name}`, value])),
   }
   for (const [field, value] of Object.entries(amounts)) {
@@ -90,11 +93,20 @@ function checkPrice(price: unknown): string[] {
     else if (value < 0) problems.push(`price.${field} ${value} is negative`)
   }
   if (Object.keys(price).length === 0) problems.push('price is empty')
-  for (const field of ['output', 'cacheRead', 'cacheWrite']) {
+  for (const field of ['output', 'cacheRead', 'cacheWrite', 'cacheWriteLong']) {
     if (price[field] !== undefined && price.input === undefined) problems.push(`price.${field} without an input price`)
   }
   if (Number(price.cacheRead) > Number(price.input)) problems.push('price.cacheRead is higher than the input price')
-  return [...problems, ...checkTier(price)]
+  return [...problems, ...checkTier(price), ...checkServiceTiers(price)]
+}
+
+/** Checks each service tier as a price. */
+function checkServiceTiers({ serviceTiers }: JsonObject): string[] {
+  if (serviceTiers === undefined) return []
+  if (!isObject(serviceTiers)) return ['price.serviceTiers is not an object']
+  return Object.entries(serviceTiers).flatMap(([name, price]) =>
+    checkPrice(price ?? null).map((problem) => problem.replace(/^price/, `price.serviceTiers.${name}`)),
+  )
 }
 
 function checkTier({ tiers, ...price }: JsonObject): string[] {

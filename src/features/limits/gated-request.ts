@@ -1,6 +1,6 @@
 import { type GatewayError, isGatewayError } from '../../errors.ts'
 import { isByteStream, type Reply } from '../../lib/exchange.ts'
-import { getWorstCase } from '../../pricing/worst-case.ts'
+import { findPricedTier, getWorstCase } from '../../pricing/worst-case.ts'
 import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { AttemptControls } from '../../request/steps.ts'
@@ -101,7 +101,12 @@ export class GatedRequest {
     const { rules } = this.#options
     const isPriced = this.#limitedUsageUnits.has('usd')
     const wanted = estimateWantedAmounts(attempt, worstCase, { isPriced, rules })
-    if (isPriced) attempt.beforeCall(({ surchargeField }) => requireKnownPrice(attempt.target, surchargeField(), rules))
+    if (isPriced) {
+      const { request, target } = attempt
+      attempt.beforeCall(({ findSurcharge }) =>
+        requireKnownPrice(target, findSurcharge(findPricedTier(request, target)), rules),
+      )
+    }
     if (isFirst) Object.assign(wanted.fixed, REQUEST_AMOUNTS)
     const reservation = await this.#reserve(wanted).catch((error) => attempt.failRequest(error))
     if (!reservation) return

@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError, isGatewayError } from '../../errors.ts'
-import { findSurchargeBodyField } from '../../pricing/surcharge-fields.ts'
-import { getWorstCase } from '../../pricing/worst-case.ts'
+import { findBodySurcharge } from '../../pricing/surcharge-fields.ts'
+import { findPricedTier, getWorstCase } from '../../pricing/worst-case.ts'
 import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock, LimitState } from '../../types.ts'
 import { createBodyRule } from '../access/body-rule.ts'
@@ -46,7 +46,10 @@ export function createPreview({ ledger, clock, scopes, holders, rules, isRestric
       const wanted = hasUsageLimits
         ? estimateWantedAmounts({ request, target }, getWorstCase(request, target), { isPriced, rules })
         : { fixed: {} }
-      if (isPriced) requireKnownPrice(target, findSurchargeBodyField(call.body), rules)
+      if (isPriced) {
+        const pricedTier = findPricedTier(request, target)
+        requireKnownPrice(target, findBodySurcharge(call.body, { pricedTier }), rules)
+      }
       Object.assign(wanted.fixed, REQUEST_AMOUNTS)
       const refusal = await ledger.preview(scopes, wanted)
       if (!refusal) return undefined

@@ -1,3 +1,4 @@
+import type { Surcharge } from '../../pricing/surcharge-fields.ts'
 import type { WorstCase } from '../../pricing/worst-case.ts'
 import { getTargetName } from '../../protocols/providers/target.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
@@ -35,11 +36,10 @@ export function estimateWantedAmounts(
 /** Throws `REQUEST_TOO_EXPENSIVE` if a field of the request makes the price unknown. */
 export function requireKnownPrice(
   target: AttemptControls['target'],
-  surchargeField: string | undefined,
+  surcharge: Surcharge | undefined,
   { whenPriceUnknown }: LimitRules,
 ): void {
-  if (surchargeField && whenPriceUnknown !== 'allow')
-    throw createUnknownPriceError(getTargetName(target), surchargeField)
+  if (surcharge && whenPriceUnknown !== 'allow') throw createUnknownPriceError(getTargetName(target), surcharge.field)
 }
 
 /** Returns the minimum of a unit that a request needs. */

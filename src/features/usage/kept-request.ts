@@ -7,7 +7,7 @@ import {
   type KeptAttempt,
   type KeptRequest,
   type KeptSkip,
-  MEDIA,
+  OPTIONAL_COUNTS,
   sumUsageCosts,
 } from './request-record.ts'
 
@@ -105,7 +105,7 @@ export function createKeptAttempt(record: AttemptRecord, startedAt: number): Kep
     cacheWrite: cacheWriteTokens,
     reasoning: reasoningTokens,
   }
-  for (const name of MEDIA) {
+  for (const name of OPTIONAL_COUNTS) {
     const count = usage[`${name}Tokens`]
     if (count) attempt.tokens[name] = count
   }

@@ -11,6 +11,8 @@ export interface Tokens {
   cacheRead: Integer
   cacheWrite: Integer
   reasoning: Integer
+  /** The part of `cacheWrite` that stays in the cache for an hour or longer, if the provider reports it. */
+  cacheWriteLong?: Integer
   /** Image and audio tokens included in `input` and `output`, if the provider reports them. */
   inputImage?: Integer
   outputImage?: Integer
@@ -18,16 +20,16 @@ export interface Tokens {
   outputAudio?: Integer
 }
 
-/** The optional counts, in the order in which they are stored. */
-export const MEDIA = ['inputImage', 'outputImage', 'inputAudio', 'outputAudio'] as const
+/** The optional counts, in the order in which they are stored; earlier releases stored the first four. */
+export const OPTIONAL_COUNTS = ['inputImage', 'outputImage', 'inputAudio', 'outputAudio', 'cacheWriteLong'] as const
 
 /** Lists the optional counts in the order in which they are stored, or returns `undefined` if all are 0. */
-export const listMediaCounts = (tokens: Readonly<Tokens>): number[] | undefined =>
-  MEDIA.some((name) => tokens[name]) ? MEDIA.map((name) => tokens[name] ?? 0) : undefined
+export const listOptionalCounts = (tokens: Readonly<Tokens>): number[] | undefined =>
+  OPTIONAL_COUNTS.some((name) => tokens[name]) ? OPTIONAL_COUNTS.map((name) => tokens[name] ?? 0) : undefined
 
 /** Adds optional counts, in the order in which they are stored, to `sum`, and returns `sum`. */
-export function addMediaCounts(sum: Tokens, counts: readonly number[] | undefined): Tokens {
-  for (const [at, name] of MEDIA.entries()) if (counts?.[at]) sum[name] = (sum[name] ?? 0) + counts[at]
+export function addOptionalCounts(sum: Tokens, counts: readonly number[] | undefined): Tokens {
+  for (const [at, name] of OPTIONAL_COUNTS.entries()) if (counts?.[at]) sum[name] = (sum[name] ?? 0) + counts[at]
   return sum
 }
 
@@ -159,7 +161,7 @@ export function addTokens(sum: Tokens, more: Readonly<Tokens> = NO_TOKENS): Toke
   sum.cacheRead += more.cacheRead
   sum.cacheWrite += more.cacheWrite
   sum.reasoning += more.reasoning
-  return addMediaCounts(sum, listMediaCounts(more))
+  return addOptionalCounts(sum, listOptionalCounts(more))
 }
 
 /** Adds `more` to `sum` and returns `sum`. */

@@ -2,12 +2,12 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import { toNanoUsd } from '../../lib/usd.ts'
 import { Histogram } from './histogram.ts'
 import {
-  addMediaCounts,
+  addOptionalCounts,
   addTokens,
   addUnits,
   type KeptRequest,
   type KeptTarget,
-  listMediaCounts,
+  listOptionalCounts,
   NO_TOKENS,
   type Tokens,
   type UsedUnits,
@@ -211,7 +211,7 @@ export class Totals {
     const index = (text: string) => table.getIndex(text || undefined)
     const rows = Array.from(this.#rows.values(), ({ dimensions, sums }): StoredRow => {
       const { input, output, cacheRead, cacheWrite, reasoning } = sums.tokens
-      const media = listMediaCounts(sums.tokens)
+      const media = listOptionalCounts(sums.tokens)
       const account = index(dimensions.account)
       const more: [] | [number[]] | [number[], number] = account ? [media ?? [], account] : media ? [media] : []
       return [
@@ -298,7 +298,7 @@ function parseRow(row: StoredRow, texts: readonly string[]): TotalsRow {
       failed,
       refused,
       unpriced,
-      tokens: addMediaCounts({ input, output, cacheRead, cacheWrite, reasoning }, media),
+      tokens: addOptionalCounts({ input, output, cacheRead, cacheWrite, reasoning }, media),
       units,
       nano,
       durationMs: durationMs ? new Histogram(durationMs) : undefined,

@@ -4,12 +4,12 @@ import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
 import type { ServedBy } from '../../request/hook-records.ts'
 import type { ClientFormat, PricedUnit } from '../../types.ts'
 import {
-  addMediaCounts,
+  addOptionalCounts,
   type KeptAttempt,
   type KeptEnd,
   type KeptRequest,
   type KeptSkip,
-  listMediaCounts,
+  listOptionalCounts,
   NO_TOKENS,
   SOURCES,
   sumUsageCosts,
@@ -235,7 +235,7 @@ function toAttemptRow(attempt: KeptAttempt, table: StringTable): AttemptRow {
   const nano = costUsd === undefined ? UNKNOWN : toNanoUsd(costUsd)
   const source = costSource ? SOURCES.indexOf(costSource) : UNKNOWN
   const costRow: UsageCostRow = [nano, source, tokens ? 1 : 0, input, output, cacheRead, cacheWrite, reasoning]
-  const media = tokens && listMediaCounts(tokens)
+  const media = tokens && listOptionalCounts(tokens)
   if (media) costRow.push(units ?? null, media)
   else if (units) costRow.push(units)
   row.push(costRow)
@@ -300,7 +300,7 @@ function parseAttemptRow(row: AttemptRow, texts: readonly string[]): KeptAttempt
 function parseUsageCost(row: UsageCostRow): UsageCost {
   const [nano, source, hasTokens, input, output, cacheRead, cacheWrite, reasoning, units, media] = row
   const usageCost: UsageCost = {}
-  if (hasTokens) usageCost.tokens = addMediaCounts({ input, output, cacheRead, cacheWrite, reasoning }, media)
+  if (hasTokens) usageCost.tokens = addOptionalCounts({ input, output, cacheRead, cacheWrite, reasoning }, media)
   if (units) usageCost.units = units as Partial<Record<PricedUnit, number>> // written by `toAttemptRow`
   if (nano !== UNKNOWN) usageCost.costUsd = fromNanoUsd(nano)
   const costSource = SOURCES[source]

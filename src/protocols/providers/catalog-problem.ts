@@ -63,14 +63,11 @@ const object =
   (value, path) =>
     isObject(value) ? findFieldProblem(value, rules, path) : `${path} must be an object.`
 
-const price = optional(
-  record(
-    optional((value, path) => {
-      if (Array.isArray(value)) return array(record(nonNegative))(value, path)
-      return isObject(value) ? record(nonNegative)(value, path) : nonNegative(value, path)
-    }),
-  ),
-)
+const amount: Rule = (value, path) => {
+  if (Array.isArray(value)) return array(record(nonNegative))(value, path)
+  return isObject(value) ? record(optional(amount))(value, path) : nonNegative(value, path)
+}
+const price = optional(record(optional(amount)))
 
 const modelRules: Record<keyof CatalogModel, Rule> = {
   id: string,

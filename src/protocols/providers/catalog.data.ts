@@ -3,7 +3,7 @@
  * Don't edit it. src/cli/catalog/selection.ts says what to include, and catalog.extra.ts has models that the source lacks.
  * Base URLs and formats are in definitions.ts.
  *
- * Prices are in USD per million tokens; "tiers" has the prices of longer inputs. A missing value is unknown.
+ * Prices are in USD per million tokens; "tiers" has the prices of longer inputs, "serviceTiers" has prices of faster service. A missing value is unknown.
  * The facts come from the vendors, by way of https://models.dev (MIT) and the sources below.
  * They change, so check the dates.
  */
@@ -13,8 +13,8 @@ import type { CatalogModel } from '../../types.ts'
 
 /** The source of each provider's models, and the date it was fetched. */
 export const modelSources: Readonly<Record<string, string>> = {
-  openai: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, 2026-11-10',
-  anthropic: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, 2026-11-10',
+  openai: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, and its service tiers from https://models.dev of 2026-07-02, 2026-11-10',
+  anthropic: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, and its service tiers from https://models.dev of 2026-07-02, 2026-11-10',
   google: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, 2026-11-10',
   mistral: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, 2026-11-10',
   deepseek: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, 2026-11-10',
@@ -59,11 +59,11 @@ export const models: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'gpt-5.6-sol', contextWindow: 1050000, maxOutputTokens: 128000, price: { input: 4, output: 20, cacheRead: 0.4, cacheWrite: 5, tiers: [{ above: 272000, input: 8, output: 30, cacheRead: 0.8, cacheWrite: 10 }] } },
     { id: 'gpt-5.6-terra', contextWindow: 1050000, maxOutputTokens: 128000, price: { input: 2, output: 12, cacheRead: 0.2, cacheWrite: 2.5, tiers: [{ above: 272000, input: 4, output: 18, cacheRead: 0.4, cacheWrite: 5 }] } },
     { id: 'chat-latest', contextWindow: 400000, maxOutputTokens: 128000, price: { input: 5, output: 30, cacheRead: 0.5 } },
-    { id: 'gpt-5.5', contextWindow: 1050000, maxOutputTokens: 128000, price: { input: 5, output: 30, cacheRead: 0.5, tiers: [{ above: 272000, input: 10, output: 45, cacheRead: 1 }] } },
+    { id: 'gpt-5.5', contextWindow: 1050000, maxOutputTokens: 128000, price: { input: 5, output: 30, cacheRead: 0.5, tiers: [{ above: 272000, input: 10, output: 45, cacheRead: 1 }], serviceTiers: { priority: { input: 12.5, output: 75, cacheRead: 1.25 } } } },
     { id: 'gpt-5.5-pro', contextWindow: 1050000, maxOutputTokens: 128000, price: { input: 30, output: 180, tiers: [{ above: 272000, input: 60, output: 270 }] } },
-    { id: 'gpt-5.4-mini', contextWindow: 400000, maxOutputTokens: 128000, price: { input: 0.75, output: 4.5, cacheRead: 0.075 } },
+    { id: 'gpt-5.4-mini', contextWindow: 400000, maxOutputTokens: 128000, price: { input: 0.75, output: 4.5, cacheRead: 0.075, serviceTiers: { priority: { input: 1.5, output: 9, cacheRead: 0.15 } } } },
     { id: 'gpt-5.4-nano', contextWindow: 400000, maxOutputTokens: 128000, price: { input: 0.2, output: 1.25, cacheRead: 0.02 } },
-    { id: 'gpt-5.4', contextWindow: 1050000, maxOutputTokens: 128000, price: { input: 2.5, output: 15, cacheRead: 0.25, tiers: [{ above: 272000, input: 5, output: 22.5, cacheRead: 0.5 }] } },
+    { id: 'gpt-5.4', contextWindow: 1050000, maxOutputTokens: 128000, price: { input: 2.5, output: 15, cacheRead: 0.25, tiers: [{ above: 272000, input: 5, output: 22.5, cacheRead: 0.5 }], serviceTiers: { priority: { input: 5, output: 30, cacheRead: 0.5 } } } },
     { id: 'gpt-5.4-pro', contextWindow: 1050000, maxOutputTokens: 128000, price: { input: 30, output: 180, tiers: [{ above: 272000, input: 60, output: 270 }] } },
     { id: 'gpt-5.3-codex', contextWindow: 400000, maxOutputTokens: 128000, price: { input: 1.75, output: 14, cacheRead: 0.175 } },
     { id: 'gpt-5.3-codex-spark', contextWindow: 128000, maxOutputTokens: 32000, price: { input: 1.75, output: 14, cacheRead: 0.175 } },
@@ -94,10 +94,10 @@ export const models: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'claude-opus-5', contextWindow: 1000000, maxOutputTokens: 128000, price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 } },
     { id: 'claude-sonnet-5', contextWindow: 1000000, maxOutputTokens: 128000, price: { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 } },
     { id: 'claude-fable-5', contextWindow: 1000000, maxOutputTokens: 128000, price: { input: 10, output: 50, cacheRead: 1, cacheWrite: 12.5 } },
-    { id: 'claude-opus-4-8', contextWindow: 1000000, maxOutputTokens: 128000, price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 } },
-    { id: 'claude-opus-4-7', contextWindow: 1000000, maxOutputTokens: 128000, price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 } },
+    { id: 'claude-opus-4-8', contextWindow: 1000000, maxOutputTokens: 128000, price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25, serviceTiers: { fast: { input: 10, output: 50, cacheRead: 1, cacheWrite: 12.5 } } } },
+    { id: 'claude-opus-4-7', contextWindow: 1000000, maxOutputTokens: 128000, price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25, serviceTiers: { fast: { input: 30, output: 150, cacheRead: 3, cacheWrite: 37.5 } } } },
     { id: 'claude-sonnet-4-6', contextWindow: 1000000, maxOutputTokens: 128000, price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } },
-    { id: 'claude-opus-4-6', contextWindow: 1000000, maxOutputTokens: 128000, price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 } },
+    { id: 'claude-opus-4-6', contextWindow: 1000000, maxOutputTokens: 128000, price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25, serviceTiers: { fast: { input: 30, output: 150, cacheRead: 3, cacheWrite: 37.5 } } } },
     { id: 'claude-opus-4-5', contextWindow: 200000, maxOutputTokens: 64000, price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 } },
     { id: 'claude-opus-4-5-20251101', contextWindow: 200000, maxOutputTokens: 64000, price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 } },
     { id: 'claude-haiku-4-5', contextWindow: 200000, maxOutputTokens: 64000, price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 } },

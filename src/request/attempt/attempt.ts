@@ -2,7 +2,7 @@ import { type GatewayError, isGatewayError, toGatewayError } from '../../errors.
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { getSettledValue } from '../../lib/promises.ts'
 import { Scope } from '../../lib/scope.ts'
-import { findSurchargeField } from '../../pricing/surcharge-fields.ts'
+import { findSurcharge } from '../../pricing/surcharge-fields.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
 import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import type { AttemptLog } from '../attempt-log.ts'
@@ -146,7 +146,7 @@ export class Attempt {
     }
     this.#raceWithEnd()
     try {
-      checkCall?.({ surchargeField: () => findSurchargeField(codec, request.call.body) })
+      checkCall?.({ findSurcharge: (pricedTier) => findSurcharge(codec, request.call.body, pricedTier) })
       return codec
     } catch (thrown) {
       return this.#refuse(toGatewayError(thrown), 'target')
@@ -304,7 +304,7 @@ export class Attempt {
   ): Promise<ReceivedResponse | FailedResponse> {
     const { context, call: modelCall } = this.#request
     const { fetch, clock, limits } = context
-    this.#log.isPremium = findSurchargeField(codec, modelCall.body) !== undefined
+    this.#log.isPremium = findSurcharge(codec, modelCall.body) !== undefined
     const stream = codec.isForClient && (codec.replyType ? codec.alwaysStreams === true : modelCall.stream)
     const call = new ProviderCall({ clock, limits, stream })
     scope.add((reason) => call.cancel(reason))

@@ -29,7 +29,7 @@ const limits =
   'Limits per calendar window in UTC (weeks start on Monday, `total` never ends): `requests`, `tokens` of input and output, and `usd`; `parallel` limits concurrent requests. A change replaces all of them.'
 
 const prices =
-  'Prices in USD, which replace those in the catalog. Per million tokens: `input`, `output`, `cacheRead`, `cacheWrite`, `audioInput`, `audioOutput`, `imageInput`, `imageOutput`. Everything else is per unit. `images` has prices by quality and size, such as `high:1024x1024`. `tiers` has token prices for requests with more than `above` input tokens.'
+  'Prices in USD, which replace those in the catalog. Per million tokens: `input`, `output`, `cacheRead`, `cacheWrite`, `cacheWriteLong`, `audioInput`, `audioOutput`, `imageInput`, `imageOutput`. Everything else is per unit. `images` has prices by quality and size, such as `high:1024x1024`. `tiers` has token prices for requests with more than `above` input tokens. `serviceTiers` has token prices by tier, such as `priority`.'
 
 const require = 'Tags that a connection must have to serve these requests, such as `{ "region": "eu" }`.'
 

@@ -1,4 +1,4 @@
-import type { Price, PricedUnit, PriceTier } from '../catalog-types.ts'
+import type { Price, PricedUnit, PriceTier, ServiceTierPrice } from '../catalog-types.ts'
 import { listMembers } from '../unions.ts'
 import { integer, list, map, type ObjectOf, object, type Shape, text } from './shapes.ts'
 
@@ -18,6 +18,7 @@ const tokenPrices = {
   output: amount,
   cacheRead: amount,
   cacheWrite: amount,
+  cacheWriteLong: amount,
   audioInput: amount,
   audioOutput: amount,
   imageInput: amount,
@@ -33,6 +34,15 @@ const images = map({ name: text({ isNonEmpty: true, max: 64 }), of: { type: 'num
 /** Prices of requests with more than `above` input tokens. */
 const tier = object({ ...tokenPrices, above: { shape: integer(1, 1_000_000_000) } }) as Shape<PriceTier>
 
+const tiers = { shape: list(tier, { items: 'tiers', max: 10 }), isOptional: true } as const
+
+/** Prices of service tiers use the names that providers report. */
+const serviceTiers = map({
+  name: text({ isNonEmpty: true, max: 64 }),
+  of: object({ ...tokenPrices, tiers }) as Shape<ServiceTierPrice>,
+  max: 10,
+})
+
 /** Prices in USD, per million tokens or per unit; at least one. */
 export const prices = object(
   {
@@ -40,7 +50,8 @@ export const prices = object(
     ...Object.fromEntries(units.map((unit) => [unit, amount])),
     minute: amount,
     images: { shape: images, isOptional: true },
-    tiers: { shape: list(tier, { items: 'tiers', max: 10 }), isOptional: true },
+    tiers,
+    serviceTiers: { shape: serviceTiers, isOptional: true },
   },
   { isNonEmpty: true, rules: 'prices' },
 ) as Shape<Price & ObjectOf<typeof tokenPrices>> // `Price` has the same units

@@ -46,6 +46,7 @@ const REQUEST_COLUMNS = [
   'account',
   'tokenId',
   'tags',
+  'tokens.cacheWriteLong',
 ] as const
 
 /** The columns before the totals. Only columns with a value in at least one row are exported. */
@@ -88,6 +89,7 @@ const SUM_COLUMNS = [
   'tokens.outputImage',
   'tokens.inputAudio',
   'tokens.outputAudio',
+  'tokens.cacheWriteLong',
 ] as const
 
 /** Returns the columns for a list of rows or requests. */

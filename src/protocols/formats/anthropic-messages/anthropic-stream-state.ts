@@ -26,14 +26,14 @@ export function parseMessageUsage(usage: unknown): TokenUsage | undefined {
   const cacheReadTokens = readTokenCount(usage.cache_read_input_tokens)
   const cacheWriteTokens = readTokenCount(usage.cache_creation_input_tokens)
   const writes = isObject(usage.cache_creation) ? usage.cache_creation : {}
-  const cacheWrite1hTokens = Math.min(readTokenCount(writes.ephemeral_1h_input_tokens), cacheWriteTokens)
+  const cacheWriteLongTokens = Math.min(readTokenCount(writes.ephemeral_1h_input_tokens), cacheWriteTokens)
   return {
     inputTokens: readTokenCount(usage.input_tokens) + cacheReadTokens + cacheWriteTokens,
     outputTokens: readTokenCount(usage.output_tokens),
     cacheReadTokens,
     cacheWriteTokens,
     reasoningTokens: readTokenCount(details.thinking_tokens),
-    ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
+    ...(cacheWriteLongTokens > 0 && { cacheWriteLongTokens }),
     ...(iterations.length > 0 && { iterations }),
     ...readServedTier({ usage }),
     ...cost,

@@ -37,10 +37,17 @@ export function readConverseUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const cacheReadTokens = readTokenCount(usage.cacheReadInputTokens)
   const cacheWriteTokens = readTokenCount(usage.cacheWriteInputTokens)
+  const details: unknown[] = Array.isArray(usage.cacheDetails) ? usage.cacheDetails : []
+  const written = details.map((one) => (isObject(one) && one.ttl === '1h' ? readTokenCount(one.inputTokens) : 0))
+  const cacheWriteLongTokens = Math.min(
+    written.reduce((sum, count) => sum + count, 0),
+    cacheWriteTokens,
+  )
   return {
     inputTokens: readTokenCount(usage.inputTokens) + cacheReadTokens + cacheWriteTokens,
     outputTokens: readTokenCount(usage.outputTokens),
     cacheReadTokens,
     cacheWriteTokens,
+    ...(cacheWriteLongTokens > 0 && { cacheWriteLongTokens }),
   }
 }

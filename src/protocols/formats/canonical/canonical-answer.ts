@@ -70,8 +70,8 @@ export interface TokenUsage {
   outputTokens: number
   cacheReadTokens?: number
   cacheWriteTokens?: number
-  /** The part of `cacheWriteTokens` cached for an hour, if the provider reports it. */
-  cacheWrite1hTokens?: number
+  /** The part of `cacheWriteTokens` cached for an hour or longer, if the provider reports it. */
+  cacheWriteLongTokens?: number
   reasoningTokens?: number
   /** The image and audio parts of `inputTokens` and `outputTokens`, if the provider reports them. */
   inputImageTokens?: number
@@ -86,6 +86,8 @@ export interface TokenUsage {
   isEstimated?: true
   /** Set if the tier that served the response costs more than the model's regular price. */
   isPremium?: true
+  /** The service tier that served the response, in lowercase, if its price differs from the regular one: `priority`, `flex`. */
+  serviceTier?: string
   /** The provider's own total in USD, if it reports one. */
   costUsd?: number
   /** Usage per model run, if the provider lists it. Billing uses these counts instead of the ones above. */

@@ -1,14 +1,25 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { TokenUsage } from './canonical-answer.ts'
+import { readTokenCount } from './canonical-values.ts'
 
 /** Returns whether a usage report is empty. Some servers report zeros in every response. */
 export const isBlank = ({ inputTokens, outputTokens, units = {}, costUsd = 0, iterations }: TokenUsage): boolean =>
   !iterations && inputTokens + outputTokens + costUsd === 0 && Object.values(units).every((count) => count === 0)
 
+/** Reads how many of the tokens that OpenAI wrote to its cache stay there for 12 hours. `details`: those of the input tokens. */
+export function readLongCacheWrites(
+  { cache_write_tokens_details: details }: JsonObject,
+  cacheWriteTokens: number,
+): Pick<TokenUsage, 'cacheWriteLongTokens'> {
+  const written = isObject(details) ? Math.min(readTokenCount(details.ttl_12h_tokens), cacheWriteTokens) : 0
+  return written > 0 ? { cacheWriteLongTokens: written } : {}
+}
+
 const INPUT_COUNTS = [
   'inputTokens',
   'cacheReadTokens',
   'cacheWriteTokens',
-  'cacheWrite1hTokens',
+  'cacheWriteLongTokens',
   'inputImageTokens',
   'inputAudioTokens',
 ] as const
@@ -23,6 +34,8 @@ export function updateUsage(earlier: TokenUsage | undefined, later: TokenUsage |
   const hasCounts = !isBlank(later)
   const usage = hasCounts ? { ...later } : { ...earlier }
   if (earlier.isPremium || later.isPremium) usage.isPremium = true
+  const serviceTier = later.serviceTier ?? earlier.serviceTier
+  if (serviceTier !== undefined) usage.serviceTier = serviceTier
   if (!hasCounts) return usage
   const keep = (names: ReadonlyArray<(typeof INPUT_COUNTS | typeof OUTPUT_COUNTS)[number]>) => {
     for (const name of names) if (earlier[name] !== undefined) usage[name] = earlier[name]

@@ -1,15 +1,18 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 
 /**
- * Returns whether a tier, a speed, or a region costs more than the model's regular price, judged by its name. Vendors write it with and without a
+ * Returns the name of a tier, a speed, or a region that costs more than the model's regular price, in lowercase. Vendors write it with and without a
  * prefix, in any case, and in objects: `priority`, `SERVICE_TIER_PRIORITY`, `{ type: "priority" }`. Names not known to be regular or cheaper count as
  * more expensive.
  */
-export function isPremiumTier(tier: unknown, depth = 0): boolean {
-  if (isObject(tier)) return depth < MAX_DEPTH && Object.values(tier).some((inner) => isPremiumTier(inner, depth + 1))
-  if (typeof tier === 'string')
-    return !STANDARD_TIERS.has(tier) && !STANDARD_PATTERN.test(tier.trim().replace(PREFIX, ''))
-  return Boolean(tier) // Google also accepts the numbers of its enums, where 0 is unspecified
+export function findPremiumTier(tier: unknown, depth = 0): string | undefined {
+  if (isObject(tier)) {
+    const inner = depth < MAX_DEPTH ? Object.values(tier) : []
+    return inner.map((one) => findPremiumTier(one, depth + 1)).find((name) => name !== undefined)
+  }
+  if (typeof tier !== 'string') return tier ? String(tier) : undefined // Google also accepts the numbers of its enums, where 0 is unspecified
+  const name = tier.trim().replace(PREFIX, '')
+  return STANDARD_TIERS.has(tier) || STANDARD_PATTERN.test(name) ? undefined : name.toLowerCase()
 }
 
 /** No vendor nests a tier deeper than this, but responses may nest 10,000 levels (lib/json.ts). */
@@ -22,12 +25,16 @@ const PREFIX = /^(?:.*(?:tier|type|speed|geo|latency)[_. -]+)/i
 const STANDARD_PATTERN =
   /^(?:(?:default|standard|auto|flex|batch)(?:[_-].*)?|on[_-]?demand(?:[_-]flex)?|.*unspecified|global|not_available|none|off|normal|)$/i
 
-/** Reads whether a more expensive tier served a response. Returns no field if that is unknown. `answer`: the object with the usage. */
-export function readServedTier(answer: JsonObject): { isPremium?: true } {
+/** Reads which more expensive or cheaper tier served a response. Returns no field if that is unknown. `answer`: the object with the usage. */
+export function readServedTier(answer: JsonObject): { isPremium?: true; serviceTier?: string } {
   const { service_tier, serviceTier, performanceConfig, usage, usageMetadata } = answer
   const named = [service_tier, serviceTier, performanceConfig]
   if (isObject(usage)) named.push(usage.service_tier, usage.serviceTier, usage.speed, usage.inference_geo)
   if (isObject(usageMetadata))
     named.push(usageMetadata.serviceTier, usageMetadata.service_tier, usageMetadata.trafficType)
-  return named.some((tier) => isPremiumTier(tier)) ? { isPremium: true } : {}
+  for (const tier of named) {
+    const serviceTier = findPremiumTier(tier)
+    if (serviceTier !== undefined) return { isPremium: true, serviceTier }
+  }
+  return named.some((tier) => typeof tier === 'string' && /flex$/i.test(tier)) ? { serviceTier: 'flex' } : {}
 }

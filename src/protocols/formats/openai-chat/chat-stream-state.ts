@@ -5,7 +5,7 @@ import { hasTokenCount, readTokenCount } from '../canonical/canonical-values.ts'
 import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
 import { readMediaTokens } from '../canonical/media-tokens.ts'
 import { addCharges, readCost } from '../canonical/reported-cost.ts'
-import { updateUsage } from '../canonical/reported-usage.ts'
+import { readLongCacheWrites, updateUsage } from '../canonical/reported-usage.ts'
 import { readEmbeddedError, readUnnamedError } from '../errors/embedded-errors.ts'
 import { createStreamProgress, type StreamState } from '../format.ts'
 
@@ -28,12 +28,14 @@ export function parseChatUsage(usage: unknown): TokenUsage | undefined {
   const inputTokens = readTokenCount(usage.prompt_tokens)
   const reasoningTokens = readTokenCount(completion.reasoning_tokens)
   const cacheReadTokens = Math.min(readTokenCount(cached), inputTokens) // some vendors count whole blocks, although the last one isn't full
+  // Some vendors also count cache reads as cache writes, but no token is both.
+  const cacheWriteTokens = Math.min(readTokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens)
   return {
     inputTokens,
     outputTokens: countOutputTokens(usage, inputTokens, reasoningTokens),
     cacheReadTokens,
-    // Some vendors also count cache reads as cache writes, but no token is both.
-    cacheWriteTokens: Math.min(readTokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens),
+    cacheWriteTokens,
+    ...readLongCacheWrites(prompt, cacheWriteTokens),
     reasoningTokens,
     ...readMediaTokens(prompt, completion),
     ...cost,

@@ -7,7 +7,7 @@ import { hasTokenCount, readTokenCount } from '../canonical/canonical-values.ts'
 import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
 import { readMediaTokens } from '../canonical/media-tokens.ts'
 import { addCharges, readCost } from '../canonical/reported-cost.ts'
-import { updateUsage } from '../canonical/reported-usage.ts'
+import { readLongCacheWrites, updateUsage } from '../canonical/reported-usage.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { createStreamProgress, type StreamPosition, type StreamState } from '../format.ts'
 import { RESTARTED, RestartDetector } from '../restart-detector.ts'
@@ -27,11 +27,13 @@ export function parseResponseUsage(usage: unknown): TokenUsage | undefined {
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
   const inputTokens = readTokenCount(usage.input_tokens)
   const cacheReadTokens = Math.min(readTokenCount(input.cached_tokens), inputTokens)
+  const cacheWriteTokens = Math.min(readTokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens) // see `parseChatUsage`
   return {
     inputTokens,
     outputTokens: readTokenCount(usage.output_tokens),
     cacheReadTokens,
-    cacheWriteTokens: Math.min(readTokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens), // see `parseChatUsage`
+    cacheWriteTokens,
+    ...readLongCacheWrites(input, cacheWriteTokens),
     reasoningTokens: readTokenCount(output.reasoning_tokens),
     ...readMediaTokens(input, output),
     ...cost,
