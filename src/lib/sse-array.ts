@@ -19,7 +19,7 @@ export function convertArrayToEvents(array: ByteStream): ByteStream {
     return undefined
   }
 
-  return { next, cancel: array.cancel }
+  return { next, cancel: (reason) => array.cancel(reason) }
 }
 
 /** Creates a function that takes chunks of text and returns the events that each one completes. */

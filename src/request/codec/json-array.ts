@@ -19,7 +19,8 @@ export function toJsonArray(stream: RelayedStream): RelayedStream {
   }
 
   return {
-    ...stream,
+    fail: (error) => stream.fail(error),
+    cancel: (reason) => stream.cancel(reason),
     async next() {
       while (!isOver) {
         const chunk = await stream.next()
