@@ -57,7 +57,10 @@ for (const client of clientNames) {
   test(`check 47: a stream that passes keeps its bytes (${client})`, async () => {
     const events = toStream(['One. ', 'Two, ', 'three.'])
     const stable = (text: string) =>
-      text.replaceAll(/[\w-]*[A-Za-z0-9]{24}/g, 'ID').replaceAll(/"(?:timestamp|requestId)":"[^"]*"/g, '')
+      text
+        .replaceAll(/[\w-]*[A-Za-z0-9]{24}/g, 'ID')
+        .replaceAll(/_at":\d+/g, '_at":0')
+        .replaceAll(/"(?:timestamp|requestId)":"[^"]*"/g, '')
     const guarded = await (await (await openWorld([pass], { events })).say(client, 'Hi', { stream: true })).text()
     const plain = await (await (await openWorld([], { events })).say(client, 'Hi', { stream: true })).text()
     assert.is(stable(guarded), stable(plain))

@@ -81,3 +81,17 @@ test('a word that two parts of a response spell together is refused', async () =
   assert.not.match(text, 'AME"')
   assert.match(text, 'SAFETY')
 })
+
+for (const stream of [false, true])
+  test(`the tokens of a changed text are not sent as log probabilities (${stream ? 'streamed' : 'whole'})`, async () => {
+    const content = ['The ', 'fal', 'con'].map((token) => ({ token, logprob: -1, bytes: null, top_logprobs: [] }))
+    const answer = chatAnswer('The falcon')
+    const choices = answer.choices.map((choice) => ({ ...choice, logprobs: { content } }))
+    const chunk = JSON.parse(chatChunk({ content: 'The falcon' }).slice('data: '.length))
+    chunk.choices[0].logprobs = { content }
+    const events = [`data: ${JSON.stringify(chunk)}\n\n`, ...ending]
+    const { say } = await openWorld([replacing], { answer: { ...answer, choices }, events })
+    const text = await (await say('openai-chat', 'Hi', { stream })).text()
+    assert.match(text, 'The [WORD]')
+    assert.not.match(text, '"con"')
+  })

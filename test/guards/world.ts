@@ -67,11 +67,16 @@ export async function openWorld(
     events = [],
     format = 'openai-chat',
     options = {},
-  }: { answer?: object; events?: readonly string[]; format?: string; options?: Partial<GatewayOptions> } = {},
+  }: {
+    answer?: object
+    events?: Iterable<string> | AsyncIterable<string>
+    format?: string
+    options?: Partial<GatewayOptions>
+  } = {},
 ): Promise<World> {
   const isStream = ({ url, body }: { url: URL; body: string }) =>
     /stream/.test(url.href) || JSON.parse(body).stream === true
-  const upstream = fakeUpstream((call) => (isStream(call) ? sse([...events]) : json(answer)))
+  const upstream = fakeUpstream((call) => (isStream(call) ? sse(events) : json(answer)))
   const errors: unknown[] = []
   const gateway = createGateway({
     ...{ storage: memoryStorage(), fetch: upstream, logger: false, guards },

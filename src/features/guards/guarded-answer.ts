@@ -1,19 +1,29 @@
 import { decodeUtf8Lenient } from '../../lib/bytes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { scanTopLevel } from '../../lib/json-scan.ts'
 import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ClientFormat } from '../../types.ts'
+import { dropProbabilities } from '../edit-text/edit-text.ts'
 import type { GuardPart } from './guard.ts'
 import { createRefusal } from './guard-refusal.ts'
+import { isRestoring } from './kinds/finding-guard.ts'
 import { joinLists, type ReadPart, readParts } from './read-parts.ts'
 import { refusalFormats } from './refusals/refusal-formats.ts'
-import type { GuardDecision, GuardRun } from './run-guards.ts'
-
-type Refused = Extract<GuardDecision, { kind: 'refused' }>
+import type { GuardDecision, GuardRun, RefusedDecision } from './run-guards.ts'
 
 /** The body of a checked response. */
 export interface CheckedBody {
   body: string | Uint8Array
-  refused?: Refused
+  refused?: RefusedDecision
+}
+
+interface AnswerTerms {
+  run: GuardRun
+  format: ClientFormat
+  isChat: boolean
+  isJson: boolean
+  /** Returns whether the request has this string. */
+  isSent(text: string): boolean
 }
 
 /**
@@ -22,7 +32,7 @@ export interface CheckedBody {
  */
 export async function checkAnswer(
   body: string | Uint8Array,
-  { run, format, isChat, isJson }: { run: GuardRun; format: ClientFormat; isChat: boolean; isJson: boolean },
+  { run, format, isChat, isJson, isSent }: AnswerTerms,
 ): Promise<CheckedBody> {
   const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
   const json = isJson ? tryParseJson(text) : undefined
@@ -33,19 +43,48 @@ export async function checkAnswer(
     return { body: changed ?? body }
   }
   const parts = readParts(text, json, 'answer')
-  const decision = await checkParts(parts, run)
-  if (decision.kind === 'passed')
-    return { body: decision.texts.size > 0 ? writeParts(text, parts, decision.texts) : body }
+  const echoes = format === 'openai-responses' && isChat ? findEchoes(text, parts, isSent) : NO_PARTS
+  const own = parts.filter((part) => !echoes.has(part))
+  const decision = await checkParts(own, run)
+  const restored = await restoreEchoes([...echoes], run)
+  if (decision.kind === 'passed') {
+    const texts = new Map([...decision.texts, ...restored])
+    return { body: texts.size > 0 ? dropTokens(writeParts(text, parts, texts)) : body }
+  }
   if (decision.kind !== 'refused' || !isChat)
     throw createRefusal(decision.guard, 'category' in decision ? decision.category : undefined)
   const { message } = createRefusal(decision.guard, decision.category)
-  const { choices, texts } = await checkChoices(parts, run)
-  const exact = parseExactly(writeParts(text, parts, texts)) as JsonObject // it has been parsed before
+  const { choices, texts } = await checkChoices(own, run)
+  const written = dropTokens(writeParts(text, parts, new Map([...texts, ...restored])))
+  const exact = parseExactly(written) as JsonObject // it has been parsed before
   const reason = { message, category: decision.category }
   return { body: JSON.stringify(refusalFormats[format].writeWhole(exact, reason, choices)), refused: decision }
 }
 
 const createTextPart = (text: string): GuardPart => ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false })
+
+const NO_PARTS: ReadonlySet<ReadPart> = new Set()
+
+/** Finds the strings of a Responses object, outside its output, that repeat the request. */
+function findEchoes(json: string, parts: readonly ReadPart[], isSent: AnswerTerms['isSent']): ReadonlySet<ReadPart> {
+  const { spans } = scanTopLevel(json, ['output'])
+  const isOutput = ({ start }: ReadPart) => spans.some((span) => start >= span.start && start < span.end)
+  return new Set(parts.filter((part) => !isOutput(part) && isSent(part.text)))
+}
+
+/** Restores masked values in strings that repeat the request. No other guard checks them again. */
+async function restoreEchoes(parts: readonly ReadPart[], run: GuardRun): Promise<ReadonlyMap<string, string>> {
+  const restored = await run.check({ parts, stage: 'answer', final: true }, run.on('answer').filter(isRestoring))
+  return restored.kind === 'passed' ? restored.texts : new Map()
+}
+
+/** Removes the probabilities of tokens, which repeat the text before its changes. */
+function dropTokens(json: string): string {
+  if (!/"logprobs(?:Result)?"\s*:\s*[{[]/.test(json)) return json
+  const exact = parseExactly(json)
+  dropProbabilities(exact)
+  return JSON.stringify(exact)
+}
 
 /** Checks the parts, and then the texts that follow each other in a message, joined. */
 async function checkParts(parts: readonly ReadPart[], run: GuardRun): Promise<GuardDecision> {

@@ -51,14 +51,17 @@ export async function guardCall(
   const isMedia = MEDIA.test(reply.headers['content-type'] ?? '')
   if (run.on('answer').length === 0 || !isSuccess || isMedia || reply.body === undefined) return withNotes(reply, run)
   const { kind } = endpoint.operation
+  const sent = new Set(parts.map((part) => texts.changed.get(part.id) ?? part.text))
+  const isSent = (string: string) => sent.has(string)
   const isJson = reply.headers['content-type']?.includes('json') ?? false
   if (!isByteStream(reply.body)) {
     const isChat = kind === 'llm'
-    const { body: checked, refused } = await checkAnswer(reply.body, { run, format: call.format, isChat, isJson })
+    const answer = { run, format: call.format, isChat, isJson, isSent }
+    const { body: checked, refused } = await checkAnswer(reply.body, answer)
     if (refused) call.servedBy = 'guard'
     return withNotes({ ...reply, body: checked }, run)
   }
-  const guarded = guardStream(call, reply.body as RelayedStream, { run, clock, isArray: isJson })
+  const guarded = guardStream(call, reply.body as RelayedStream, { run, clock, isArray: isJson, isSent })
   return withNotes({ ...reply, body: guarded }, run, ['held'])
 }
 
@@ -170,7 +173,7 @@ const hasTokenArrays = ({ input, prompt }: JsonObject): boolean =>
 function guardStream(
   call: CallRequest,
   stream: RelayedStream,
-  { run, clock, isArray }: { run: GuardRun; clock: Clock; isArray: boolean },
+  { run, clock, isArray, isSent }: { run: GuardRun; clock: Clock; isArray: boolean; isSent(text: string): boolean },
 ): RelayedStream {
   const { endpoint, body, form } = call.request.call
   const isChat = endpoint.operation.kind === 'llm'
@@ -180,7 +183,9 @@ function guardStream(
     : stream
   const guarded = new GuardedStream({
     ...{ stream: events, fields, run, clock },
-    ending: refusalFormats[call.format].createEnding(),
+    ending: refusalFormats[call.format].createEnding({ body, model: call.model, now: clock.now() }),
+    choiceCount: countChoices(body),
+    isSent,
     maxHeld: call.request.context.limits.maxResponseBytes,
     estimateUsage: (length) => ({
       inputTokens: form ? 0 : estimateTokens(body),
@@ -192,6 +197,10 @@ function guardStream(
   })
   return isArray ? toJsonArray(guarded) : guarded
 }
+
+/** Counts the choices that a chat request or a text completion, which can have several prompts, asks for. */
+const countChoices = ({ n, prompt }: JsonObject): number =>
+  (typeof n === 'number' ? n : 1) * (Array.isArray(prompt) ? prompt.length : 1)
 
 /** The content of streams of other kinds, such as transcriptions. */
 const KIND_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }

@@ -1,21 +1,17 @@
 import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
-import { formatSseEvent, type SseEvent } from '../../lib/sse.ts'
 import { createEventSplitter } from '../../lib/sse-split.ts'
-import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 import type { RelayedStream } from '../../request/codec/relay.ts'
 import type { Clock } from '../../types.ts'
-import { type ContentText, listContentTexts } from '../edit-text/content-texts.ts'
-import { BLOCK, dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
-import type { Guard, GuardPart, GuardPartKind } from './guard.ts'
+import { BLOCK } from '../edit-text/edit-text.ts'
+import { EventQueue, type Unchecked } from './event-queue.ts'
+import type { Guard } from './guard.ts'
 import { createRefusal } from './guard-refusal.ts'
-import { type Channel, changePieces, type HeldEvent, joinPieces, measureFirst, mustCheck } from './held-text.ts'
-import { isBinary, isKeyword } from './keywords.ts'
-import type { BuiltInGuard } from './kinds/finding-guard.ts'
+import { type BuiltInGuard, isRestoring } from './kinds/finding-guard.ts'
+import { removeTexts } from './read-event.ts'
 import type { RefusalReason, RefusalUsage, StreamEnding } from './refusals/refusal-formats.ts'
-import type { GuardDecision, GuardRun } from './run-guards.ts'
+import type { GuardDecision, GuardRun, RefusedDecision } from './run-guards.ts'
 
 interface GuardedStreamTerms {
   stream: RelayedStream
@@ -24,8 +20,12 @@ interface GuardedStreamTerms {
   run: GuardRun
   ending: StreamEnding
   clock: Clock
-  /** The longest stream that is held back as a whole, in characters. */
+  /** The number of choices that the client has requested. */
+  choiceCount: number
+  /** The most that is held back, in characters of events. */
   maxHeld: number
+  /** Returns whether the request has this string. */
+  isSent(text: string): boolean
   /** Returns the estimated usage of this many characters. */
   estimateUsage(length: number): RefusalUsage
   onRefused(): void
@@ -33,7 +33,8 @@ interface GuardedStreamTerms {
 
 /**
  * Sends the events of a stream once guards have passed their texts. Untouched events keep their bytes. A timer can trigger a check, never a release.
- * After a refusal, the stream ends in the client's format, and the provider's stream is canceled.
+ * After a refusal, the stream ends in the client's format, and the provider's stream is canceled. If the client has requested several choices, only
+ * the refused ones end.
  */
 export class GuardedStream implements RelayedStream {
   readonly #terms: GuardedStreamTerms
@@ -41,52 +42,55 @@ export class GuardedStream implements RelayedStream {
   readonly #isImmediate: boolean
   readonly #holdsAll: boolean
   readonly #splitter = createEventSplitter()
-  readonly #channels = new Map<string, Channel>()
-  readonly #seen = new Set<string>()
-  #queue: HeldEvent[] = []
+  readonly #queue: EventQueue
+  #lastRefused: RefusedDecision | undefined = undefined
   #reading: Promise<Uint8Array | undefined> | undefined = undefined
-  #heldSince: number | undefined = undefined
-  #heldLength = 0
-  #partIds = 0
-  #sentLength = 0
   #isOver = false
-  #isDraining = false
+  #hasFailed = false
 
   constructor(terms: GuardedStreamTerms) {
     this.#terms = terms
     this.#guards = terms.run.on('answer')
     this.#isImmediate = this.#guards.every((guard) => 'isImmediate' in guard)
+    this.#queue = new EventQueue({
+      fields: terms.fields,
+      now: () => terms.clock.now(),
+      isSent: terms.isSent,
+      countUnfinished: (text) => this.#countUnfinished(text),
+      observe: (event) => terms.ending.observe(event),
+    })
     this.#holdsAll = this.#guards.some(({ hold }) => hold === 'all')
   }
 
   async next(): Promise<Uint8Array | undefined> {
     while (!this.#isOver) {
       const chunk = await this.#read()
-      if (this.#isDraining) {
-        if (chunk === undefined || chunk === 'late') return undefined
-        return chunk
+      if (this.#hasFailed) {
+        if (chunk === undefined) return undefined
+        if (chunk === 'late') continue
+        return encodeUtf8(removeTexts(decodeUtf8Lenient(chunk), this.#terms.fields))
       }
       let isEnd = false
       let passed = ''
       if (chunk !== 'late') {
         isEnd = chunk === undefined
         const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
-        for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY).matchAll(BLOCK)) passed += this.#take(block)
+        for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY).matchAll(BLOCK)) passed += this.#queue.take(block)
       }
-      if (isEnd) for (const channel of this.#channels.values()) channel.isOver = true
-      const refusal = isEnd || chunk === 'late' || this.#isDue() ? await this.#check(isEnd) : undefined
-      if (refusal) await this.#passStart()
-      const events = passed + this.#release()
-      if (refusal) return encodeUtf8(events + this.#refuse(refusal))
-      this.#isOver = isEnd
+      if (isEnd) this.#queue.endTexts()
+      const refused = isEnd || chunk === 'late' || this.#isDue() ? await this.#check() : undefined
+      const events = passed + this.#queue.release()
+      const end = refused ?? this.#findEnd()
+      if (end) return encodeUtf8(events + this.#refuse(end))
+      this.#isOver ||= isEnd
       if (events !== '') return encodeUtf8(events)
     }
     return undefined
   }
 
   fail(error: unknown): void {
-    this.#isDraining = true
-    this.#queue = []
+    this.#hasFailed = true
+    this.#queue.clear()
     this.#terms.stream.fail(error)
   }
 
@@ -102,13 +106,13 @@ export class GuardedStream implements RelayedStream {
     const { clock } = this.#terms
     let cancel: CancelDeadline | undefined
     try {
-      if (this.#heldSince === undefined || this.#holdsAll || !this.#hasUnchecked()) {
+      if (this.#queue.heldSince === undefined || this.#holdsAll || !this.#queue.hasUnchecked()) {
         const chunk = await reading
         this.#reading = undefined
         return chunk
       }
       const late = new Promise<'late'>((resolve) => {
-        const left = MAX_UNCHECKED_MS - (clock.now() - (this.#heldSince ?? 0))
+        const left = MAX_UNCHECKED_MS - (clock.now() - (this.#queue.heldSince ?? 0))
         cancel = startDeadline(clock, Math.max(0, left), () => resolve('late'))
       })
       const read = await Promise.race([reading, late])
@@ -119,144 +123,90 @@ export class GuardedStream implements RelayedStream {
     }
   }
 
-  /** Queues an event. Returns it if it needs no check and nothing waits before it. */
-  #take(block: string): string {
-    const event = parseEvent(block)
-    if (!event) return block // a comment, which has no place in the order of events
-    const json = parseExactly(event.data)
-    if (!isObject(json)) {
-      this.#takeText(block, event)
-      return ''
-    }
-    if (json.type === 'ping' && Object.keys(json).length === 1) return block
-    const held: HeldEvent = { block, event, json, channels: new Set(), whole: [], isChanged: false }
-    const { texts, ended } = listContentTexts(json, this.#terms.fields, { isEvent: true })
-    for (const text of texts) this.#addText(held, text)
-    this.#addOthers(held, json, texts)
-    this.#endChannels(json, ended)
-    this.#queue.push(held)
-    return ''
-  }
-
-  /** Queues an event that isn't an object. */
-  #takeText(block: string, event: SseEvent) {
-    const held: HeldEvent = { block, event, json: undefined, channels: new Set(), whole: [], isChanged: false }
-    const replace = (data: string) => {
-      held.event = { ...event, data }
-    }
-    if (event.data !== '[DONE]') held.whole.push({ part: this.#createPart('other', event.data), replace })
-    this.#queue.push(held)
-  }
-
-  #addText(held: HeldEvent, { text, isPiece, isReasoning, channel: name, choice, replace }: ContentText) {
-    const kind = CALL.test(name) ? 'tool-call' : isReasoning ? 'reasoning' : 'text'
-    if (!isPiece) {
-      held.whole.push({ part: this.#createPart(kind, text), replace })
-      return
-    }
-    let channel = this.#channels.get(name)
-    if (!channel || (channel.isOver && channel.pieces.length === 0)) {
-      const before = channel?.before ?? ''
-      channel = { kind, choice, pieces: [], length: 0, checked: 0, cleared: 0, before, isOver: false }
-      this.#channels.set(name, channel)
-    }
-    channel.isOver = false
-    channel.pieces.push({ text, event: held, replace })
-    channel.length += text.length
-    held.channels.add(channel)
-    this.#heldLength += text.length
-    this.#heldSince ??= this.#terms.clock.now()
-  }
-
-  /** Adds the strings outside the content. Those that passed unchanged are not checked again. */
-  #addOthers(held: HeldEvent, json: JsonObject, texts: readonly ContentText[]) {
-    const visit = (holder: object) => {
-      for (const [key, value] of Object.entries(holder)) {
-        if (typeof value === 'object' && value !== null) visit(value)
-        else if (typeof value === 'string' && value !== '' && !this.#seen.has(value)) {
-          if (texts.some((text) => text.holder === holder && `${text.key}` === key)) continue
-          if (isKeyword(key, value) || isBinary(value)) continue
-          const replace = (text: string) => Object.assign(holder, { [key]: text })
-          held.whole.push({ part: this.#createPart('other', value), replace })
-        }
-      }
-    }
-    visit(json)
-  }
-
-  #createPart(kind: GuardPartKind, text: string): GuardPart {
-    return { id: `${this.#partIds++}`, role: 'assistant', kind, text, isOlder: false }
-  }
-
-  /** Marks the texts that an event ends. */
-  #endChannels({ type, index }: JsonObject, ended: ReadonlySet<string>) {
-    const ends = typeof type === 'string' && END.test(type)
-    for (const [name, channel] of this.#channels)
-      if (ended.has(channel.choice) || (ends && (index === undefined || name.includes(`,${index},`))))
-        channel.isOver = true
-  }
-
-  #hasUnchecked(): boolean {
-    if (this.#queue.some(({ whole }) => whole.length > 0)) return true
-    for (const channel of this.#channels.values()) if (mustCheck(channel)) return true
-    return false
-  }
-
   /** Returns whether enough text is held: a sentence, 400 characters, the end of a text, or an event without text that is first. */
   #isDue(): boolean {
-    if (this.#holdsAll) return this.#heldLength > this.#terms.maxHeld
-    const [first] = this.#queue
-    if (first && first.channels.size === 0) return true
-    for (const channel of this.#channels.values()) {
-      if (!mustCheck(channel)) continue
-      if (this.#isImmediate) return true
-      const text = joinPieces(channel).slice(channel.checked)
-      if (channel.isOver || text.length >= MAX_UNCHECKED || SENTENCE.test(text)) return true
-    }
+    if (this.#holdsAll) return false
+    if (this.#queue.isFirstUnchecked()) return true
+    for (const { text, isOver } of this.#queue.listNew())
+      if (this.#isImmediate || isOver || text.length >= MAX_UNCHECKED || SENTENCE.test(text)) return true
     return false
   }
 
-  /** Checks everything that is held. Returns the refusal, if any. */
-  async #check(isEnd: boolean): Promise<Extract<GuardDecision, { kind: 'refused' }> | undefined> {
+  /** Checks everything that is held. Returns the refusal that ends the stream, if any. */
+  async #check(): Promise<RefusedDecision | undefined> {
+    const unchecked = this.#queue.listUnchecked()
+    const refused = await this.#checkTexts(unchecked)
+    if (!refused) return undefined
+    if (this.#terms.choiceCount > 1 && this.#terms.ending.endChoice) return this.#refuseChoices(unchecked, refused)
+    if (this.#isImmediate && !this.#holdsAll) await this.#passFirst()
+    else await this.#passStart()
+    return refused
+  }
+
+  /** Returns the refusal that ends the stream after what has been checked: too much is held, or only refused choices are left. */
+  #findEnd(): RefusedDecision | undefined {
+    if (this.#queue.length > this.#terms.maxHeld) {
+      const guard = this.#guards.find(({ hold }) => hold === 'all') ?? this.#guards[0]
+      return guard && { kind: 'refused', guard, category: 'too-long' }
+    }
+    return this.#queue.isLeft(this.#terms.choiceCount) ? this.#lastRefused : undefined
+  }
+
+  /** Checks texts, and changes them. Returns the refusal, if any. */
+  async #checkTexts(unchecked: Unchecked): Promise<RefusedDecision | undefined> {
+    const { channels, strings } = unchecked
     const { run } = this.#terms
-    if (this.#holdsAll && !isEnd && this.#heldLength > this.#terms.maxHeld)
-      return { kind: 'refused', guard: this.#guards.find(({ hold }) => hold === 'all') as Guard, category: 'too-long' } // one of them holds all
-    const waiting = [...this.#channels.values()].filter(mustCheck).map((channel) => {
-      const { before } = channel
-      const part = {
-        ...this.#createPart(channel.kind, joinPieces(channel)),
-        ...(before !== '' && { before }),
-        isPiece: !channel.isOver,
-      }
-      return { channel, part }
-    })
-    const whole = this.#queue.flatMap((held) => held.whole.map((one) => ({ held, ...one })))
-    const parts = [...waiting, ...whole].map(({ part }) => part)
-    if (parts.length === 0) return undefined
-    const final = waiting.every(({ channel }) => channel.isOver)
+    const echoes = strings.filter(({ string }) => string.isEcho).map(({ string }) => string.part)
+    const parts = [...channels, ...strings.filter(({ string }) => !string.isEcho).map(({ string }) => string)].map(
+      ({ part }) => part,
+    )
+    const final = channels.every(({ channel }) => channel.isOver)
     const decision = await run.check({ parts, stage: 'answer', final }, this.#guards)
     if (decision.kind === 'refused') return decision
-    const texts = decision.kind === 'passed' ? decision.texts : new Map<string, string>()
-    for (const { channel, part } of waiting) {
-      const text = texts.get(part.id)
-      const changedUntil = text === undefined ? 0 : changePieces(channel, part.text, text)
-      channel.checked = channel.length
-      const unfinished = channel.isOver ? 0 : this.#countUnfinished(joinPieces(channel))
-      channel.cleared = Math.max(changedUntil, channel.length - unfinished, 0)
-    }
-    for (const { held, part, replace } of whole) {
-      const text = texts.get(part.id)
-      if (text === undefined) {
-        if (part.kind === 'other' && part.text.length <= MAX_REMEMBERED && this.#seen.size < MAX_SEEN)
-          this.#seen.add(part.text)
-        continue
-      }
-      replace(text)
-      held.isChanged = true
-    }
-    for (const held of this.#queue) held.whole = []
-    this.#heldSince = this.#terms.clock.now()
+    const restored = await run.check({ parts: echoes, stage: 'answer', final }, this.#guards.filter(isRestoring))
+    const texts = new Map([decision, restored].flatMap((one) => (one.kind === 'passed' ? [...one.texts] : [])))
+    this.#queue.pass(unchecked, texts)
     return undefined
+  }
+
+  /** Checks each choice alone. Ends the refused ones. Returns the refusal if it concerns all choices. */
+  async #refuseChoices(
+    { channels, strings }: Unchecked,
+    refused: RefusedDecision,
+  ): Promise<RefusedDecision | undefined> {
+    const { ending, choiceCount, onRefused } = this.#terms
+    const all = [...channels.map(({ channel }) => channel.choice), ...strings.map(({ string }) => string.choice)]
+    const found = new Set<string>()
+    for (const choice of new Set(all)) {
+      const own = await this.#checkTexts({
+        channels: channels.filter(({ channel }) => channel.choice === choice),
+        strings: strings.filter(({ string }) => string.choice === choice),
+      })
+      if (own && choice === '') return own
+      if (own) found.add(choice)
+    }
+    if (found.size === 0) return refused
+    this.#lastRefused = refused
+    onRefused()
+    this.#queue.endChoices(found, (choice) => ending.endChoice?.(choice) ?? {})
+    return this.#queue.refusedCount >= choiceCount ? refused : undefined
+  }
+
+  /** Passes as many of the first events as possible. Halves their number until the refused one is found. */
+  async #passFirst(): Promise<void> {
+    let passed = 0
+    for (let refused = this.#queue.count; refused - passed > 1; ) {
+      const middle = (passed + refused) >> 1
+      if (await this.#checkTexts(this.#queue.listUnchecked(middle))) refused = middle
+      else passed = middle
+    }
+    this.#queue.keepCalls(passed)
+  }
+
+  /** Passes the events before the first text, without which clients can't read the end of a refused stream. */
+  async #passStart(): Promise<void> {
+    for (let count = 1; count <= this.#queue.countStart(); count++)
+      if (await this.#checkTexts(this.#queue.listUnchecked(count))) return
   }
 
   /** Returns how many characters at the end may begin a match. */
@@ -270,76 +220,21 @@ export class GuardedStream implements RelayedStream {
     return most
   }
 
-  /** Dequeues the events whose texts can be sent. */
-  #release(): string {
-    let events = ''
-    let count = 0
-    for (const held of this.#queue) {
-      if (
-        held.whole.length > 0 ||
-        ![...held.channels].every((channel) => measureFirst(channel, held).length <= channel.cleared)
-      )
-        break
-      count++
-      for (const channel of held.channels) this.#sendPieces(channel, held)
-      const { json, event, block } = held
-      if (json) this.#terms.ending.observe(json)
-      if (held.isChanged && json) dropProbabilities(json)
-      events +=
-        held.isChanged && event ? formatSseEvent(json ? { ...event, data: JSON.stringify(json) } : event) : block
-    }
-    if (count > 0) this.#queue = this.#queue.slice(count)
-    if (this.#queue.length === 0) this.#heldSince = undefined
-    return events
-  }
-
-  #sendPieces(channel: Channel, held: HeldEvent) {
-    const { count, length } = measureFirst(channel, held)
-    const text = channel.pieces
-      .splice(0, count)
-      .map((piece) => piece.text)
-      .join('')
-    channel.length -= length
-    channel.cleared -= length
-    channel.checked -= length
-    channel.before = (channel.before + text).slice(-CONTEXT)
-    this.#heldLength -= length
-    this.#sentLength += length
-  }
-
-  /** Passes the events before the first text, without which clients can't read the end of a refused stream. */
-  async #passStart(): Promise<void> {
-    for (const held of this.#queue) {
-      if (held.channels.size > 0) return
-      const parts = held.whole.map(({ part }) => part)
-      const decision = await this.#terms.run.check({ parts, stage: 'answer', final: true }, this.#guards)
-      if (decision.kind !== 'passed' || decision.texts.size > 0) return
-      held.whole = []
-    }
-  }
-
   /** Ends the stream in the client's format. */
   #refuse({ guard, category }: { guard: Guard; category: string | undefined }): string {
     const { stream, ending, estimateUsage, onRefused } = this.#terms
     const error = createRefusal(guard, category)
     const reason: RefusalReason = { message: error.message, category }
     onRefused()
-    this.#queue = []
+    this.#queue.clear()
     this.#isOver = true
     stream.fail(error) // its error event isn't read
-    return ending.end(reason, estimateUsage(this.#sentLength + this.#heldLength))
+    return ending.end(reason, estimateUsage(this.#queue.textLength))
   }
 }
 
 const EMPTY = new Uint8Array(0)
 const DEFAULT_MAX_MATCH = 256
-const CONTEXT = 256
 const MAX_UNCHECKED = 400
 const MAX_UNCHECKED_MS = 750
-const MAX_SEEN = 10_000
-const MAX_REMEMBERED = 500
 const SENTENCE = /[.!?\u3002\uff01\uff1f](?:\s|$)|\n/
-
-/** Matches the channels of tool calls, and the events that end a text. */
-const CALL = /tool_call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
-const END = /^content_block_stop$|\.done$|-end$/

@@ -31,11 +31,33 @@ export interface HeldEvent {
   readonly json: JsonObject | undefined
   readonly channels: Set<Channel>
   /** Complete strings, including those that no other event continues. */
-  whole: Array<{ part: GuardPart; replace(text: string): void }>
+  whole: HeldString[]
+  /** The tool calls that the event begins or continues, and those that it ends. It is sent when they are complete. */
+  readonly opens: readonly string[]
+  readonly closes: readonly string[]
   isChanged: boolean
 }
 
-export const joinPieces = ({ pieces }: Channel): string => pieces.map(({ text }) => text).join('')
+export const createHeldEvent = (
+  block: string,
+  event: SseEvent,
+  more: Partial<Pick<HeldEvent, 'json' | 'opens' | 'closes' | 'isChanged'>> = {},
+): HeldEvent => ({
+  ...{ block, event, json: undefined, channels: new Set(), whole: [], opens: [], closes: [], isChanged: false },
+  ...more,
+})
+
+export interface HeldString {
+  readonly part: GuardPart
+  readonly choice: string
+  /** Whether it repeats a string of the request. */
+  readonly isEcho: boolean
+  replace(text: string): void
+}
+
+/** Joins the pieces of a channel (default: in all events). */
+export const joinPieces = ({ pieces }: Channel, events?: ReadonlySet<HeldEvent>): string =>
+  pieces.map(({ text, event }) => (!events || events.has(event) ? text : '')).join('')
 
 /** Tool calls are checked once they are complete. */
 export const mustCheck = ({ kind, isOver, checked, cleared, length }: Channel): boolean =>
@@ -53,7 +75,7 @@ export function measureFirst({ pieces }: Channel, held: HeldEvent): { count: num
   return { count, length }
 }
 
-/** Writes the new text into the pieces; the first piece that differs gets the whole change. Returns the end of the change. */
+/** Writes the new text of the first pieces; the first piece that differs gets the whole change. Returns the end of the change. */
 export function changePieces(channel: Channel, old: string, text: string): number {
   let start = 0
   while (start < old.length && start < text.length && old[start] === text[start]) start++
@@ -76,6 +98,6 @@ export function changePieces(channel: Channel, old: string, text: string): numbe
     }
     at += length
   }
-  channel.length = text.length
+  channel.length += text.length - old.length
   return start + added.length
 }

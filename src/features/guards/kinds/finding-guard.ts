@@ -9,9 +9,13 @@ export interface BuiltInGuard extends Guard {
   readonly isImmediate: true
   /** Returns how many characters at the end of a piece may begin a match. */
   countUnfinished?(text: string): number
+  /** Set if it restores masked values in responses, and refuses none. */
+  readonly restores?: true
   /** Checks a request as a whole, before its texts. */
   checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
 }
+
+export const isRestoring = (guard: Guard): boolean => 'restores' in guard
 
 /** Options for handling matches. */
 export interface FindingTerms {
@@ -51,6 +55,7 @@ export function createFindingGuard(
     return {
       ...given,
       changes: true,
+      restores: true,
       countUnfinished: (text) => countAtEnd(text, (unit) => /[a-z0-9-]/i.test(unit), 32),
       check({ parts, stage }, { memory, request }) {
         const isSigned = request.format === 'anthropic-messages' // providers reject signed reasoning that has changed

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { newId } from '../../../lib/new-id.ts'
 import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
 import type { RefusalFormat } from './refusal-formats.ts'
@@ -12,41 +13,51 @@ export const chatRefusal: RefusalFormat = {
       choices: choices.map((choice, at) => (refused && !refused.has(at) ? choice : refuseChoice(choice, at))),
     }
   },
-  createEnding() {
-    let head: JsonObject = { object: 'chat.completion.chunk' }
+  createEnding({ body: { stream_options: options }, model, now }) {
+    const wantsUsage = isObject(options) && options.include_usage === true
+    const [id, created] = [`chatcmpl-${newId()}`, Math.floor(now / 1_000)]
+    let head: JsonObject = { id, object: 'chat.completion.chunk', created, model }
     let isText = false
-    let wantsUsage = false
     const open = new Set<number>([0])
+    const started = new Set<number>()
+    const endChoice = (index: number): JsonObject => ({
+      ...head,
+      choices: [
+        {
+          index,
+          ...(isText ? { text: '' } : { delta: started.has(index) ? {} : START }),
+          logprobs: null,
+          finish_reason: 'content_filter',
+        },
+      ],
+      ...(wantsUsage && { usage: null }),
+    })
     return {
+      endChoice,
       observe(event) {
         head = { ...head, ...pickFields(event, ['id', 'object', 'created', 'model', 'service_tier']) }
-        wantsUsage ||= event.usage !== undefined
         for (const { index = 0, finish_reason: reason, text } of toObjects(event.choices)) {
+          started.add(Number(index))
           isText ||= typeof text === 'string'
           if (reason) open.delete(Number(index))
           else open.add(Number(index))
         }
       },
       end(_, { inputTokens, outputTokens }) {
-        const write = (fields: JsonObject) =>
-          formatSseEvent({ event: undefined, data: JSON.stringify({ ...head, ...fields }) })
-        const content = isText ? { text: '' } : { delta: {} }
-        const choices = [...open].map((index) =>
-          write({
-            choices: [{ index, ...content, logprobs: null, finish_reason: 'content_filter' }],
-            ...(wantsUsage && { usage: null }),
-          }),
-        )
+        const write = (json: JsonObject) => formatSseEvent({ event: undefined, data: JSON.stringify(json) })
+        const choices = [...open].map((index) => write(endChoice(index)))
         const usage = {
           prompt_tokens: inputTokens,
           completion_tokens: outputTokens,
           total_tokens: inputTokens + outputTokens,
         }
-        return `${choices.join('')}${wantsUsage ? write({ choices: [], usage }) : ''}data: [DONE]\n\n`
+        return `${choices.join('')}${wantsUsage ? write({ ...head, choices: [], usage }) : ''}data: [DONE]\n\n`
       },
     }
   },
 }
+
+const START = { role: 'assistant', content: '' }
 
 function refuseChoice(choice: JsonObject, at: number): JsonObject {
   const content = 'text' in choice ? { text: '' } : { message: { role: 'assistant', content: null, refusal: null } }

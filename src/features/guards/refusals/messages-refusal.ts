@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { newId } from '../../../lib/new-id.ts'
 import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
 import type { RefusalFormat, RefusalReason } from './refusal-formats.ts'
@@ -12,23 +13,29 @@ export const messagesRefusal: RefusalFormat = {
     stop_sequence: null,
     stop_details: toDetails(reason),
   }),
-  createEnding() {
+  createEnding({ model }) {
     const open = new Set<unknown>()
-    let startUsage: JsonObject = {}
+    let startUsage: JsonObject | undefined
     return {
       observe({ type, index, message }) {
         if (type === 'content_block_start') open.add(index)
         else if (type === 'content_block_stop') open.delete(index)
-        else if (type === 'message_start' && isObject(message) && isObject(message.usage)) startUsage = message.usage
+        else if (type === 'message_start')
+          startUsage = isObject(message) && isObject(message.usage) ? message.usage : {}
       },
-      end(reason, { outputTokens }) {
+      end(reason, { inputTokens, outputTokens }) {
         const write = (type: string, fields: JsonObject) =>
           formatSseEvent({ event: type, data: JSON.stringify({ type, ...fields }) })
+        const message = {
+          ...{ id: `msg_${newId()}`, type: 'message', role: 'assistant', model, content: [] },
+          ...{ stop_reason: null, stop_sequence: null, usage: { input_tokens: inputTokens, output_tokens: 0 } },
+        }
+        const start = startUsage ? '' : write('message_start', { message })
         const stops = [...open].map((index) => write('content_block_stop', { index }))
         const delta = { stop_reason: 'refusal', stop_sequence: null, stop_details: toDetails(reason) }
         const counts = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']
-        const usage = { ...pickFields(startUsage, counts), output_tokens: outputTokens }
-        return stops.join('') + write('message_delta', { delta, usage }) + write('message_stop', {})
+        const usage = { ...pickFields(startUsage ?? {}, counts), output_tokens: outputTokens }
+        return start + stops.join('') + write('message_delta', { delta, usage }) + write('message_stop', {})
       },
     }
   },

@@ -10,15 +10,24 @@ import { responsesRefusal } from './responses-refusal.ts'
 export interface RefusalFormat {
   /** Returns the response without its content. `choices`: the refused choices, if the format can refuse them individually. */
   writeWhole(answer: JsonObject, reason: RefusalReason, choices?: ReadonlySet<number>): JsonObject
-  createEnding(): StreamEnding
+  createEnding(request: EndedRequest): StreamEnding
 }
 
 /** Ends a stream after the events that the client has received. */
 export interface StreamEnding {
   /** Gets each event that is sent to the client. */
   observe(event: JsonObject): void
+  /** Returns the event that ends one of several choices; absent if the format can't end it individually. */
+  endChoice?(index: number): JsonObject
   /** Returns the events that close open items and end the stream. */
   end(reason: RefusalReason, usage: RefusalUsage): string
+}
+
+export interface EndedRequest {
+  body: JsonObject
+  model: string
+  /** In milliseconds. */
+  now: number
 }
 
 export interface RefusalReason {

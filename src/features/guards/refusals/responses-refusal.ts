@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { newId } from '../../../lib/new-id.ts'
 import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
-import type { RefusalFormat } from './refusal-formats.ts'
+import type { EndedRequest, RefusalFormat } from './refusal-formats.ts'
 
 const INCOMPLETE = { status: 'incomplete', incomplete_details: { reason: 'content_filter' } } as const
 
@@ -23,7 +24,7 @@ export const responsesRefusal: RefusalFormat = {
     output: [],
     ...INCOMPLETE,
   }),
-  createEnding: () => new ResponsesEnding(),
+  createEnding: (request) => new ResponsesEnding(request),
 }
 
 /** A content part of a message, or the arguments of a call, with the text that the client has received. */
@@ -34,7 +35,8 @@ interface OpenPart {
 }
 
 class ResponsesEnding {
-  #response: JsonObject = {}
+  #response: JsonObject
+  #isStarted = false
   #sequence = -1
   readonly #done: JsonObject[] = []
   /** By output index. */
@@ -42,10 +44,27 @@ class ResponsesEnding {
   /** By item and content index. */
   readonly #texts = new Map<string, OpenPart>()
 
+  constructor({ model, now }: EndedRequest) {
+    this.#response = {
+      ...{
+        id: `resp_${newId()}`,
+        object: 'response',
+        created_at: Math.floor(now / 1_000),
+        model,
+        status: 'in_progress',
+      },
+      ...{ error: null, incomplete_details: null, instructions: null, metadata: {}, output: [], tools: [] },
+      ...{ parallel_tool_calls: true, tool_choice: 'auto', temperature: null, top_p: null },
+    }
+  }
+
   observe(event: JsonObject): void {
     const { type, sequence_number: number, response, output_index: at, item, content_index: part, item_id: id } = event
     if (typeof number === 'number') this.#sequence = number
-    if (isObject(response)) this.#response = response
+    if (isObject(response)) {
+      this.#response = response
+      this.#isStarted = true
+    }
     if (type === 'response.output_item.added' && isObject(item)) this.#items.set(at, item)
     if (type === 'response.output_item.done' && isObject(item)) {
       this.#items.delete(at)
@@ -69,6 +88,7 @@ class ResponsesEnding {
       const data = JSON.stringify({ type, sequence_number: ++this.#sequence, ...fields })
       events += formatSseEvent({ event: type, data })
     }
+    if (!this.#isStarted) write('response.created', { response: this.#response })
     const contents = new Map<unknown, JsonObject[]>()
     for (const { type, fields, text } of this.#texts.values()) {
       const field = type === 'refusal' ? 'refusal' : 'text'

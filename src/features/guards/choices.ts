@@ -1,0 +1,21 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+
+const getChoice = (choice: unknown): string => `${Number(isObject(choice) ? (choice.index ?? 0) : 0)}`
+
+/** Lists the choices that end with a chat event. */
+export const listEnded = ({ choices }: JsonObject): string[] =>
+  Array.isArray(choices)
+    ? choices.flatMap((choice) => (isObject(choice) && choice.finish_reason ? [getChoice(choice)] : []))
+    : []
+
+/** Removes choices from a chat event. Returns whether it had any of them. */
+export function dropChoices(json: JsonObject, refused: ReadonlySet<string>): boolean {
+  const { choices } = json
+  if (!Array.isArray(choices)) return false
+  json.choices = choices.filter((choice) => !refused.has(getChoice(choice)))
+  return json.choices !== choices && (json.choices as unknown[]).length < choices.length
+}
+
+/** Returns whether nothing is left for the client in a chat event without some of its choices. */
+export const isBare = ({ choices, usage }: JsonObject): boolean =>
+  Array.isArray(choices) && choices.length === 0 && !isObject(usage)

@@ -1,0 +1,293 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { formatSseEvent, type SseEvent } from '../../lib/sse.ts'
+import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
+import type { ContentFields } from '../../protocols/formats/format.ts'
+import { dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
+import { dropChoices, isBare, listEnded } from './choices.ts'
+import type { GuardPart, GuardPartKind } from './guard.ts'
+import {
+  type Channel,
+  changePieces,
+  createHeldEvent,
+  type HeldEvent,
+  type HeldString,
+  joinPieces,
+  measureFirst,
+  mustCheck,
+} from './held-text.ts'
+import { type OtherText, type ReadEvent, readEvent } from './read-event.ts'
+
+interface QueueTerms {
+  fields: ContentFields
+  now(): number
+  /** Returns whether the request has this string. */
+  isSent(text: string): boolean
+  /** Returns how many characters at the end of a piece may begin a match. */
+  countUnfinished(text: string): number
+  /** Gets each event that is sent. */
+  observe(event: JsonObject): void
+}
+
+/** Texts to check: channels up to a piece, and complete strings. */
+export interface Unchecked {
+  channels: ReadonlyArray<{ channel: Channel; part: GuardPart }>
+  strings: ReadonlyArray<{ held: HeldEvent; string: HeldString }>
+}
+
+/** The events of a stream that wait for a verdict, in order. */
+export class EventQueue {
+  readonly #terms: QueueTerms
+  readonly #channels = new Map<string, Channel>()
+  readonly #seen = new Set<string>()
+  readonly #openCalls = new Set<string>()
+  readonly #refusedChoices = new Set<string>()
+  readonly #endedChoices = new Set<string>()
+  #events: HeldEvent[] = []
+  /** The time since which something has been held without a check. */
+  heldSince: number | undefined = undefined
+  /** The length of all held events. */
+  length = 0
+  /** The length of the texts that have arrived, whether or not they have been sent. */
+  textLength = 0
+  #partIds = 0
+
+  constructor(terms: QueueTerms) {
+    this.#terms = terms
+  }
+
+  get count(): number {
+    return this.#events.length
+  }
+
+  /** Queues an event. Returns it if it needs no check and its place doesn't matter. */
+  take(block: string): string {
+    const event = parseEvent(block)
+    if (!event) return block // a comment
+    const json = parseExactly(event.data)
+    if (!isObject(json)) {
+      this.#takeText(block, event)
+      return ''
+    }
+    if (json.type === 'ping' && Object.keys(json).length === 1) return block
+    for (const choice of listEnded(json)) this.#endedChoices.add(choice)
+    const isChanged = this.#refusedChoices.size > 0 && dropChoices(json, this.#refusedChoices)
+    if (isChanged && isBare(json)) return ''
+    const { texts, others, ended, opens, closes } = readEvent(json, this.#terms.fields)
+    const held = createHeldEvent(block, event, { json, opens, closes, isChanged })
+    for (const text of texts) this.#addText(held, text)
+    for (const other of others) if (!this.#seen.has(other.text)) this.#addString(held, 'other', other)
+    this.#endChannels(json, ended)
+    for (const call of opens) this.#openCalls.add(call)
+    for (const call of closes) this.#openCalls.delete(call)
+    this.#enqueue(held)
+    return ''
+  }
+
+  /** Queues an event that isn't an object. */
+  #takeText(block: string, event: SseEvent) {
+    const held = createHeldEvent(block, event)
+    const replace = (data: string) => {
+      held.event = { ...event, data }
+    }
+    if (event.data !== '[DONE]')
+      this.#addString(held, 'other', { text: event.data, choice: '', isEcho: false, replace })
+    this.#enqueue(held)
+  }
+
+  #enqueue(held: HeldEvent) {
+    this.#events.push(held)
+    this.length += held.block.length
+    this.heldSince ??= this.#terms.now()
+  }
+
+  #addText(held: HeldEvent, content: ReadEvent['texts'][number]) {
+    const { text, isPiece, isReasoning, channel: name, choice, replace } = content
+    const kind = CALL.test(name) ? 'tool-call' : isReasoning ? 'reasoning' : 'text'
+    if (!isPiece) {
+      this.#addString(held, kind, content)
+      return
+    }
+    let channel = this.#channels.get(name)
+    if (!channel || (channel.isOver && channel.pieces.length === 0)) {
+      const before = channel?.before ?? ''
+      channel = { kind, choice, pieces: [], length: 0, checked: 0, cleared: 0, before, isOver: false }
+      this.#channels.set(name, channel)
+    }
+    channel.isOver = false
+    channel.pieces.push({ text, event: held, replace })
+    channel.length += text.length
+    held.channels.add(channel)
+    this.textLength += text.length
+  }
+
+  #addString(held: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText) {
+    const isOwn = isEcho && this.#terms.isSent(text)
+    held.whole.push({ part: this.#createPart(kind, text), choice, isEcho: isOwn, replace })
+  }
+
+  #createPart(kind: GuardPartKind, text: string): GuardPart {
+    return { id: `${this.#partIds++}`, role: 'assistant', kind, text, isOlder: false }
+  }
+
+  /** Marks the texts that an event ends. */
+  #endChannels({ type, index }: JsonObject, ended: ReadonlySet<string>) {
+    const ends = typeof type === 'string' && END.test(type)
+    for (const [name, channel] of this.#channels)
+      if (ended.has(channel.choice) || (ends && (index === undefined || name.includes(`,${index},`))))
+        channel.isOver = true
+  }
+
+  /** Ends all texts and calls. */
+  endTexts() {
+    for (const channel of this.#channels.values()) channel.isOver = true
+    this.#openCalls.clear()
+  }
+
+  hasUnchecked(): boolean {
+    if (this.#events.some(({ whole }) => whole.length > 0)) return true
+    for (const channel of this.#channels.values()) if (mustCheck(channel)) return true
+    return false
+  }
+
+  /** Returns whether the first event waits for a check alone. */
+  isFirstUnchecked(): boolean {
+    const [first] = this.#events
+    return first !== undefined && first.channels.size === 0 && first.whole.length > 0
+  }
+
+  /** Lists the texts that must be checked, with the part that hasn't been. */
+  *listNew(): Iterable<{ text: string; isOver: boolean }> {
+    for (const channel of this.#channels.values())
+      if (mustCheck(channel)) yield { text: joinPieces(channel).slice(channel.checked), isOver: channel.isOver }
+  }
+
+  /** Lists the unchecked texts of the first events (default: all). */
+  listUnchecked(count = this.#events.length): Unchecked {
+    const events = this.#events.slice(0, count)
+    const isAll = count === this.#events.length
+    const first = new Set(events)
+    const channels = [...this.#channels.values()].filter(mustCheck).flatMap((channel) => {
+      const text = joinPieces(channel, isAll ? undefined : first)
+      if (!isAll && (channel.kind === 'tool-call' || text.length <= channel.checked)) return []
+      const { before, kind } = channel
+      const isPiece = !isAll || !channel.isOver
+      return [{ channel, part: { ...this.#createPart(kind, text), ...(before !== '' && { before }), isPiece } }]
+    })
+    return { channels, strings: events.flatMap((held) => held.whole.map((string) => ({ held, string }))) }
+  }
+
+  /** Marks texts as checked, and changes some of them. */
+  pass({ channels, strings }: Unchecked, texts: ReadonlyMap<string, string>): void {
+    for (const { channel, part } of channels) {
+      const text = texts.get(part.id)
+      const changedUntil = text === undefined ? 0 : changePieces(channel, part.text, text)
+      const checked = text ?? part.text
+      const unfinished = part.isPiece ? this.#terms.countUnfinished(checked) : 0
+      channel.checked = checked.length
+      channel.cleared = Math.max(changedUntil, checked.length - unfinished, 0)
+    }
+    for (const { held, string } of strings) {
+      const { part, replace } = string
+      held.whole = held.whole.filter((one) => one !== string)
+      const text = texts.get(part.id)
+      if (text !== undefined) {
+        replace(text)
+        held.isChanged = true
+      } else if (part.kind === 'other' && !string.isEcho && part.text.length <= MAX_REMEMBERED)
+        if (this.#seen.size < MAX_SEEN) this.#seen.add(part.text)
+    }
+    this.heldSince = this.#terms.now()
+  }
+
+  /** Removes choices, and ends each with an event. */
+  endChoices(found: ReadonlySet<string>, createEnd: (choice: number) => JsonObject): void {
+    for (const choice of found) this.#refusedChoices.add(choice)
+    for (const [name, { choice }] of this.#channels) if (found.has(choice)) this.#channels.delete(name)
+    this.#events = this.#events.filter((held) => {
+      const { json } = held
+      if (!json || !dropChoices(json, found)) return true
+      held.isChanged = true
+      held.whole = held.whole.filter(({ choice }) => !found.has(choice))
+      for (const channel of held.channels) if (found.has(channel.choice)) held.channels.delete(channel)
+      return !isBare(json)
+    })
+    for (const choice of found) {
+      this.#openCalls.delete(`choice ${choice}`)
+      const json = createEnd(Number(choice))
+      const data = JSON.stringify(json)
+      const block = formatSseEvent({ event: undefined, data })
+      this.#enqueue(createHeldEvent(block, { event: undefined, data }, { json }))
+    }
+  }
+
+  get refusedCount(): number {
+    return this.#refusedChoices.size
+  }
+
+  /** Returns whether the provider continues only choices that have been refused. */
+  isLeft(choiceCount: number): boolean {
+    const open = [...this.#refusedChoices].filter((choice) => !this.#endedChoices.has(choice))
+    return open.length > 0 && this.#events.length === 0 && this.#endedChoices.size + open.length >= choiceCount
+  }
+
+  /** Holds back the tool calls that the events from `first` on belong to, and those whose arguments haven't passed. */
+  keepCalls(first: number): void {
+    for (const [at, { opens, closes, channels }] of this.#events.entries()) {
+      const isRefused = at >= first || [...channels].some((channel) => channel.kind === 'tool-call')
+      if (isRefused) for (const call of [...opens, ...closes]) this.#openCalls.add(call)
+    }
+  }
+
+  /** Returns the number of events before the first one with a text that other events continue. */
+  countStart(): number {
+    const count = this.#events.findIndex(({ channels }) => channels.size > 0)
+    return count === -1 ? this.#events.length : count
+  }
+
+  clear(): void {
+    this.#events = []
+    this.length = 0
+    this.heldSince = undefined
+  }
+
+  /** Dequeues the events whose texts can be sent. */
+  release(): string {
+    let events = ''
+    let count = 0
+    for (const held of this.#events) {
+      if (held.whole.length > 0 || held.opens.some((call) => this.#openCalls.has(call))) break
+      if (![...held.channels].every((channel) => measureFirst(channel, held).length <= channel.cleared)) break
+      count++
+      this.length -= held.block.length
+      for (const channel of held.channels) this.#sendPieces(channel, held)
+      const { json, event, block } = held
+      if (json) this.#terms.observe(json)
+      if (held.isChanged && json) dropProbabilities(json)
+      events +=
+        held.isChanged && event ? formatSseEvent(json ? { ...event, data: JSON.stringify(json) } : event) : block
+    }
+    if (count > 0) this.#events = this.#events.slice(count)
+    if (this.#events.length === 0) this.heldSince = undefined
+    return events
+  }
+
+  #sendPieces(channel: Channel, held: HeldEvent) {
+    const { count, length } = measureFirst(channel, held)
+    const text = channel.pieces
+      .splice(0, count)
+      .map((piece) => piece.text)
+      .join('')
+    channel.length -= length
+    channel.cleared -= length
+    channel.checked -= length
+    channel.before = (channel.before + text).slice(-CONTEXT)
+  }
+}
+
+const CONTEXT = 256
+const MAX_SEEN = 10_000
+const MAX_REMEMBERED = 500
+
+/** Matches the channels of tool calls, and the events that end a text. */
+const CALL = /tool_call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
+const END = /^content_block_stop$|\.done$|-end$/

@@ -1,0 +1,126 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { formatSseEvent } from '../../lib/sse.ts'
+import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
+import type { ContentFields } from '../../protocols/formats/format.ts'
+import { type ContentText, listContentTexts } from '../edit-text/content-texts.ts'
+import { BLOCK, dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
+import { isBinary, isKeyword } from './keywords.ts'
+
+/** A string of an event that no other event continues, and that isn't content. */
+export interface OtherText {
+  readonly text: string
+  readonly choice: string
+  /** Set for a field of a Responses object other than its output. It may repeat the request. */
+  readonly isEcho: boolean
+  replace(text: string): void
+}
+
+export interface ReadEvent {
+  readonly texts: ReadonlyArray<ContentText & { readonly isEcho: boolean }>
+  readonly others: readonly OtherText[]
+  /** The choices that end with the event. */
+  readonly ended: ReadonlySet<string>
+  /** The tool calls that the event begins or continues, and those that it ends. */
+  readonly opens: readonly string[]
+  readonly closes: readonly string[]
+}
+
+/** Reads the strings of a stream's event. */
+export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
+  const { texts, ended } = listContentTexts(json, fields, { isEvent: true })
+  const content = new Map<object, Set<string>>()
+  for (const { holder, key } of texts) content.set(holder, (content.get(holder) ?? new Set()).add(`${key}`))
+  const echoed = new Set<object>()
+  const others: OtherText[] = []
+  const names: OtherText[] = [] // after the values, which are found by their names
+  const opens: string[] = []
+
+  function visit(holder: object, place: Pick<OtherText, 'choice' | 'isEcho'> & { isData: boolean }) {
+    if (place.isEcho) echoed.add(holder)
+    for (const [key, value] of Object.entries(holder)) {
+      const { choice, isData } = place
+      const isEcho = place.isEcho || (holder === json.response && key !== 'output')
+      if (isData && !Array.isArray(holder))
+        names.push({ text: key, choice, isEcho, replace: (name) => renameField(holder, key, name) })
+      if (typeof value === 'string') {
+        if (value === '' || content.get(holder)?.has(key)) continue
+        if (!isData && (isKeyword(key, value) || isBinary(value))) continue
+        const replace = (text: string) => Object.assign(holder, { [key]: text })
+        others.push({ text: value, choice, isEcho, replace })
+      } else if (holder === json && CHOICES.has(key) && Array.isArray(value)) value.forEach(visitChoice)
+      else if (typeof value === 'object' && value !== null)
+        visit(value, { choice, isEcho, isData: isData || key === 'args' || key === 'input' })
+    }
+  }
+
+  function visitChoice(one: unknown) {
+    if (!isObject(one)) return
+    const choice = `${Number(one.index ?? 0)}`
+    if (isObject(one.delta) && (one.delta.tool_calls ?? one.delta.function_call)) opens.push(`choice ${choice}`)
+    visit(one, { choice, isEcho: false, isData: false })
+  }
+
+  visit(json, { choice: '', isEcho: false, isData: false })
+  const call = findCall(json)
+  if (call && !call.isOver) opens.push(call.key)
+  return {
+    texts: texts.map((text) => ({ ...text, isEcho: echoed.has(text.holder) })),
+    others: [...others, ...names],
+    ended,
+    opens,
+    closes: [...[...ended].map((choice) => `choice ${choice}`), ...(call?.isOver ? [call.key] : [])],
+  }
+}
+
+/** Renames a field without changing the order of the fields, unless the object already has a field with that name. */
+function renameField(holder: object, name: string, to: string) {
+  if (Object.hasOwn(holder, to)) return
+  for (const [key, value] of Object.entries(holder)) {
+    Reflect.deleteProperty(holder, key)
+    const field = key === name ? to : key
+    Object.defineProperty(holder, field, { value, writable: true, enumerable: true, configurable: true })
+  }
+}
+
+const CHOICES = new Set(['choices', 'candidates'])
+
+/** Finds the tool call that an event begins, continues, or ends. */
+function findCall({
+  type,
+  index,
+  output_index: at,
+  id,
+  item,
+  content_block: block,
+  delta,
+}: JsonObject): { key: string; isOver: boolean } | undefined {
+  const name = String(type)
+  if (name === 'content_block_start' && isObject(block) && /tool_use$/.test(String(block.type)))
+    return { key: `${index}`, isOver: false }
+  if (name === 'content_block_delta' && isObject(delta) && delta.type === 'input_json_delta')
+    return { key: `${index}`, isOver: false }
+  if (name === 'content_block_stop') return { key: `${index}`, isOver: true }
+  if (name === 'response.output_item.added' && isObject(item) && CALL.test(String(item.type)))
+    return { key: `${at}`, isOver: false }
+  if (ARGUMENTS.test(name)) return { key: `${at}`, isOver: false }
+  if (name === 'response.output_item.done') return { key: `${at}`, isOver: true }
+  const [, phase] = /^tool-input-(start|delta|end)$/.exec(name) ?? []
+  return phase === undefined ? undefined : { key: `${id}`, isOver: phase === 'end' }
+}
+
+const CALL = /^(?:function|custom_tool|mcp)_call$/
+const ARGUMENTS = /^response\.(?:function_call_arguments|custom_tool_call_input|mcp_call_arguments)\.(?:delta|done)$/
+
+/** Removes the content from the last events of a stream that has failed, which no guard checks. */
+export function removeTexts(events: string, fields: ContentFields): string {
+  let kept = ''
+  for (const [block] of events.matchAll(BLOCK)) {
+    const event = parseEvent(block)
+    const json = event && parseExactly(event.data)
+    const texts = isObject(json) ? listContentTexts(json, fields, { isEvent: true }).texts : []
+    for (const { replace } of texts) replace('')
+    dropProbabilities(json)
+    kept += event && texts.length > 0 ? formatSseEvent({ ...event, data: JSON.stringify(json) }) : block
+  }
+  return kept
+}
