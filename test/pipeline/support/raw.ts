@@ -17,10 +17,11 @@ export async function askRaw(
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ reply: Reply; text: string; pieces: number }> {
+  const pathname = path.replace(/[?].*/s, '')
   const exchange: Exchange = {
     method: 'POST',
-    path,
-    query: '',
+    path: pathname,
+    query: path.slice(pathname.length),
     header: (name) => headers[name],
     copyHeaders(names, into) {
       for (const [name, value] of Object.entries(headers)) if (names.has(name)) into[name] = value

@@ -19,21 +19,25 @@ export interface Answered {
   finish?: 'stop' | 'length' | 'filter' | 'calls'
   /** In tokens; `cached` is part of the input, `reasoning` of the output. */
   usage?: { input: number; output: number; cached: number; reasoning: number }
+  /** Splits each text into the pieces that events contain. Default: two. */
+  split?: Split
 }
+
+type Split = (text: string) => string[]
 
 const USAGE = { input: 100, output: 40, cached: 60, reasoning: 10 }
 
-/** Returns a response as a provider of a format sends it, whole and as events. Splits each text into two pieces. */
+/** Returns a response as a provider of a format sends it, whole and as events. */
 export const saidIn = (format: WireFormat, answered: Answered): Said => writers[format](answered)
 
-const halves = (text: string) => [text.slice(0, 3), text.slice(3)].filter((piece) => piece !== '')
+const halves: Split = (text) => [text.slice(0, 3), text.slice(3)].filter((piece) => piece !== '')
 const pagesOf = (blocks: readonly Block[]) =>
   blocks.flatMap((block) => ('citations' in block ? (block.citations ?? []) : [])).filter((cited) => 'url' in cited)
 const textOf = (blocks: readonly Block[], type: Block['type']) =>
   blocks.map((block) => (block.type === type && 'text' in block ? block.text : '')).join('')
 
 const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
-  'openai-chat': ({ blocks, finish = 'stop', usage = USAGE }) => {
+  'openai-chat': ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
     const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'm' }
     const reason = { stop: 'stop', length: 'length', filter: 'content_filter', calls: 'tool_calls' }[finish]
     const [content, refusal] = [textOf(blocks, 'text'), textOf(blocks, 'refusal')]
@@ -73,11 +77,11 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
       },
       events: [
         delta({ role: 'assistant', content: '' }),
-        ...halves(content).map((piece) => delta({ content: piece })),
-        ...halves(refusal).map((piece) => delta({ refusal: piece })),
+        ...split(content).map((piece) => delta({ content: piece })),
+        ...split(refusal).map((piece) => delta({ refusal: piece })),
         ...calls.flatMap((call, index) => [
           delta({ tool_calls: [{ index, ...call, function: { ...call.function, arguments: '' } }] }),
-          ...halves(call.function.arguments).map((piece) =>
+          ...split(call.function.arguments).map((piece) =>
             delta({ tool_calls: [{ index, function: { arguments: piece } }] }),
           ),
         ]),
@@ -89,7 +93,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
     }
   },
 
-  'openai-responses': ({ blocks, finish = 'stop', usage = USAGE }) => {
+  'openai-responses': ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
     const reason = finish === 'length' ? 'max_output_tokens' : finish === 'filter' ? 'content_filter' : undefined
     const output = blocks.flatMap((block, at): JsonObject[] => {
       const message = (part: object) => [
@@ -137,13 +141,13 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
     })
     const events = [
       { type: 'response.created', response: response('in_progress', {}) },
-      ...output.flatMap((item, output_index) => itemEvents(item, output_index)),
+      ...output.flatMap((item, output_index) => itemEvents(item, output_index, split)),
       { type: reason ? 'response.incomplete' : 'response.completed', response: whole },
     ]
     return { whole, events: events.map((event, sequence_number) => named({ ...event, sequence_number })) }
   },
 
-  'anthropic-messages': ({ blocks, finish = 'stop', usage = USAGE }) => {
+  'anthropic-messages': ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
     const hasRefusal = blocks.some(({ type }) => type === 'refusal')
     const reasons = { stop: 'end_turn', length: 'max_tokens', filter: 'refusal', calls: 'tool_use' }
     const stop_reason = hasRefusal ? 'refusal' : reasons[finish]
@@ -176,14 +180,14 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
     })
     const events = [
       { type: 'message_start', message: message({ usage: { ...counts, output_tokens: 1 } }) },
-      ...content.flatMap((block, index) => blockEvents(block, index)),
+      ...content.flatMap((block, index) => blockEvents(block, index, split)),
       { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: usage.output } },
       { type: 'message_stop' },
     ]
     return { whole: message({ content, stop_reason }), events: events.map(named) }
   },
 
-  gemini: ({ blocks, finish = 'stop', usage = USAGE }) => {
+  gemini: ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
     const hasRefusal = blocks.some(({ type }) => type === 'refusal')
     const reasons = { stop: 'STOP', length: 'MAX_TOKENS', filter: 'SAFETY', calls: 'STOP' }
     const finishReason = hasRefusal ? 'PROHIBITED_CONTENT' : reasons[finish]
@@ -232,7 +236,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
       const { text, thoughtSignature, ...rest } = part
       if (typeof text !== 'string') return [part]
       const last = thoughtSignature === undefined ? [] : [{ text: '', thoughtSignature }] // as Google sends it after text
-      return [...halves(text).map((piece) => ({ text: piece, ...rest })), ...last]
+      return [...split(text).map((piece) => ({ text: piece, ...rest })), ...last]
     })
     return {
       whole: answer(parts, true),
@@ -249,7 +253,7 @@ const citationOf = (cited: Cited) =>
         ...{ start_page_number: 1, end_page_number: 2 },
       }
 
-function blockEvents(block: JsonObject, index: number): { type: string; [name: string]: unknown }[] {
+function blockEvents(block: JsonObject, index: number, split: Split): { type: string; [name: string]: unknown }[] {
   const start = (content_block: object) => ({ type: 'content_block_start', index, content_block })
   const delta = (value: object) => ({ type: 'content_block_delta', index, delta: value })
   const stop = { type: 'content_block_stop', index }
@@ -258,21 +262,21 @@ function blockEvents(block: JsonObject, index: number): { type: string; [name: s
     case 'text':
       return [
         start({ type: 'text', text: '' }),
-        ...halves(String(block.text)).map((text) => delta({ type: 'text_delta', text })),
+        ...split(String(block.text)).map((text) => delta({ type: 'text_delta', text })),
         ...citations.map((citation) => delta({ type: 'citations_delta', citation })),
         stop,
       ]
     case 'thinking':
       return [
         start({ type: 'thinking', thinking: '', signature: '' }),
-        ...halves(String(block.thinking)).map((thinking) => delta({ type: 'thinking_delta', thinking })),
+        ...split(String(block.thinking)).map((thinking) => delta({ type: 'thinking_delta', thinking })),
         delta({ type: 'signature_delta', signature: block.signature }),
         stop,
       ]
     case 'tool_use':
       return [
         start({ ...block, input: {} }),
-        ...halves(JSON.stringify(block.input)).map((partial_json) => delta({ type: 'input_json_delta', partial_json })),
+        ...split(JSON.stringify(block.input)).map((partial_json) => delta({ type: 'input_json_delta', partial_json })),
         stop,
       ]
     default:
@@ -280,7 +284,7 @@ function blockEvents(block: JsonObject, index: number): { type: string; [name: s
   }
 }
 
-function itemEvents(item: JsonObject, output_index: number): { type: string; [name: string]: unknown }[] {
+function itemEvents(item: JsonObject, output_index: number, split: Split): { type: string; [name: string]: unknown }[] {
   const at = { item_id: item.id, output_index }
   const added = (more: object) => ({ type: 'response.output_item.added', output_index, item: { ...item, ...more } })
   const done = { type: 'response.output_item.done', output_index, item }
@@ -289,7 +293,7 @@ function itemEvents(item: JsonObject, output_index: number): { type: string; [na
     const text = String(item.arguments)
     return [
       added({ arguments: '', status: 'in_progress' }),
-      ...halves(text).map((delta) => event('function_call_arguments.delta', { delta })),
+      ...split(text).map((delta) => event('function_call_arguments.delta', { delta })),
       event('function_call_arguments.done', { arguments: text }),
       done,
     ]
@@ -300,7 +304,7 @@ function itemEvents(item: JsonObject, output_index: number): { type: string; [na
       added({ summary: [], encrypted_content: null }),
       ...summary.flatMap(({ text }, summary_index) => [
         event('reasoning_summary_part.added', { summary_index, part: { type: 'summary_text', text: '' } }),
-        ...halves(text).map((delta) => event('reasoning_summary_text.delta', { summary_index, delta })),
+        ...split(text).map((delta) => event('reasoning_summary_text.delta', { summary_index, delta })),
         event('reasoning_summary_text.done', { summary_index, text }),
         event('reasoning_summary_part.done', { summary_index, part: { type: 'summary_text', text } }),
       ]),
@@ -317,7 +321,7 @@ function itemEvents(item: JsonObject, output_index: number): { type: string; [na
   return [
     added({ content: [], status: 'in_progress' }),
     event('content_part.added', { ...index, part: empty }),
-    ...halves(text).map((delta) => event(`${kind}.delta`, { ...index, delta, logprobs: [] })),
+    ...split(text).map((delta) => event(`${kind}.delta`, { ...index, delta, logprobs: [] })),
     ...annotations.map((annotation, annotation_index) =>
       event('output_text.annotation.added', { ...index, annotation_index, annotation }),
     ),

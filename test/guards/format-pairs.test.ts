@@ -1,0 +1,188 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { pii, words } from '../../src/features/guards/guards.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { encodeUtf8 } from '../../src/lib/bytes.ts'
+import type { UpstreamCall } from '../../src/lib/exchange.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { wireFormats } from '../../src/types/unions.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { clients as readers, type Understood, wholeClients as wholeReaders } from '../formats/support/clients.ts'
+import { chatChunk } from '../pipeline/support/answers.ts'
+import { askRaw, chunksOf, cutAt, rawUpstream } from '../pipeline/support/raw.ts'
+import { type Block, type Said, saidIn } from '../pipeline/support/sdk/said.ts'
+import { isCi } from '../support/ci.ts'
+import { assert, suite } from '../support/suite.ts'
+import { findLeaks } from './find-leaks.ts'
+import { type ClientRequest, clients, WORD } from './world.ts'
+
+const test = suite('guards on every pair of formats')
+
+const ANN = 'ann.lee+x@example.com'
+const BO = 'bo@example.org'
+
+/** Splits a text so that words and placeholders arrive in pieces. */
+const splits: Record<string, (text: string) => string[]> = {
+  'in one piece': (text) => [text],
+  'letter by letter': (text) => [...text],
+  'in threes': (text) => text.match(/[\s\S]{1,3}/g) ?? [],
+}
+
+/** What the provider says; the placeholders are those of the two addresses. */
+type Script = (placeholders: readonly [string, string]) => Block[]
+
+const reasoning = (text: string): Block => ({ type: 'reasoning', text, signature: 'c2ln' })
+const call = (input: JsonObject): Block => ({ type: 'call', id: 'call_1', name: 'send', input })
+
+const masked: Script = ([ann, bo]) => [
+  reasoning(`It is for ${ann}.`),
+  { type: 'text', text: `I wrote to ${ann}, "${bo.toLowerCase()}" and EMAIL-9-zzzz.` },
+  call({ to: [bo], [ann]: `<${ann}> ${bo}` }),
+]
+
+const expected = {
+  text: `I wrote to ${ANN}, "${BO}" and EMAIL-9-zzzz.`,
+  calls: [{ name: 'send', args: { to: [BO], [ANN]: `<${ANN}> ${BO}` } }],
+}
+
+/** The places that a refused word can be in. Each script ends with a text that must not arrive. */
+const refused: Record<string, Script> = {
+  text: ([ann]) => [{ type: 'text', text: `For ${ann}: ${WORD} opens it. Afterwards.` }],
+  reasoning: () => [reasoning(`Say ${WORD} then.`), { type: 'text', text: 'Afterwards.' }],
+  'tool arguments': () => [{ type: 'text', text: 'Fine.' }, call({ a: 'Afterwards', b: [WORD] })],
+  'the name of a tool argument': () => [{ type: 'text', text: 'Fine.' }, call({ a: 'Afterwards', [WORD]: 1 })],
+}
+
+interface Pair {
+  client: WireFormat
+  send(said: Said, stream: boolean, places?: Iterable<number>): Promise<string>
+  placeholders: [string, string]
+}
+
+/** Adds the reasoning, which OpenAI's chat responses don't have, as other vendors write it. */
+function addReasoning({ whole, events }: Said, blocks: readonly Block[], split: (text: string) => string[]): Said {
+  const text = blocks.find((block) => block.type === 'reasoning')?.text
+  if (text === undefined) return { whole, events }
+  const [first = '', ...rest] = events
+  const { choices, ...answer } = whole as JsonObject & { choices: { message: JsonObject }[] } // as `saidIn` builds it
+  return {
+    whole: {
+      ...answer,
+      choices: choices.map(({ message, ...choice }) => ({
+        ...choice,
+        message: { ...message, reasoning_content: text },
+      })),
+    },
+    events: [first, ...split(text).map((piece) => chatChunk({ reasoning_content: piece })), ...rest],
+  }
+}
+
+/** A client of one format, and a provider of another. */
+async function openPair(client: WireFormat, provider: WireFormat): Promise<Pair> {
+  let body: Uint8Array = encodeUtf8('{}')
+  let places: Iterable<number> = []
+  let sent = ''
+  const upstream = (contentType: string) =>
+    rawUpstream(
+      (call: UpstreamCall) => {
+        sent = typeof call.body === 'string' ? call.body : new TextDecoder().decode(call.body as Uint8Array)
+        return chunksOf(cutAt(body, places))
+      },
+      { contentType },
+    )
+  const open = async (contentType: string): Promise<Gateway> => {
+    const gateway = createGateway({
+      ...{ storage: memoryStorage(), fetch: upstream(contentType), logger: false, usage: false },
+      guards: [words({ name: 'w', words: [WORD] }), pii({ name: 'm', types: ['email'], action: 'mask' })],
+    })
+    const providerSpecificData = { baseUrl: 'https://one.test/v1', prefix: 'one', format: provider }
+    await gateway.api.connections.create({ provider: 'openai-compatible-one', apiKey: 'k', providerSpecificData })
+    return gateway
+  }
+  const gateways = [await open('application/json'), await open('text/event-stream')] as const
+  const { path, body: createBody }: ClientRequest = clients[client]
+  const send: Pair['send'] = async (said, stream, cuts = []) => {
+    body = encodeUtf8(stream ? said.events.join('') : JSON.stringify(said.whole))
+    places = cuts
+    const request = { ...createBody(`Write to ${ANN} and ${BO}.`), ...(client !== 'gemini' && { stream }) }
+    const { text } = await askRaw(gateways[stream ? 1 : 0], path(stream), request)
+    return text
+  }
+  await send(saidIn(provider, { blocks: [{ type: 'text', text: 'Hi' }] }), false)
+  assert.not.match(sent, ANN)
+  assert.not.match(sent, BO)
+  const found = [...sent.matchAll(/EMAIL-\d+-\w{4}/g)].map(([placeholder]) => placeholder)
+  assert.is(found.length, 2, sent)
+  return { client, send, placeholders: found as [string, string] }
+}
+
+/** Reads a response as the vendor's own client does. */
+const read = (client: WireFormat, text: string, isStream: boolean): Promise<Understood> =>
+  isStream
+    ? readers[client](new Response(text, { headers: { 'content-type': 'text/event-stream' } }))
+    : wholeReaders[client](new Response(text, { headers: { 'content-type': 'application/json' } }))
+
+/** All positions in CI, and locally a sample that differs between pairs. */
+const listCuts = (length: number, seed: number) =>
+  Array.from({ length }, (_, at) => at).filter((at) => isCi || at % 397 === seed % 397)
+
+for (const [clientAt, client] of wireFormats.entries())
+  for (const [providerAt, provider] of wireFormats.entries()) {
+    /** Sends a script in all ways, and hands each different result to `judge` once. */
+    async function sendAll(
+      script: Script,
+      finish: 'calls' | 'stop',
+      judge: (text: string, isStream: boolean, placeholders: readonly string[]) => Promise<void>,
+    ) {
+      const pair = await openPair(client, provider)
+      const seen = new Set<string>()
+      const look = async (text: string, isStream: boolean, title: string) => {
+        const stable = text.replaceAll(/[\w-]*[A-Za-z0-9]{24}/g, 'ID').replaceAll(/:\d{10}/g, ':0')
+        if (seen.has(stable)) return
+        seen.add(stable)
+        await judge(text, isStream, pair.placeholders).catch((error: unknown) => {
+          throw new Error(`${title}: ${error instanceof Error ? error.message : error}\n${text}`)
+        })
+      }
+      for (const [at, [title, split]] of Object.entries(splits).entries()) {
+        const blocks = script(pair.placeholders)
+        const plain = saidIn(provider, { blocks, finish, split })
+        const said = provider === 'openai-chat' ? addReasoning(plain, blocks, split) : plain
+        if (at === 0) await look(await pair.send(said, false), false, 'whole')
+        const length = encodeUtf8(said.events.join('')).length
+        const every = Array.from({ length }, (_, place) => place)
+        await look(await pair.send(said, true), true, title)
+        await look(await pair.send(said, true, every), true, `${title}, byte by byte`)
+        if (at === 1 && !isCi) continue
+        for (const place of listCuts(length, 31 * clientAt + 7 * providerAt))
+          await look(await pair.send(said, true, [place]), true, `${title}, cut at ${place}`)
+      }
+    }
+
+    test(`checks 60 to 64: every placeholder is restored (${client} client, ${provider} provider)`, async () => {
+      await sendAll(masked, 'calls', async (text, isStream, placeholders) => {
+        const isSigned = client === 'anthropic-messages'
+        const understood = await read(client, text, isStream)
+        const { calls } = understood
+        assert.equal({ text: understood.text, calls }, expected)
+        const heard = `It is for ${isSigned ? placeholders[0] : ANN}.`
+        assert.ok(understood.reasoning === '' || understood.reasoning === heard, understood.reasoning)
+        const leaks = placeholders.flatMap((placeholder) => findLeaks(text, placeholder))
+        assert.equal(isSigned ? leaks.filter((path) => !/thinking|bytes/.test(path)) : leaks, [])
+      })
+    })
+
+    for (const [place, script] of Object.entries(refused))
+      test(`checks 35 to 41: a word in ${place} is not delivered (${client} client, ${provider} provider)`, async () => {
+        await sendAll(script, place.includes('tool') ? 'calls' : 'stop', async (text, isStream, placeholders) => {
+          assert.equal(findLeaks(text, WORD), [])
+          assert.equal(findLeaks(text, 'Afterwards'), [])
+          assert.equal(
+            placeholders.flatMap((placeholder) => findLeaks(text, placeholder)),
+            [],
+          )
+          const { finish, calls } = await read(client, text, isStream)
+          assert.is(finish, 'filter')
+          if (place.includes('arguments')) assert.equal(calls, [])
+        })
+      })
+  }
