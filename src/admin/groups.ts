@@ -1,8 +1,8 @@
 import type { AccountName } from '../features/limits/ledger/ledger.ts'
 import { createMutex } from '../lib/promises.ts'
 import { requireStored } from '../records/defined-in-code.ts'
-import { CONFIRM_GROUP } from '../records/known-groups.ts'
 import type { GroupRecord } from '../records/record-collections.ts'
+import { CONFIRM_GROUP } from '../records/rejections.ts'
 import { retryOnConflict } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import {

@@ -1,7 +1,6 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import { encodeUtf8, randomBytes, toBase64Url, toHex } from '../lib/bytes.ts'
 import type { ClientKey } from './key-lookup.ts'
-import { createPausedGroupError } from './known-groups.ts'
 
 const PATTERN = /^sbx_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
 
@@ -41,3 +40,9 @@ export function getKeyRejection({ isActive, group, expiresAt }: ClientKey, now: 
   if (expiresAt === undefined || now < Date.parse(expiresAt)) return undefined
   return gatewayError('KEY_EXPIRED', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
+
+/** Creates the error for a key whose group is paused. */
+export const createPausedGroupError = (): GatewayError =>
+  gatewayError('KEY_PAUSED', {
+    message: 'The group of this API key is paused. Ask the operator of this gateway to resume it.',
+  })

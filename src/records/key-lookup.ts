@@ -4,9 +4,9 @@ import { createResolvedPromise, getSettledValue } from '../lib/promises.ts'
 import type { Clock } from '../types.ts'
 import type { Freshness } from './cached.ts'
 import { type CachedKey, type CacheEntry, type KeyCache, type KeyParts, toCachedKey } from './key-cache.ts'
-import { isClientKey } from './key-format.ts'
+import { createPausedGroupError, isClientKey } from './key-format.ts'
 import { isSignedFormerKey, isSignedKey, type Keyring } from './keyring.ts'
-import { type ClientGroup, createMissingGroupError, createPausedGroupError, type GroupCache } from './known-groups.ts'
+import { type ClientGroup, type GroupCache, loadRejections } from './known-groups.ts'
 import type { FormerKeyRecord, KeyRecord } from './record-collections.ts'
 import type { Records } from './records.ts'
 import { isStorageUnavailable, type PendingRead, RETRY_AFTER_MS, type StaleFallback } from './storage-access.ts'
@@ -71,13 +71,11 @@ export class KeyLookup {
     const record = former ? await records.get(current) : found
     if (!record) {
       cache.forgetRejected(current)
-      return gatewayError('KEY_UNKNOWN', {
-        message: 'This API key has been deleted. Ask the operator of this gateway for a new one.',
-      })
+      return (await loadRejections()).createDeletedKeyError()
     }
     if (!(await isSignedKey(await keyring(), current, record))) {
       cache.forgetRejected(current)
-      return createUnsignedKeyError(record)
+      return (await loadRejections()).createUnsignedKeyError(record)
     }
     if (record.isActive === false) {
       cache.forgetRejected(current, toCachedKey(current, record))
@@ -85,8 +83,8 @@ export class KeyLookup {
     }
     if (record.group === undefined) return undefined
     const group = await groups.reread(record.group)
-    if (!group) return createMissingGroupError(record, record.group)
-    return group.isActive === false ? createPausedGroupError() : undefined
+    if (group && group.isActive !== false) return undefined
+    return group ? createPausedGroupError() : (await loadRejections()).createMissingGroupError(record, record.group)
   }
 
   /** Calls `listener` with the digest of each key that changes, here or elsewhere. */
@@ -162,7 +160,8 @@ export class KeyLookup {
 
   /** Throws `STORAGE_FAILED` if the record is unsigned. */
   async #requireSigned(digest: string, record: KeyRecord): Promise<void> {
-    if (!(await isSignedKey(await this.#deps.keyring(), digest, record))) throw createUnsignedKeyError(record)
+    if (!(await isSignedKey(await this.#deps.keyring(), digest, record)))
+      throw (await loadRejections()).createUnsignedKeyError(record)
   }
 
   /** Finds the previous value with this digest. Throws `STORAGE_FAILED` if its record is unsigned. */
@@ -170,7 +169,8 @@ export class KeyLookup {
     const { formerKeys, keyring } = this.#deps
     const record = await formerKeys.get(digest)
     if (!record) return undefined
-    if (!(await isSignedFormerKey(await keyring(), digest, record))) throw createUnsignedFormerKeyError()
+    if (!(await isSignedFormerKey(await keyring(), digest, record)))
+      throw (await loadRejections()).createUnsignedFormerKeyError()
     return { id: record.id, to: record.to, until: Date.parse(record.until) }
   }
 
@@ -179,7 +179,7 @@ export class KeyLookup {
     const { groupId, ...own } = key
     if (groupId === undefined) return key
     const group = await (finding ?? this.#deps.groups.find(groupId))
-    if (!group) throw createMissingGroupError(key, groupId)
+    if (!group) throw (await loadRejections()).createMissingGroupError(key, groupId)
     const made = this.#withGroups.get(key)
     if (made?.group === group) return made
     const next = { ...own, group }
@@ -187,18 +187,3 @@ export class KeyLookup {
     return next
   }
 }
-
-const createUnsignedKeyError = ({ id, name }: KeyRecord) =>
-  gatewayError('STORAGE_FAILED', {
-    message: `The record of the API key "${name}" was not written by a gateway with this secret, so the key is rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_KEY}`,
-    data: { key: id },
-  })
-
-const createUnsignedFormerKeyError = () =>
-  gatewayError('STORAGE_FAILED', {
-    message:
-      "The record of this API key's previous value was not written by a gateway with this secret. Use the key's new value.",
-  })
-
-/** Advice for a key whose record is unsigned. */
-export const CONFIRM_KEY = 'Pause, resume, or delete it: PUT /api/keys/{id} with "isActive", or DELETE.'

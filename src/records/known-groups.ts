@@ -1,4 +1,3 @@
-import { type GatewayError, gatewayError } from '../errors.ts'
 import type { KeyGroup } from '../types.ts'
 import type { CodeLayer } from './code-records.ts'
 import { isSignedGroup, type Keyring } from './keyring.ts'
@@ -28,7 +27,7 @@ export function createGroupCache({
     const record = await records.get(id)
     if (current !== code.records) return read(id) // a reload came first, so the record may come from either
     if (record && !isGroupInCode(code, id) && !(await isSignedGroup(await keyring(), id, record)))
-      throw createUnsignedGroupError(record)
+      throw (await loadRejections()).createUnsignedGroupError(record)
     return record && toClientGroup(record)
   }
 
@@ -44,24 +43,5 @@ export function toClientGroup({ createdAt, mac, source, ...group }: GroupRecord)
   return group
 }
 
-const createUnsignedGroupError = ({ id, name }: GroupRecord) =>
-  gatewayError('STORAGE_FAILED', {
-    message: `The record of the group "${name}" was not written by a gateway with this secret, so its keys are rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_GROUP}`,
-    data: { group: id },
-  })
-
-/** Advice for a group whose record is unsigned. */
-export const CONFIRM_GROUP = 'Pause, resume, or delete it: PUT /api/groups/{id} with "isActive", or DELETE.'
-
-/** Creates the error for a key whose group doesn't exist. */
-export const createMissingGroupError = (key: { id: string; name: string }, group: string): GatewayError =>
-  gatewayError('STORAGE_FAILED', {
-    message: `The API key "${key.name}" belongs to the group "${group}", which does not exist. Ask the operator of this gateway to set the key's group to another one or null: PUT /api/keys/{id} with "group".`,
-    data: { key: key.id, group },
-  })
-
-/** Creates the error for a key whose group is paused. */
-export const createPausedGroupError = (): GatewayError =>
-  gatewayError('KEY_PAUSED', {
-    message: 'The group of this API key is paused. Ask the operator of this gateway to resume it.',
-  })
+/** Loads the errors of rejected keys and groups, since few requests get one. */
+export const loadRejections = () => import('./rejections.ts')
