@@ -182,6 +182,7 @@ const textForms: Readonly<Record<TextForm, string>> = {
 }
 
 const choiceRefusals: Readonly<Record<RefusedChoice, string>> = {
+  function: 'cannot contain "function". Pass the function to the options of createGateway',
   conditional:
     'cannot be "conditional" because connections have no conditions. Set "when" on combo entries, and choose another strategy here',
   'round-robin': 'cannot be "round-robin" because a list only exists for one request. Create a combo instead',

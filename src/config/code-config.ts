@@ -5,9 +5,14 @@ import { trimCloudUrl } from '../lib/urls.ts'
 import { findPrefixConflict } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
-import { type CodeRecords, type ConditionFunction, codeSecretId } from '../records/code-records.ts'
+import {
+  type CodeRecords,
+  type ConditionFunction,
+  codeSecretId,
+  type ResponseFunction,
+} from '../records/code-records.ts'
 import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, GROUPS, getCustomModelId } from '../records/record-collections.ts'
-import type { RouteCall } from '../request/route-call.ts'
+import type { RouteAnswer, RouteCall } from '../request/route-call.ts'
 import { defaultHealthTerms } from '../request/routing/failure-class.ts'
 import { type NamedModels, reachesModel } from '../request/routing/named-models.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
@@ -17,7 +22,14 @@ import { aliasFields, customModelFields } from '../types/records/model-fields.ts
 import type { InputOf, RecordField, RecordFields, WriteOperation } from '../types/records/record-fields.ts'
 import { comboRuleShapes } from '../types/records/rule-fields.ts'
 import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
-import type { Catalog, ComboModel, Condition, CredentialSource, SharedCredentialSource } from '../types.ts'
+import type {
+  Catalog,
+  ComboModel,
+  Condition,
+  CredentialSource,
+  ResponseCondition,
+  SharedCredentialSource,
+} from '../types.ts'
 import type { KnownModel, KnownProvider } from './known-names.data.ts'
 import type { RouteOptions } from './route-option.ts'
 
@@ -55,8 +67,10 @@ export interface CodeConnection
 }
 
 /** A combo that is defined in code. */
-export interface CodeCombo extends Omit<InputOf<typeof comboFields, 'create'>, 'name' | 'models'> {
+export interface CodeCombo extends Omit<InputOf<typeof comboFields, 'create'>, 'name' | 'models' | 'on'> {
   models: readonly CodeComboModel[]
+  /** Responses after which the next model is tried: `content`, `schema`, and functions that return `true` for an unwanted response. */
+  on?: ReadonlyArray<Exclude<ResponseCondition, 'function'> | AnswerCondition>
 }
 
 /** An entry of a combo that is defined in code. */
@@ -71,6 +85,16 @@ type ComboEntry = Exclude<ComboModel, string> & { model: ModelName }
 
 /** A condition of a combo's entry: whether the request may use the entry. If it fails, the client gets a 503 `route_failed`, as for `route`. */
 export type RouteCondition = (request: RouteCall, context: { signal: AbortSignal }) => boolean | Promise<boolean>
+
+/**
+ * A condition on a chat response: `true` tries the next model, as after a failure. If the function fails, the client gets a 503 `route_failed`, as for
+ * `route`.
+ */
+export type AnswerCondition = (
+  answer: RouteAnswer,
+  request: RouteCall,
+  context: { signal: AbortSignal },
+) => boolean | Promise<boolean>
 
 /**
  * `readonly CodeComboModel[]`, but not an array to the compiler: in a union with an array and `undefined`, it would report a wrong field of a combo
@@ -142,14 +166,22 @@ export function readCodeConfig(
   }
   const combos = new Map<string, { models: readonly string[] }>()
   const conditions: ConditionFunction[] = []
+  const responseConditions = new Map<string, ResponseFunction[]>()
   const numberFunction = (_: string, value: unknown) =>
     typeof value === 'function' ? { function: conditions.push(value as ConditionFunction) } : value
   for (const [name, input] of readSection(config, 'combos')) {
     const place = `combos.${name}`
     const combo = Array.isArray(input) ? { models: input } : requireObject(place, input)
-    const given: JsonObject = JSON.parse(JSON.stringify(combo, numberFunction))
+    const responses: unknown[] = Array.isArray(combo.on) ? combo.on : []
+    const functions = responses.filter(isResponseFunction)
+    const others = functions.length > 0 && { on: responses.filter((one) => !isResponseFunction(one)) }
+    const given: JsonObject = JSON.parse(JSON.stringify({ ...combo, ...others }, numberFunction))
     requireName(place, name)
     check(place, findInputProblem(unnamedCombo, 'create', given))
+    if (others) {
+      responseConditions.set(name, functions)
+      given.on = [...others.on, 'function']
+    }
     add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, createdAt: at, updatedAt: at })
     const entries = given.models as ComboModel[] // checked above
     combos.set(name, { models: entries.map((entry) => (typeof entry === 'string' ? entry : entry.model)) })
@@ -192,7 +224,7 @@ export function readCodeConfig(
     settings.cloudUrl = trimCloudUrl(cloudUrl)
     check('settings.cloudUrl', findShapeProblem(dataMembers.baseUrl.shape, settings.cloudUrl))
   }
-  return { values, secrets, settings, conditions, onRouteError: config.onRouteError }
+  return { values, secrets, settings, conditions, responseConditions, onRouteError: config.onRouteError }
 }
 
 /** Sorts the records before stored ones, whose order starts at 1. */
@@ -205,6 +237,8 @@ function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCreden
   const isShared = isObject(apiKey) && typeof apiKey.resolve === 'function' && apiKey.shared === true
   return typeof apiKey === 'function' || isShared ? (apiKey as CredentialSource | SharedCredentialSource) : undefined
 }
+
+const isResponseFunction = (given: unknown): given is ResponseFunction => typeof given === 'function'
 
 /** A combo's name is its key in the section. */
 const { name: _, ...unnamedCombo } = comboFields

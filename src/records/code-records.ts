@@ -12,12 +12,17 @@ export interface CodeRecords {
   readonly secrets: Map<string, CodeSecret>
   /** Functions that decide whether a request uses an entry. The first one has the number 1 in `when.function`. */
   readonly conditions: readonly ConditionFunction[]
+  /** Functions that decide whether a response is unwanted, by the name of the combo. */
+  readonly responseConditions: ReadonlyMap<string, readonly ResponseFunction[]>
   /** What happens to a request if such a function fails. */
   readonly onRouteError?: 'fail' | 'ignore' | undefined
 }
 
 /** Decides whether a request uses an entry of a combo. */
 export type ConditionFunction = (request: object, context: { signal: AbortSignal }) => unknown
+
+/** Decides whether the next target is tried after a response. */
+export type ResponseFunction = (response: object, request: object, context: { signal: AbortSignal }) => unknown
 
 /** A connection's credential, or the function that returns it. */
 export type CodeSecret = string | CredentialSource | SharedCredentialSource
@@ -29,7 +34,7 @@ export interface CodeLayer {
 
 /** Creates a layer without records. */
 export const createCodeLayer = (): CodeLayer => ({
-  records: { values: new Map(), settings: {}, secrets: new Map(), conditions: [] },
+  records: { values: new Map(), settings: {}, secrets: new Map(), conditions: [], responseConditions: new Map() },
 })
 
 /** Returns the name of a connection's credential. It differs after a reload that changes the connection. */

@@ -1,7 +1,9 @@
+import type { Choice, TokenUsage } from '../protocols/formats/canonical/canonical-answer.ts'
 import type { CodeRecords } from '../records/code-records.ts'
 import { callDecider, type DeciderTerms } from './call-decider.ts'
-import { RouteCallFacts, type RouteCallSource } from './route-call.ts'
-import type { Group, GroupEntry } from './routing/group.ts'
+import type { ModelRequest } from './model-request.ts'
+import { type RouteAnswer, RouteCallFacts, type RouteCallSource } from './route-call.ts'
+import type { Group, GroupEntry, Route } from './routing/group.ts'
 
 /** A request whose conditions are evaluated, and the functions in code. */
 export interface ConditionSource extends RouteCallSource, Omit<DeciderTerms, 'ignoresErrors'> {
@@ -27,6 +29,44 @@ export async function excludeEntries(group: Group, excluded: Set<GroupEntry>, so
       if (isMet === false) excluded.add(entry)
     }),
   )
+}
+
+/** Returns whether a function of a combo that led to the target rejects its response. Rejects with `ROUTE_FAILED`. */
+export async function isUnwantedAnswer(
+  { choice, usage }: { choice: Choice; usage: TokenUsage | undefined },
+  request: ModelRequest,
+  { target, via }: Route,
+): Promise<boolean> {
+  const { log, call, exchange, client, context, table } = request
+  const { clock, onError } = context
+  const { signal } = client
+  const { responseConditions, onRouteError } = table.code
+  const facts = new RouteCallFacts({ id: log.id, call, exchange, caller: client.caller })
+  const { provider, model, connection } = target
+  const answer: RouteAnswer = {
+    ...{ provider, model, connectionId: connection.id },
+    text: choice.content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    toolCalls: choice.content.flatMap((part) =>
+      part.type === 'tool-call' ? [{ name: part.name, arguments: part.arguments }] : [],
+    ),
+    finishReason: choice.finish.reason,
+    usage: usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
+  }
+  for (let way = via; way; way = way.before) {
+    const { group } = way
+    if (!group.on?.includes('function')) continue
+    for (const isUnwanted of responseConditions.get(group.name) ?? []) {
+      const decision = await callDecider(
+        async (own) => readDecision(await isUnwanted(answer, facts, { signal: own })),
+        {
+          ...{ name: `A function in "on" of the combo "${group.name}"`, model: call.model, clock, onError, signal },
+          ignoresErrors: onRouteError === 'ignore',
+        },
+      )
+      if (decision === true) return true
+    }
+  }
+  return false
 }
 
 function readDecision(decision: unknown): boolean {

@@ -129,7 +129,7 @@ export class ModelLog extends RequestLog {
   /** Records that an attempt's provider is about to be called, and numbers the attempt, starting at 1. */
   recordAttempt(attempt: AttemptLog, { isPassThrough, warnings }: StartedCodec): void {
     const { route } = attempt
-    const isHeldBack = route.on?.includes('schema') // so the client needs keep-alives
+    const isHeldBack = route.on?.some((condition) => condition !== 'content') // so the client needs keep-alives
     this.inFlight = { route, isPassThrough: isPassThrough && !isHeldBack, warnings }
     attempt.number = this.#begun.push(attempt)
     attempt.place = this.#steps.push(undefined) - 1

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
+import type { FinishReason } from '../protocols/formats/canonical/canonical-answer.ts'
 import type { ClientFormat, DataTags, Kind, Price } from '../types.ts'
 import type { Caller } from './caller.ts'
 import type { CodecRequest } from './codec/codec.ts'
@@ -54,6 +55,20 @@ export interface RouteAccount {
   readonly plan?: { readonly id: string; readonly name: string } | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly tags?: readonly string[] | undefined
+}
+
+/** A chat response, as passed to your functions that judge it. */
+export interface RouteAnswer {
+  readonly provider: string
+  readonly model: string
+  readonly connectionId: string
+  /** The text; empty if there is only a tool call. */
+  readonly text: string
+  readonly toolCalls: ReadonlyArray<{ readonly name: string; readonly arguments: string }>
+  /** Why the response ended: `stop`, `length`, `tool-calls`, `content-filter`, and so on. */
+  readonly finishReason: FinishReason
+  /** The tokens that the provider reported. */
+  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number } | undefined
 }
 
 /** The second argument of `route`. */

@@ -63,9 +63,9 @@ export interface EntryParams {
 
 /**
  * A response after which the next target is tried, as if it had failed. `content`: a content filter cut it off. `schema`: it isn't JSON that matches
- * the request's schema.
+ * the request's schema. `function`: a function in code (src/config/README.md) rejects it; it can't be set elsewhere.
  */
-export type ResponseCondition = 'content' | 'schema'
+export type ResponseCondition = 'content' | 'schema' | 'function'
 
 /** A condition on a request. At least one part is required, and all given parts must match. */
 export interface Condition {

@@ -30,8 +30,8 @@ export const strategies = listMembers<Strategy>({
   conditional: true,
 })
 
-/** Every response condition of a combo's `on`. */
-export const responseConditions = listMembers<ResponseCondition>({ content: true, schema: true })
+/** Every response condition of a combo's `on`, except functions. */
+export const responseConditions = listMembers<Exclude<ResponseCondition, 'function'>>({ content: true, schema: true })
 
 /** The names of the conditions in a combo entry's `when`. */
 export const conditionNames: readonly string[] = listMembers<keyof Condition>({

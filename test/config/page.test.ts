@@ -49,7 +49,7 @@ function run(nth: number, app: Record<string, unknown>, respond: (call: Call) =>
   return { ask, calls }
 }
 
-const chat = () => Response.json(chatAnswer())
+const chat = (text?: string) => Response.json(chatAnswer(text))
 
 const message = () =>
   Response.json({
@@ -108,12 +108,12 @@ test('the example with a route function chooses by user, size, and price', async
   assert.is((await choose({ 'x-user': 'alice' }, 'smart'))?.model, 'gpt-5.5')
 })
 
-test("the example with a condition checks each user's quota", async () => {
-  const quota = { isLeft: async (userId: string) => userId === 'alice' }
-  const { ask, calls } = run(4, { quota }, (call) => (isOpenai(call) ? chat() : message()))
-  for (const user of ['alice', 'bob']) assert.is((await ask('smart', { 'x-user': user })).status, 200)
+test('the example with conditions checks a header and the response', async () => {
+  const { ask, calls } = run(4, {}, (call) => (isOpenai(call) ? chat('I am not sure.') : message()))
+  for (const tier of ['gold', 'silver']) assert.is((await ask('smart', { 'x-tier': tier })).status, 200)
+  assert.is((await ask('checked', {})).status, 200)
   assert.equal(
     calls.map(({ model }) => model),
-    ['claude-sonnet-5-5', 'gpt-5.4-mini'],
+    ['claude-sonnet-5-5', 'gpt-5.4-mini', 'gpt-5.4-mini', 'claude-sonnet-5-5'],
   )
 })

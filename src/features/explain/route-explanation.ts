@@ -360,8 +360,15 @@ const explainRoute = ({ via }: Route) => (via ? explainChoices(via) : 'ordered b
 const explainChoices = (choice: GroupChoice): string =>
   `${choice.before ? `${explainChoices(choice.before)}; ` : ''}${choice.group.name}: ${explainChoice(choice)}`
 
-function explainTarget({ target, via }: Route, use: ExplainedTarget['use'], why: string): ExplainedTarget {
+function explainTarget({ target, via, on }: Route, use: ExplainedTarget['use'], why: string): ExplainedTarget {
   const { provider, model, connection, params } = target
   const where = { provider, model, connectionId: connection.id, connection: connection.name }
-  return { ...where, use, why, ...(params && { params }), ...(via && { via: formatVia(via) }) }
+  return {
+    ...where,
+    use,
+    why,
+    ...(on && { on: [...on] }),
+    ...(params && { params }),
+    ...(via && { via: formatVia(via) }),
+  }
 }

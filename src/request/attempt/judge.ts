@@ -11,9 +11,9 @@ import { readErrorAnswer } from '../../protocols/formats/errors/error-kinds.ts'
 import { isContentRejected } from '../../protocols/formats/errors/error-words.ts'
 import { operations } from '../../protocols/formats/model-operations.ts'
 import type { AttemptLog } from '../attempt-log.ts'
-import { createTooLargeError, type Failure } from '../codec/call-failure.ts'
+import { createTooLargeError, type Failure, toFailure } from '../codec/call-failure.ts'
 import type { Codec } from '../codec/codec.ts'
-import type { FailedResponse, ReceivedResponse, StreamedResponse } from '../codec/response.ts'
+import type { FailedResponse, ReceivedResponse, StreamedResponse, WholeResponse } from '../codec/response.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Route } from '../routing/group.ts'
 import { readEmbeddedError } from './read-failure.ts'
@@ -23,7 +23,7 @@ interface JudgeTerms {
   request: ModelRequest
   route: Route
   codec: Codec
-  log: Pick<AttemptLog, 'followProgress' | 'recordEstimate'>
+  log: Pick<AttemptLog, 'followProgress' | 'recordEstimate' | 'recordUsage'>
 }
 
 type JudgedResponse = ReceivedResponse | FailedResponse
@@ -37,16 +37,23 @@ type JudgedResponse = ReceivedResponse | FailedResponse
 export async function judgeResponse(received: JudgedResponse, terms: JudgeTerms): Promise<JudgedResponse> {
   const { request, route } = terms
   const { on = [] } = route
+  const isHeldBack = on.includes('function')
   if (request.call.endpoint.operation !== operations.generate) return received
   if (received.kind === 'failure') return on.includes('content') ? judgeFailure(received, request) : received
   const translation = await request.context.translation()
   const output = on.includes('schema') ? await translation.getOutputFormat(request) : undefined
   if (received.kind === 'whole') {
-    const failure = findFailure(await translation.readAnswer(received, terms), { on, output })
+    const recordUsage = () => recordWholeUsage(received, terms)
+    const failure = await findFailure(await translation.readAnswer(received, terms), {
+      ...terms,
+      on,
+      output,
+      recordUsage,
+    })
     return failure ? { kind: 'failure', failure, empty: received, usage: received.usage } : received
   }
   const isSuspect = on.includes('content') && (await translation.isFiltered(received.start.head, terms))
-  if (!output && !isSuspect) return received
+  if (!output && !isSuspect && !isHeldBack) return received
   return judgeStream(received, { ...terms, on, output })
 }
 
@@ -61,20 +68,44 @@ function judgeFailure(failed: FailedResponse, { context }: ModelRequest): Failed
   return isRefused ? { ...failed, failure: { ...failure, class: 'filtered' } } : failed
 }
 
-type Conditions = { on: NonNullable<Route['on']>; output: OutputFormat | undefined }
+interface Conditions {
+  on: NonNullable<Route['on']>
+  output: OutputFormat | undefined
+}
 
-/** Returns why the response isn't acceptable; `undefined` if it is, or if it can't be read. */
-function findFailure(answer: Answer | undefined, { on, output }: Conditions): Failure | undefined {
+/** Records the usage of a whole response, because the request ends before the attempt records it. */
+async function recordWholeUsage(received: WholeResponse, { request, codec, log }: JudgeTerms): Promise<void> {
+  const { usage } = received
+  if (usage && !isBlank(usage)) return log.recordUsage(usage)
+  if (!codec.answers.contentFields) return
+  const { estimateOutput } = await request.context.estimates.load()
+  log.recordEstimate(undefined, estimateOutput(received, codec.answers))
+}
+
+/** Resolves to why the response isn't acceptable; `undefined` if it is, or if it can't be read. */
+async function findFailure(
+  answer: Answer | undefined,
+  { on, output, request, route, recordUsage }: JudgeTerms & Conditions & { recordUsage(): Promise<void> },
+): Promise<Failure | undefined> {
   const [choice] = answer?.choices ?? []
   if (!choice) return undefined
   if (on.includes('content') && isFiltered(choice))
     return createUnwantedFailure('filtered', "The provider's content filter stopped the response.")
   if (output && !matchesOutput(choice, output))
     return createUnwantedFailure('schema', "The response is not JSON that matches the request's schema.")
-  return undefined
+  if (!on.includes('function')) return undefined
+  try {
+    const { isUnwantedAnswer } = await import('../function-conditions.ts')
+    const isUnwanted = await isUnwantedAnswer({ choice, usage: answer?.usage }, request, route)
+    return isUnwanted ? createUnwantedFailure('unwanted', 'A function of the combo rejected the response.') : undefined
+  } catch (thrown) {
+    await recordUsage()
+    request.client.cancel(thrown) // the request ends, because the function would fail for the next target as well
+    return toFailure(thrown)
+  }
 }
 
-const createUnwantedFailure = (failureClass: 'filtered' | 'schema', message: string): Failure => ({
+const createUnwantedFailure = (failureClass: 'filtered' | 'schema' | 'unwanted', message: string): Failure => ({
   class: failureClass,
   status: 502,
   upstreamStatus: 200,
@@ -133,14 +164,17 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditi
     throw gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before the response was complete.' })
   const held: StreamedResponse = { ...stream, body: replay(rest) }
   const { readAnswer } = await request.context.translation()
-  const broken = findFailure(await readAnswer({ json: {}, bytes: NOTHING, events }, terms), terms)
-  if (!broken) return held
-  const { usage, hasPreliminaryUsage } = state
-  const { contentFields } = codec.answers
-  if (contentFields && (!usage || hasPreliminaryUsage || isBlank(usage))) {
+  async function recordUsage() {
+    const { usage, hasPreliminaryUsage } = state
+    const { contentFields } = codec.answers
+    if (!contentFields || (usage && !hasPreliminaryUsage && !isBlank(usage))) return
     const { estimateStreamOutput } = await request.context.estimates.load()
     log.recordEstimate(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))
   }
+  const answer = await readAnswer({ json: {}, bytes: NOTHING, events }, terms)
+  const broken = await findFailure(answer, { ...terms, recordUsage })
+  if (!broken) return held
+  await recordUsage()
   return { kind: 'failure', failure: broken, empty: held }
 }
 

@@ -1,5 +1,5 @@
 import type { Integer } from '../../types/plain-types.ts'
-import type { EntryParams } from '../../types.ts'
+import type { EntryParams, ResponseCondition } from '../../types.ts'
 
 /** How a request would be routed right now (`POST /api/explain`). */
 export interface Explanation {
@@ -37,6 +37,8 @@ export interface ExplainedTarget {
   use: 'first' | 'next' | 'beyond' | 'last-resort' | 'skipped'
   /** The reason for its position, or for skipping it. */
   why: string
+  /** Responses of this target after which the next one is tried. */
+  on?: ResponseCondition[]
   /** Parameters that combo entries set in requests to this target. */
   params?: EntryParams
   /** The combos and providers that led here, each with its strategy: `pool:round-robin>inner:weighted`. */

@@ -77,6 +77,7 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
   content: { fault: 'provider', cooldown: sporadicCooldown, isOverInTime: true },
   filtered: { fault: 'model' },
   schema: { fault: 'model' },
+  unwanted: { fault: 'model' },
   'model-not-found': {
     fault: 'model',
     cooldown: { level: 'model', starts: 'at-once', baseMs: 5 * MINUTE, maxMs: 60 * MINUTE },

@@ -1,4 +1,4 @@
-import type { ComboModel, Strategy } from '../combo.ts'
+import type { ComboModel, ResponseCondition, Strategy } from '../combo.ts'
 import { kinds, responseConditions, strategies } from '../unions.ts'
 import { ignoredInUpdates, type RecordFields, removable, type ShownOf, settable } from './record-fields.ts'
 import { comboRuleShapes } from './rule-fields.ts'
@@ -47,7 +47,10 @@ export const comboFields = {
   strategy: { shape: choice(strategies), fallback: 'fallback', inputs: settable },
   /** Responses after which the next model is tried, as after a failure; default: none. */
   on: {
-    shape: list(choice(responseConditions), { items: 'conditions', max: 2 }),
+    shape: list(choice<ResponseCondition>(responseConditions, { refused: ['function'] }), {
+      items: 'conditions',
+      max: 2,
+    }),
     isOptional: true,
     inputs: removable,
   },

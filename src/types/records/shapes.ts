@@ -82,7 +82,7 @@ export interface ChoiceShape {
 }
 
 /** The strings that inputs can't have. */
-export type RefusedChoice = 'conditional' | 'round-robin'
+export type RefusedChoice = 'function' | 'conditional' | 'round-robin'
 
 /** The contents of lists, for error messages. */
 export type ListItems = 'modelIds' | 'models' | 'entries' | 'kinds' | 'conditions' | 'tiers' | 'guards' | 'texts'

@@ -38,6 +38,7 @@ export type FailureClass =
   | 'network'
   | 'timeout'
   | 'content'
+  | 'unwanted' // a function of the combo rejected the response, and the combo tries the next model
   | 'filtered' // a content filter cut off the response, and the combo tries the next model
   | 'schema' // the response doesn't match the request's schema, and the combo tries the next model
   | 'model-not-found'

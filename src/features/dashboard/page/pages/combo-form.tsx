@@ -170,7 +170,7 @@ const flagNames = toChoices(flagLabels).map(([flag]) => flag)
 /** The strategies with their labels. The last one isn't for connections. */
 const strategies = toChoices(strategyHints).map(([one]) => [one, getStrategyLabel(one)] as const)
 
-const responseLabels: Readonly<Record<ResponseCondition, string>> = {
+const responseLabels: Readonly<Record<Exclude<ResponseCondition, 'function'>, string>> = {
   content: 'Try the next model when a content filter stops the response',
   schema: 'Try the next model when the response doesn’t match the requested JSON schema',
 }

@@ -1,0 +1,187 @@
+import type { AnswerCondition } from '../../src/config/code-config.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import { chatAnswer, chatEvents, messageAnswer } from '../pipeline/support/answers.ts'
+import { type Answering, json, sse } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openRouted, outcomeOf } from './support/routed.ts'
+
+const test = suite('response conditions that are functions')
+
+/** Each provider answers with its name. */
+const named: Answering = ({ provider, url, body }) => {
+  if (url.pathname.endsWith('/messages')) return json(messageAnswer(provider))
+  return JSON.parse(body).stream ? sse(chatEvents(provider)) : json(chatAnswer(provider))
+}
+
+const withFunction = (condition: AnswerCondition, more: GatewayOptions = {}) => ({
+  combos: { picky: { models: ['one/m', 'two/m'], on: [condition] }, outer: ['picky', 'claude/m'] },
+  answer: named,
+  ...more,
+})
+
+async function readText(response: Response): Promise<string> {
+  const { choices } = (await response.json()) as ReturnType<typeof chatAnswer>
+  return choices[0]?.message.content ?? ''
+}
+
+test('a function rejects a response, so that the next model is tried', async () => {
+  const seen: unknown[] = []
+  const { chat, up, records, attempts } = openRouted(
+    withFunction(async (answer, { model, header }) => {
+      seen.push([answer, model, header('x-tier')])
+      return answer.text === 'one'
+    }),
+  )
+  const response = await chat({ model: 'picky' }, { headers: { 'x-tier': 'gold' } })
+  assert.equal([response.status, await readText(response)], [200, 'two'])
+  assert.equal(up.providers, ['one', 'two'])
+  const [first] = seen as [[object]]
+  assert.equal(first, [
+    {
+      provider: 'one',
+      model: 'm',
+      connectionId: 'one',
+      text: 'one',
+      toolCalls: [],
+      finishReason: 'stop',
+      usage: { inputTokens: chatAnswer().usage.prompt_tokens, outputTokens: chatAnswer().usage.completion_tokens },
+    },
+    'picky',
+    'gold',
+  ])
+  assert.equal(
+    attempts.map(({ provider, outcome }) => [provider, outcome]),
+    [
+      ['one', 'unwanted'],
+      ['two', 'answered'],
+    ],
+  )
+  assert.equal(
+    records[0]?.attempts.map(({ usage }) => usage?.outputTokens),
+    [chatAnswer().usage.completion_tokens, chatAnswer().usage.completion_tokens],
+  )
+})
+
+test('the client gets the last response if functions reject all of them', async () => {
+  const { chat, up } = openRouted(withFunction(() => true))
+  const response = await chat({ model: 'picky' })
+  assert.equal([response.status, await readText(response), up.providers], [200, 'two', ['one', 'two']])
+})
+
+test('the functions of outer and inner combos apply, and each sees the response in one form', async () => {
+  const { chat, up } = openRouted({
+    combos: {
+      inner: { models: ['claude/m', 'one/m'], on: [({ text }) => text === 'claude'] },
+      outer: { models: ['inner', 'two/m'], on: ['content', ({ provider }) => provider === 'one'] },
+    },
+    answer: named,
+  })
+  const response = await chat({ model: 'outer' })
+  assert.equal([await readText(response), up.providers], ['two', ['claude', 'one', 'two']])
+})
+
+test('a stream is held back until its functions have decided', async () => {
+  const { chat, up } = openRouted(withFunction(({ text }) => text === 'one'))
+  const response = await chat({ model: 'picky', stream: true })
+  const text = await response.text()
+  assert.equal([response.status, up.providers], [200, ['one', 'two']])
+  assert.ok(text.includes('two') && !text.includes('one'), text)
+})
+
+test('functions are only called for chat', async () => {
+  let calls = 0
+  const { post } = openRouted({
+    ...withFunction(() => ++calls > 0),
+    answer: () => json({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], model: 'm' }),
+    models: { 'one/v': 'embedding' },
+    combos: { vectors: { models: ['one/v'], kind: 'embedding', on: [() => ++calls > 0] } },
+  })
+  assert.is((await post('/v1/embeddings', { model: 'vectors', input: 'Hi' })).status, 200)
+  assert.is(calls, 0)
+})
+
+const failing: Record<string, [AnswerCondition, RegExp]> = {
+  throws: [
+    () => {
+      throw new Error('no judge')
+    },
+    /no judge/,
+  ],
+  rejects: [() => Promise.reject(new Error('no judge')), /no judge/],
+  'returns a string': [() => 'yes' as never, /true or false/],
+  'returns nothing': [() => undefined as never, /true or false/],
+}
+
+for (const [what, [condition, problem]] of Object.entries(failing))
+  for (const stream of [false, true])
+    test(`the client gets a 503, and onError the cause, when a function ${what}${stream ? ' for a stream' : ''}`, async () => {
+      const { chat, up, errors, records } = openRouted(withFunction(condition))
+      assert.is(await outcomeOf(await chat({ model: 'picky', stream })), '503 route_failed')
+      assert.equal([up.providers, errors.length], [['one'], 1])
+      assert.match(errors[0]?.message ?? '', problem)
+      assert.match(errors[0]?.message ?? '', /"on" of the combo "picky"/)
+      assert.ok((records[0]?.attempts[0]?.usage?.outputTokens ?? 0) > 0, 'the paid response counts')
+    })
+
+test('a function that hangs fails after a second, and its signal aborts', async () => {
+  const signals: AbortSignal[] = []
+  const { chat, clock } = openRouted(
+    withFunction((_answer, _request, { signal }) => {
+      signals.push(signal)
+      return new Promise(() => {})
+    }),
+  )
+  const asking = chat({ model: 'picky' })
+  while (signals.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  await clock.advance(1_000)
+  assert.is(await outcomeOf(await asking), '503 route_failed')
+  assert.is(signals[0]?.aborted, true)
+})
+
+test('onRouteError: "ignore" accepts the response when a function fails', async () => {
+  const { chat, up, errors } = openRouted(withFunction(() => 'yes' as never, { onRouteError: 'ignore' }))
+  const response = await chat({ model: 'picky' })
+  assert.equal([await readText(response), up.providers, errors.length], ['one', ['one'], 1])
+})
+
+test('combos and explanations show that functions judge responses', async () => {
+  let calls = 0
+  const { api } = openRouted({ combos: { picky: { models: ['one/m', 'two/m'], on: ['schema', () => ++calls > 0] } } })
+  assert.equal((await api.combos.list()).combos[0]?.on, ['schema', 'function'])
+  const { targets } = await api.explain({ model: 'picky' })
+  assert.equal(
+    targets.map(({ provider, on }) => [provider, on]),
+    [
+      ['one', ['schema', 'function']],
+      ['two', ['schema', 'function']],
+    ],
+  )
+  assert.is(calls, 0)
+})
+
+test('a reload replaces the functions, and a request keeps those that it began with', async () => {
+  const { gateway, chat, up } = openRouted(withFunction(({ text }) => text === 'one'))
+  const connections = { one: { apiKey: 'sk-1' }, two: { apiKey: 'sk-2' } }
+  await gateway.reload({ connections, combos: { picky: { models: ['one/m', 'two/m'], on: [() => false] } } })
+  await chat({ model: 'picky' })
+  assert.equal(up.providers, ['one'])
+})
+
+test('the stored form of a function is rejected', async () => {
+  const make = (on: unknown) => () =>
+    createGateway({ combos: { picky: { models: ['one/m'], on: on as never } }, logger: false })
+  assert.throws(make(['function']), /^combos\.picky\.on\[0\] must be one of "content", "schema"/)
+  assert.throws(make([() => true, 'refusal']), /^combos\.picky\.on\[0\] must be one of "content", "schema"/)
+  assert.throws(
+    make(() => true),
+    /^combos\.picky\.on must be an array/,
+  )
+  const { api } = openRouted({})
+  const stored = { name: 'stored', models: ['one/m'], on: ['function'] as never }
+  const refusal = await api.combos.create(stored).catch((error: Error) => error.message)
+  assert.match(
+    String(refusal),
+    /"on\[0\]" cannot contain "function"\. Pass the function to the options of createGateway/,
+  )
+})
