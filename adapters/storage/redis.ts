@@ -1,12 +1,10 @@
 import type { Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
-import { createRunningOperations } from './lib/running-operations.ts'
-import { createStorageError } from './lib/storage-error.ts'
-import { checkWrite } from './lib/value-limits.ts'
 import { createWatchers } from './lib/watchers.ts'
 import { createLink, type IoredisClient, type NodeRedisClient } from './redis/redis-client.ts'
 import { createRedisConnection } from './redis/redis-connection.ts'
 import { startFeed } from './redis/redis-feed.ts'
+import { createRedisOperations } from './redis/redis-operations.ts'
 import { createRedisRecords } from './redis/redis-records.ts'
 
 export type { IoredisClient, NodeRedisClient } from './redis/redis-client.ts'
@@ -33,11 +31,10 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   const link = createLink(client)
   const listener = subscriber && createLink(subscriber)
   const store = `The Redis store "${prefix}"`
-  const sizes = { ...LIMITS, store }
   const root = `{${prefix}}:`
   const connection = createRedisConnection(link, root, store)
   const records = createRedisRecords(connection, root)
-  const operations = createRunningOperations(store)
+  const operations = createRedisOperations(records, { ...LIMITS, store })
   const watchers = createWatchers(() =>
     startFeed({
       link: listener ?? link,
@@ -50,30 +47,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   )
 
   return {
-    atomic: true,
-    ...LIMITS,
-
-    get: (key) => operations.run(() => records.get(key)),
-
-    list: (prefix, range) => operations.run(() => records.list(prefix, range)),
-
-    set: (key, value, { ifVersion, ttlMs } = {}) =>
-      operations.run(async () => {
-        checkWrite(key, value, ttlMs, sizes)
-        const { result, id } = await records.write('set', key, { value, ifVersion, ttlMs })
-        return result === 'ok' && id
-      }),
-
-    delete: (key, { ifVersion } = {}) =>
-      operations.run(async () => (await records.write('delete', key, { ifVersion })).result === 'ok'),
-
-    increment: (key, by, { ttlMs } = {}) =>
-      operations.run(async () => {
-        checkWrite(key, '', ttlMs, sizes)
-        const sum = Number((await records.write('increment', key, { value: String(by), ttlMs })).result)
-        if (!Number.isNaN(sum)) return sum
-        throw createStorageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)
-      }),
+    ...operations,
 
     watch: watchers.add,
 

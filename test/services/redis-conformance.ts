@@ -1,16 +1,7 @@
 import { redisStorage } from '../../adapters/storage/redis.ts'
 import type { StorageConformance } from '../conformance/storage.ts'
 import type { OpenClient } from './redis-clients.ts'
-
-/** Lets `ms` pass for every entry of a store. */
-const PASS = `
-for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. 'k:*')) do
-  local left = redis.call('PTTL', name) - ARGV[2]
-  if left > 0 then redis.call('PEXPIRE', name, left) elseif redis.call('PTTL', name) > 0 then redis.call('DEL', name) end
-end`
-
-/** A script that removes every key whose name has the root of a store in it. */
-export const EMPTY = "for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. '*')) do redis.call('DEL', name) end"
+import { EMPTY, PASS } from './redis-scripts.ts'
 
 let stores = 0
 

@@ -6,7 +6,8 @@ import { type Child, childProgram } from '../storage/support/children.ts'
 import { roundsUntil } from '../support/cpu-time.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { type OpenClient, openClient, PACKAGES } from './redis-clients.ts'
-import { EMPTY, redisConformance } from './redis-conformance.ts'
+import { redisConformance } from './redis-conformance.ts'
+import { EMPTY } from './redis-scripts.ts'
 import { findRedis, startCluster } from './redis-server.ts'
 
 if (!existsSync(new URL('node_modules/redis', import.meta.url))) skip('services: the clients are not installed')

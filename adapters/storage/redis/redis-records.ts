@@ -2,7 +2,7 @@ import type { Storage, Stored } from '../../../src/index.ts'
 import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
 import type { Command } from './redis-client.ts'
 import type { RedisConnection } from './redis-connection.ts'
-import { WRITE } from './scripts.ts'
+import { LIST, WRITE } from './scripts.ts'
 
 /** Entries per page of a list. */
 const PAGE = 500
@@ -11,13 +11,16 @@ const PAGE = 500
 const ENTRY = /^([\da-f-]{36}) ([\s\S]*)$/
 
 /** Reads and writes the entries of a store, the index of their names, and the stream of changes. The names of all keys start with `root`. */
-export function createRedisRecords({ send, getDeadline }: RedisConnection, root: string) {
+export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 'send' | 'getDeadline'>, root: string) {
   const index = `${root}i`
   const stream = `${root}s`
   const writer = crypto.randomUUID()
   /** How far the server's clock is ahead of this one, or a lower bound of it. It starts so low that the first write counts as late and is sent again. */
   let clockOffsetMs = -1e15
 
+  const learnTime = (serverTime: string) => {
+    clockOffsetMs = Number(serverTime) - performance.now()
+  }
   const getEntryKey = (name: string) => `${root}k:${name}`
   const read = (...args: Command) => send(() => args)
 
@@ -36,11 +39,12 @@ export function createRedisRecords({ send, getDeadline }: RedisConnection, root:
       let from = after && after >= prefix ? `(${toOrdered(after)}` : `[${start}`
       while (found.length < limit) {
         const count = Math.min(PAGE, limit - found.length)
-        const range = [from, `(${getUpperBound(start)}`, 'LIMIT', '0', String(count)]
-        const names = (await read('ZRANGEBYLEX', index, ...range)) as string[] // Redis returns names
-        const texts = names.length > 0 ? await read('MGET', ...names.map(getEntryKey)) : []
+        const range = [from, `(${getUpperBound(start)}`, String(count)] as const
+        const page = await read('EVAL', LIST, '2', index, getEntryKey(''), ...range)
+        const [serverTime, names, texts] = page as [string, string[], unknown[]] // the script returns these three
+        learnTime(serverTime)
         for (const [at, name] of names.entries()) {
-          const stored = parseEntry((texts as unknown[])[at])
+          const stored = parseEntry(texts[at])
           if (stored) found.push({ key: fromOrdered(name), ...stored })
         }
         if (names.length < count) break
@@ -74,12 +78,15 @@ export function createRedisRecords({ send, getDeadline }: RedisConnection, root:
           return ['EVAL', WRITE, '5', ...touched, operation, name, id, expected, value, ttl, writer, latest] as const
         }
         const [serverTime, result] = (await send(args, until)) as [string, string] // the script returns these two
-        clockOffsetMs = Number(serverTime) - performance.now()
+        learnTime(serverTime)
         if (result !== 'late') return { result, id } // a late write is retried until the timeout
       }
     },
   }
 }
+
+/** The entries of a store. */
+export type RedisRecords = ReturnType<typeof createRedisRecords>
 
 type RangeOptions = NonNullable<Parameters<Storage['list']>[1]>
 
