@@ -7,6 +7,7 @@ import { KeyLookup } from './key-lookup.ts'
 import { getApiKeyContext, type Keyring, type SyncCrypto } from './keyring.ts'
 import { createGroupCache, type GroupCache } from './known-groups.ts'
 import { openKeyring, type Secret } from './open-keyring.ts'
+import { withReadAhead } from './read-ahead.ts'
 import { recordKinds } from './readings.ts'
 import {
   type AliasRecord,
@@ -85,7 +86,8 @@ export interface StoreOptions {
 
 export function createStore(options: StoreOptions): Store {
   const { clock, nextTurn, code = createCodeLayer() } = options
-  const storage = withTimeouts(withCodeRecords(options.storage, code), clock)
+  const stored = options.storage.watch ? options.storage : withReadAhead(options.storage, clock)
+  const storage = withTimeouts(withCodeRecords(stored, code), clock)
   const freshness = createFreshness(storage, clock, options.maxAgeMs)
   const damage = createDamageLog(options.onError)
   const staleFallback = createStaleFallback(clock)

@@ -93,7 +93,8 @@ export function createStoredRecords<T extends object>(
   }
 }
 
-const PAGE = 1_000
+/** The number of records per page of a list. */
+export const PAGE = 1_000
 
 /** The result of parsing. It has no entry if the record is skipped, and no problem if the record is valid. */
 interface ParsedRecord<T> {
