@@ -24,6 +24,7 @@ export const entries: Record<string, string> = {
   'storage/kv': 'adapters/storage/kv.ts',
   'storage/durable-object': 'adapters/storage/durable-object.ts',
   'storage/redis': 'adapters/storage/redis.ts',
+  'storage/upstash': 'adapters/storage/upstash.ts',
   'storage/indexeddb': 'adapters/storage/indexeddb.ts',
   'storage/deno-kv': 'adapters/storage/deno-kv.ts',
   'storage/unstorage': 'adapters/storage/unstorage.ts',

@@ -15,13 +15,14 @@ test('the storage adapter matrix matches the table on the storage page', () => {
 test("the storage adapter matrix has a row for each of the package's adapters, with a link to its documentation", () => {
   const names = Object.keys(entries).flatMap((name) => /^storage\/(.+)/.exec(name)?.[1] ?? [])
   assert.equal(Object.keys(STORES).sort(), names.sort())
-  const headings = read('adapters/storage/README.md').match(/(?<=^#+ ).+/gm) ?? []
-  const anchors = headings.map(
-    (heading) =>
-      `#${heading
+  const anchors = ['README.md', 'SERVERLESS.md'].flatMap((page) =>
+    (read(`adapters/storage/${page}`).match(/(?<=^#+ ).+/gm) ?? []).map((heading) => {
+      const anchor = heading
         .toLowerCase()
         .replace(/[^\w -]/g, '')
-        .replaceAll(' ', '-')}`,
+        .replaceAll(' ', '-')
+      return `${page === 'README.md' ? '' : page}#${anchor}`
+    }),
   )
   for (const [name, { section, cells }] of Object.entries(STORES)) {
     assert.ok(anchors.includes(section), `there is no section ${section}`)

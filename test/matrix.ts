@@ -56,6 +56,11 @@ export const STORES: Record<string, StoreRow> = {
     cells: everywhere('redis'),
     promises: 'atomic, reports changes, as durable as `appendfsync` says',
   },
+  upstash: {
+    section: 'SERVERLESS.md#upstash',
+    cells: everywhere('upstash', 'workerd'),
+    promises: 'atomic, as durable as the database, reread every second',
+  },
   postgres: {
     section: '#postgres',
     cells: everywhere('postgres'),
@@ -72,12 +77,12 @@ export const STORES: Record<string, StoreRow> = {
     promises: 'not atomic, as durable as its driver, reread every second',
   },
   'durable-object': {
-    section: '#workers-a-durable-object',
+    section: 'SERVERLESS.md#workers-a-durable-object',
     cells: { workerd: 'durable-object' },
     promises: 'atomic, stored before a write resolves, reread every second',
   },
   kv: {
-    section: '#workers-kv',
+    section: 'SERVERLESS.md#workers-kv',
     cells: { workerd: 'kv' },
     promises: 'not atomic, a minute or more late elsewhere, one write a second for a key',
   },

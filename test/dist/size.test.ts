@@ -43,6 +43,7 @@ for (const name of [
   'storage/memory',
   'storage/postgres',
   'storage/redis',
+  'storage/upstash',
   'storage/sqlite',
   'storage/kv',
   'storage/durable-object',

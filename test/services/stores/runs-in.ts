@@ -8,7 +8,9 @@ import { SkipSignal } from '../../runner/registry.ts'
 import { temporaryFolder } from '../../storage/support/folder.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { startPostgres } from '../postgres-server.ts'
+import { openClient } from '../redis-clients.ts'
 import { findRedis } from '../redis-server.ts'
+import { startUpstash } from '../upstash-server.ts'
 import type { Declared, Reported } from './report.ts'
 
 /** A process that runs elsewhere: its output, and the function that ends it. */
@@ -57,13 +59,16 @@ export async function storesRunBy(runtime: Runtime, command: string, ...args: st
   const program = join(folder.path, 'program.mjs')
   await bundle('program.ts', { outfile: program, platform: 'node', external: ['bun:sqlite'] })
   const redis = await found(findRedis)
+  const upstash = await found(() => startUpstashOver(redis))
   const postgres = await found(startPostgres)
   const missing = new Map<string, string>()
   if (redis.missing) missing.set('redis', redis.missing)
+  if (upstash.missing) missing.set('upstash', upstash.missing)
   if (postgres.missing) missing.set('postgres', postgres.missing)
-  const servers = { redis: redis.url, postgres: postgres.url }
+  const servers = { redis: redis.url, postgres: postgres.url, upstash: upstash.url }
 
   async function end(): Promise<void> {
+    await upstash.remove()
     await redis.remove()
     await postgres.remove()
     await folder.remove()
@@ -168,13 +173,27 @@ function startProgram(command: string, args: string[]): Run {
   }
 }
 
+/** Upstash's REST API over a Redis; skips with the reason why there is no Redis. */
+export async function startUpstashOver({ url, missing }: Server & { missing?: string }): Promise<Server> {
+  if (missing) throw new SkipSignal(missing)
+  const client = await openClient('ioredis', url)
+  const server = await startUpstash(client)
+  return {
+    url: server.url,
+    async remove() {
+      await server.close()
+      client.end()
+    },
+  }
+}
+
 interface Server {
   url: string
   remove(): Promise<void>
 }
 
 /** A server, or why there is none. */
-async function found(start: () => Promise<Server>): Promise<Server & { missing?: string }> {
+export async function found(start: () => Promise<Server>): Promise<Server & { missing?: string }> {
   return start().catch((error: unknown) => {
     if (error instanceof SkipSignal) return { url: '', remove: async () => {}, missing: error.message }
     throw error

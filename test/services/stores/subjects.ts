@@ -11,6 +11,7 @@ import { temporaryFolder } from '../../storage/support/folder.ts'
 import { suite } from '../../support/suite.ts'
 import { openClient } from '../redis-clients.ts'
 import { redisConformance } from '../redis-conformance.ts'
+import { upstashConformance } from '../upstash-conformance.ts'
 import { denoKvTests } from './deno-kv.ts'
 import type { Subject } from './report.ts'
 
@@ -18,6 +19,8 @@ import type { Subject } from './report.ts'
 export interface Servers {
   redis: string
   postgres: string
+  /** Upstash's REST API over that Redis. */
+  upstash: string
 }
 
 /** From the root, where tests run: the program is bundled elsewhere. */
@@ -56,6 +59,8 @@ export const subjectsOn = (servers: Servers): Record<string, Subject> => ({
   },
 
   redis: () => redisConformance(() => openClient('redis', servers.redis)),
+
+  upstash: () => upstashConformance(servers.upstash),
 
   postgres() {
     const { Pool } = require('pg') as { Pool: new (options: object) => PostgresPool & { end(): Promise<void> } }

@@ -6,6 +6,7 @@ import {
 import { type KvNamespace, kvStorage } from '../../../adapters/storage/kv.ts'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { type SqliteDatabase, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
+import { upstashConformance } from '../upstash-conformance.ts'
 import { reportSuites, type Subject } from './report.ts'
 
 /* A Worker that reports the suites of the stores of Workers. The body of a request: their names, in JSON. */
@@ -14,6 +15,8 @@ interface Env {
   KV: KvNamespace
   DB: SqliteDatabase
   STORE: DurableObjectNamespace
+  /** The URL of Upstash's REST API. */
+  UPSTASH: string
 }
 
 /** An object whose clock a test moves; its alarm then goes off. */
@@ -32,7 +35,7 @@ export class SignalboxStore extends Store {
 
 let stores = 0
 
-function subjectsOn({ KV, DB, STORE }: Env): Record<string, Subject> {
+function subjectsOn({ KV, DB, STORE, UPSTASH }: Env): Record<string, Subject> {
   return {
     memory: () => ({
       create({ clock }) {
@@ -40,6 +43,8 @@ function subjectsOn({ KV, DB, STORE }: Env): Record<string, Subject> {
         return { storage, reopen: () => storage }
       },
     }),
+
+    upstash: () => upstashConformance(UPSTASH),
 
     kv: () => ({
       holdsDamage: true,

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Readable } from 'node:stream'
-import { bundle, storesRunIn } from './runs-in.ts'
+import { findRedis } from '../redis-server.ts'
+import { bundle, found, startUpstashOver, storesRunIn } from './runs-in.ts'
 
 interface Miniflare {
   dispatchFetch(url: string, init: RequestInit): Promise<Response>
@@ -12,18 +13,32 @@ const { Miniflare } = require('miniflare') as { Miniflare: MakesMiniflare }
 
 const contents = await bundle('worker.ts', { platform: 'node', conditions: ['workerd'], write: false })
 
-await storesRunIn('workerd', async (names) => {
-  const miniflare = new Miniflare({
-    modules: [{ type: 'ESModule', path: 'worker.mjs', contents }],
-    compatibilityDate: '2026-06-01',
-    compatibilityFlags: ['nodejs_compat'],
-    kvNamespaces: ['KV'],
-    d1Databases: ['DB'],
-    handleRuntimeStdio: (...outputs: Readable[]) => outputs.map((output) => output.resume()), // the dots of uvu
-    durableObjects: { STORE: { className: 'SignalboxStore', useSQLite: true } },
-  })
-  const body = JSON.stringify(names)
-  const response = await miniflare.dispatchFetch('https://stores/', { method: 'POST', body })
-  if (!response.body) throw new Error('there is nothing to read')
-  return { written: response.body.pipeThrough(new TextDecoderStream()), end: () => miniflare.dispose() }
-})
+const redis = await found(findRedis)
+const upstash = await found(() => startUpstashOver(redis))
+const missing = new Map(upstash.missing ? [['upstash', upstash.missing]] : [])
+
+await storesRunIn(
+  'workerd',
+  async (names) => {
+    const miniflare = new Miniflare({
+      modules: [{ type: 'ESModule', path: 'worker.mjs', contents }],
+      compatibilityDate: '2026-06-01',
+      compatibilityFlags: ['nodejs_compat'],
+      kvNamespaces: ['KV'],
+      d1Databases: ['DB'],
+      bindings: { UPSTASH: upstash.url },
+      handleRuntimeStdio: (...outputs: Readable[]) => outputs.map((output) => output.resume()), // the dots of uvu
+      durableObjects: { STORE: { className: 'SignalboxStore', useSQLite: true } },
+    })
+    const body = JSON.stringify(names)
+    const response = await miniflare.dispatchFetch('https://stores/', { method: 'POST', body })
+    if (!response.body) throw new Error('there is nothing to read')
+    const end = async () => {
+      await miniflare.dispose()
+      await upstash.remove()
+      await redis.remove()
+    }
+    return { written: response.body.pipeThrough(new TextDecoderStream()), end }
+  },
+  missing,
+)

@@ -1,0 +1,225 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { upstashStorage } from '../../adapters/storage/upstash.ts'
+import { createGateway } from '../../src/index.ts'
+import { storageConformance } from '../conformance/storage.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { openClient } from './redis-clients.ts'
+import { findRedis } from './redis-server.ts'
+import { newPrefix, TOKEN, upstashConformance } from './upstash-conformance.ts'
+import { startUpstash } from './upstash-server.ts'
+
+if (!existsSync(new URL('node_modules/@upstash/redis', import.meta.url)))
+  skip('services: the clients are not installed')
+
+const redis = await findRedis()
+const client = await openClient('ioredis', redis.url)
+const server = await startUpstash(client)
+
+const open = (prefix = newPrefix()) => upstashStorage({ url: server.url, token: TOKEN, prefix })
+
+storageConformance('upstash', upstashConformance(server.url))
+
+const test = suite('upstash')
+
+test.after(async () => {
+  await server.close()
+  client.end()
+  await redis.remove()
+})
+
+test.before.each(() => {
+  server.faults = []
+})
+
+test("Upstash's own client reads replies of the front, plain and encoded, and its errors", async () => {
+  const { Redis } = createRequire(import.meta.url)('./node_modules/@upstash/redis') as {
+    Redis: new (
+      options: object,
+    ) => {
+      set(key: string, value: string): Promise<unknown>
+      get(key: string): Promise<unknown>
+      eval(script: string, keys: string[], args: string[]): Promise<unknown>
+      pipeline(): { set(key: string, value: string): unknown; get(key: string): unknown; exec(): Promise<unknown[]> }
+      multi(): { incr(key: string): unknown; exec(): Promise<unknown[]> }
+    }
+  }
+  for (const responseEncoding of ['base64', false]) {
+    const upstash = new Redis({ url: server.url, token: TOKEN, responseEncoding, automaticDeserialization: false })
+    assert.is(await upstash.set('front', 'ä ✓'), 'OK')
+    assert.is(await upstash.get('front'), 'ä ✓')
+    assert.equal(await upstash.eval('return { 1, ARGV[1], false }', ['front'], ['b']), [1, 'b', null])
+    const pipeline = upstash.pipeline()
+    pipeline.set('front', '1')
+    pipeline.get('front')
+    assert.equal(await pipeline.exec(), ['OK', '1'])
+    const multi = upstash.multi()
+    multi.incr('front')
+    assert.equal(await multi.exec(), [2])
+    assert.match(
+      (await refusal(() => upstash.eval("return redis.error_reply('ERR on purpose')", [], []))).message,
+      /on purpose/,
+    )
+  }
+  const stranger = new Redis({ url: server.url, token: 'another' })
+  assert.match((await refusal(() => stranger.get('front'))).message, /WRONGPASS/)
+})
+
+test('each read, conditional write, and increment is one request, also as the first one after a list', async () => {
+  const storage = open()
+  const count = async (work: () => Promise<unknown>) => {
+    const before = server.requests
+    await work()
+    return server.requests - before
+  }
+  assert.is(await count(() => storage.list('')), 1)
+  assert.is(await count(() => storage.set('a', '1', { ifVersion: null })), 1)
+  assert.is(await count(() => storage.increment('b', 2)), 1)
+  assert.is(await count(() => storage.get('a')), 1)
+  assert.is(await count(() => storage.list('')), 1)
+  assert.is(await count(() => storage.delete('a')), 1)
+})
+
+test('a cold store writes after at most two requests', async () => {
+  const storage = open()
+  const before = server.requests
+  assert.is(await storage.increment('count', 1), 1)
+  assert.ok(server.requests - before <= 2)
+})
+
+test('of 100 concurrent writes of a key by 8 clients, one wins each time, and 10,000 increments are exact', {
+  timeoutMs: 180_000,
+}, async () => {
+  const prefix = newPrefix()
+  const clients = Array.from({ length: 8 }, () => open(prefix))
+  const byEach = <T>(count: number, work: (client: (typeof clients)[number], at: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, at) => work(clients[at % 8] ?? open(prefix), at)))
+  for (let round = 0; round < 10; round++) {
+    const wins = await byEach(100, (client, at) => client.set(`race ${round}`, String(at), { ifVersion: null }))
+    assert.is(wins.filter(Boolean).length, 1)
+  }
+  for (let round = 0; round < 100; round++) await byEach(100, (client) => client.increment('sum', 1))
+  assert.is((await open(prefix).get('sum'))?.value, '10000')
+})
+
+for (const fault of ['cut before', 'cut after', 'busy', 'down', 'html'] as const)
+  test(`a write happens once if the network fails by "${fault}"`, async () => {
+    const storage = open()
+    await storage.list('')
+    server.faults = [fault, fault]
+    assert.is(await storage.increment('count', 3), 3)
+    server.faults = [fault]
+    assert.ok(await storage.set('a', '1', { ifVersion: null }))
+    server.faults = [fault]
+    assert.is(await storage.delete('a'), true)
+    assert.is((await storage.get('count'))?.value, '3')
+  })
+
+test('a request that gets no response is sent again', async () => {
+  const storage = open()
+  await storage.list('')
+  server.faults = ['stall']
+  assert.is(await storage.increment('count', 1), 1)
+})
+
+test('a service that stays away ends in STORAGE_UNREACHABLE within seconds, and then sooner', async () => {
+  const storage = open()
+  server.faults = Array.from({ length: 100 }, () => 'down')
+  const timed = async () => {
+    const startedAt = performance.now()
+    assert.is((await refusal(() => storage.get('a'))).code, 'STORAGE_UNREACHABLE')
+    return performance.now() - startedAt
+  }
+  assert.ok((await timed()) < 4_500)
+  assert.ok((await timed()) < 1_500)
+  server.faults = []
+  assert.is(await storage.get('a'), undefined)
+})
+
+test('a wrong token is reported at once with the names of the variables, and without the token', async () => {
+  const storage = upstashStorage({ url: server.url, token: 'a wrong token' })
+  const before = server.requests
+  const error = await refusal(() => storage.get('a'))
+  assert.is(error.code, 'STORAGE_UNREADABLE')
+  assert.match(error.message, /UPSTASH_REDIS_REST_TOKEN/)
+  assert.not.match(error.message, /a wrong token/)
+  assert.is(server.requests - before, 1)
+})
+
+test('a value over the limit is rejected, and the old one stays', async () => {
+  const storage = open()
+  await storage.set('a', 'old')
+  assert.is((await refusal(() => storage.set('a', 'x'.repeat(900_001)))).code, 'STORAGE_TOO_LARGE')
+  assert.is((await storage.get('a'))?.value, 'old')
+  assert.ok(await storage.set('a', 'x'.repeat(900_000)))
+})
+
+test("a client sends back the token of its latest write, so that a replica's reads include it", async () => {
+  const sent: Array<string | null> = []
+  const storage = upstashStorage({
+    ...{ url: server.url, token: TOKEN, prefix: `sync ${process.pid}` },
+    fetch: (url, init) => {
+      sent.push(new Headers(init?.headers).get('upstash-sync-token'))
+      return fetch(url, init)
+    },
+  })
+  await storage.set('a', '1')
+  await storage.get('a')
+  assert.is(sent[0], null)
+  assert.ok(sent.at(-1))
+})
+
+test('the environment names the database, and a missing or invalid option says what to set', () => {
+  assert.throws(() => upstashStorage(), /UPSTASH_REDIS_REST_URL/)
+  process.env.KV_REST_API_URL = server.url
+  process.env.KV_REST_API_TOKEN = TOKEN
+  try {
+    assert.ok(upstashStorage())
+  } finally {
+    delete process.env.KV_REST_API_URL
+    delete process.env.KV_REST_API_TOKEN
+  }
+  assert.throws(() => upstashStorage({ url: 'redis://x', token: TOKEN }), /https:/)
+  assert.throws(() => upstashStorage({ url: server.url, token: TOKEN, prefix: '{a}' }), /prefix/)
+  assert.throws(() => upstashStorage({ url: server.url, token: TOKEN, largestValueBytes: 10 }), /largestValueBytes/)
+  assert.throws(() => upstashStorage({ urls: 'x' } as object), /urls is not an option/)
+})
+
+test('gateways that share a database hold a limit exactly, with one cold instance per request', async () => {
+  const prefix = newPrefix()
+  const build = () =>
+    createGateway({
+      ...{ storage: open(prefix), secret: 'a secret of 32 characters or more', logger: false },
+      fetch: async () => Response.json(chatAnswer('Hello')),
+      connections: { openai: { apiKey: 'sk-test' } },
+    })
+  const first = build()
+  const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 5 } } })
+  await first.close()
+  const ask = async () => {
+    const gateway = build()
+    const response = await gateway.fetch(
+      new Request('http://localhost/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
+      }),
+    )
+    await response.text()
+    await gateway.close()
+    return response.status
+  }
+  const statuses = await Promise.all(Array.from({ length: 12 }, ask))
+  assert.is(statuses.filter((status) => status === 200).length, 5)
+  assert.is(statuses.filter((status) => status === 429).length, 7)
+})
+
+async function refusal(work: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+  try {
+    await work()
+  } catch (error) {
+    return Object(error)
+  }
+  throw new Error('it was accepted')
+}
