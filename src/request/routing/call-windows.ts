@@ -27,7 +27,7 @@ export interface CallOutcome {
 /** Counts calls and their failures within a sliding window. Keeps at most 5,000 subjects; the oldest are dropped first. */
 export interface CallWindows {
   /** Counts one call; `windowMs` is the length of the window for this subject. */
-  note(subject: CallSubject, call: CallOutcome): void
+  record(subject: CallSubject, call: CallOutcome): void
   getCounts(subject: CallSubject): CallCounts
   forget(subject: CallSubject): void
   /** Lists the subjects whose calls are counted. */
@@ -58,7 +58,7 @@ export function createCallWindows(now: () => number): CallWindows {
   const windows = new Map<string, CallWindow>()
 
   return {
-    note(subject, call) {
+    record(subject, call) {
       const { windowMs } = call
       const key = getKey(subject)
       let window = windows.get(key)
@@ -67,7 +67,7 @@ export function createCallWindows(now: () => number): CallWindows {
         window = new CallWindow(subject, windowMs)
         windows.set(key, window)
       }
-      window.note(now(), call)
+      window.record(now(), call)
     },
     getCounts: (subject) => windows.get(getKey(subject))?.getCounts(now()) ?? NO_CALLS,
     forget: (subject) => void windows.delete(getKey(subject)),
@@ -96,7 +96,7 @@ class CallWindow {
     this.windowMs = windowMs
   }
 
-  note(now: number, { failed, isRecount }: CallOutcome): void {
+  record(now: number, { failed, isRecount }: CallOutcome): void {
     this.#slideTo(now)
     const at = 2 * (this.#step % STEPS)
     if (!isRecount) this.#counts[at] = Number(this.#counts[at]) + 1

@@ -49,141 +49,142 @@ export interface ChooserDependencies {
   random: () => number
 }
 
-export function createChooser({
-  roundRobin,
-  affinity,
-  servedSessions,
-  measures,
-  random,
-}: ChooserDependencies): Chooser {
-  function findLikelyTarget(
-    entry: GroupEntry,
-    { getRepresentative, listTargets }: GroupReach,
-    isHealthy: IsHealthy,
-  ): RouteTarget | undefined {
-    const first = getRepresentative(entry)
-    return first && isHealthy(first) ? first : (find(listTargets(entry), isHealthy) ?? first)
+export function createChooser(dependencies: ChooserDependencies): Chooser {
+  const { roundRobin } = dependencies
+  return {
+    startSelection: (facts, health) => startSelection({ facts, isHealthy: createHealthCheck(health) }, dependencies),
+    previewSelection(facts, health) {
+      const turns = new Map<string, GroupTurn>() // a request that reaches the connections of a provider twice takes two turns
+      const request = { facts, isHealthy: createHealthCheck(health) }
+      async function peekTurn(group: Group, isUsable: (entry: GroupEntry) => boolean) {
+        const turn = await roundRobin.peek(group, isUsable, turns.get(group.label))
+        turns.set(group.label, turn)
+        return turn
+      }
+      return createSelect(request, peekTurn, dependencies)
+    },
   }
+}
 
-  /** Sums the in-flight requests to all targets of an entry. */
-  function getEntryLoad(entry: GroupEntry, { listTargets }: GroupReach): number {
-    let load = 0
-    for (const target of new Set(listTargets(entry))) load += measures.getLoad(target)
-    return load
-  }
+/** Starts the selection for one request, which takes turns and counts as load. */
+function startSelection(request: SelectionRequest, dependencies: ChooserDependencies): GroupSelection {
+  const { facts, isHealthy } = request
+  const { roundRobin, affinity, servedSessions, measures } = dependencies
+  let reservedCalls: RunningCall[] = []
+  const turns = new Map<string, { group: Group; turn: GroupTurn }>()
 
-  /** Creates the function that orders a group's entries. `onChosen` is called with each choice, before another request chooses. */
-  function createSelect(
-    { facts, isHealthy }: SelectionRequest,
-    takeTurn: RoundRobin['take'],
-    onChosen?: OnChosen,
-  ): Select {
-    return async (group, groupReach) => {
+  /** Counts the choice as load immediately. Otherwise all requests of a burst would find the same target idle. */
+  function reserve(group: Group, { entries, turn }: GroupOrder, groupReach: GroupReach) {
+    if (turn) {
       const { label } = group
-      const { order, needs } = getStrategy(group.strategy)
-      if (facts.functions) await facts.functions.evaluate(group)
-      const meetsCondition = (entry: GroupEntry) => findUnmetPart(facts, entry) === undefined
-      const isUsable = (entry: GroupEntry) =>
-        meetsCondition(entry) && find(groupReach.listTargets(entry), isHealthy) !== undefined
-      const session = getSession(group, facts)
-
-      function createGroupOrder(turn: GroupTurn | undefined, pin: string | undefined): GroupOrder {
-        const inputs: StrategyInputs = {
-          random,
-          turn: turn?.index ?? 0,
-          label,
-          session,
-          pin,
-          getCost: groupReach.getCost,
-          getLatency: (entry) =>
-            mapDefined(findLikelyTarget(entry, groupReach, isHealthy), (target) =>
-              measures.getAverage(target, facts.stream),
-            ),
-          getLoad: (entry) => getEntryLoad(entry, groupReach),
-        }
-        const entries = order(group.entries.filter(meetsCondition), inputs)
-        const groupOrder: GroupOrder = turn ? { entries, inputs, turn } : { entries, inputs }
-        onChosen?.(group, groupOrder, groupReach)
-        return groupOrder
-      }
-
-      const turn = needs === 'turn' ? await takeTurn(group, isUsable) : undefined
-      const pin = session !== '' ? await affinity.getEntryName(group, { owner: facts.owner, session }) : undefined
-      if (needs === 'measures') await measures.refresh()
-      return createGroupOrder(turn, pin)
+      turns.set(label, { group, turn: roundRobin.join(turns.get(label)?.turn, turn) })
+    }
+    if (!getStrategy(group.strategy).reservesLoad) return
+    for (const entry of entries) {
+      const target = findLikelyTarget(entry, groupReach, isHealthy)
+      if (target && isHealthy(target)) return void reservedCalls.push(measures.begin(target, facts.stream))
     }
   }
 
-  function startSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): GroupSelection {
-    const isHealthy = createHealthCheck(health)
-    let reservedCalls: RunningCall[] = []
-    const turns = new Map<string, { group: Group; turn: GroupTurn }>()
+  const choose = createSelect(request, roundRobin.take, dependencies, reserve)
 
-    /** Counts the choice as load immediately. Otherwise all requests of a burst would find the same target idle. */
-    function reserve(group: Group, { entries, turn }: GroupOrder, groupReach: GroupReach) {
-      if (turn) {
-        const { label } = group
-        turns.set(label, { group, turn: roundRobin.join(turns.get(label)?.turn, turn) })
-      }
-      if (!getStrategy(group.strategy).reservesLoad) return
-      for (const entry of entries) {
-        const target = findLikelyTarget(entry, groupReach, isHealthy)
-        if (target && isHealthy(target)) return void reservedCalls.push(measures.begin(target, facts.stream))
-      }
-    }
-
-    const choose = createSelect({ facts, isHealthy }, roundRobin.take, reserve)
-
-    function releaseLoad() {
-      for (const call of reservedCalls) call.end()
-      reservedCalls = []
-    }
-
-    return {
-      select(group, groupReach) {
-        if (getStrategy(group.strategy).reservesLoad) releaseLoad() // the request must not count as load in its own choice
-        return choose(group, groupReach)
-      },
-      releaseLoad,
-      async settle(route, failed) {
-        for (let choice = route?.via; choice; choice = choice.before) {
-          const { group, order, entry } = choice
-          if (order.turn) await roundRobin.settle(group, entry, order.turn)
-          turns.delete(group.label)
-          const [home] = order.entries
-          const isMoved = entry !== home && failed.some(({ via }) => leadsThrough(via, order, home))
-          const session = getSession(group, facts)
-          if (session === '') continue
-          const owned = { owner: facts.owner, session }
-          if (route) servedSessions.note(group, owned, route.target.connection.id)
-          if (isMoved) await affinity.moveSession(group, owned, entry)
-        }
-        for (const { group, turn } of turns.values()) await roundRobin.settle(group, undefined, turn)
-      },
-      isPinned({ target, via }) {
-        for (let choice = via; choice; choice = choice.before) {
-          const { group, order, entry } = choice
-          const session = getSession(group, facts)
-          if (session === '') continue
-          const owned = { owner: facts.owner, session }
-          if (order.inputs.pin === entry.name || servedSessions.isServedBy(group, owned, target.connection.id))
-            return true
-        }
-        return false
-      },
-    }
+  function releaseLoad() {
+    for (const call of reservedCalls) call.end()
+    reservedCalls = []
   }
 
-  function previewSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): Select {
-    const turns = new Map<string, GroupTurn>() // a request that reaches the connections of a provider twice takes two turns
-    return createSelect({ facts, isHealthy: createHealthCheck(health) }, async (group, isUsable) => {
-      const turn = await roundRobin.peek(group, isUsable, turns.get(group.label))
-      turns.set(group.label, turn)
-      return turn
-    })
+  return {
+    select(group, groupReach) {
+      if (getStrategy(group.strategy).reservesLoad) releaseLoad() // the request must not count as load in its own choice
+      return choose(group, groupReach)
+    },
+    releaseLoad,
+    async settle(route, failed) {
+      for (let choice = route?.via; choice; choice = choice.before) {
+        const { group, order, entry } = choice
+        if (order.turn) await roundRobin.settle(group, entry, order.turn)
+        turns.delete(group.label)
+        const [home] = order.entries
+        const isMoved = entry !== home && failed.some(({ via }) => leadsThrough(via, order, home))
+        const session = getSession(group, facts)
+        if (session === '') continue
+        const owned = { owner: facts.owner, session }
+        if (route) servedSessions.record(group, owned, route.target.connection.id)
+        if (isMoved) await affinity.moveSession(group, owned, entry)
+      }
+      for (const { group, turn } of turns.values()) await roundRobin.settle(group, undefined, turn)
+    },
+    isPinned({ target, via }) {
+      for (let choice = via; choice; choice = choice.before) {
+        const { group, order, entry } = choice
+        const session = getSession(group, facts)
+        if (session === '') continue
+        const owned = { owner: facts.owner, session }
+        if (order.inputs.pin === entry.name || servedSessions.isServedBy(group, owned, target.connection.id))
+          return true
+      }
+      return false
+    },
   }
+}
 
-  return { startSelection, previewSelection }
+/** Creates the function that orders a group's entries. `onChosen` is called with each choice, before another request chooses. */
+function createSelect(
+  { facts, isHealthy }: SelectionRequest,
+  takeTurn: RoundRobin['take'],
+  { affinity, measures, random }: ChooserDependencies,
+  onChosen?: OnChosen,
+): Select {
+  return async (group, groupReach) => {
+    const { label } = group
+    const { order, needs } = getStrategy(group.strategy)
+    if (facts.functions) await facts.functions.evaluate(group)
+    const meetsCondition = (entry: GroupEntry) => findUnmetPart(facts, entry) === undefined
+    const isUsable = (entry: GroupEntry) =>
+      meetsCondition(entry) && find(groupReach.listTargets(entry), isHealthy) !== undefined
+    const session = getSession(group, facts)
+
+    function createGroupOrder(turn: GroupTurn | undefined, pin: string | undefined): GroupOrder {
+      const inputs: StrategyInputs = {
+        random,
+        turn: turn?.index ?? 0,
+        label,
+        session,
+        pin,
+        getCost: groupReach.getCost,
+        getLatency: (entry) =>
+          mapDefined(findLikelyTarget(entry, groupReach, isHealthy), (target) =>
+            measures.getAverage(target, facts.stream),
+          ),
+        getLoad: (entry) => getEntryLoad(entry, groupReach, measures),
+      }
+      const entries = order(group.entries.filter(meetsCondition), inputs)
+      const groupOrder: GroupOrder = turn ? { entries, inputs, turn } : { entries, inputs }
+      onChosen?.(group, groupOrder, groupReach)
+      return groupOrder
+    }
+
+    const turn = needs === 'turn' ? await takeTurn(group, isUsable) : undefined
+    const pin = session !== '' ? await affinity.getEntryName(group, { owner: facts.owner, session }) : undefined
+    if (needs === 'measures') await measures.refresh()
+    return createGroupOrder(turn, pin)
+  }
+}
+
+function findLikelyTarget(
+  entry: GroupEntry,
+  { getRepresentative, listTargets }: GroupReach,
+  isHealthy: IsHealthy,
+): RouteTarget | undefined {
+  const first = getRepresentative(entry)
+  return first && isHealthy(first) ? first : (find(listTargets(entry), isHealthy) ?? first)
+}
+
+/** Sums the in-flight requests to all targets of an entry. */
+function getEntryLoad(entry: GroupEntry, { listTargets }: GroupReach, measures: Measures): number {
+  let load = 0
+  for (const target of new Set(listTargets(entry))) load += measures.getLoad(target)
+  return load
 }
 
 /** Returns the request's session if the group chooses by it, otherwise an empty string. */
@@ -211,10 +212,10 @@ function leadsThrough(way: GroupChoice | undefined, order: GroupOrder, entry: Gr
   return false
 }
 
-const mapDefined = <T, R>(value: T | undefined, question: (value: T) => R): R | undefined =>
-  value === undefined ? undefined : question(value)
+const mapDefined = <T, R>(value: T | undefined, map: (value: T) => R): R | undefined =>
+  value === undefined ? undefined : map(value)
 
-function find<T>(values: Iterable<T>, is: (value: T) => unknown): T | undefined {
-  for (const value of values) if (is(value)) return value
+function find<T>(values: Iterable<T>, matches: (value: T) => unknown): T | undefined {
+  for (const value of values) if (matches(value)) return value
   return undefined
 }

@@ -99,61 +99,26 @@ export interface CooldownDependencies {
 }
 
 /** Creates the cooldowns for requests under the given terms. */
-export function createCooldowns(
-  { combo, ...terms }: ScopedTerms,
-  { clock, random, records, windows, nextOrder }: CooldownDependencies,
-): Cooldowns {
+export function createCooldowns({ combo, ...terms }: ScopedTerms, dependencies: CooldownDependencies): Cooldowns {
+  const { records, windows } = dependencies
   const { windowMs } = terms
   const backOffOfTerms: BackOff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }
   const backOffOfProviders: BackOff = { ...backOffOfTerms, maxMs: Math.min(backOffOfTerms.maxMs, PROVIDER_MAX_MS) }
 
   /** Counts a call at all levels; `failedAt`: the levels at which it counts as a failure. */
-  function note(
+  function recordCall(
     target: HealthTarget,
     failedAt: Readonly<Partial<Record<HealthRecord['level'], boolean>>>,
     isRecount = false,
   ) {
     for (const level of levels)
-      windows.note({ target, level, combo }, { failed: failedAt[level] ?? false, isRecount, windowMs })
+      windows.record({ target, level, combo }, { failed: failedAt[level] ?? false, isRecount, windowMs })
   }
 
   const getCounts = (target: HealthTarget, level: HealthRecord['level']) => windows.getCounts({ target, level, combo })
 
-  /** `isEnough`: whether the failure starts a cooldown if none is active. */
-  function count(record: HealthRecord, failure: FailedCall, { backOff: times, isEnough }: CountOptions) {
-    const now = clock.now()
-    const requestedMs =
-      failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_REQUESTED_MS)
-    if (record.failures === 0) record.since = now
-    record.failures += 1
-    const { retryAt } = record
-    const isActive = retryAt !== undefined && (retryAt > now || record.probing || isNewer(record, failure.began))
-    if (isActive) {
-      if (requestedMs !== undefined) extendCooldown(record, requestedMs, failure)
-      return
-    }
-    record.reason = failure.class
-    record.message = failure.message.slice(0, MAX_MESSAGE)
-    if (retryAt === undefined && !isEnough && !requestedMs) return
-    record.times += 1
-    const ms = isWaitUsed(requestedMs, times, record)
-      ? requestedMs
-      : Math.ceil(getBackOffMs(times, record) * (1 + JITTER * random()))
-    extendCooldown(record, ms, failure)
-  }
-
-  /** Starts or extends a cooldown, but never shortens one. */
-  function extendCooldown(record: HealthRecord, ms: number, failure: HealthFailure) {
-    const now = clock.now()
-    const until = now + Math.ceil(ms)
-    if (record.retryAt !== undefined && until <= Math.max(now, record.retryAt)) return
-    record.retryAt = until
-    record.isRequestedWait = failure.retryAfterMs !== undefined
-    record.isCertain = isConclusive(failure) || failureRules[failure.class].cooldown?.starts === 'at-once'
-    record.cooledIn = nextOrder()
-    record.reason = failure.class
-    record.message = failure.message.slice(0, MAX_MESSAGE)
-  }
+  const count = (record: HealthRecord, failure: FailedCall, options: CountOptions) =>
+    countFailure(record, failure, options, dependencies)
 
   /**
    * Counts a 403 without a reason, which may concern the key or one client's prompt. It counts against the key if several clients get it, each with
@@ -192,10 +157,10 @@ export function createCooldowns(
     fail(target, failure, rule) {
       const level = failure.level ?? rule.level
       const isNetwork = failure.class === 'network'
-      const isWide = failureRules[failure.class].isOfProvider === true
+      const isWide = failureRules[failure.class].affectsProvider === true
       // Clients may send any name: models that do not exist must not replace the counts of others.
       if (failure.class !== 'model-not-found')
-        note(
+        recordCall(
           target,
           { model: true, connection: isNetwork || level === 'connection', provider: isWide },
           failure.isCounted,
@@ -212,12 +177,12 @@ export function createCooldowns(
     },
     breakOff(target, failure) {
       const { isCounted: isRecount = false } = failure
-      windows.note({ target, level: 'model', combo }, { failed: true, isRecount, windowMs })
+      windows.record({ target, level: 'model', combo }, { failed: true, isRecount, windowMs })
       const record = records.getRecord(target, 'model', combo)
       record.isCut = true
       count(record, failure, { backOff: backOffOfTerms, isEnough: isFailing(getCounts(target, 'model'), terms) })
     },
-    succeed: (target) => note(target, NONE),
+    succeed: (target) => recordCall(target, NONE),
     forget(record, target) {
       records.forget(record)
       if (record.retryAt === undefined) return
@@ -226,12 +191,48 @@ export function createCooldowns(
   }
 }
 
-interface CountOptions {
-  backOff: BackOff
-  isEnough: boolean
-}
-
 /** The levels, broadest first. */
 const levels = ['provider', 'connection', 'model'] as const
 
 const NONE = {}
+
+interface CountOptions {
+  backOff: BackOff
+  /** Whether the failure starts a cooldown if none is active. */
+  isEnough: boolean
+}
+
+/** Counts a failure in a record, and starts or extends its cooldown, but never shortens one. */
+function countFailure(
+  record: HealthRecord,
+  failure: FailedCall,
+  { backOff, isEnough }: CountOptions,
+  { clock, random, nextOrder }: CooldownDependencies,
+): void {
+  const now = clock.now()
+  const { retryAfterMs } = failure
+  const requestedMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, MAX_REQUESTED_MS)
+  const cause: Pick<HealthRecord, 'reason' | 'message'> = {
+    reason: failure.class,
+    message: failure.message.slice(0, MAX_MESSAGE),
+  }
+  if (record.failures === 0) record.since = now
+  record.failures += 1
+  const { retryAt } = record
+  const isActive = retryAt !== undefined && (retryAt > now || record.probing || isNewer(record, failure.began))
+  let ms = requestedMs
+  if (!isActive) {
+    Object.assign(record, cause)
+    if (retryAt === undefined && !isEnough && !requestedMs) return
+    record.times += 1
+    if (!isWaitUsed(ms, backOff, record)) ms = getBackOffMs(backOff, record) * (1 + JITTER * random())
+  }
+  if (ms === undefined) return
+  const until = now + Math.ceil(ms)
+  if (retryAt !== undefined && until <= Math.max(now, retryAt)) return
+  Object.assign(record, cause)
+  record.retryAt = until
+  record.isRequestedWait = retryAfterMs !== undefined
+  record.isCertain = isConclusive(failure) || failureRules[failure.class].cooldown?.starts === 'at-once'
+  record.cooledIn = nextOrder()
+}

@@ -51,7 +51,7 @@ interface FailureRule {
   /** Absent: such failures do not affect health. */
   cooldown?: CooldownRule
   /** Whether such failures count against the whole provider if several of its connections have them. */
-  isOfProvider?: true
+  affectsProvider?: true
   /** Whether no other call to the target will succeed before its cooldown is over. */
   isLasting?: true
   /** Whether the target may succeed once its cooldown is over, so that clients are told to retry then. */
@@ -70,10 +70,10 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
     cooldown: { level: 'connection', starts: 'at-once', baseMs: SECOND, maxMs: MINUTE },
     isOverInTime: true,
   },
-  server: { fault: 'provider', cooldown: sporadicCooldown, isOfProvider: true, isOverInTime: true },
+  server: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
   // An unreachable address is reported with `isCertain`, and as a failure of the connection.
-  network: { fault: 'provider', cooldown: sporadicCooldown, isOfProvider: true, isOverInTime: true },
-  timeout: { fault: 'provider', cooldown: sporadicCooldown, isOfProvider: true, isOverInTime: true },
+  network: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
+  timeout: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
   content: { fault: 'provider', cooldown: sporadicCooldown, isOverInTime: true },
   filtered: { fault: 'model' },
   schema: { fault: 'model' },

@@ -30,7 +30,7 @@ export const createSessionAffinity = (state: SharedState): SessionAffinity => ({
 /** The connections that last served each session on this instance, because a draining connection keeps its sessions. */
 export interface ServedSessions {
   isServedBy(group: Group, session: OwnedSession, connectionId: string): boolean
-  note(group: Group, session: OwnedSession, connectionId: string): void
+  record(group: Group, session: OwnedSession, connectionId: string): void
 }
 
 /** The maximum number of sessions; the oldest are dropped first. */
@@ -44,7 +44,7 @@ export function createServedSessions(clock: Clock): ServedSessions {
       const known = sessions.get(getKey(group, session))
       return known?.connectionId === connectionId && known.until > clock.now()
     },
-    note(group, session, connectionId) {
+    record(group, session, connectionId) {
       const key = getKey(group, session)
       if (!sessions.delete(key)) evictOldest(sessions, MAX_SESSIONS)
       sessions.set(key, { connectionId, until: clock.now() + TTL_MS }) // now the newest
