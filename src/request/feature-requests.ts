@@ -161,11 +161,11 @@ export function serveWithSteps(
   steps: readonly CallStep[],
   { served, request, answer }: StepDependencies,
 ): Promise<Reply> {
-  async function runStepsFrom(index: number, present: ModelRequest): Promise<Reply> {
+  async function runStepsFrom(index: number, current: ModelRequest): Promise<Reply> {
     const step = steps[index]
-    if (!step) return answer(present)
-    return step(new CallRequest(served, present), (change) =>
-      runStepsFrom(index + 1, change ? changeCall(present, change) : present),
+    if (!step) return answer(current)
+    return step(new CallRequest(served, current), (change) =>
+      runStepsFrom(index + 1, change ? changeCall(current, change) : current),
     )
   }
 

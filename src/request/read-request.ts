@@ -13,34 +13,10 @@ import type { ServedRequest } from './steps.ts'
 
 /** Reads a model request, and finds the rules for its model. Rejects with the error that the client gets. */
 export async function readRequest(served: ServedRequest, context: PipelineContext): Promise<ModelRequest> {
-  const { exchange, route: endpoint, caller, log, pathModel } = served
+  const { exchange, route: endpoint, caller, log } = served
   const { client } = log
   client.checkTimeout()
-  checkMediaType(exchange, served)
-  const { bodyLimit = 'maxBodyBytes' } = endpoint
-  const isForm = endpoint.bodyType === 'form' && isMultipart(exchange.header('content-type'))
-  const sizeInBase64 = isForm ? undefined : endpoint.getBase64Size
-  const maxBodyBytes = context.limits[bodyLimit]
-  const maxBytes = sizeInBase64 ? Math.ceil(maxBodyBytes / 3) * 4 + MAX_FIELD_BYTES : maxBodyBytes
-  const createTooLargeError = (headers: Readonly<Record<string, string>> = {}) =>
-    gatewayError('PAYLOAD_TOO_LARGE', {
-      message: `${sizeInBase64 ? "The request's files are" : 'The request body is'} larger than ${maxBodyBytes} bytes. Send less, or ask the operator of this gateway to raise limits.${bodyLimit}.`,
-      headers,
-    })
-  let bytes: Uint8Array
-  try {
-    bytes = await readTimedBody(exchange, { maxBytes, time: context.bodyTime, scope: client.scope })
-  } catch (thrown) {
-    if (bodyLimit === 'maxBodyBytes' || !isGatewayError(thrown, 'PAYLOAD_TOO_LARGE')) throw thrown
-    throw createTooLargeError(thrown.headers)
-  }
-  const routeFields = readRouteFields(endpoint, pathModel, (name) => exchange.header(name))
-  const read =
-    endpoint.bodyType === 'json'
-      ? parseModelCall(bytes, endpoint, routeFields)
-      : await readers[endpoint.bodyType](bytes, endpoint, { routeFields, contentType: exchange.header('content-type') })
-  const files = read.form?.filter((part) => 'bytes' in part)
-  if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > maxBodyBytes + 2) throw createTooLargeError() // base64 is padded
+  const read = await readBody(served, context)
   log.recordRead(read)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
@@ -73,6 +49,37 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     owner: caller.owner,
     ...(format.describesAttempts && { describe: (await loadResponseFacts()).createResponseDescriber(log, table) }),
   }
+}
+
+/** Reads the model call from the body. Rejects with `PAYLOAD_TOO_LARGE` if the body, or its files, are too large for the endpoint. */
+async function readBody(served: ServedRequest, context: PipelineContext): Promise<ModelCall> {
+  const { exchange, route: endpoint, log, pathModel } = served
+  checkMediaType(exchange, served)
+  const { bodyLimit = 'maxBodyBytes' } = endpoint
+  const isForm = endpoint.bodyType === 'form' && isMultipart(exchange.header('content-type'))
+  const getBase64Size = isForm ? undefined : endpoint.getBase64Size
+  const maxBodyBytes = context.limits[bodyLimit]
+  const maxBytes = getBase64Size ? Math.ceil(maxBodyBytes / 3) * 4 + MAX_FIELD_BYTES : maxBodyBytes
+  const createTooLargeError = (headers: Readonly<Record<string, string>> = {}) =>
+    gatewayError('PAYLOAD_TOO_LARGE', {
+      message: `${getBase64Size ? "The request's files are" : 'The request body is'} larger than ${maxBodyBytes} bytes. Send less, or ask the operator of this gateway to raise limits.${bodyLimit}.`,
+      headers,
+    })
+  let bytes: Uint8Array
+  try {
+    bytes = await readTimedBody(exchange, { maxBytes, time: context.bodyTime, scope: log.client.scope })
+  } catch (thrown) {
+    if (bodyLimit === 'maxBodyBytes' || !isGatewayError(thrown, 'PAYLOAD_TOO_LARGE')) throw thrown
+    throw createTooLargeError(thrown.headers)
+  }
+  const routeFields = readRouteFields(endpoint, pathModel, (name) => exchange.header(name))
+  const call =
+    endpoint.bodyType === 'json'
+      ? parseModelCall(bytes, endpoint, routeFields)
+      : await readers[endpoint.bodyType](bytes, endpoint, { routeFields, contentType: exchange.header('content-type') })
+  const files = call.form?.filter((part) => 'bytes' in part)
+  if (getBase64Size && getBase64Size(call.body, files ?? []) > maxBodyBytes + 2) throw createTooLargeError() // base64 is padded
+  return call
 }
 
 /** Returns whether a request brings its own terms: in a header, or in gateway options. */

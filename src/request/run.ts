@@ -41,7 +41,7 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
     ) {
       const hedge = createHedge(request, attempt.route, {
         next: () => createNextAttempt(request, targets, { isHedge: true }),
-        note: (outcome) => targets.recordOutcome(outcome),
+        recordOutcome: (outcome) => targets.recordOutcome(outcome),
       })
       const outcome = hedge ? await (await loadHedging()).runHedged(attempt, hedge) : await attempt.run()
       if (outcome.kind !== 'answered') {

@@ -137,14 +137,14 @@ export function runAttemptSteps(
   attempt: AttemptControls,
   { settled, onError }: { settled(): Promise<AttemptRecord>; onError(error: unknown): void },
 ): Promise<void> {
-  return new Promise((pass, refuse) => {
+  return new Promise((resolve, reject) => {
     let isDecided = false
 
     async function runStepsFrom(index: number): Promise<AttemptRecord> {
       const step = steps[index]
       if (!step) {
         isDecided = true
-        pass()
+        resolve()
         return settled()
       }
       let rest: Promise<AttemptRecord> | undefined
@@ -152,7 +152,7 @@ export function runAttemptSteps(
         await step(attempt, () => (rest ??= runStepsFrom(index + 1)))
       } catch (thrown) {
         if (isDecided) onError(thrown)
-        else refuse(thrown)
+        else reject(thrown)
         isDecided = true
       }
       return rest ?? (isDecided ? settled() : runStepsFrom(index + 1)) // a step that rejects nothing need not call `next`

@@ -17,7 +17,7 @@ export class AttemptTerms implements AttemptControls {
   checkCall: ((call: EncodedCall) => void) | undefined = undefined
   checkFollowUp: ((spending: Spending | undefined) => Promise<void>) | undefined = undefined
   /** Whether a step has rejected the whole request. */
-  refusesRequest = false
+  rejectsRequest = false
   readonly #log: AttemptLog
 
   constructor(request: ModelRequest, target: RouteTarget, log: AttemptLog) {
@@ -31,7 +31,7 @@ export class AttemptTerms implements AttemptControls {
   }
 
   failRequest(error: GatewayError): never {
-    this.refusesRequest = true
+    this.rejectsRequest = true
     throw error
   }
 

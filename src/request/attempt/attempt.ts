@@ -39,7 +39,7 @@ export class Attempt {
   #onCalled: () => void = () => {}
   #hasStarted = false // its credential is available, and its provider is called next
 
-  /** `onBegun`: called when neither a step nor the target's format has rejected the request. */
+  /** `onStart`: called when neither a step nor the target's format has rejected the request. */
   constructor(request: ModelRequest, target: Target, { isHedge, onStart }: { isHedge: boolean; onStart(): void }) {
     this.route = target.route
     this.#request = request
@@ -84,7 +84,7 @@ export class Attempt {
     } catch (thrown) {
       if (client.scope.hasEnded) throw thrown
       if (!isGatewayError(thrown)) onError(thrown)
-      return this.#refuse(toGatewayError(thrown), terms.refusesRequest ? 'request' : 'target')
+      return this.#refuse(toGatewayError(thrown), terms.rejectsRequest ? 'request' : 'target')
     }
     return this.#make()
   }
@@ -97,21 +97,21 @@ export class Attempt {
 
   async #make(): Promise<Outcome> {
     const { client } = this.#request
-    const leave = (reason: unknown) => {
+    const stop = (reason: unknown) => {
       if (client.goneReason && this.#hasStarted) this.#log.recordCancel(client.goneReason) // immediately, because the request's record ends now and must include it
       this.#scope.end(reason)
     }
-    client.scope.add(leave)
+    client.scope.add(stop)
     try {
       const codec = await this.#encode()
       if ('scope' in codec) return codec
       this.#onStart()
       this.#log.recordStart(codec)
       const prepared = await this.#prepare(codec.request)
-      this.#raceWithEnd()
+      this.#throwIfEnded()
       this.#hasStarted = true
       const outcome = 'kind' in prepared ? this.#createFailedOutcome(prepared) : await this.#runCalls(prepared, codec)
-      this.#raceWithEnd()
+      this.#throwIfEnded()
       if (outcome.kind === 'answered') this.#log.recordAnswer(outcome.response.kind, outcome.response.head.status)
       else
         this.#log.recordFailure(outcome.failure, {
@@ -124,7 +124,7 @@ export class Attempt {
       this.#log.release()
       throw thrown
     } finally {
-      client.scope.remove(leave)
+      client.scope.remove(stop)
     }
   }
 
@@ -139,12 +139,12 @@ export class Attempt {
         ? encodeRequest(request, target)
         : encodeWithLimit(request, target, outputLimit))
     } catch (thrown) {
-      this.#raceWithEnd()
+      this.#throwIfEnded()
       const isUnsuitable = isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')
       if (isUnsuitable) return this.#refuse(thrown, 'format')
       throw thrown
     }
-    this.#raceWithEnd()
+    this.#throwIfEnded()
     try {
       checkCall?.({ findSurcharge: (pricedTier) => findSurcharge(codec, request.call.body, pricedTier) })
       return codec
@@ -153,7 +153,7 @@ export class Attempt {
     }
   }
 
-  #raceWithEnd(): void {
+  #throwIfEnded(): void {
     if (this.#scope.hasEnded) throw this.#scope.reason
   }
 
@@ -198,8 +198,8 @@ export class Attempt {
 
   /** Applies the response conditions of the combos on the path. */
   async #judge(received: ReceivedResponse | FailedResponse, codec: Codec) {
-    const { judgeResponse: judged } = await import('./judge.ts')
-    return judged(received, { request: this.#request, route: this.route, codec, log: this.#log })
+    const { judgeResponse } = await import('./judge.ts')
+    return judgeResponse(received, { request: this.#request, route: this.route, codec, log: this.#log })
   }
 
   /** Ends the request if the check of a further call rejects. */
@@ -217,8 +217,8 @@ export class Attempt {
     const usage = getUsage(received)
     const answer = received.kind === 'whole' ? received : received.empty
     if (!answers.contentFields || answer?.kind !== 'whole') return this.#log.recordUsage(usage)
-    const { estimateOutput: outputOf } = await this.#request.context.estimates.load()
-    const output = outputOf(answer, answers)
+    const { estimateOutput } = await this.#request.context.estimates.load()
+    const output = estimateOutput(answer, answers)
     if (usage && output === 0) this.#log.recordUsage(usage)
     else this.#log.recordEstimate(undefined, output)
   }

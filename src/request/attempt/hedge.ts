@@ -22,7 +22,7 @@ export interface Hedge extends HedgeTerms {
 interface HedgeTerms {
   /** Returns an attempt at another target, ready to be made; `undefined` if there is none. */
   next(): Promise<Attempt | undefined>
-  note(outcome: Failed | RejectedTarget): void
+  recordOutcome(outcome: Failed | RejectedTarget): void
 }
 
 /**

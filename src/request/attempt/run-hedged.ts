@@ -47,7 +47,7 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
     return outcome
   }
   if (!isFirst && outcome.kind === 'refused') budget.giveBack()
-  hedge.note(outcome)
+  hedge.recordOutcome(outcome)
   return other
 }
 

@@ -120,14 +120,14 @@ function passThrough(request: CodecRequest, target: RouteTarget, format: SharedF
     isForClient: true,
     warnings: noWarnings,
     readWhole(response) {
-      if (hasItems) context.items.note(owner, getItemIds(response.json.output))
+      if (hasItems) context.items.recordOwner(owner, getItemIds(response.json.output))
       return response.bytes
     },
     readFailure: keepFailure,
     streamType: isArray ? 'application/json' : 'text/event-stream',
     relay(body, committed, terms) {
       const onEnd: typeof terms.onEnd = (end) => {
-        if (hasItems) context.items.note(owner, getItemIds(committed.state.items))
+        if (hasItems) context.items.recordOwner(owner, getItemIds(committed.state.items))
         terms.onEnd(end)
       }
       const relayed = relayStream(body, committed, { format, answers, ...terms, onEnd })

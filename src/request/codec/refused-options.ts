@@ -18,7 +18,7 @@ export interface RejectedOptions {
   /** Removes the rejected options from the target's traits. */
   removeRejected(target: RouteTarget, traits: Traits): Traits
   /** Remembers and returns the options that the failure rejects. `sent`: the options that were sent, by their paths in the target's request. */
-  note(
+  record(
     target: RouteTarget,
     failed: FailedResponse,
     sent: ReadonlyMap<string, DroppableOption>,
@@ -44,7 +44,7 @@ export function createRejectedOptions(clock: Clock): RejectedOptions {
         streamUsage: traits.streamUsage && !names.has('streamUsage'),
       }
     },
-    note(target, failed, sent) {
+    record(target, failed, sent) {
       const refused = findUnknownFields(failed, [...sent.keys()]).flatMap((field) => sent.get(field) ?? [])
       if (refused.length === 0) return refused
       const key = getTargetKey(target)

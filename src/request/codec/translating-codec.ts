@@ -111,7 +111,7 @@ async function createAnswerCodec(
   async function dropRefused(failed: FailedResponse): Promise<Codec | undefined> {
     if (corrections === MAX_CORRECTIONS) return undefined
     const { refusedOptions } = memory
-    const found = refusedOptions.note(routeTarget, failed, listSentOptions(translated))
+    const found = refusedOptions.record(routeTarget, failed, listSentOptions(translated))
     if (found.length > 0) {
       const options = { memory, leftOut: found, corrections: corrections + 1 }
       return createAnswerCodec(request, routeTarget, options).catch(() => undefined) // a strict request must not lose options

@@ -40,9 +40,9 @@ export async function createAnswerReply(answered: Answered, request: ModelReques
   client.stopTimeout()
   log.recordReply({ target, warnings: codec.warnings })
   if (response.kind === 'stream') {
-    const within = answered.allowance && (await loadAllowance()).limitToAllowance
+    const limit = answered.allowance && (await loadAllowance()).limitToAllowance
     const estimates = await request.context.estimates.load()
-    return createStreamReply(answered, request, { status, headers, response, within, estimates })
+    return createStreamReply(answered, request, { status, headers, response, limit, estimates })
   }
   attempt.recordAnswerEnd()
   return { status, headers, body: bytes ?? response.bytes }
@@ -68,7 +68,7 @@ const findNothing: QuotedKeyFinder = () => false
 
 interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
   response: StreamedResponse
-  within: typeof limitToAllowance | undefined
+  limit: typeof limitToAllowance | undefined
   estimates: typeof import('../../pricing/estimates.ts')
 }
 
@@ -79,7 +79,7 @@ const loadAllowance = once(() => import('./allowance.ts'))
 function createStreamReply(
   { codec, route, secrets, allowance, log: attempt }: Answered,
   { log, client, context, call, format }: ModelRequest,
-  { status, headers, response, within, estimates }: StreamedReply,
+  { status, headers, response, limit, estimates }: StreamedReply,
 ): Reply {
   let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which holds the request's body
   const relayed = codec.relay(response.body, response.start, {
@@ -96,7 +96,7 @@ function createStreamReply(
   })
   attempt.recordCall(estimates.createInputEstimate(call, route.target))
   const contentFields = codec.replyType ? undefined : getClientContentFields(format, call.endpoint.operation)
-  const body = allowance && within && contentFields ? within(relayed, allowance, contentFields.streamed) : relayed
+  const body = allowance && limit && contentFields ? limit(relayed, allowance, contentFields.streamed) : relayed
   log.expectReport(body)
   client.scope.add((reason) => {
     if (isOver) return

@@ -25,7 +25,7 @@ export function createEarlyReply(
 ): Reply {
   const { format, call, client, context, log } = request
   const isArray = wantsArray(request)
-  const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)
+  const keepAlive = encodeUtf8(isArray ? '\n' : format.keepAlive)
   const before = createAttemptHeaders(log.steps)[ATTEMPTS_HEADER]
   const pending = `pending=${toHeaderSafe(getTargetName(route.target))}`
   const followed = answering.then((reply) => {
@@ -67,7 +67,7 @@ export function createEarlyReply(
     async next() {
       const isSilent = !answer && (!hasStarted || !(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock)))
       hasStarted = true
-      if (isSilent) return sign
+      if (isSilent) return keepAlive
       answer ??= await open()
       return answer.next()
     },

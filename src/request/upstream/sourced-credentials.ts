@@ -102,7 +102,7 @@ export class SourcedCredentials {
     return JSON.stringify([id, updatedAt, providerSpecificData?.region, isShared ? '' : caller.owner])
   }
 
-  #note(credential: string): void {
+  #rememberQuotable(credential: string): void {
     for (const form of listQuotableForms(credential)) {
       this.#quotable.delete(form)
       this.#quotable.add(form)
@@ -160,7 +160,7 @@ export class SourcedCredentials {
       },
     )
     const text = toText(found, connectionId)
-    if (text !== undefined) this.#note(text)
+    if (text !== undefined) this.#rememberQuotable(text)
     const expiresAt = (isObject(found) ? found.expiresAt : undefined) ?? this.#clock.now() + DEFAULT_MS + EARLY_MS
     if (typeof expiresAt !== 'number' || Number.isNaN(expiresAt))
       throw createSourceError(connectionId, 'must return "expiresAt" in epoch milliseconds, as a number')

@@ -8,7 +8,7 @@ export interface ItemMemory {
   /** Stores the JSON of an item under its ID. */
   keep(owner: string, id: string, json: string): void
   /** Records the owner of items whose content a provider stores. */
-  note(owner: string, ids: readonly string[]): void
+  recordOwner(owner: string, ids: readonly string[]): void
   /** Returns whether the item is known to belong to someone else. */
   belongsToOther(owner: string, id: string): boolean
   has(owner: string, id: string): boolean
@@ -27,7 +27,7 @@ export function createItemMemory(): ItemMemory {
   const owners = new Map<string, string>()
   let characters = 0
 
-  function note(owner: string, ids: readonly string[]) {
+  function recordOwner(owner: string, ids: readonly string[]) {
     for (const id of ids) {
       if (id.length > MAX_ID) continue
       owners.delete(id)
@@ -46,7 +46,7 @@ export function createItemMemory(): ItemMemory {
 
   return {
     keep(owner, id, json) {
-      note(owner, [id])
+      recordOwner(owner, [id])
       const key = toKey(owner, id)
       if (getSize(key, json) > MAX_ITEM_CHARACTERS) return
       if (items.has(key)) evict(key)
@@ -57,7 +57,7 @@ export function createItemMemory(): ItemMemory {
         evict(oldest)
       }
     },
-    note,
+    recordOwner,
     belongsToOther: (owner, id) => (owners.get(id) ?? owner) !== owner,
     has: (owner, id) => items.has(toKey(owner, id)),
     find(owner, id) {
