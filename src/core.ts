@@ -1,4 +1,5 @@
-import { configSections, readCodeConfig } from './config/code-config.ts'
+import { configSections } from './config/check-records.ts'
+import { readCodeConfig } from './config/code-config.ts'
 import { createDefaultStorage } from './default-storage.ts'
 import { gatewayError } from './errors.ts'
 import { createReportError } from './features/observe/hooks.ts'

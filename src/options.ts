@@ -1,4 +1,5 @@
-import { type CodeConfig, configSections } from './config/code-config.ts'
+import { configSections } from './config/check-records.ts'
+import type { CodeConfig } from './config/code-config.ts'
 import type { RouteOptions } from './config/route-option.ts'
 import { checkFeatures } from './extend.ts'
 import type { Feature } from './feature.ts'

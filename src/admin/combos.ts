@@ -4,7 +4,7 @@ import { createComboRecords } from '../records/combo-records.ts'
 import { readRules } from '../records/readings.ts'
 import { retryOnConflict } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
-import { type NamedModels, reachesModel } from '../request/routing/named-models.ts'
+import { formatCycle, type NamedModels, reachesModel } from '../request/routing/named-models.ts'
 import { describeMixedVectors, findTwoModels } from '../request/routing/one-model.ts'
 import type { RoundRobin } from '../request/routing/round-robin.ts'
 import { getComboLabel, type RouteTable } from '../request/routing/route-table.ts'
@@ -13,7 +13,7 @@ import type { InputOf } from '../types/records/record-fields.ts'
 import type { Clock, Combo } from '../types.ts'
 import { findParamsIndex } from './combo-entry.ts'
 import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts'
-import { findCycle, formatCycle, getModelName, type Names } from './models.ts'
+import { findNamedCycle, getModelName, type Names } from './models.ts'
 import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
 import { createInputSchema, listInnerFields } from './schemas.ts'
 import { listComboWarnings, type Warned, withWarnings } from './warnings.ts'
@@ -204,7 +204,7 @@ function requireChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): 
 }
 
 function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names: Names): void {
-  const cycle = findCycle(name, names)
+  const cycle = findNamedCycle(name, names)
   if (!cycle) return
   const at = models.findIndex((entry) => getModelName(entry) === cycle[1])
   const path = formatCycle(cycle)

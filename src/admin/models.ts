@@ -2,6 +2,7 @@ import type { Mutex } from '../lib/promises.ts'
 import { getCustomModelId } from '../records/record-collections.ts'
 import type { AliasRecord } from '../records/store.ts'
 import type { WritableStore } from '../records/writable-store.ts'
+import { findCycle, formatCycle, isDirectModel } from '../request/routing/named-models.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
 import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
@@ -64,7 +65,7 @@ export function createAliasOperations({
         const all = (await aliases.entries({ fresh: true })).map((entry) => entry.record)
         if (all.some(({ alias, model }) => alias === record.alias && model === record.model)) return addWarnings(record)
         const others = all.filter(({ alias }) => alias !== record.alias)
-        const cycle = findCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
+        const cycle = findNamedCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
         if (cycle) throw createInputError(`"model" must not lead back to the alias itself: ${formatCycle(cycle)}`)
         await aliases.upsert(record.alias, record)
         return addWarnings(record)
@@ -90,37 +91,11 @@ export interface Names {
  * Finds the chain of names through which `start` resolves to itself; it begins and ends with `start`. As in routing, a combo takes precedence over an
  * alias with the same name.
  */
-export function findCycle(start: string, { combos, aliases }: Names): string[] | undefined {
+export function findNamedCycle(start: string, { combos, aliases }: Names): string[] | undefined {
   const next = new Map<string, readonly string[]>()
-  for (const { alias, model } of aliases) if (alias !== model || !isDirect(model)) next.set(alias, [model])
+  for (const { alias, model } of aliases) if (alias !== model || !isDirectModel(model)) next.set(alias, [model])
   for (const { name, models } of combos) next.set(name, models.map(getModelName))
-  const cameFrom = new Map<string, string>()
-  const open = [start]
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    for (const model of next.get(name) ?? []) {
-      if (model === start) return tracePath(name, { start, cameFrom })
-      if (cameFrom.has(model)) continue
-      cameFrom.set(model, name)
-      open.push(model)
-    }
-  }
-  return undefined
-}
-
-/** Whether the name can be an alias of itself, which publishes a model under `<provider>/<model>`. Other names wouldn't resolve. */
-const isDirect = (model: string) => /.\/./.test(model)
-
-/** Formats a cycle as `a → b → a`. */
-export const formatCycle = (cycle: readonly string[]): string => cycle.join(' → ')
-
-function tracePath(
-  last: string,
-  { start, cameFrom }: { start: string; cameFrom: ReadonlyMap<string, string> },
-): string[] {
-  const path = [start]
-  for (let name: string | undefined = last; name !== undefined && name !== start; name = cameFrom.get(name))
-    path.push(name)
-  return [...path, start].reverse()
+  return findCycle(start, next)
 }
 
 /** Returns the model name of an entry. */

@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Warned } from '../admin/warnings.ts'
+import { checkCycles, checkRecord, configSections } from '../config/check-records.ts'
 import { isGatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { didYouMean, findNearest } from '../lib/spelling.ts'
 import type { Management } from '../management/operations.ts'
 import { recordKinds } from '../records/readings.ts'
 import { KEYRING, SETTINGS } from '../records/record-collections.ts'
-import type { Storage } from '../types.ts'
+import type { Catalog, ComboModel, Storage } from '../types.ts'
 import { ENV_PREFIX, type Variables } from './cli-options.ts'
 import { replaceCallsWithCommands } from './commands/wording.ts'
 import { type DataAccess, withManagement } from './data-folder.ts'
@@ -263,9 +264,44 @@ export async function reapplyConfig(config: ConfigFile, data: DataAccess, api: M
 }
 
 async function tryConfig(config: ConfigFile, data: DataAccess): Promise<void> {
+  checkConfig(config, data.catalog)
   const fetch = () => Promise.reject(new TypeError('The trial run calls no server.'))
   await withManagement({ ...data, fetch, storage: await copyRecords(data.storage) }, (api) => apply(config, api))
 }
+
+/** Checks the records as those in code are checked, so that a mistake has the same message in both. */
+function checkConfig(config: ConfigFile, catalog: Catalog): void {
+  try {
+    for (const section of configSections) {
+      if (section === 'plans') continue // they are in `groups`
+      for (const { place, input } of config[section]) {
+        if (section === 'combos' && input.models === undefined) continue // a change of a stored one
+        const given = Object.entries(input).filter(([name]) => !unchecked[section]?.includes(name))
+        checkRecord(section, place, omitNulls(Object.fromEntries(given)), catalog)
+      }
+    }
+    const combos = config.combos.map(({ input }) => {
+      const models = (input.models ?? []) as readonly ComboModel[] // checked above
+      return [String(input.name), models.map((model) => (typeof model === 'string' ? model : model.model))] as const
+    })
+    const aliases = config.aliases.map(({ input }) => [String(input.alias), String(input.model)] as const)
+    checkCycles({ combos: new Map(combos), aliases: new Map(aliases) })
+  } catch (cause) {
+    throw cause instanceof TypeError ? problem(`${config.path}: ${cause.message}`, { cause }) : cause
+  }
+}
+
+/** Fields that code doesn't have. */
+const unchecked: Readonly<Partial<Record<Section, readonly string[]>>> = {
+  connections: ['id', 'discover'],
+  combos: ['id', 'name'],
+  groups: ['id'],
+  settings: ['cloudEnabled'],
+}
+
+/** Returns a copy without the fields that are `null`, which removes a stored value. */
+const omitNulls = (input: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(input, (_, value: unknown) => (value === null ? undefined : value)))
 
 async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
   const api = typed as Management<unknown> // the operations validate the contents of the file

@@ -1,10 +1,9 @@
 import type { TopLevel } from '../admin/connection-input.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { findFieldProblem, findShapeProblem, isPlainObject, type ShapeProblem } from '../lib/shape-problem.ts'
+import { findShapeProblem, isPlainObject } from '../lib/shape-problem.ts'
 import { trimCloudUrl } from '../lib/urls.ts'
 import { findPrefixConflict } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition } from '../protocols/providers/provider-names.ts'
-import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import {
   type CodeRecords,
   type ConditionFunction,
@@ -13,15 +12,12 @@ import {
 } from '../records/code-records.ts'
 import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, GROUPS, getCustomModelId } from '../records/record-collections.ts'
 import type { RouteAnswer, RouteCall } from '../request/route-call.ts'
-import { defaultHealthTerms } from '../request/routing/failure-class.ts'
-import { type NamedModels, reachesModel } from '../request/routing/named-models.ts'
-import { comboFields } from '../types/records/combo-fields.ts'
-import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
-import { groupFields } from '../types/records/group-fields.ts'
-import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
-import type { InputOf, RecordField, RecordFields, WriteOperation } from '../types/records/record-fields.ts'
-import { comboRuleShapes } from '../types/records/rule-fields.ts'
-import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
+import type { comboFields } from '../types/records/combo-fields.ts'
+import type { connectionFields } from '../types/records/connection-fields.ts'
+import type { groupFields } from '../types/records/group-fields.ts'
+import { aliasFields, type customModelFields } from '../types/records/model-fields.ts'
+import type { InputOf } from '../types/records/record-fields.ts'
+import type { SettingsChange } from '../types/records/settings-fields.ts'
 import type {
   Catalog,
   ComboModel,
@@ -30,6 +26,7 @@ import type {
   ResponseCondition,
   SharedCredentialSource,
 } from '../types.ts'
+import { type ConfigSection, checkCycles, checkRecord, fail, topLevel } from './check-records.ts'
 import type { KnownModel, KnownProvider } from './known-names.data.ts'
 import type { RouteOptions } from './route-option.ts'
 
@@ -120,9 +117,6 @@ export interface CodeSettings extends Defined<SettingsChange> {}
 /** Excludes `null`, which removes a stored value. */
 type Defined<T> = { [Name in keyof T]: Exclude<T[Name], null> }
 
-/** The sections of a configuration. */
-export const configSections = ['connections', 'combos', 'aliases', 'models', 'groups', 'plans', 'settings'] as const
-
 /** Reads a configuration. Throws a TypeError that names the first invalid part and says what to do. */
 export function readCodeConfig(
   config: CodeConfig & Pick<RouteOptions, 'onRouteError'>,
@@ -143,12 +137,11 @@ export function readCodeConfig(
     const given = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
     const { apiKey, ...plain } = given
     const source = getCredentialFunction(apiKey)
-    check(place, findInputProblem(connectionFields, 'create', source ? plain : { ...given }, topLevel))
+    checkRecord('connections', place, source ? plain : { ...given }, catalog)
     const { provider, providerSpecificData, ...others } = plain
     const data: JsonObject = { ...providerSpecificData }
     const rest: JsonObject = {}
     for (const [name, value] of Object.entries(others)) (name in topLevel ? data : rest)[name] = value
-    requireProvider(place, { catalog, provider, hasUrl: data.baseUrl !== undefined })
     const secret = source ?? (typeof apiKey === 'string' ? apiKey.trim() : undefined)
     if (secret !== undefined) secrets.set(codeSecretId({ id, updatedAt: at }), secret)
     const name = getDefinition(catalog, provider)?.name ?? provider
@@ -164,7 +157,7 @@ export function readCodeConfig(
     const other = typeof owner === 'string' ? owner : owner.id
     fail(`connections.${one.id}`, `shares "${prefix}" with "${other}". Change one, or set "sharesPrefix"`)
   }
-  const combos = new Map<string, { models: readonly string[] }>()
+  const combos = new Map<string, readonly string[]>()
   const conditions: ConditionFunction[] = []
   const responseConditions = new Map<string, ResponseFunction[]>()
   const numberFunction = (_: string, value: unknown) =>
@@ -177,27 +170,31 @@ export function readCodeConfig(
     const others = functions.length > 0 && { on: responses.filter((one) => !isResponseFunction(one)) }
     const given: JsonObject = JSON.parse(JSON.stringify({ ...combo, ...others }, numberFunction))
     requireName(place, name)
-    check(place, findInputProblem(unnamedCombo, 'create', given))
+    checkRecord('combos', place, given, catalog)
     if (others) {
       responseConditions.set(name, functions)
       given.on = [...others.on, 'function']
     }
     add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, createdAt: at, updatedAt: at })
     const entries = given.models as ComboModel[] // checked above
-    combos.set(name, { models: entries.map((entry) => (typeof entry === 'string' ? entry : entry.model)) })
+    combos.set(
+      name,
+      entries.map((entry) => (typeof entry === 'string' ? entry : entry.model)),
+    )
   }
   for (const [name, input] of readSection(config, 'models')) {
-    const place = `models["${name}"]`
+    const place = `models.${name}`
     const slash = name.indexOf('/')
     if (slash < 1 || slash === name.length - 1) fail(place, 'must be named <provider>/<model ID>')
     const id = { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
     const given = typeof input === 'string' ? { type: input } : requireObject(place, input)
-    check(place, findInputProblem(customModelFields, 'create', { ...given, ...id }))
+    checkRecord('models', place, { ...given, ...id }, catalog)
     add(CUSTOM_MODELS, getCustomModelId(id), { ...given, ...id })
   }
   const aliases = new Map<string, string>()
   for (const [alias, model] of readSection(config, 'aliases')) {
-    check(`aliases.${alias}`, findShapeProblem(aliasFields.model.shape, model))
+    if (findShapeProblem(aliasFields.alias.shape, alias)) fail('aliases', `must not contain the name "${alias}"`)
+    checkRecord('aliases', `aliases.${alias}`, { model }, catalog)
     add(ALIASES, alias, { alias, model })
     aliases.set(alias, String(model))
   }
@@ -206,31 +203,20 @@ export function readCodeConfig(
       const place = `${section}.${id}`
       requireName(place, id)
       const given = { name: id, ...requireObject(place, input) }
-      check(place, findInputProblem(groupFields, 'create', given))
-      if (values.has(GROUPS + id)) fail(place, 'is also in "groups". Remove one of them')
+      checkRecord(section, place, given, catalog)
+      if (values.has(GROUPS + id)) fail(place, `has the same "id" as groups.${id}. Change one of them`)
       add(GROUPS, id, { id, isActive: true, ...given, createdAt: at })
     }
-  const names: NamedModels = { findCombo: (name) => combos.get(name), findAliasTarget: (name) => aliases.get(name) }
-  for (const [name, { models }] of combos) if (reachesModel(models, name, names)) fail(`combos.${name}`, CYCLE)
-  for (const [alias, model] of aliases)
-    if (alias !== model && !combos.has(alias) && reachesModel([model], alias, names)) fail(`aliases.${alias}`, CYCLE)
+  checkCycles({ combos, aliases })
 
   const settings = Object.fromEntries(readSection(config, 'settings'))
-  check('settings', findInputProblem(settingsFields, 'update', settings))
-  const { cloudUrl, health } = settings
-  if (isObject(health))
-    check('settings.health', findShapeProblem(comboRuleShapes.health, { ...defaultHealthTerms, ...health }))
-  if (typeof cloudUrl === 'string' && cloudUrl !== '') {
-    settings.cloudUrl = trimCloudUrl(cloudUrl)
-    check('settings.cloudUrl', findShapeProblem(dataMembers.baseUrl.shape, settings.cloudUrl))
-  }
+  checkRecord('settings', 'settings', settings, catalog)
+  if (typeof settings.cloudUrl === 'string') settings.cloudUrl = trimCloudUrl(settings.cloudUrl)
   return { values, secrets, settings, conditions, responseConditions, onRouteError: config.onRouteError }
 }
 
 /** Sorts the records before stored ones, whose order starts at 1. */
 const FIRST_ORDER = -1_000_000
-
-const CYCLE = 'must not lead back to itself'
 
 /** Returns the credential function in `apiKey`, if there is one. */
 function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCredentialSource | undefined {
@@ -240,10 +226,7 @@ function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCreden
 
 const isResponseFunction = (given: unknown): given is ResponseFunction => typeof given === 'function'
 
-/** A combo's name is its key in the section. */
-const { name: _, ...unnamedCombo } = comboFields
-
-function readSection(config: CodeConfig, section: (typeof configSections)[number]): Array<[string, unknown]> {
+function readSection(config: CodeConfig, section: ConfigSection): Array<[string, unknown]> {
   const given: unknown = config[section]
   if (given === undefined) return []
   if (!isPlainObject(given))
@@ -252,46 +235,10 @@ function readSection(config: CodeConfig, section: (typeof configSections)[number
   return section === 'settings' ? entries : entries.filter(([, input]) => input !== undefined)
 }
 
-const topLevel = Object.fromEntries(topLevelMembers.map((name) => [name, dataMembers[name]]))
-
-/** Checks the fields of an operation's input, plus the additional fields in `more`. */
-function findInputProblem(
-  fields: RecordFields,
-  operation: WriteOperation,
-  input: JsonObject,
-  more = {},
-): ShapeProblem | undefined {
-  const known = Object.entries<RecordField>(fields).flatMap(([name, { inputs, shape }]) => {
-    const fieldInput = inputs?.[operation]
-    const way = typeof fieldInput === 'object' ? fieldInput.as : fieldInput
-    if (way === undefined || way === 'refused' || name === 'discover') return []
-    return [[name, { shape, isOptional: way !== 'required' }]]
-  })
-  return findFieldProblem({ ...Object.fromEntries(known), ...more }, input)
-}
-
-function requireProvider(
-  place: string,
-  { catalog, provider, hasUrl }: { catalog: Catalog; provider: string; hasUrl: boolean },
-) {
-  if (getDefinition(catalog, provider) || getCompatibleFormat(provider) || hasUrl) return
-  const similar = Object.keys(catalog).filter((id) => id.slice(0, 2) === provider.slice(0, 2).toLowerCase())
-  const hint = similar.length > 0 ? `Known providers that start like it: ${similar.join(', ')}. ` : ''
-  throw new TypeError(`${place}: unknown provider "${provider}". ${hint}For any other provider, set "baseUrl".`)
-}
-
 function requireName(place: string, name: string) {
   if (!/^(?!\.\.?$)[\w.-]{1,200}$/.test(name)) fail(place, 'must be named with letters, digits, "-", "_", and "."')
 }
 
 function requireObject(place: string, input: unknown): JsonObject {
   return isObject(input) ? input : fail(place, 'must be an object')
-}
-
-function check(place: string, found: ShapeProblem | undefined): void {
-  if (found) fail(place + found.path, found.problem)
-}
-
-function fail(place: string, problem: string): never {
-  throw new TypeError(`${place} ${problem}.`)
 }

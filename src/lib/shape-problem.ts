@@ -1,9 +1,12 @@
+import { entryParams, voices } from '../types/records/entry-fields.ts'
 import type { MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
+import { flag, integer, list, object, text } from '../types/records/shapes.ts'
 import { dataTags } from '../types/records/tag-fields.ts'
 import { conditionNames } from '../types/unions.ts'
 import { assertNever } from './assert-never.ts'
 import { isSendableCredential } from './credential-shapes.ts'
 import { isObject, type JsonObject } from './json.ts'
+import { toCurrentName } from './renamed-options.ts'
 import { isTagValue, TAG_VALUE } from './tag-values.ts'
 import { findEndpointPath } from './urls.ts'
 
@@ -80,7 +83,8 @@ export function findFieldProblem(
   options: Options = {},
 ): ShapeProblem | undefined {
   for (const name of Object.keys(value))
-    if (!Object.hasOwn(fields, name)) return { path: `${path}.${name}`, problem: describeUnknown(Object.keys(fields)) }
+    if (!Object.hasOwn(fields, name))
+      return { path: `${path}.${name}`, problem: describeUnknown(name, Object.keys(fields)) }
   return findFirst(Object.entries(fields), ([name, { shape, isOptional }]) => {
     const inner = `${path}.${name}`
     if (!Object.hasOwn(value, name)) return isOptional ? undefined : { path: inner, problem: 'is required' }
@@ -101,7 +105,12 @@ const NOT_OBJECT = 'must be an object'
 const UNDEFINED =
   'is undefined. If it comes from an environment variable, check that the variable is set; otherwise omit it'
 
-const describeUnknown = (known: readonly string[]) => `is not a known field. Known: ${quote(known)}`
+function describeUnknown(name: string, known: readonly string[]): string {
+  const current = toCurrentName(name, known)
+  if (current !== undefined) return `was renamed. Use "${current}"`
+  const meant = known.filter((one) => one.toLowerCase() === name.toLowerCase())
+  return `is not a known field. ${meant.length > 0 ? `Did you mean ${quote(meant)}?` : `Known: ${quote(known)}`}`
+}
 
 function findMapProblem(
   { name, of, max }: MapShape,
@@ -130,38 +139,83 @@ function findObjectProblem(
   return findFieldProblem(fields, value, path, options)
 }
 
-/** Checks an entry. Of its conditions, voices, and parameters, checks only the type, and the names of the conditions. */
 function findEntryProblem(entry: JsonObject, path: string): ShapeProblem | undefined {
-  const { when, voices, params, ...plain } = entry
-  const wrong = Object.entries({ when, voices, params }).find(
-    ([, value]) => value !== undefined && !isPlainObject(value),
+  const { when, ...plain } = entry
+  return (
+    findFieldProblem(ENTRY, plain, path) ?? (when === undefined ? undefined : findWhenProblem(when, `${path}.when`))
   )
-  if (wrong) return { path: `${path}.${wrong[0]}`, problem: NOT_OBJECT }
-  const unknown = Object.keys(Object(when)).find((name) => !conditionNames.includes(name))
-  if (unknown !== undefined) return { path: `${path}.when.${unknown}`, problem: describeUnknown(conditionNames) }
-  return findFieldProblem(ENTRY, plain, path)
 }
+
+function findWhenProblem(when: unknown, path: string): ShapeProblem | undefined {
+  if (!isPlainObject(when)) return { path, problem: NOT_OBJECT }
+  const { model, headers, metadata, ...plain } = when
+  if (Object.keys(when).length === 0) return { path, problem: EMPTY }
+  const unknown = Object.keys(when).find((name) => !conditionNames.includes(name))
+  if (unknown !== undefined) return { path: `${path}.${unknown}`, problem: describeUnknown(unknown, conditionNames) }
+  const { min = 0, max = min } = Object(plain.bytes)
+  if (min > max) return { path: `${path}.bytes`, problem: 'must have a "min" no greater than its "max"' }
+  return (
+    findFieldProblem(WHEN, plain, path) ??
+    (model === undefined
+      ? undefined
+      : findPatternProblem(model, `${path}.model`, 'must be a string or an array of strings')) ??
+    findFirst(Object.entries({ headers, metadata }), ([name, patterns]) => {
+      const inner = `${path}.${name}`
+      if (patterns === undefined) return undefined
+      if (!isPlainObject(patterns)) return { path: inner, problem: NOT_OBJECT }
+      if (Object.keys(patterns).length === 0) return { path: inner, problem: EMPTY }
+      return findFirst(Object.entries(patterns), ([key, pattern]) => {
+        if (name === 'headers' && !HEADER_NAME.test(key))
+          return { path: `${inner}.${key}`, problem: 'is not a header name' }
+        return typeof pattern === 'boolean' ? undefined : findPatternProblem(pattern, `${inner}.${key}`, PATTERN)
+      })
+    })
+  )
+}
+
+function findPatternProblem(pattern: unknown, path: string, problem: string): ShapeProblem | undefined {
+  if (typeof pattern !== 'string' && !Array.isArray(pattern)) return { path, problem }
+  return findShapeProblem(typeof pattern === 'string' ? PATTERN_TEXT : PATTERN_TEXTS, pattern, path)
+}
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+const PATTERN = 'must be a string, an array of strings, true, or false'
+const PATTERN_TEXT = text({ isNonEmpty: true, max: 512 })
+const PATTERN_TEXTS = list(PATTERN_TEXT, { items: 'texts', max: 100, isNonEmpty: true })
 
 const MODEL: TextShape = { type: 'text', isNonEmpty: true, max: 512 }
 const ENTRY: Fields = {
   model: { shape: MODEL },
   weight: { shape: { type: 'number', min: 0, max: 1_000 }, isOptional: true },
   where: { shape: dataTags, isOptional: true },
+  voices: { shape: voices, isOptional: true },
+  params: { shape: entryParams, isOptional: true },
+}
+const size = { shape: integer(0, Number.MAX_SAFE_INTEGER), isOptional: true }
+const WHEN: Fields = {
+  bytes: { shape: object({ min: size, max: size }, { isNonEmpty: true }), isOptional: true },
+  stream: { shape: flag, isOptional: true },
+  tools: { shape: flag, isOptional: true },
+  images: { shape: flag, isOptional: true },
+  function: { shape: size.shape, isOptional: true },
 }
 
 function findTextProblem(
-  { isTrimmed, isNonEmpty, max, pattern, rules }: TextShape,
+  { isLiteral, isTrimmed, isNonEmpty, max = Number.POSITIVE_INFINITY, pattern, rules }: TextShape,
   value: unknown,
 ): string | undefined {
   if (typeof value !== 'string') return 'must be a string'
+  if (isLiteral) return value !== '' && value.length <= max ? undefined : `must be a string of 1 to ${max} characters`
   if (rules === 'address') return findAddressProblem(value)
   if (rules === 'credential' && value.trim() === '')
     return 'must not be blank. If it comes from an environment variable, check that the variable is set'
+  if (rules === 'credential' && /^(["']).*\1$/.test(value.trim()))
+    return 'is in quotes, which would be sent as part of it'
   if (rules === 'credential') return isSendableCredential(value.trim()) ? undefined : 'must be the bare credential'
   if (isNonEmpty && value.trim() === '') return 'must not be blank'
   if (isTrimmed && value.trim() !== value) return 'must not start or end with whitespace'
-  if (max !== undefined && value.length > max) return `must not be longer than ${max} characters`
-  if (max !== undefined && CONTROL.test(value)) return 'must not contain control characters'
+  if (value.length > max) return `must not be longer than ${max} characters`
+  if (max < Number.POSITIVE_INFINITY && CONTROL.test(value)) return 'must not contain control characters'
   return pattern && !pattern.test(value) ? `must match ${pattern.source}` : undefined
 }
 

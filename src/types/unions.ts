@@ -1,3 +1,4 @@
+import type { Effort } from '../traits.ts'
 import type { ClientFormat, Kind, ProviderFormat, WireFormat } from './catalog-types.ts'
 import type { Condition, ResponseCondition, Strategy } from './combo.ts'
 
@@ -32,6 +33,17 @@ export const strategies = listMembers<Strategy>({
 
 /** Every response condition of a combo's `on`, except functions. */
 export const responseConditions = listMembers<Exclude<ResponseCondition, 'function'>>({ content: true, schema: true })
+
+/** Every reasoning effort, from none to the highest. */
+export const efforts = listMembers<Effort>({
+  none: true,
+  minimal: true,
+  low: true,
+  medium: true,
+  high: true,
+  xhigh: true,
+  max: true,
+})
 
 /** The names of the conditions in a combo entry's `when`. */
 export const conditionNames: readonly string[] = listMembers<keyof Condition>({

@@ -54,20 +54,96 @@ test('give the same records for the same content', async ({ folder }) => {
   await gateway.close()
 })
 
+const inEntry = (name: 'when' | 'params' | 'voices', value: unknown) => ({
+  combos: { fast: [{ model: 'a/b', [name]: value }] },
+})
+
+const whens = [
+  ['when must not be empty.', {}],
+  ['when must be an object.', ['vision']],
+  ['when.image is not a known field.', { image: true }],
+  ['when.stream must be true or false.', { stream: 'yes' }],
+  ['when.bytes must not be empty.', { bytes: {} }],
+  ['when.bytes.min must be a whole number of 0 or more', { bytes: { min: -1 } }],
+  ['when.bytes must have a "min" no greater than its "max".', { bytes: { min: 2, max: 1 } }],
+  ['when.model must be a string or an array of strings.', { model: true }],
+  ['when.model must not be empty.', { model: [] }],
+  ['when.model[1] must be a string.', { model: ['a*', 1] }],
+  ['when.headers must not be empty.', { headers: {} }],
+  ['when.headers.a b is not a header name.', { headers: { 'a b': true } }],
+  ['when.headers.x must be a string, an array of strings, true, or false.', { headers: { x: 1 } }],
+  ['when.metadata.tier must not be blank.', { metadata: { tier: '' } }],
+  ['when.metadata must be an object.', { metadata: 'x' }],
+].map(([says, when]): [string, object] => [`combos.fast.models[0].${says}`, inEntry('when', when)])
+
+const params = [
+  ['params must be an object.', inEntry('params', [])],
+  ['params.temperatur is not a known field.', inEntry('params', { temperatur: 1 })],
+  ['params.temperature must be a number of 0 or more, at most 2.', inEntry('params', { temperature: 3 })],
+  ['params.maxTokens must be a whole number of 1 or more, at most 10000000.', inEntry('params', { maxTokens: 0.5 })],
+  ['params.stopSequences[0] must be a string of 1 to 200 characters.', inEntry('params', { stopSequences: [''] })],
+  ['params.reasoning must be one of "none", "minimal",', inEntry('params', { reasoning: 'hard' })],
+  ['voices.alloy must be a string of 1 to 200 characters.', inEntry('voices', { alloy: '' })],
+].map(([says, config]): [string, object] => [`combos.fast.models[0].${says}`, Object(config)])
+
 const mistakes: ReadonlyArray<[says: string, config: object]> = [
   ['connections must be an object by ID or name.', { connections: 'openai' }],
   ['settings must be an object.', { settings: [] }],
   ['connections.openai must be an object.', { connections: { openai: 'sk-1' } }],
   ['combos.fast must be an object.', { combos: { fast: 'openai/gpt-5' } }],
+  [
+    'connections.opnai: unknown provider "opnai". Known providers that start like it: openai',
+    { connections: { opnai: { apiKey: 'sk-1' } } },
+  ],
+  [
+    'connections.openai.apikey is not a known field. Did you mean "apiKey"?',
+    { connections: { openai: { apikey: 'sk-1' } } },
+  ],
+  [
+    'connections.openai.apiKey must not be blank. If it comes from an environment variable, check that the variable is set.',
+    { connections: { openai: { apiKey: '' } } },
+  ],
+  [
+    'connections.lab.baseUrl must not include "/chat/completions", which the gateway appends.',
+    { connections: { lab: { baseUrl: 'https://lab.test/v1/chat/completions' } } },
+  ],
+  ['settings.unpriced was renamed. Use "whenPriceUnknown".', { settings: { unpriced: 'allow' } }],
+  ['settings.maxAttempts must be a whole number of 1 or more, at most 100.', { settings: { maxAttempts: 0 } }],
+  ['combos.fast.models[1].model must not be blank.', { combos: { fast: ['a/b', { model: '' }] } }],
+  [
+    'combos.fast.models[0].weight must be a number of 0 or more, at most 1000.',
+    { combos: { fast: [{ model: 'a/b', weight: -1 }] } },
+  ],
+  ...whens,
+  ...params,
+  [
+    'combos.b must not lead back to itself: b → quick → c → b.',
+    { combos: { b: ['quick'], c: ['a/b', 'b'] }, aliases: { quick: 'c' } },
+  ],
+  ['aliases.one must not lead back to itself: one → two → one.', { aliases: { one: 'two', two: 'one' } }],
+  ['aliases.self must not lead back to itself: self → self.', { aliases: { self: 'self' } }],
+  ['aliases.quick must not be blank.', { aliases: { quick: '' } }],
+  ['models.lab/a.type must be one of "llm", "image",', { models: { 'lab/a': 'vision' } }],
+  [
+    'groups.team.limits.usd.month must be a number above 0, at most 9007199.',
+    { groups: { team: { limits: { usd: { month: 0 } } } } },
+  ],
+  ['plans.free.each.usd must be an object.', { plans: { free: { each: { usd: 5 } } } }],
+  ['plans.free has the same "id" as groups.free. Change one of them.', { groups: { free: {} }, plans: { free: {} } }],
 ]
 
 for (const [says, config] of mistakes) {
   test(`report the same mistake: ${says}`, async ({ folder }) => {
+    let message = ''
     assert.throws(
       () => createGateway({ ...config, logger: false }),
-      (error: unknown) => error instanceof TypeError && error.message.endsWith(says),
+      (error: unknown) => {
+        message = error instanceof TypeError ? error.message : ''
+        return message.startsWith(says)
+      },
     )
     const path = await write(folder, 'mistake.json', JSON.stringify(config))
-    assert.is(await findProblem(readConfigFile(path, {})), `${path}: ${says}`)
+    const applying = readConfigFile(path, {}).then((read) => applyConfig(read, openData().data))
+    assert.is(await findProblem(applying), `${path}: ${message}`)
   })
 }

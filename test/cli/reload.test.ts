@@ -74,7 +74,7 @@ test('applies a changed module, and keeps the configuration if the file has a mi
     await waitUntil(() => said.length === 2)
     assert.match(
       said[1] ?? '',
-      /watched\.mjs: combos\.a must not lead back to itself\. The gateway keeps the previous configuration\.$/,
+      /watched\.mjs: combos\.a must not lead back to itself: a → a\. The gateway keeps the previous configuration\.$/,
     )
     await writeFile(path, 'export default {')
     await waitUntil(() => said.length === 3)

@@ -195,6 +195,18 @@ test('keeps keys, limits, and usage in memory without a storage, and warns once'
 })
 
 const problems: Array<[GatewayOptions, RegExp]> = [
+  [{ connections: { openai: { apiKey: '"sk-1"' } } }, /^connections\.openai\.apiKey is in quotes/],
+  [{ aliases: { '': 'x/y' } }, /^aliases must not contain the name ""/],
+  [{ aliases: { ' a': 'x/y' } }, /^aliases must not contain the name " a"/],
+  [
+    { combos: { fast: { models: ['x/y'], on: ['schema', 'schema'] } } },
+    /^combos\.fast\.on must not contain duplicates/,
+  ],
+  [
+    { combos: { pictures: { kind: 'image', models: ['x/y', { model: 'x/z', params: { seed: 1 } }] } } },
+    /^combos\.pictures\.models\[1\]\.params is only for chat combos/,
+  ],
+  [{ combos: { a: ['b', 'x/y'], b: ['z/w', 'a'] } }, /^combos\.a must not lead back to itself: a → b → a\.$/],
   [
     { connections: { opnai: { apiKey: 'k' } } },
     /^connections\.opnai: unknown provider "opnai"\. Known providers that start like it: openai,/,
@@ -225,7 +237,7 @@ const problems: Array<[GatewayOptions, RegExp]> = [
     { connections: { x: { baseUrl: 'https://me:a-password@mine.test/v1' } } },
     /^connections\.x\.baseUrl must be a URL .* without credentials or a query\.$/,
   ],
-  [{ models: { m: 'llm' } }, /^models\["m"\] must be named <provider>\/<model ID>/],
+  [{ models: { m: 'llm' } }, /^models\.m must be named <provider>\/<model ID>/],
   [{ aliases: { a: 7 as never } }, /^aliases\.a must be a string/],
   [{ settings: { maxAttempts: 0 } }, /^settings\.maxAttempts must be a whole number of 1 or more, at most 100/],
   [{ settings: { requireApiKeys: true } as never }, /^settings\.requireApiKeys is not a known field/],

@@ -185,7 +185,10 @@ const problems: Array<[GatewayOptions, RegExp]> = [
   [{ groups: { team: { limits: { requests: { day: 0 } } } } }, /^groups\.team\.limits\.requests\.day must be/],
   [{ plans: { 'a b': {} } }, /^plans\.a b must be named with letters/],
   [{ plans: { free: { each: { usd: 5 } as never } } }, /^plans\.free\.each\.usd must be an object/],
-  [{ groups: { free: {} }, plans: { free: {} } }, /^plans\.free is also in "groups"\. Remove one of them\./],
+  [
+    { groups: { free: {} }, plans: { free: {} } },
+    /^plans\.free has the same "id" as groups\.free\. Change one of them\./,
+  ],
   [{ groups: [] as never }, /^groups must be an object by ID or name/],
   [{ groups: { team: { createdAt: 'x' } as never } }, /^groups\.team\.createdAt is not a known field/],
 ]

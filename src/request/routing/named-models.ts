@@ -18,3 +18,34 @@ export function reachesModel(models: readonly string[], wanted: string, names: N
   }
   return false
 }
+
+/** Finds the chain of names through which `start` leads back to itself; it begins and ends with `start`. `next`: the names that each name leads to. */
+export function findCycle(start: string, next: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const cameFrom = new Map<string, string>()
+  const open = [start]
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    for (const model of next.get(name) ?? []) {
+      if (model === start) return tracePath(name, { start, cameFrom })
+      if (cameFrom.has(model)) continue
+      cameFrom.set(model, name)
+      open.push(model)
+    }
+  }
+  return undefined
+}
+
+/** Whether the name can be an alias of itself, which publishes a model under `<provider>/<model>`. Other names wouldn't resolve. */
+export const isDirectModel = (model: string): boolean => /.\/./.test(model)
+
+/** Formats a cycle as `a → b → a`. */
+export const formatCycle = (cycle: readonly string[]): string => cycle.join(' → ')
+
+function tracePath(
+  last: string,
+  { start, cameFrom }: { start: string; cameFrom: ReadonlyMap<string, string> },
+): string[] {
+  const path = [start]
+  for (let name: string | undefined = last; name !== undefined && name !== start; name = cameFrom.get(name))
+    path.push(name)
+  return [...path, start].reverse()
+}

@@ -24,6 +24,8 @@ type ShapeData =
 /** A string. Lengths are in UTF-16 units. */
 export interface TextShape {
   readonly type: 'text'
+  /** Whether all characters count and are allowed, also blanks: any string of 1 to `max` characters. */
+  readonly isLiteral?: true
   /** Whether surrounding whitespace is removed and blank strings are rejected. */
   readonly isTrimmed?: boolean
   readonly isNonEmpty?: boolean
