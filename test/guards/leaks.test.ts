@@ -53,6 +53,11 @@ for (const [title, event] of Object.entries({
   'is not JSON': `data: ${WORD}\n\n`,
   'is an array': `data: ["${WORD}"]\n\n`,
   'is a ping with a text': `data: {"type":"ping","x":"${WORD}"}\n\n`,
+  'has an ID': `id: ${WORD}\ndata: {"choices":[]}\n\n`,
+  'has a name': `event: ${WORD}\ndata: {"choices":[]}\n\n`,
+  'has a comment': `: ${WORD}\ndata: {"choices":[]}\n\n`,
+  'is a comment': `: ${WORD}\n\n`,
+  'has no field': `${WORD}\n\n`,
 }))
   test(`an event that ${title} is checked`, async () => {
     const { say } = await openWorld([builtIn], { events: [chatChunk({ content: 'One ' }), event, ...ending] })

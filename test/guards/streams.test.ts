@@ -4,8 +4,9 @@ import { createGateway } from '../../src/gateway.ts'
 import type { Guard } from '../../src/index.ts'
 import { chatChunk, chatEvents, messageEvents, ping, textDelta } from '../pipeline/support/answers.ts'
 import { fakeUpstream } from '../pipeline/support/upstream.ts'
+import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openWorld, WORD, w } from './world.ts'
+import { type ClientName, openWorld, WORD, w } from './world.ts'
 
 const test = suite('guards on streams')
 
@@ -211,3 +212,47 @@ test('a stream that is refused in its first chunk still starts, so that clients 
     assert.not.match(text, WORD)
   }
 })
+
+for (const [title, guard, client] of [
+  [
+    'a stream that is held until its end',
+    { name: 'all', hold: 'all', on: ['answer'], check: () => undefined },
+    'openai-chat',
+  ],
+  ['a tool call that is held', builtIn, 'openai-chat'],
+  [
+    'a slow check',
+    { name: 'slow', timeoutMs: 90_000, on: ['answer'], check: () => new Promise(() => {}) },
+    'openai-chat',
+  ],
+  ['a stream as an array', { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }, 'gemini, as an array'],
+] as const satisfies ReadonlyArray<readonly [string, Guard, ClientName]>)
+  test(`the client gets a keep-alive every 15 s during ${title}`, async () => {
+    const clock = fakeClock()
+    const call = (delta: object) => chatChunk({ tool_calls: [{ index: 0, ...delta }] })
+    async function* events() {
+      yield call({ id: 'a', type: 'function', function: { name: 'f', arguments: '' } })
+      for (let second = 0; second < 60; second++) {
+        await clock.sleep(1_000)
+        yield call({ function: { arguments: ' ' } })
+        yield chatChunk({ content: 'word' })
+      }
+      yield* chatEvents().slice(-3)
+    }
+    const { say } = await openWorld([guard], { events: events(), options: { clock, usage: false } })
+    const response = await say(client, 'Hi', { stream: true })
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    const times: number[] = []
+    const startedAt = clock.now()
+    const reading = (async () => {
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+        if (!/^(?::|\s)/.test(new TextDecoder().decode(chunk.value))) break
+        times.push(Math.round((clock.now() - startedAt) / 1_000))
+      }
+      await reader.cancel()
+    })()
+    for (let second = 0; second < 62; second++) await clock.advance(1_000)
+    assert.equal(times.slice(0, 3), [15, 30, 45])
+    await clock.advance(60_000)
+    await reading
+  })

@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createGateway } from '../../src/gateway.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
 import type { GatewayOptions, Guard } from '../../src/index.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
@@ -57,6 +57,8 @@ export interface World {
   /** Sends a client's request with `text`. */
   say(client: ClientName, text: string, more?: { stream?: boolean; body?: JsonObject }): Promise<Response>
   errors: unknown[]
+  fetch(request: Request): Promise<Response>
+  api: Gateway['api']
 }
 
 /** A gateway with guards and one provider of chat. */
@@ -95,7 +97,7 @@ export async function openWorld(
       body: typeof body === 'string' || body instanceof FormData ? body : JSON.stringify(body),
     })
   return {
-    ...{ upstream, send, errors },
+    ...{ upstream, send, errors, api: gateway.api, fetch: (request) => gateway.fetch(request) },
     say(name, text, { stream = false, body = {} } = {}) {
       const client: ClientRequest = clients[name]
       const streams = name.startsWith('openai') || name.startsWith('anthropic')

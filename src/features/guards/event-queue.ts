@@ -61,8 +61,8 @@ export class EventQueue {
 
   /** Queues an event. Returns it if it needs no check and its place doesn't matter. */
   take(block: string): string {
-    const event = parseEvent(block)
-    if (!event) return block // a comment
+    const event = parseEvent(block) ?? readBareJson(block)
+    if (!event) return isKeepAlive(block) ? block : ''
     const json = parseExactly(event.data)
     if (!isObject(json)) {
       this.#takeText(block, event)
@@ -75,6 +75,7 @@ export class EventQueue {
     const { texts, others, ended, opens, closes } = readEvent(json, this.#terms.fields)
     const held = createHeldEvent(block, event, { json, opens, closes, isChanged })
     for (const text of texts) this.#addText(held, text)
+    for (const [line] of block.matchAll(OTHER_LINE)) if (line !== `event: ${json.type}`) this.#addLine(held, line)
     for (const other of others) if (!this.#seen.has(other.text)) this.#addString(held, 'other', other)
     this.#endChannels(json, ended)
     for (const call of opens) this.#openCalls.add(call)
@@ -118,6 +119,14 @@ export class EventQueue {
     channel.length += text.length
     held.channels.add(channel)
     this.textLength += text.length
+  }
+
+  /** Adds a line of an event that isn't data. If a guard changes it, it isn't sent. */
+  #addLine(held: HeldEvent, line: string) {
+    const replace = () => {
+      held.event = { data: held.event?.data ?? '', event: undefined }
+    }
+    if (!this.#seen.has(line)) this.#addString(held, 'other', { text: line, choice: '', isEcho: false, replace })
   }
 
   #addString(held: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText) {
@@ -283,6 +292,28 @@ export class EventQueue {
     channel.before = (channel.before + text).slice(-CONTEXT)
   }
 }
+
+/** Some providers send an error as JSON without a field name. */
+const readBareJson = (block: string): SseEvent | undefined =>
+  block.startsWith('{') ? { event: undefined, data: block.trim() } : undefined
+
+/** Returns whether a block has only comments that say nothing. Others are not sent. */
+const isKeepAlive = (block: string): boolean => block.split(/[\r\n]/).every((line) => line === '' || COMMENTS.has(line))
+
+const COMMENTS = new Set([
+  ':',
+  ': ',
+  ': keep-alive',
+  ': keepalive',
+  ':keepalive',
+  ': ping',
+  ': heartbeat',
+  ': ok',
+  ': OPENROUTER PROCESSING',
+])
+
+/** Matches the lines of an event that aren't data. */
+const OTHER_LINE = /^(?!data:)[^\r\n]+/gm
 
 const CONTEXT = 256
 const MAX_SEEN = 10_000

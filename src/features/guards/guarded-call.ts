@@ -3,7 +3,7 @@ import { type Exchange, isByteStream, type Reply } from '../../lib/exchange.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
 import { estimateTokens } from '../../protocols/formats/estimate-tokens.ts'
-import { getClientContentFields } from '../../protocols/formats/format.ts'
+import { type ErrorFormat, getClientContentFields } from '../../protocols/formats/format.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
 import { toJsonArray } from '../../request/codec/json-array.ts'
 import type { RelayedStream } from '../../request/codec/relay.ts'
@@ -17,7 +17,7 @@ import { checkAnswer, writeParts } from './guarded-answer.ts'
 import { GuardedStream } from './guarded-stream.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
 import { joinLists, type ReadPart, readParts } from './read-parts.ts'
-import { refusalFormats } from './refusals/refusal-formats.ts'
+import { refusalFormats, type StreamEnding } from './refusals/refusal-formats.ts'
 import { GuardRun } from './run-guards.ts'
 
 interface GuardServices {
@@ -177,13 +177,16 @@ function guardStream(
 ): RelayedStream {
   const { endpoint, body, form } = call.request.call
   const isChat = endpoint.operation.kind === 'llm'
-  const fields = (isChat && getClientContentFields(getFormat(call.format), endpoint.operation)) || KIND_FIELDS
+  const format = getFormat(call.format)
+  const fields = (isChat && getClientContentFields(format, endpoint.operation)) || KIND_FIELDS
   const events: RelayedStream = isArray
     ? { ...convertArrayToEvents(stream), fail: (error) => stream.fail(error) }
     : stream
   const guarded = new GuardedStream({
-    ...{ stream: events, fields, run, clock },
-    ending: refusalFormats[call.format].createEnding({ body, model: call.model, now: clock.now() }),
+    ...{ stream: events, fields, run, clock, keepAlive: format.keepAlive },
+    ending: isChat
+      ? refusalFormats[call.format].createEnding({ body, model: call.model, now: clock.now() })
+      : createErrorEnding(format.errors),
     choiceCount: countChoices(body),
     isSent,
     maxHeld: call.request.context.limits.maxResponseBytes,
@@ -197,6 +200,12 @@ function guardStream(
   })
   return isArray ? toJsonArray(guarded) : guarded
 }
+
+/** Ends streams of other kinds with an error, because they have no finish reasons. */
+const createErrorEnding = (errors: ErrorFormat): StreamEnding => ({
+  observe() {},
+  end: ({ message }) => errors.event({ status: 400, code: 'CONTENT_REFUSED', message }),
+})
 
 /** Counts the choices that a chat request or a text completion, which can have several prompts, asks for. */
 const countChoices = ({ n, prompt }: JsonObject): number =>

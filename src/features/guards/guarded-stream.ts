@@ -1,8 +1,9 @@
 import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
-import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
+import { type CancelDeadline, settlesWithin, startDeadline } from '../../lib/deadline.ts'
 import { createEventSplitter } from '../../lib/sse-split.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 import type { RelayedStream } from '../../request/codec/relay.ts'
+import { KEEP_ALIVE_MS } from '../../request/codec/stream-headers.ts'
 import type { Clock } from '../../types.ts'
 import { BLOCK } from '../edit-text/edit-text.ts'
 import { EventQueue, type Unchecked } from './event-queue.ts'
@@ -11,7 +12,7 @@ import { createRefusal } from './guard-refusal.ts'
 import { type BuiltInGuard, isRestoring } from './kinds/finding-guard.ts'
 import { removeTexts } from './read-event.ts'
 import type { RefusalReason, RefusalUsage, StreamEnding } from './refusals/refusal-formats.ts'
-import type { GuardDecision, GuardRun, RefusedDecision } from './run-guards.ts'
+import type { GuardRun, RefusedDecision } from './run-guards.ts'
 
 interface GuardedStreamTerms {
   stream: RelayedStream
@@ -20,6 +21,8 @@ interface GuardedStreamTerms {
   run: GuardRun
   ending: StreamEnding
   clock: Clock
+  /** The comment or event that keeps connections open. */
+  keepAlive: string
   /** The number of choices that the client has requested. */
   choiceCount: number
   /** The most that is held back, in characters of events. */
@@ -45,11 +48,17 @@ export class GuardedStream implements RelayedStream {
   readonly #queue: EventQueue
   #lastRefused: RefusedDecision | undefined = undefined
   #reading: Promise<Uint8Array | undefined> | undefined = undefined
+  #checking: Promise<RefusedDecision | undefined> | undefined = undefined
+  /** Events that needed no check, and that haven't been sent. */
+  #passed = ''
+  #sentAt: number
+  #isEnd = false
   #isOver = false
   #hasFailed = false
 
   constructor(terms: GuardedStreamTerms) {
     this.#terms = terms
+    this.#sentAt = terms.clock.now()
     this.#guards = terms.run.on('answer')
     this.#isImmediate = this.#guards.every((guard) => 'isImmediate' in guard)
     this.#queue = new EventQueue({
@@ -64,28 +73,56 @@ export class GuardedStream implements RelayedStream {
 
   async next(): Promise<Uint8Array | undefined> {
     while (!this.#isOver) {
-      const chunk = await this.#read()
-      if (this.#hasFailed) {
-        if (chunk === undefined) return undefined
-        if (chunk === 'late') continue
-        return encodeUtf8(removeTexts(decodeUtf8Lenient(chunk), this.#terms.fields))
+      if (!this.#checking) {
+        const chunk = await this.#read()
+        if (chunk === 'idle') return this.#keepAlive()
+        if (this.#hasFailed) {
+          if (chunk instanceof Uint8Array) return encodeUtf8(removeTexts(decodeUtf8Lenient(chunk), this.#terms.fields))
+          if (chunk === undefined) return undefined
+          continue
+        }
+        if (chunk !== 'late') this.#take(chunk)
+        if (this.#isEnd || chunk === 'late' || this.#isDue()) this.#checking = this.#check()
       }
-      let isEnd = false
-      let passed = ''
-      if (chunk !== 'late') {
-        isEnd = chunk === undefined
-        const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
-        for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY).matchAll(BLOCK)) passed += this.#queue.take(block)
+      if (this.#checking && !this.#isImmediate && !(await this.#settles(this.#checking))) return this.#keepAlive()
+      let refused: RefusedDecision | undefined
+      try {
+        refused = await this.#checking
+      } catch (error) {
+        if (!this.#hasFailed) this.fail(error)
+        continue
+      } finally {
+        this.#checking = undefined
       }
-      if (isEnd) this.#queue.endTexts()
-      const refused = isEnd || chunk === 'late' || this.#isDue() ? await this.#check() : undefined
-      const events = passed + this.#queue.release()
+      if (this.#hasFailed) continue
+      const events = this.#passed + this.#queue.release()
+      this.#passed = ''
       const end = refused ?? this.#findEnd()
+      if (events !== '') this.#sentAt = this.#terms.clock.now()
       if (end) return encodeUtf8(events + this.#refuse(end))
-      this.#isOver ||= isEnd
+      this.#isOver ||= this.#isEnd
       if (events !== '') return encodeUtf8(events)
     }
     return undefined
+  }
+
+  /** Takes the events that a chunk completes; the rest of them at the end. */
+  #take(chunk: Uint8Array | undefined): void {
+    const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
+    for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY).matchAll(BLOCK)) this.#passed += this.#queue.take(block)
+    this.#isEnd = chunk === undefined
+    if (this.#isEnd) this.#queue.endTexts()
+  }
+
+  #keepAlive(): Uint8Array {
+    this.#sentAt = this.#terms.clock.now()
+    return encodeUtf8(this.#terms.keepAlive)
+  }
+
+  /** Resolves to whether the work settles before the client needs a keep-alive. */
+  #settles(work: Promise<unknown>): Promise<boolean> {
+    const { clock } = this.#terms
+    return settlesWithin(work, this.#sentAt + KEEP_ALIVE_MS - clock.now(), clock)
   }
 
   fail(error: unknown): void {
@@ -99,24 +136,33 @@ export class GuardedStream implements RelayedStream {
     this.#terms.stream.cancel(reason)
   }
 
-  /** Reads the next chunk. Resolves to `late` when text has been held long enough that it must be checked. */
-  async #read(): Promise<Uint8Array | undefined | 'late'> {
+  /**
+   * Reads the next chunk. Resolves to `late` when text has been held long enough that it must be checked, and to `idle` when the client needs a
+   * keep-alive, because everything is held.
+   */
+  async #read(): Promise<Uint8Array | undefined | 'late' | 'idle'> {
     this.#reading ??= this.#terms.stream.next()
     const reading = this.#reading
     const { clock } = this.#terms
+    const { heldSince, count } = this.#queue
     let cancel: CancelDeadline | undefined
     try {
-      if (this.#queue.heldSince === undefined || this.#holdsAll || !this.#queue.hasUnchecked()) {
+      if (count === 0 || this.#hasFailed) {
         const chunk = await reading
         this.#reading = undefined
         return chunk
       }
-      const late = new Promise<'late'>((resolve) => {
-        const left = MAX_UNCHECKED_MS - (clock.now() - (this.#queue.heldSince ?? 0))
-        cancel = startDeadline(clock, Math.max(0, left), () => resolve('late'))
+      const mayBeLate = heldSince !== undefined && !this.#holdsAll && this.#queue.hasUnchecked()
+      const lateAt = mayBeLate ? heldSince + MAX_UNCHECKED_MS : Infinity
+      const idleAt = this.#sentAt + KEEP_ALIVE_MS
+      const left = Math.min(lateAt, idleAt) - clock.now()
+      const result = lateAt <= idleAt ? 'late' : 'idle'
+      if (left <= 0) return result
+      const waited = new Promise<'late' | 'idle'>((resolve) => {
+        cancel = startDeadline(clock, left, () => resolve(result))
       })
-      const read = await Promise.race([reading, late])
-      if (read !== 'late') this.#reading = undefined
+      const read = await Promise.race([reading, waited])
+      if (read !== 'late' && read !== 'idle') this.#reading = undefined
       return read
     } finally {
       cancel?.()

@@ -22,16 +22,11 @@ export function toJsonArray(stream: RelayedStream): RelayedStream {
     fail: (error) => stream.fail(error),
     cancel: (reason) => stream.cancel(reason),
     async next() {
-      while (!isOver) {
-        const chunk = await stream.next()
-        if (!chunk) {
-          isOver = true
-          return encodeUtf8(isFirst ? '[]' : ']')
-        }
-        const text = toElements(chunk)
-        if (text !== '') return encodeUtf8(text)
-      }
-      return undefined
+      if (isOver) return undefined
+      const chunk = await stream.next()
+      if (chunk) return encodeUtf8(toElements(chunk) || '\n') // a keep-alive has no data
+      isOver = true
+      return encodeUtf8(isFirst ? '[]' : ']')
     },
   }
 }

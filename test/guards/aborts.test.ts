@@ -1,0 +1,203 @@
+import { judge, pii, words } from '../../src/features/guards/guards.ts'
+import type { Guard, RequestRecord } from '../../src/index.ts'
+import { chatChunk, chatEvents } from '../pipeline/support/answers.ts'
+import { fakeUpstream, never, sse } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openWorld, WORD } from './world.ts'
+
+const test = suite('guarded requests that clients abort')
+
+/** Never decides; `aborted` counts how often it was told to stop. */
+function createHanging(on: 'request' | 'answer') {
+  let aborted = 0
+  let calls = 0
+  const guard: Guard = {
+    ...{ name: 'hanging', on: [on], timeoutMs: 60_000 },
+    check: (_, { signal }) => {
+      calls++
+      signal.addEventListener('abort', () => aborted++)
+      return never()
+    },
+  }
+  return { guard, counts: () => ({ calls, aborted }) }
+}
+
+const until = async (isDone: () => boolean) => {
+  while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 1))
+}
+
+/** Opens a world whose only key allows one concurrent request, so that a request that isn't released is noticed. */
+async function open(guards: readonly Guard[], fetch: ReturnType<typeof fakeUpstream>) {
+  const records: RequestRecord[] = []
+  const errors: unknown[] = []
+  const world = await openWorld(guards, {
+    options: {
+      fetch,
+      hooks: { onRequest: (record) => void records.push(record), onError: (error) => void errors.push(error) },
+    },
+  })
+  const { key } = await world.api.keys.create({ name: 'k', limits: { parallel: 1 } })
+  const send = (signal?: AbortSignal, body: object = {}) =>
+    world.fetch(
+      new Request('http://gateway/v1/chat/completions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }], ...body }),
+        ...(signal && { signal }),
+      }),
+    )
+  return { world, send, records, errors }
+}
+
+const SAID = [chatChunk({ role: 'assistant', content: 'One. ' }), chatChunk({ content: 'Two ' })]
+
+test('check 46: a client that leaves while a guard checks its request aborts the guard once', async () => {
+  const { guard, counts } = createHanging('request')
+  const upstream = fakeUpstream(() => sse(chatEvents()))
+  const { send, records } = await open([guard], upstream)
+  for (let round = 1; round <= 2; round++) {
+    const abort = new AbortController()
+    const sending = send(abort.signal)
+    await until(() => counts().calls === round)
+    abort.abort()
+    assert.is((await sending).status, 499)
+    assert.equal(counts(), { calls: round, aborted: round })
+    await until(() => records.length === round)
+    assert.is(records.at(-1)?.status, 499)
+  }
+  assert.is(upstream.calls.length, 0)
+})
+
+test("check 46: a client that leaves while a judge runs aborts the judge's call", async () => {
+  const upstream = fakeUpstream(never)
+  const { send, records } = await open(
+    [judge({ name: 'j', model: 'one/judge', policy: 'p', on: ['request'] })],
+    upstream,
+  )
+  for (let round = 1; round <= 2; round++) {
+    const abort = new AbortController()
+    const sending = send(abort.signal)
+    await until(() => upstream.calls.length === round)
+    abort.abort()
+    assert.is((await sending).status, 499)
+    assert.is(upstream.open, 0)
+    await until(() => records.some(({ status }) => status === 499))
+  }
+})
+
+for (const phase of ['text is held', 'a guard checks the response'])
+  test(`check 46: a client that leaves a stream while ${phase} aborts everything`, async () => {
+    const { guard, counts } = createHanging('answer')
+    const isHeld = phase === 'text is held'
+    const all: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
+    const upstream = fakeUpstream(() => sse(SAID, isHeld ? 'hang' : 'close'))
+    const { send, records } = await open([isHeld ? all : guard], upstream)
+    for (let round = 1; round <= 2; round++) {
+      const abort = new AbortController()
+      const response = await send(abort.signal)
+      assert.is(response.status, 200)
+      const reading = response.text().catch(String)
+      if (isHeld) await until(() => upstream.pulled > 0)
+      else await until(() => counts().calls === round)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      abort.abort()
+      await until(() => records.length === round)
+      assert.is(upstream.open, 0)
+      if (!isHeld) assert.equal(counts(), { calls: round, aborted: round })
+      assert.is(records.at(-1)?.end, 'aborted')
+      assert.not.match(await reading, 'Two')
+    }
+  })
+
+test('check 36: the record of a refused stream has the guard, the tokens so far, and one attempt', async () => {
+  const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
+  const { send, records, errors } = await open([words({ name: 'w', words: [WORD] })], upstream)
+  for (let round = 1; round <= 2; round++) {
+    const text = await (await send()).text()
+    assert.match(text, 'content_filter')
+    await until(() => records.length === round)
+    assert.is(upstream.open, 0)
+    const { servedBy, usage, attempts, streamed } = records.at(-1) ?? {}
+    assert.equal([servedBy, streamed, attempts?.length], ['guard', true, 1])
+    assert.ok((usage?.inputTokens ?? 0) > 0)
+    assert.ok((usage?.outputTokens ?? 0) >= 3, JSON.stringify(usage))
+  }
+  assert.equal(errors, [])
+})
+
+test('a client that leaves after a refusal changes nothing', async () => {
+  const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
+  const { send, records } = await open([words({ name: 'w', words: [WORD] })], upstream)
+  const abort = new AbortController()
+  const response = await send(abort.signal)
+  const reader = response.body?.getReader()
+  let text = ''
+  while (!text.includes('[DONE]')) text += new TextDecoder().decode((await reader?.read())?.value)
+  abort.abort()
+  await reader?.cancel()
+  await until(() => records.length === 1)
+  assert.is((await send()).status, 200)
+})
+
+test('check 50: a refused stream is not tried on the next target, and cools none', async () => {
+  const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
+  const { world, send } = await open([words({ name: 'w', words: [WORD] })], upstream)
+  await world.api.combos.create({ name: 'both', models: ['one/m', 'one/n'] })
+  for (let round = 1; round <= 6; round++) {
+    assert.match(await (await send(undefined, { model: 'both' })).text(), 'content_filter')
+    assert.is(upstream.calls.length, round)
+    assert.is(JSON.parse(upstream.calls.at(-1)?.body ?? '{}').model, 'm')
+  }
+})
+
+test('check 68: concurrent requests keep their values apart', async () => {
+  const upstream = fakeUpstream(({ body }) => {
+    const placeholder = /EMAIL-1-\w+/.exec(body)?.[0] ?? ''
+    return sse([...SAID, ...[...placeholder].map((content) => chatChunk({ content })), ...chatEvents().slice(-3)])
+  })
+  const world = await openWorld([pii({ name: 'm', types: ['email'], action: 'mask' })], {
+    options: { fetch: upstream },
+  })
+  const addresses = Array.from({ length: 20 }, (_, at) => `user${at}@example.com`)
+  const texts = await Promise.all(
+    addresses.map(async (address) => {
+      const response = await world.say('openai-chat', address, { stream: true })
+      return [...(await response.text()).matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')
+    }),
+  )
+  assert.equal(
+    texts,
+    addresses.map((address) => `One. Two ${address}`),
+  )
+})
+
+test('a guard that fails in the middle of a stream ends it with an error, without the unchecked text', async () => {
+  let calls = 0
+  const failing: Guard = {
+    ...{ name: 'f', on: ['answer'] },
+    check: () => {
+      if (calls++ > 1) throw new Error('down')
+      return undefined
+    },
+    maxMatch: 1,
+  }
+  const upstream = fakeUpstream(() =>
+    sse([
+      chatChunk({ role: 'assistant', content: 'One. ' }),
+      chatChunk({ content: 'Two. ' }),
+      ...chatEvents().slice(-3),
+    ]),
+  )
+  const { send, records } = await open([failing], upstream)
+  for (let round = 1; round <= 2; round++) {
+    calls = 0
+    const text = await (await send()).text()
+    assert.match(text, 'One.')
+    assert.not.match(text, 'Three')
+    assert.match(text, 'guard_unavailable')
+    assert.not.match(text, '"stop"')
+    await until(() => records.length === round)
+    assert.is(upstream.open, 0)
+    assert.is(records.at(-1)?.end, 'cut')
+  }
+})
