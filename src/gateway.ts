@@ -6,7 +6,7 @@ import type { Feature, FeatureApi } from './feature.ts'
 import { createAccess } from './features/access/access-feature.ts'
 import { createKeyWatch } from './features/access/key-watch.ts'
 import { createAccountsFeature } from './features/accounts/accounts-feature.ts'
-import { createGuards } from './features/guards/guards-feature.ts'
+import { createGuarding, listCodeGuards } from './features/guards/guards-feature.ts'
 import { createConcurrencyLimit } from './features/limits/concurrency.ts'
 import type { Ledger } from './features/limits/ledger/ledger.ts'
 import { createLimits } from './features/limits/limits-feature.ts'
@@ -93,10 +93,14 @@ export function createGatewayWith(
   options: GatewayOptions,
   internals: Internals = {},
 ): { gateway: Gateway; store: Store; ledger(): Promise<Ledger> } {
-  const { dashboard, observe = [], guards = [] } = options
+  const { dashboard, observe = [] } = options
   const core = createCore(options, internals)
   const pipeline = createPipeline({
     ...core,
+    addGuards: createGuarding(listCodeGuards(options.guards), {
+      ...core,
+      serve: (exchange) => gateway.exchange(exchange),
+    }),
     readTerms: async (source) => (await import('./features/request-models/own-terms.ts')).readTerms(source),
   })
   const extensions = (options.extend ?? []).map(adaptFeature)
@@ -106,11 +110,7 @@ export function createGatewayWith(
   const tokens = createLazyTokens({ ...core, options, publicOrigin, accounts: accounts.accounts })
   const access = createAccess(core.catalog)
   const usage = createUsage(core)
-  const limits = createLimits({
-    ...core,
-    usage: usage?.store,
-    reservesBeforeCalls: guards.length > 0 || extensions.some(({ aroundCall }) => aroundCall),
-  })
+  const limits = createLimits({ ...core, usage: usage?.store })
   const listing = createListingFeature({ ...core, pipeline, access })
   const route = createRouteFeature(options, core)
   const management = createManagementFeature({
@@ -140,7 +140,6 @@ export function createGatewayWith(
     management,
     dashboard && { name: 'dashboard', areas: [createPage(dashboard)] },
     ...createObservers(observe, { ...core, pipeline, api: management.api, isOneOfMany: isShortLived() }),
-    guards.length > 0 ? createGuards(guards, { ...core, serve: (exchange) => gateway.exchange(exchange) }) : undefined,
     ...extensions,
     route,
   ]

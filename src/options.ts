@@ -5,8 +5,7 @@ import { checkFeatures } from './extend.ts'
 import type { Feature } from './feature.ts'
 import type { AccountOptions } from './features/accounts/accounts.ts'
 import type { CloudOptions } from './features/cloud-sync/gateway/cloud-operations.ts'
-import type { Guard } from './features/guards/guard.ts'
-import { checkGuards } from './features/guards/guards-feature.ts'
+import { listCodeGuards } from './features/guards/guards-feature.ts'
 import type { Hooks } from './features/observe/hooks.ts'
 import type { GatewayObserver } from './features/observe/observer.ts'
 import type { TokenOptions } from './features/tokens/tokens.ts'
@@ -138,8 +137,6 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   limits?: Partial<Limits>
   /** Functions to call for each request, attempt, usage record, and error; default: none. */
   hooks?: Hooks
-  /** Guards that read, change, or refuse the content of requests and responses, in order. Default: none. */
-  guards?: readonly Guard[]
   /** Your features: steps around requests, model calls, and attempts, routes, and listeners. Default: none. */
   extend?: Extend
   /**
@@ -177,7 +174,7 @@ export function checkOptions(
   for (const [name, rules] of Object.entries(memberRules)) checkMembers(name, Reflect.get(options, name), rules)
   checkManagement(options.management)
   checkSecret(options.secret)
-  checkGuards(options.guards)
+  listCodeGuards(options.guards)
   checkFeatures(options.extend)
 }
 
@@ -330,6 +327,5 @@ const optionNames = [
   'publicOrigin',
   'management',
   'secret',
-  'guards',
   'extend',
 ]

@@ -12,6 +12,7 @@ import { comboFields } from '../types/records/combo-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { Clock, Combo } from '../types.ts'
 import { findParamsIndex } from './combo-entry.ts'
+import { requireGuards } from './guard-names.ts'
 import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findNamedCycle, getModelName, type Names } from './models.ts'
 import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
@@ -96,6 +97,7 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
     async create(input) {
       const combo = parseInput(comboInputs.create, input, innerFields)
       requireName(combo.name)
+      await requireGuards(store, combo)
       return showWithWarnings(await runInOrder(() => writer.add(crypto.randomUUID(), combo)))
     },
 
@@ -103,12 +105,14 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
       const { name, id: sentId = id, ...given } = parseInput(comboInputs.update, input, innerFields)
       if (name) requireName(name)
       if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
+      await requireGuards(store, given)
       return showWithWarnings(await runInOrder(() => writer.change(id, { ...given, ...(name && { name }) })))
     },
 
     async put(input) {
       const given = parsePut(comboInputs.put, input, innerFields)
       requireName(given.name)
+      await requireGuards(store, given)
       return showWithWarnings(await runInOrder(() => retryOnConflict(() => writer.tryPut(given))))
     },
 

@@ -12,6 +12,7 @@ import {
   type KeyGroup,
   type NewGroup,
 } from '../types/records/group-fields.ts'
+import { requireGuards } from './guard-names.ts'
 import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts'
 import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
 import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
@@ -106,6 +107,7 @@ export function createGroupOperations(
 
     async create(input) {
       const group = parseInput(groupInputs.create, input)
+      await requireGuards(store, group)
       const made = await retryOnConflict(() => add(crypto.randomUUID(), group))
       return showWithWarnings(requirePresent(await groups.get(made.id), 'Group'))
     },
@@ -115,12 +117,14 @@ export function createGroupOperations(
       if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
       if (Object.keys(given).length === 0)
         throw createInputError('Send "isActive", "name", or another field to change.')
+      await requireGuards(store, given)
       await find(id)
       return showWithWarnings(await change(id, given))
     },
 
     async put(input) {
       const { id, ...given } = parsePut(groupInputs.put, input)
+      await requireGuards(store, given)
       const isMeant = (record: GroupRecord) => (id === undefined ? record.name === given.name : record.id === id)
       const record = await runInOrder(() =>
         retryOnConflict<GroupRecord>(async () => {

@@ -9,6 +9,7 @@ import type { WritableStore } from '../records/writable-store.ts'
 import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/records/key-fields.ts'
 import type { ApiKey } from '../types.ts'
 import { GROUPS_LOCK } from './groups.ts'
+import { requireGuards } from './guard-names.ts'
 import { closedObject, createInputError, type OrUnset, parseInput, parsePut, wholeNumber } from './input.ts'
 import {
   findPage,
@@ -176,6 +177,7 @@ export function createKeyOperations(
     async create(input) {
       const key = mintClientKey()
       const { name, ...more } = await withAccount(parseInput(keyInputs.create, input))
+      await requireGuards(store, more)
       const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: getTimestamp(clock), ...more }
       const digest = await inGroup(more.group, () => writer.insert(key, record))
       if (digest === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
@@ -185,6 +187,7 @@ export function createKeyOperations(
     async update(id, input) {
       const change = parseInput(keyInputs.update, input)
       if (Object.keys(change).length === 0) throw createInputError('Send "isActive" or "name".')
+      await requireGuards(store, change)
       const { digest } = await writer.find(id)
       const record = await inGroup(change.group, () => writer.update(digest, change))
       return showWithWarnings({ digest, record: requirePresent(record, 'Key') })
@@ -192,6 +195,7 @@ export function createKeyOperations(
 
     async put(input) {
       const { id, key, ...given } = await withAccount(parsePut(keyInputs.put, input))
+      await requireGuards(store, given)
       return runInOrder(async () => {
         const digest = await retryOnConflict(async () => {
           const found = await writer.findByIdOrName(id, given.name)

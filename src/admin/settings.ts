@@ -8,6 +8,7 @@ import type { WritableStore } from '../records/writable-store.ts'
 import { mergeRules, type RuledLimits } from '../request/routing/request-rules.ts'
 import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
 import type { Settings } from '../types.ts'
+import { requireGuards } from './guard-names.ts'
 import { createInputError, findBaseUrlProblem, parseInput } from './input.ts'
 import { createEdit, isSameJson } from './record-operations.ts'
 import { changeRules, checkCooldowns, mergeFields } from './rules.ts'
@@ -47,6 +48,7 @@ export function createSettingsOperations({
 
     async update(input) {
       const given = parseInput(settingsInputs.update, input, innerFields)
+      await requireGuards(store, given)
       const code = store.code.records.settings
       if (Object.keys(code).some((name) => Object.hasOwn(given, name))) {
         const now = await store.settings.read().then(shown, () => code)

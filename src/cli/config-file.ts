@@ -25,6 +25,7 @@ export interface ConfigFile {
   combos: ConfigEntry[]
   aliases: ConfigEntry[]
   models: ConfigEntry[]
+  guards: ConfigEntry[]
   groups: ConfigEntry[]
   keys: ConfigEntry[]
 }
@@ -207,6 +208,8 @@ const sections: Readonly<Record<Section, ReadSection>> = {
     })
   },
 
+  guards: listOrMap({ nameField: 'name' }),
+
   /** A group's name defaults to its ID, and its ID to its name. */
   groups: (section, at) =>
     listOrMap({ nameField: 'id' })(section, at).map(({ place, input }) => {
@@ -231,6 +234,7 @@ const identityFields: Readonly<Record<Section, readonly string[]>> = {
   combos: ['name'],
   aliases: ['alias'],
   models: ['providerAlias', 'id'],
+  guards: ['name'],
   groups: ['id'],
   keys: ['name'],
 }
@@ -326,8 +330,9 @@ async function listWarnings(config: ConfigFile, typed: Management): Promise<stri
 }
 
 /** Puts the records that contain model names, and resolves to their warnings. */
-async function putNamed({ path, aliases, combos, groups, keys }: ConfigFile, api: Management<unknown>) {
+async function putNamed({ path, aliases, guards, combos, groups, keys }: ConfigFile, api: Management<unknown>) {
   return [
+    ...(await putEach(path, guards, api.guards.put)), // before everything that names them
     ...(await putEach(path, aliases, api.aliases.set)),
     ...(await putEach(path, combos, api.combos.put)),
     ...(await putEach(path, groups, api.groups.put)), // before the keys, because keys refer to groups

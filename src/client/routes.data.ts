@@ -56,6 +56,15 @@ export const routes = {
     get: 'GET /api/settings',
     update: 'PATCH /api/settings',
   },
+  guards: {
+    list: 'GET /api/guards',
+    create: 'POST /api/guards',
+    test: 'POST /api/guards/test',
+    get: 'GET /api/guards/:name',
+    update: 'PUT /api/guards/:name',
+    delete: 'DELETE /api/guards/:name',
+    put: 'PUT /api/guards',
+  },
   combos: {
     list: 'GET /api/combos',
     create: 'POST /api/combos',
@@ -130,6 +139,7 @@ export interface IfMatchOperations {
   keys: 'update' | 'delete'
   groups: 'update' | 'delete'
   settings: 'update'
+  guards: 'update' | 'delete'
   combos: 'update' | 'delete'
   connections: 'update' | 'delete'
   customModels: 'delete' | 'put'

@@ -16,7 +16,16 @@ import { settingsFields } from '../types/records/settings-fields.ts'
 import type { Catalog, Combo } from '../types.ts'
 
 /** The sections of a configuration. */
-export const configSections = ['connections', 'combos', 'aliases', 'models', 'groups', 'plans', 'settings'] as const
+export const configSections = [
+  'connections',
+  'combos',
+  'aliases',
+  'models',
+  'groups',
+  'plans',
+  'guards',
+  'settings',
+] as const
 
 export type ConfigSection = (typeof configSections)[number]
 
@@ -40,6 +49,8 @@ function findRecordProblem(section: ConfigSection, input: JsonObject): ShapeProb
     case 'groups':
     case 'plans':
       return findInputProblem(groupFields, 'create', input)
+    case 'guards':
+      return undefined // checked where guards are created, because few gateways need the code for it
     case 'settings':
       return findInputProblem(settingsFields, 'update', input) ?? findSettingsProblem(input)
     default:

@@ -1,4 +1,6 @@
 import type { TopLevel } from '../admin/connection-input.ts'
+import type { Guard } from '../features/guards/guard.ts'
+import { isGuard } from '../features/guards/guards-feature.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { findShapeProblem, isPlainObject } from '../lib/shape-problem.ts'
 import { trimCloudUrl } from '../lib/urls.ts'
@@ -10,11 +12,20 @@ import {
   codeSecretId,
   type ResponseFunction,
 } from '../records/code-records.ts'
-import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, GROUPS, getCustomModelId } from '../records/record-collections.ts'
+import {
+  ALIASES,
+  COMBOS,
+  CONNECTIONS,
+  CUSTOM_MODELS,
+  GROUPS,
+  GUARDS,
+  getCustomModelId,
+} from '../records/record-collections.ts'
 import type { RouteAnswer, RouteCall } from '../request/route-call.ts'
 import type { comboFields } from '../types/records/combo-fields.ts'
 import type { connectionFields } from '../types/records/connection-fields.ts'
 import type { groupFields } from '../types/records/group-fields.ts'
+import type { guardFields } from '../types/records/guard-fields.ts'
 import { aliasFields, type customModelFields } from '../types/records/model-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { SettingsChange } from '../types/records/settings-fields.ts'
@@ -49,9 +60,17 @@ export interface CodeConfig {
   groups?: Readonly<Record<string, CodeGroup | undefined>>
   /** Plans of accounts, by ID. A plan is a group, and an ID can only be in one of the two sections. */
   plans?: Readonly<Record<string, CodeGroup | undefined>>
+  /**
+   * Guards that read, change, or refuse the content of requests and responses: an array of functions, or an object by name. Functions check every
+   * request, in order. Records, such as `{ kind: 'secrets' }`, check requests for which settings, a group, a key, or a combo names them.
+   */
+  guards?: readonly Guard[] | Readonly<Record<string, Guard | CodeGuard | undefined>>
   /** Settings. */
   settings?: CodeSettings
 }
+
+/** A guard that is defined in code as a record. */
+export interface CodeGuard extends Omit<InputOf<typeof guardFields, 'create'>, 'name'> {}
 
 /** A connection that is defined in code. */
 export interface CodeConnection
@@ -206,6 +225,15 @@ export function readCodeConfig(
       checkRecord(section, place, given, catalog)
       if (values.has(GROUPS + id)) fail(place, `has the same "id" as groups.${id}. Change one of them`)
       add(GROUPS, id, { id, isActive: true, ...given, createdAt: at })
+    }
+  if (!Array.isArray(config.guards))
+    for (const [name, input] of readSection(config, 'guards')) {
+      if (isGuard(input)) continue
+      const place = `guards.${name}`
+      requireName(place, name)
+      const given = { ...requireObject(place, input), name }
+      checkRecord('guards', place, given, catalog)
+      add(GUARDS, name, { ...given, createdAt: at, updatedAt: at })
     }
   checkCycles({ combos, aliases })
 

@@ -68,7 +68,14 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
     })
     for (const [id, secret] of before.secrets) if (!next.secrets.has(id)) next.secrets.set(id, secret)
     code.records = next
-    for (const records of [store.connections, store.combos, store.customModels, store.aliases, store.groups])
+    for (const records of [
+      store.connections,
+      store.combos,
+      store.customModels,
+      store.aliases,
+      store.groups,
+      store.guards,
+    ])
       replaceEntries(records as Records<object>, next) // any type of record
     for (const key of new Set([...before.values.keys(), ...next.values.keys()]))
       if (key.startsWith(GROUPS) && before.values.get(key) !== next.values.get(key))

@@ -15,6 +15,7 @@ import { createCloudOperations } from '../features/cloud-sync/gateway/cloud-acti
 import { createMirror, type MirrorDependencies } from '../features/cloud-sync/gateway/cloud-mirror.ts'
 import { type PushDependencies, Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
 import { createExplain, type ExplainDependencies } from '../features/explain/explain.ts'
+import { createGuardOperations } from '../features/guards/operations/guard-operations.ts'
 import type { AccountName, Ledger } from '../features/limits/ledger/ledger.ts'
 import { createLimitOperations } from '../features/limits/limit-operations.ts'
 import type { LookupCache } from '../features/listing/model-lookup.ts'
@@ -96,6 +97,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     keys: createKeyUsage({ ...deps, getLimits: limits.keys.get }),
   }
   const health = createHealthOperations(deps)
+  const guards = createGuardOperations(deps)
   const cloud = createCloudOperations({ ...deps, mirror, pushes, keys })
   const api = {
     keys: { ...notifyingMirror('keys', keys), limits: limits.keys },
@@ -106,6 +108,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     accounts: { ...notifying('accounts', accounts.operations), limits: limits.accounts },
     tokens: { mint: deps.tokens.mint },
     settings: { ...notifyingMirror('settings', createSettingsOperations(deps)), limits: limits.gateway },
+    guards: { ...notifyingMirror('guards', guards), test: guards.test },
     combos: notifyingMirror('combos', createComboOperations({ ...deps, runInOrder })),
     connections: {
       ...notifyingMirror('connections', createConnectionOperations(deps)),

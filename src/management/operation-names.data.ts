@@ -56,6 +56,15 @@ export const operationNames = {
     get: 1,
     update: 1,
   },
+  guards: {
+    list: 1,
+    create: 1,
+    test: 1,
+    get: 1,
+    update: 1,
+    delete: 1,
+    put: 1,
+  },
   combos: {
     list: 1,
     create: 1,

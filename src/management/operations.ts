@@ -23,6 +23,8 @@ import type { CloudOperations } from '../features/cloud-sync/gateway/cloud-opera
 import { cloudTable } from '../features/cloud-sync/gateway/cloud-table.ts'
 import type { ExplainedRequest } from '../features/explain/explain.ts'
 import { explainEntry } from '../features/explain/explain-table.ts'
+import type { GuardOperations } from '../features/guards/operations/guard-operations.ts'
+import { guardTable } from '../features/guards/operations/guards-table.ts'
 import type { GatewayLimitOperations, LimitOperations } from '../features/limits/limit-operations.ts'
 import {
   accountLimitTable,
@@ -65,6 +67,8 @@ export interface Management<Input = never> {
     /** The current state of the limits in the settings. */
     limits: GatewayLimitOperations<Input>
   }
+  /** Guards that read, change, or reject the content of requests and responses. */
+  guards: GuardOperations<Input>
   combos: ComboOperations<Input>
   connections: ConnectionOperations<Input>
   models: ModelOperations<Input>
@@ -98,6 +102,7 @@ export const operations = {
   accounts: { ...accountTable, limits: accountLimitTable },
   tokens: tokenTable,
   settings: { limits: gatewayLimitTable, ...settingsTable },
+  guards: guardTable,
   combos: comboTable,
   connections: connectionTable,
   models: modelTable,

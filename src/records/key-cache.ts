@@ -18,6 +18,8 @@ export type KeyParts = Pick<
   | 'account'
   | 'actsFor'
   | 'require'
+  | 'guards'
+  | 'guardsExcept'
 > & {
   digest: string
 }
@@ -211,6 +213,8 @@ const optionalParts = [
   'account',
   'actsFor',
   'require',
+  'guards',
+  'guardsExcept',
 ] as const
 
 export function toCachedKey(digest: string, record: KeyRecord): CachedKey {

@@ -23,10 +23,12 @@ import {
   type FormerKeyRecord,
   GROUPS,
   type GroupRecord,
+  GUARDS,
   KEYS,
   type KeyRecord,
   PROVIDERS,
   type ProviderRecord,
+  type StoredGuard,
 } from './record-collections.ts'
 
 interface ReadRecord<T> {
@@ -196,6 +198,14 @@ export const recordKinds = {
   keys: { prefix: KEYS, read: createSignedReader<KeyRecord>(keyFields) },
   formerKeys: { prefix: FORMER_KEYS, read: createSignedReader<FormerKeyRecord>(formerKeyFields) },
   groups: { prefix: GROUPS, read: createSignedReader<GroupRecord>(groupFields) },
+  /** Checked where guards are created, because few requests need them. */
+  guards: {
+    prefix: GUARDS,
+    read: ((record, name) => ({
+      record: { ...record, name } as StoredGuard,
+      problems: [],
+    })) satisfies Reader<StoredGuard>,
+  },
   connections: { prefix: CONNECTIONS, read: createReader<ConnectionRecord>(connectionFields) },
   combos: {
     prefix: COMBOS,

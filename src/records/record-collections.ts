@@ -2,6 +2,7 @@ import type { comboFields } from '../types/records/combo-fields.ts'
 import type { connectionFields } from '../types/records/connection-fields.ts'
 import type { formerKeyFields } from '../types/records/former-keys.ts'
 import type { groupFields } from '../types/records/group-fields.ts'
+import type { guardFields } from '../types/records/guard-fields.ts'
 import type { keyFields } from '../types/records/key-fields.ts'
 import type { aliasFields, providerFields } from '../types/records/model-fields.ts'
 import type { StoredOf } from '../types/records/record-fields.ts'
@@ -13,6 +14,7 @@ export const KEYRING = 'vault'
 export const KEYS = 'keys/'
 export const FORMER_KEYS = 'former-keys/'
 export const GROUPS = 'groups/'
+export const GUARDS = 'guards/'
 export const CONNECTIONS = 'connections/'
 export const COMBOS = 'combos/'
 export const CUSTOM_MODELS = 'custom-models/'
@@ -30,6 +32,9 @@ export interface FormerKeyRecord extends StoredOf<typeof formerKeyFields> {}
 
 /** A group of keys, under its id. */
 export interface GroupRecord extends StoredOf<typeof groupFields> {}
+
+/** A guard, under its name. */
+export interface StoredGuard extends StoredOf<typeof guardFields> {}
 
 /** A connection, with its credential encrypted for its destination. */
 export interface ConnectionRecord extends StoredOf<typeof connectionFields> {}

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage } from '../types.ts'
 import { reencryptAccounts } from './account-records.ts'
+import { isSignedGuard, signGuard } from './guard-records.ts'
 import {
   areSignedSettings,
   getApiKeyContext,
@@ -24,6 +25,7 @@ import {
   type GroupRecord,
   type KeyRecord,
   SETTINGS,
+  type StoredGuard,
 } from './record-collections.ts'
 import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import { createStoredRecords, parseRecord, type RecordKind } from './stored-records.ts'
@@ -52,6 +54,9 @@ export async function reencryptAll(storage: Storage, former: Keyring, keyring: K
   )
   await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
     (await isSignedGroup(former, id, record)) ? signGroup(keyring, id, record) : undefined,
+  )
+  await rewriteAll<StoredGuard>(storage, recordKinds.guards, async (record, name) =>
+    (await isSignedGuard(former, name, record)) ? signGuard(keyring, name, record) : undefined,
   )
   await reencryptAccounts(storage, former, keyring)
   await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {

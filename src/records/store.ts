@@ -18,6 +18,7 @@ import {
   KEYRING,
   type KeyRecord,
   type ProviderRecord,
+  type StoredGuard,
 } from './record-collections.ts'
 import { createRecords, type Records } from './records.ts'
 import { createStaleFallback, handleStorageError, isStorageUnavailable, withTimeouts } from './storage-access.ts'
@@ -35,6 +36,8 @@ export interface Store {
   formerKeys: Records<FormerKeyRecord>
   /** By id. */
   groups: Records<GroupRecord>
+  /** By name. */
+  guards: Records<StoredGuard>
   /** By id. */
   connections: Records<ConnectionRecord>
   /** By name, which is therefore unique. */
@@ -99,6 +102,7 @@ export function createStore(options: StoreOptions): Store {
   const settings = createSettingsStore({ ...deps, keyring, code })
   const formerKeys = createRecords<FormerKeyRecord>(recordKinds.formerKeys, encrypted)
   const groups = createRecords<GroupRecord>(recordKinds.groups, encrypted)
+  const guards = createRecords<StoredGuard>(recordKinds.guards, deps)
   const connections = createRecords<ConnectionRecord>(recordKinds.connections, encrypted)
   const combos = createCombos(createRecords<ComboRecord>(recordKinds.combos, deps))
   const customModels = createRecords<CustomModel>(recordKinds.customModels, deps)
@@ -113,6 +117,7 @@ export function createStore(options: StoreOptions): Store {
     keys,
     formerKeys,
     groups,
+    guards,
     connections,
     combos,
     customModels,

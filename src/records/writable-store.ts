@@ -3,6 +3,7 @@ import { startDeadline } from '../lib/deadline.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { createMutex, type Mutex } from '../lib/promises.ts'
 import type { Clock, CustomModel, Storage } from '../types.ts'
+import { isTrustedGuard, signGuard } from './guard-records.ts'
 import { isSignedGroup, isSignedKey, signFormerKey, signGroup, signKey } from './keyring.ts'
 import { isGroupInCode, toClientGroup } from './known-groups.ts'
 import { recordKinds } from './readings.ts'
@@ -14,6 +15,7 @@ import type {
   GroupRecord,
   KeyRecord,
   ProviderRecord,
+  StoredGuard,
 } from './record-collections.ts'
 import { createWritableRecords, type WritableRecords } from './record-writes.ts'
 import { createRepair, type Repair } from './repair.ts'
@@ -30,6 +32,8 @@ export interface WritableStore extends Store {
   formerKeys: WritableRecords<FormerKeyRecord>
   /** Like `keys`. */
   groups: WritableRecords<GroupRecord>
+  /** Writes sign the record. */
+  guards: WritableRecords<StoredGuard>
   settings: WritableSettings
   connections: WritableRecords<ConnectionRecord>
   combos: WritableRecords<ComboRecord>
@@ -40,6 +44,8 @@ export interface WritableStore extends Store {
   isSignedKey(digest: string, record: KeyRecord): Promise<boolean>
   /** Whether a gateway with this secret wrote the group's record, or the app defined it in code. */
   isSignedGroup(id: string, record: GroupRecord): Promise<boolean>
+  /** Whether a gateway with this secret wrote the guard's record, or the guard is defined in code. */
+  isSignedGuard(record: StoredGuard): Promise<boolean>
   /** Repairs damaged records. */
   repair: Repair
   runExclusive: RunExclusive
@@ -62,6 +68,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
     keys,
     formerKeys,
     groups,
+    guards,
     connections,
     combos,
     customModels,
@@ -92,6 +99,11 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
       expire: (id) => groupCache.expire(id),
     },
   }
+  const signedGuards: SignedKind<StoredGuard> = {
+    kind: recordKinds.guards,
+    sign: async (name, record) => signGuard(await keyring(), name, record),
+    cache: { forget() {}, update() {}, expire() {} }, // requests use the records themselves
+  }
   const repair = createRepair({
     storage,
     damage,
@@ -118,6 +130,13 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
           (await isTrustedGroup(id, record as GroupRecord)) ? undefined : UNSIGNED_GROUP, // the records are groups
       },
       {
+        kind: recordKinds.guards,
+        records: guards,
+        complete: (key, record) => completeRecord(key, record, signedGuards),
+        findProblem: async (_, record) =>
+          (await isTrustedGuard(store, record as StoredGuard)) ? undefined : UNSIGNED_GUARD, // the records are guards
+      },
+      {
         kind: recordKinds.connections,
         records: connections,
         findProblem: (_, record) =>
@@ -139,6 +158,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
     keys: withSignatures(createWritableRecords(keys), signedKeys),
     formerKeys: withSignatures(createWritableRecords(formerKeys), signedFormerKeys),
     groups: withSignatures(createWritableRecords(groups), signedGroups),
+    guards: withSignatures(createWritableRecords(guards), signedGuards),
     connections: createWritableRecords(connections),
     combos: createWritableRecords(combos),
     customModels: createWritableRecords(customModels),
@@ -146,6 +166,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
     providers: createWritableRecords(providers),
     isSignedKey: async (digest, record) => isSignedKey(await keyring(), digest, record),
     isSignedGroup: isTrustedGroup,
+    isSignedGuard: (record) => isTrustedGuard(store, record),
     repair,
     runExclusive: createExclusiveRunner({ storage, clock }),
   }
@@ -155,6 +176,8 @@ const UNSIGNED_KEY =
   'was not written by a gateway with this secret, so the key is rejected: pause, resume, or delete it'
 const UNSIGNED_GROUP =
   'was not written by a gateway with this secret, so its keys are rejected: pause, resume, or delete it'
+const UNSIGNED_GUARD =
+  'was not written by a gateway with this secret, so requests that need the guard are rejected: save it again, or delete it'
 const UNREADABLE_CREDENTIAL = 'has a credential that cannot be decrypted. Set the connection\'s "apiKey" again'
 
 /** A type of signed records, and the cache that requests use to read them. */

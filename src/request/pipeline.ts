@@ -67,13 +67,13 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
 
 type Shared =
   | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'onError')
-  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'readTerms')
+  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'readTerms' | 'addGuards')
 
 /** Creates the pipeline. Code that only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { store, sharedStorage, upstream, basePath, ownLimits, events, ...others } = dependencies
   const { catalog, clock, random, limits, bodyTime, inFlight, onError } = others
-  const { isStrict, fetchesMedia, includesStreamUsage, readTerms } = others
+  const { isStrict, fetchesMedia, includesStreamUsage, readTerms, addGuards } = others
   const aroundCall: CallStep[] = []
   const aroundAttempt: AttemptStep[] = []
   const targetStats = createTargetStats()
@@ -99,7 +99,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   let context: PipelineContext = {
     ...{ catalog, clock, random, limits, bodyTime, inFlight, onError },
-    ...{ isStrict, fetchesMedia, includesStreamUsage, readTerms, aroundCall, aroundAttempt },
+    ...{ isStrict, fetchesMedia, includesStreamUsage, readTerms, addGuards, aroundCall, aroundAttempt },
     fetch: upstream(),
     routes: createModelRouter({ store, catalog, basePath }),
     settings: store.settings.read,

@@ -71,18 +71,10 @@ table("a client's operations have the same types as gateway.api", () => {
   const likeApi: Omit<Client, 'live' | 'keys'> & { keys: Omit<Client['keys'], 'list'> } = api // neither line compiles when an argument or a result differs
   const ofClient: { keys: Omit<Management['keys'], 'list'> } & Pick<
     Management,
-    | 'groups'
-    | ('accounts' | 'tokens')
-    | ('combos' | 'connections')
-    | 'customModels'
-    | 'settings'
-    | 'aliases'
-    | 'providers'
-    | 'health'
-    | 'damagedRecords'
-    | 'usage'
-    | 'explain'
-    | 'cloud'
+    | ('groups' | 'guards' | 'accounts' | 'tokens')
+    | ('combos' | 'connections' | 'customModels' | 'settings')
+    | ('aliases' | 'providers' | 'health' | 'damagedRecords')
+    | ('usage' | 'explain' | 'cloud')
   > = client
   assert.type(likeApi.keys.get, 'function')
   assert.type(ofClient.cloud.sessions.revoke, 'function')
@@ -149,6 +141,14 @@ for (const basePath of ['', '/tools/ai']) {
       assert.equal(await client.groups.limits.settle(group.id, { as: 'unspent' }), { success: true })
       assert.equal(await client.groups.delete(group.id), { success: true })
       assert.is((await client.groups.put({ id: 'team', name: 'team' })).id, 'team')
+
+      assert.is((await client.guards.create({ name: 'word', kind: 'words', words: ['a'] })).kind, 'words')
+      await same(client.guards.list(), api.guards.list())
+      await same(client.guards.get('word'), api.guards.get('word'))
+      assert.is((await client.guards.update('word', { mode: 'watch' })).mode, 'watch')
+      assert.is((await client.guards.put({ name: 'word', kind: 'words', action: 'mask' })).action, 'mask')
+      assert.equal((await client.guards.test({ text: 'A', guards: ['word'] })).text, 'A')
+      assert.equal(await client.guards.delete('word'), { success: true })
 
       const settings = await client.settings.update({ requireApiKey: true, cloudUrl: 'https://cloud.test/v1/' })
       assert.is(settings.cloudUrl, 'https://cloud.test')

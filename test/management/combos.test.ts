@@ -73,7 +73,7 @@ const refusals: Array<[body: object, error: string]> = [
   ],
   [
     { name: 'a', models: ['x'], id: 'mine' },
-    'Unknown field "id". Known: "name", "models", "strategy", "kind", "on", "stickyLimit", "connectionStrategy", "hedge", "sameVectors", "retryAmbiguous", "health", "maxAttempts", "timeouts".',
+    'Unknown field "id". Known: "name", "models", "strategy", "kind", "on", "stickyLimit", "connectionStrategy", "guards", "hedge", "sameVectors", "retryAmbiguous", "health", "maxAttempts", "timeouts".',
   ],
   [{ name: 'a', model: ['x'] }, 'Unknown field "model". Did you mean "models"?'],
 ]

@@ -45,6 +45,13 @@ test('each operation resolves to a result that matches its description', async (
   await ask('PUT', `/api/groups/${group}`, { isActive: false })
   await ask('DELETE', `/api/groups/${group}`)
   await ask('PUT', '/api/groups', { id: 'team', name: 'team' })
+  await ask('POST', '/api/guards', { name: 'word', kind: 'words', words: ['a'], on: ['request'] })
+  await ask('PUT', '/api/guards', { name: 'word', kind: 'words', message: 'No.' })
+  await ask('GET', '/api/guards')
+  await ask('GET', '/api/guards/word')
+  await ask('PUT', '/api/guards/word', { mode: 'watch' })
+  await ask('POST', '/api/guards/test', { text: 'a', guards: ['word'] })
+  await ask('DELETE', '/api/guards/word')
   const { id: limited } = await ask('POST', '/api/keys', {
     name: 'limited',
     limits,

@@ -23,6 +23,7 @@ const combo = {
   hedge: true,
   sameVectors: true,
   retryAmbiguous: true,
+  guards: ['w'],
   ...rules,
 }
 const prices = {
@@ -69,11 +70,21 @@ const key = {
   expiresAt: '2027-01-01T00:00:00Z',
   group: 'g',
   actsFor: { plan: 'p' },
+  guards: ['w'],
+  guardsExcept: ['p'],
   require: { zdr: true },
 }
 const newKey = { ...key, account: 'a' }
 const user = { name: 'a', plan: 'p', isActive: true, ...allowed }
 const sentBack = { ref: 'x', tokensFrom: 'x', createdAt: 'x', seenOn: 'x', isManaged: true, warnings: [], error: 'e' }
+
+const guard = {
+  ...{ name: 'w', kind: 'words', on: ['request'], as: 'answer', message: 'm', older: 'refuse', onError: 'pass' },
+  ...{ timeoutMs: 1, mode: 'watch', media: 'refuse', remote: 'refuse', hold: 'all', maxMatch: 1 },
+  ...{ words: ['a'], action: 'mask', types: ['email'] },
+  ...{ maxCharacters: 1, maxTurns: 1, maxTools: 1, maxMedia: 1 },
+  ...{ allow: ['a'], deny: ['b'], hosted: 'refuse', model: 'm', thresholds: { violence: 0.5 }, policy: 'p' },
+}
 
 /** A valid input of each operation, with every member that it may have. */
 const samples: Record<string, object> = {
@@ -88,11 +99,16 @@ const samples: Record<string, object> = {
   'accounts.put': { ...user, id: 'i' },
   'accounts.update': { ...user, ...sentBack, id: 'i' },
   'tokens.mint': { account: 'a', plan: 'p', ...allowed, origins: ['https://a.example'], expiresIn: '15m' },
-  'groups.create': { name: 'a', isActive: true, each: limits, require: { zdr: true }, ...allowed },
+  'guards.create': guard,
+  'guards.update': { ...guard, on: null, source: 'code', createdAt: 'x', updatedAt: 'x', error: 'e' },
+  'guards.put': guard,
+  'guards.test': { text: 'a', guards: ['w'], guard, stage: 'answer' },
+  'groups.create': { name: 'a', isActive: true, each: limits, guards: ['w'], require: { zdr: true }, ...allowed },
   'groups.update': {
     name: 'a',
     isActive: true,
     each: limits,
+    guards: ['w'],
     require: { zdr: true },
     ...allowed,
     id: 'i',
@@ -101,13 +117,14 @@ const samples: Record<string, object> = {
     warnings: [],
     error: 'e',
   },
-  'groups.put': { name: 'a', isActive: true, each: limits, require: { zdr: true }, ...allowed, id: 'i' },
+  'groups.put': { name: 'a', isActive: true, each: limits, guards: ['w'], require: { zdr: true }, ...allowed, id: 'i' },
   'settings.update': {
     requireApiKey: true,
     cloudUrl: 'https://a.example',
     ...rules,
     timeouts: null,
     limits,
+    guards: ['w'],
     whenPriceUnknown: 'allow',
     onStorageUnavailable: { usd: 'allow', tokens: null, requests: 'refuse', parallel: 'refuse' },
     allowRequestModels: false,

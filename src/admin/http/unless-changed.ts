@@ -17,6 +17,7 @@ import type { SettingsOperations } from '../settings.ts'
 export interface RecordApi {
   keys: Pick<KeyOperations<unknown>, 'get' | 'list'>
   groups: Pick<GroupOperations<unknown>, 'get' | 'list'>
+  guards: { get(name: string): Promise<object> }
   combos: Pick<ComboOperations<unknown>, 'get'>
   connections: Pick<ConnectionOperations<unknown>, 'get'>
   providers: Pick<ProviderOperations<unknown>, 'get'>
@@ -35,6 +36,7 @@ const getMember = (value: unknown, name: string) => (isObject(value) ? value[nam
 const currentRecords: Readonly<Record<string, Current>> = {
   keys: async (api, [id]) => (await api.keys.get(toText(id))).key,
   groups: (api, [id]) => api.groups.get(toText(id)),
+  guards: (api, [name]) => api.guards.get(toText(name)),
   combos: (api, [id]) => api.combos.get(toText(id)),
   connections: (api, [id]) => api.connections.get(toText(id)),
   providers: (api, [id]) => api.providers.get(toText(id)),
@@ -97,8 +99,8 @@ export function createRevisionHeader({ hasRevision }: NamedOperation, body: obje
 /** Rereads the records, which other instances may have just changed. */
 async function rereadRecords(store: WritableStore, resource: string): Promise<void> {
   if (resource === 'settings') await store.settings.reread()
-  const { keys, groups, combos, connections, providers, aliases, customModels } = store
-  const records = { keys, groups, combos, connections, providers, aliases, customModels }
+  const { keys, groups, guards, combos, connections, providers, aliases, customModels } = store
+  const records = { keys, groups, guards, combos, connections, providers, aliases, customModels }
   for (const [name, one] of Object.entries(records)) if (name === resource) await one.entries({ fresh: true })
 }
 

@@ -43,6 +43,7 @@ const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
   [/PUT \S*\/api\/combos\/\{id\}/g, '"signalbox combos update"'],
   [/PUT \S*\/api\/health\/records\/\{key\}/g, '"signalbox health repair"'],
   [/DELETE \S*\/api\/health\/records\/\{key\}/g, '"signalbox health remove"'],
+  [/POST \S*\/api\/guards/g, '"signalbox guards create"'],
   [/POST \S*\/api\/keys/g, '"signalbox keys create"'],
   [/POST \S*\/api\/explain/g, '"signalbox explain"'],
   [/GET \S*\/api\/health/g, '"signalbox health"'],

@@ -8,9 +8,11 @@ import { keyInputs } from '../../admin/keys.ts'
 import { aliasInputs, customModelInputs } from '../../admin/models.ts'
 import { createSchema } from '../../admin/schemas.ts'
 import { settingsInputs } from '../../admin/settings.ts'
+import { guardInputs } from '../../features/guards/operations/guard-operations.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { createJsonSchemaConverter } from '../../lib/json-schema.ts'
 import { comboFields } from '../../types/records/combo-fields.ts'
+import { guardFields } from '../../types/records/guard-fields.ts'
 import { aliasFields } from '../../types/records/model-fields.ts'
 import { customId } from '../../types/records/shapes.ts'
 import { ENV_PREFIX } from '../cli-options.ts'
@@ -50,6 +52,7 @@ export function createConfigSchema(): JsonObject {
     Alias: { ...alias.model, ...createRecord(alias, ['model']), type: ['object', 'string'] },
     ModelType: modelType,
     Model: createRecord({ type: { $ref: '#/$defs/ModelType' }, ...model }),
+    Guard: createRecord(convertFields(guardInputs.put, 'Guard')),
     Group: createRecord(convertFields(groupInputs.put, 'KeyGroup')),
     Key: createRecord(convertFields(keyInputs.put, 'ApiKey')),
   }
@@ -98,6 +101,14 @@ export function createConfigSchema(): JsonObject {
       description: 'Custom models by `<provider>/<model ID>`: the type, or `type` and `prices`.',
     },
     customModels: { ...models, description: 'The former name of `models`.', deprecated: true },
+    guards: {
+      ...createSection({
+        names: convert(createSchema(guardFields.name.shape)),
+        entry: refer('Guard'),
+        item: createItem('Guard', ['name']),
+      }),
+      description: 'Guards by name, which settings, groups, keys, and combos refer to.',
+    },
     groups: { ...groups, description: 'Groups of API keys by ID. The name defaults to the ID.' },
     plans: { ...groups, description: 'Plans of accounts by ID. A plan is a group.' },
     keys: {

@@ -108,6 +108,7 @@ export interface SessionList {
 
 /** The synced collections. */
 export const collections = [
+  'guards',
   'settings',
   'groups',
   'keys',
@@ -128,7 +129,7 @@ export type Revision = readonly [gateway: number, cloud: number]
 /** The state of a record, which may be deleted. */
 export interface RecordState {
   collection: Collection
-  /** The record's ID: for aliases the alias, for providers the provider ID, for custom models the `getCustomModelId`, and for settings "settings". */
+  /** The record's ID: for aliases the alias, for guards the name, for providers the provider ID, for custom models the `getCustomModelId`, and for settings "settings". */
   id: string
   revision: Revision
   /** Set after a restore from an old copy: the last revision that both sides had. The state is only known to include this revision. */

@@ -4,6 +4,7 @@ import { isDefinedInCode } from '../../records/defined-in-code.ts'
 import { type ComboRecord, getCustomModelId, SETTINGS } from '../../records/record-collections.ts'
 import type { WritableRecords } from '../../records/record-writes.ts'
 import { isStorageUnavailable } from '../../records/storage-access.ts'
+import type { StoredSettings } from '../../records/stored-settings.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import { comboFields } from '../../types/records/combo-fields.ts'
 import { aliasFields, customModelFields, providerFields } from '../../types/records/model-fields.ts'
@@ -12,6 +13,7 @@ import {
   type Content,
   createConnectionForm,
   createGroupForm,
+  createGuardForm,
   createKeyForm,
   createPlainForm,
   type RecordForm,
@@ -48,6 +50,7 @@ export function createSyncTables({
     },
   })
   return {
+    guards: createTableById(store.guards, withValidation('guards', createGuardForm(store))),
     settings: createSettingsTable(store),
     groups: createTableById(store.groups, withValidation('groups', createGroupForm(store))),
     keys: createKeysTable(store, withValidation('keys', createKeyForm(store, side))),
@@ -279,17 +282,22 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
     readSlot: () => readCurrent(true),
     async read({ record }) {
       const edit: unknown = Reflect.get(record, 'edit')
-      const requireApiKey = Reflect.get(record, 'requireApiKey') === true
-      return { record: { requireApiKey }, ...(typeof edit === 'string' && { edit }) }
+      return { record: pickSettings(record), ...(typeof edit === 'string' && { edit }) }
     },
     getId: () => SETTINGS,
     getSlot: async () => SETTINGS,
     buildRecord: async ({ record }) => record,
-    // There are only two possible values, so a faster writer has written the same one.
+    // A faster writer's value is seen by the next sync.
     async write(_, { record }) {
-      await settings.update(() => ({ requireApiKey: Reflect.get(record, 'requireApiKey') === true }))
+      await settings.update(() => ({ guards: undefined, ...pickSettings(record) }))
       return true
     },
     remove: async () => false,
   }
 }
+
+/** Returns the settings that are synced. */
+const pickSettings = ({ requireApiKey, guards }: Partial<StoredSettings>) => ({
+  requireApiKey: requireApiKey === true,
+  ...(guards && { guards }),
+})

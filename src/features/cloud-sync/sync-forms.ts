@@ -1,11 +1,12 @@
 import { gatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { decryptKey, getApiKeyContext, getKeyContext } from '../../records/keyring.ts'
-import type { ConnectionRecord, GroupRecord, KeyRecord } from '../../records/record-collections.ts'
+import type { ConnectionRecord, GroupRecord, KeyRecord, StoredGuard } from '../../records/record-collections.ts'
 import { decryptApiKey } from '../../records/store.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import { connectionFields } from '../../types/records/connection-fields.ts'
 import { groupFields } from '../../types/records/group-fields.ts'
+import { guardFields } from '../../types/records/guard-fields.ts'
 import { keyFields } from '../../types/records/key-fields.ts'
 import type { RecordFields } from '../../types/records/record-fields.ts'
 import { digestKey } from './cryptography.ts'
@@ -91,6 +92,18 @@ export function createGroupForm(store: Pick<WritableStore, 'isSignedGroup'>): Re
   }
 }
 
+/** Creates the form for guards, which are synced unchanged if a gateway with this secret wrote them. */
+export function createGuardForm(store: Pick<WritableStore, 'isSignedGuard'>): RecordForm {
+  const plain = createPlainForm(guardFields, ({ name }) => String(name))
+  return {
+    ...plain,
+    async read(item) {
+      if (!(await store.isSignedGuard(item.record as StoredGuard))) throw createProblem(UNPROVEN_GUARD) // it is a guard
+      return plain.read(item)
+    },
+  }
+}
+
 /** Creates the form for connections. Credentials are synced, too; each side encrypts them for their destination. */
 export function createConnectionForm(store: Pick<WritableStore, 'keyring' | 'code'>): RecordForm {
   const { keyring } = store
@@ -120,6 +133,7 @@ const UNOPENED =
 const UNPROVEN = 'The key was not written by a gateway with this secret. Pause, resume, or delete it.'
 const UNPROVEN_GROUP = 'The group was not written by a gateway with this secret. Pause, resume, or delete it.'
 const MISPLACED = 'The key is not stored under its value. Delete it and create a new one.'
+const UNPROVEN_GUARD = 'The guard was not written by a gateway with this secret. Save it again, or delete it.'
 
 /**
  * Creates the form for keys, which are synced as digests. Only the gateway keeps their values. The cloud has the value of a key that was created

@@ -7,7 +7,7 @@ interface CallerTerms {
   basePath: string
   serve(exchange: Exchange): Promise<Reply | undefined>
   /** The client's request. */
-  outer: Exchange
+  outer: Pick<Exchange, 'waitUntil' | 'upstream'>
 }
 
 /** Creates the function that guards call models with. */

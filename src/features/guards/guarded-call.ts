@@ -20,7 +20,8 @@ import { joinLists, type ReadPart, readParts } from './read-parts.ts'
 import { refusalFormats, type StreamEnding } from './refusals/refusal-formats.ts'
 import { GuardRun } from './run-guards.ts'
 
-interface GuardServices {
+/** The parts of the gateway that guards need. */
+export interface GuardServices {
   clock: Clock
   basePath: string
   serve(exchange: Exchange): Promise<Reply | undefined>
@@ -29,14 +30,12 @@ interface GuardServices {
 
 type Next = (change?: CallChange) => Promise<Reply>
 
-/** Checks a model call and its response. The operator's own test calls pass. */
+/** Checks a model call and its response. */
 export async function guardCall(
   call: CallRequest,
   next: Next,
   { guards, clock, basePath, serve, onError }: GuardServices & { guards: readonly Guard[] },
 ): Promise<Reply> {
-  const { actsAs } = call.exchange
-  if (actsAs && actsAs.keyDigest === undefined) return next()
   const { endpoint, text, body } = call.request.call
   const callModel = createModelCaller({ basePath, serve, outer: call.exchange })
   const run = new GuardRun(guards, { request: call, clock, signal: call.signal, onError, callModel })

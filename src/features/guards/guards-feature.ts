@@ -1,38 +1,37 @@
-import type { Feature } from '../../feature.ts'
-import type { Exchange, Reply } from '../../lib/exchange.ts'
+import { isObject } from '../../lib/json.ts'
 import { once } from '../../lib/promises.ts'
-import type { CallStep } from '../../request/steps.ts'
-import type { Clock } from '../../types.ts'
+import type { Store } from '../../records/store.ts'
+import type { ModelRequest } from '../../request/model-request.ts'
+import type { CallStep, ServedRequest } from '../../request/steps.ts'
 import type { Guard } from './guard.ts'
+import type { GuardServices } from './guarded-call.ts'
 
-/** Throws a TypeError for guards that can't work. */
-export function checkGuards(guards: readonly Guard[] = []): void {
-  for (const [at, { name, check }] of guards.entries()) {
+/** Returns the guards in code that are functions, from an array or an object by name. Throws a TypeError for guards that can't work. */
+export function listCodeGuards(given: unknown = []): readonly Guard[] {
+  const guards = Object.entries(Object(given)).filter(([, one]) => Array.isArray(given) || isGuard(one)) as Array<
+    [string, Guard]
+  >
+  for (const [at, [place, { name, check }]] of guards.entries()) {
     const isNamed = typeof name === 'string' && /^[\w.-]{1,64}$/.test(name)
-    if (!isNamed || guards.findIndex((guard) => guard.name === name) < at)
-      throw new TypeError(`guards[${at}] needs its own "name" of letters, digits, "-", "_", and ".".`)
-    if (typeof check !== 'function') throw new TypeError(`guards[${at}] needs a function "check".`)
+    if (!isNamed || guards.findIndex(([, guard]) => guard.name === name) < at)
+      throw new TypeError(`guards[${place}] needs its own "name" of letters, digits, "-", "_", and ".".`)
+    if (typeof check !== 'function') throw new TypeError(`guards[${place}] needs a function "check".`)
   }
+  return guards.map(([, guard]) => guard)
 }
 
-interface GuardServices {
-  clock: Clock
-  basePath: string
-  /** Handles a request that the gateway sends to itself. */
-  serve(exchange: Exchange): Promise<Reply | undefined>
-  onError(error: unknown): void
-}
+/** Whether a guard in code is a function, and not a record. */
+export const isGuard = (one: unknown): one is Guard => isObject(one) && typeof one.check === 'function'
 
-/** Checks the content of requests and responses. */
-export interface GuardsFeature extends Feature {
-  aroundCall: CallStep
-}
+/** Creates the function that adds guards to the steps around a model call, if the request may have any. Their code is loaded with the first of them. */
+export function createGuarding(inCode: readonly Guard[], deps: GuardServices & { store: Store }) {
+  const load = once(async () => (await import('./select-guards.ts')).createSelectedGuards(inCode, deps))
+  const step: CallStep = async (call, next) => (await load())(call, next)
 
-/** Creates the feature. Its code is loaded with the first request. */
-export function createGuards(guards: readonly Guard[], deps: GuardServices): GuardsFeature {
-  const load = once(() => import('./guarded-call.ts'))
-  return {
-    name: 'guards',
-    aroundCall: async (call, next) => (await load()).guardCall(call, next, { guards, ...deps }),
+  return ({ exchange, settings, table }: ModelRequest, { caller }: ServedRequest, steps: readonly CallStep[]) => {
+    const { key, account } = caller
+    const names = settings.guards ?? key?.guards ?? key?.group?.guards ?? account?.plan?.guards
+    const hasGuards = inCode.length > 0 || names || table.hasGuards || exchange.header('x-signalbox-guards')
+    return hasGuards ? [step, ...steps, step] : steps // again at the end, because a step may have chosen another combo
   }
 }

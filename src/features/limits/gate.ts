@@ -22,11 +22,9 @@ export interface Gate {
 interface GateDependencies {
   ledger: Ledger
   clock: Clock
-  /** Whether steps around model calls may respond in place of a provider. */
-  reservesBeforeCalls: boolean
 }
 
-export function createGate({ ledger, clock, reservesBeforeCalls }: GateDependencies): Gate {
+export function createGate({ ledger, clock }: GateDependencies): Gate {
   return {
     async around(request, rules, next) {
       const { caller } = request
@@ -41,8 +39,7 @@ export function createGate({ ledger, clock, reservesBeforeCalls }: GateDependenc
         request.log.targetRules.push(rule)
       }
       if (request.route.operation.kind === undefined) await gatedRequest.reserveRequest()
-      else if (reservesBeforeCalls)
-        request.log.aroundCall.push(async (_, call) => gatedRequest.reserveRequest().then(() => call()))
+      else request.log.aroundCall.push(async (_, call) => gatedRequest.reserveRequest().then(() => call()))
       request.log.aroundAttempt.push((attempt, next) => gatedRequest.aroundAttempt(attempt, next))
       return gatedRequest.completeReply(await next())
     },

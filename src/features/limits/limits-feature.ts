@@ -17,8 +17,6 @@ interface LimitsDependencies {
   store: Pick<Store, 'settings' | 'storage'>
   clock: Clock
   usage: UsageStore | undefined
-  /** Whether another feature may respond to model calls, so that limits must be checked first. */
-  reservesBeforeCalls: boolean
   random(): number
   startTimer(ms: number, onTime: () => void): CancelDeadline
   nextTurn(): Promise<void>
@@ -37,7 +35,7 @@ export interface LimitsFeature extends Feature {
 }
 
 export function createLimits(deps: LimitsDependencies): LimitsFeature {
-  const { store, clock, usage, reservesBeforeCalls, random, startTimer, nextTurn, onError } = deps
+  const { store, clock, usage, random, startTimer, nextTurn, onError } = deps
   const { read: readSettings } = store.settings
   let openLedger: Ledger | undefined
   const ledger = once(async () => {
@@ -47,7 +45,7 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
   })
   const gate = once(async (): Promise<Gate> => {
     const [{ createGate }, opened] = await Promise.all([import('./gate.ts'), ledger()])
-    return createGate({ ledger: opened, clock, reservesBeforeCalls })
+    return createGate({ ledger: opened, clock })
   })
 
   let openGate: Gate | undefined

@@ -37,6 +37,8 @@ export interface Group {
   entries: readonly GroupEntry[]
   /** How to arrange the targets of each entry. */
   arrangement?: Arrangement
+  /** The names of the combo's guards. */
+  guards?: readonly string[] | undefined
   /** The combo's own rules for requests to it. */
   rules?: RequestRules | undefined
 }

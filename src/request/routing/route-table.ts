@@ -33,6 +33,7 @@ export const toGroup = (combo: ComboRecord): Group => ({
   retryAmbiguous: combo.retryAmbiguous,
   on: combo.on,
   connectionStrategy: combo.connectionStrategy,
+  guards: combo.guards,
   rules: readRules(combo),
   entries: combo.models.map((entry, index) => {
     if (typeof entry === 'string') return { index, name: entry, weight: 1 }
@@ -134,6 +135,8 @@ export interface RouteTable {
   /** The records in code that the table was created from. */
   readonly code: CodeRecords
   readonly combos: ReadonlyMap<string, Group>
+  /** Whether a combo has guards. */
+  readonly hasGuards: boolean
   /** The active connections by the names of their providers. The first one of each name is the one in the model list. */
   readonly byName: NamedConnections
   /** All connections, including inactive ones. */
@@ -243,6 +246,7 @@ export function createRouteTable(
     resolveModel,
     findTargets,
     combos,
+    hasGuards: routes.combos.some(({ guards }) => guards),
     byName: connections,
     catalog,
     code,

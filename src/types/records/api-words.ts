@@ -2,6 +2,7 @@ import type { accountFields } from './account-fields.ts'
 import type { comboFields } from './combo-fields.ts'
 import type { connectionFields, topLevelMembers } from './connection-fields.ts'
 import type { groupFields } from './group-fields.ts'
+import type { guardFields } from './guard-fields.ts'
 import type { keyFields } from './key-fields.ts'
 import type { aliasFields, customModelFields, providerFields } from './model-fields.ts'
 import type { VisibleNames } from './record-fields.ts'
@@ -53,6 +54,8 @@ export const keyDescriptions: DescriptionsOf<typeof keyFields> = {
     "Allows a remote host to send requests for accounts, each with the account's id in the header `x-signalbox-account`. `plan` is the id of the group that is the price plan of accounts without one. Not with `account`.",
   limits: limits,
   require: require,
+  guards: 'Names of guards that check its requests. The guards of the settings, its group, and combos also do.',
+  guardsExcept: 'Names of guards that skip its requests, although the settings, its group, or a combo name them.',
 }
 
 const definedInCode = '`code` if it is defined in code and cannot be changed here.'
@@ -66,6 +69,7 @@ export const groupDescriptions: DescriptionsOf<typeof groupFields> = {
   models: `For each of its keys, in addition to the key's own list. ${models}`,
   kinds: 'The kinds of models that its keys may use. Absent: all.',
   require: require,
+  guards: 'Names of guards that check requests of its keys, and of accounts with this plan.',
   metadata: metadata,
   source: definedInCode,
   createdAt: '',
@@ -96,6 +100,7 @@ export const settingsDescriptions: DescriptionsOf<typeof settingsFields> = {
   whenPriceUnknown: 'Skips or allows targets whose price is unknown when `usd` is limited. Default `skip`.',
   onStorageUnavailable:
     'Rejects or allows requests with a limit of that unit while the storage is unavailable. Default `refuse` for `usd` and `tokens`, `allow` for `requests` and `parallel`.',
+  guards: 'Names of guards that check all model requests.',
   allowRequestModels:
     'Accepts requests with their own list of models in `x-signalbox-models`. Default `true`; with `false`, they fail with a 403.',
   showKeyValues:
@@ -116,6 +121,7 @@ export const comboDescriptions: DescriptionsOf<typeof comboFields> = {
     'Allows different models in a combo of kind `embedding` because their vectors are compatible. Default `false`.',
   retryAmbiguous:
     'Lets a combo of kind `image` try another target after a failure that may be billed, such as a timeout. Default `false`.',
+  guards: 'Names of guards that check requests for models that lead to the combo.',
   hedge: 'Starts a second attempt if the first takes unusually long. Default `false`.',
   ...rules,
   source: definedInCode,
@@ -163,6 +169,41 @@ export const customModelDescriptions: DescriptionsOf<typeof customModelFields> =
 export const aliasDescriptions: DescriptionsOf<typeof aliasFields> = {
   alias: 'The name that clients use.',
   model: 'A listed model, another alias, or a combo.',
+}
+
+export const guardDescriptions: DescriptionsOf<typeof guardFields> = {
+  name: 'Letters, digits, `-`, `_`, and `.`. Settings, groups, keys, and combos refer to it.',
+  kind: 'The kind of guard, which decides which of the other options it has.',
+  on: 'The texts that it checks: `request`, `answer`, or both, which is the default.',
+  as: 'The response to a rejected request: `error` (default) returns a 400, `answer` a response without text and with a content-filter finish reason.',
+  message: 'The message of a rejection. It must not repeat the content.',
+  older:
+    'A rejected text in an older turn: `remove` (default) replaces it with `[removed by policy]`, `refuse` rejects the request.',
+  onError: 'If the guard fails: `refuse` (default) rejects the request with a 503, `pass` lets the content pass.',
+  timeoutMs: 'How long a check may take, in ms. Default: 2,000; 5,000 if it calls a model.',
+  mode: '`watch` records verdicts without enforcing them. Default `enforce`.',
+  media: '`refuse` rejects images, audio, and files, which guards cannot read. Default `pass`.',
+  remote: '`refuse` rejects media that a request names by URL or file ID. Default `pass`.',
+  hold: 'How much of a stream to hold back: `window` (default) or `all` of it until its end.',
+  maxMatch: 'The longest match in a stream, in characters. Default: 256.',
+  action:
+    'How `words`, `pii`, `secrets`, and `invisible` handle matches: `refuse`, `mask`, `replace`, or `remove`. Default `refuse`; for `invisible`, `remove`.',
+  words: 'For `words`: words and phrases; `*` at an end matches the rest of a word.',
+  types: 'For `pii`: the types of data; default: all.',
+  maxCharacters: 'For `size`: the maximum number of characters in a request.',
+  maxTurns: 'For `size`: the maximum number of messages.',
+  maxTools: 'For `size`: the maximum number of tools.',
+  maxMedia: 'For `size`: the maximum number of images, audio clips, and files.',
+  allow: 'For `tools`: the tools that requests may offer; `*` at the end of a name matches the rest. Default: all.',
+  deny: 'For `tools`: the tools that requests must not offer, and that responses must not call.',
+  hosted: 'For `tools`: `refuse` also rejects tools that a provider runs. Default `pass`.',
+  model: 'For `moderation` and `judge`: the model that checks the texts. It can be an alias or a combo.',
+  thresholds:
+    'For `moderation`: the lowest score to reject, from 0 to 1, by category. Default: the flags of the model.',
+  policy: 'For `judge`: the content to reject, in plain language.',
+  source: definedInCode,
+  createdAt: '',
+  updatedAt: '',
 }
 
 export const providerDescriptions: DescriptionsOf<typeof providerFields> = {

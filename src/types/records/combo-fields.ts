@@ -1,5 +1,6 @@
 import type { ComboModel, ResponseCondition, Strategy } from '../combo.ts'
 import { kinds, responseConditions, strategies } from '../unions.ts'
+import { guardNames } from './limit-fields.ts'
 import { ignoredInUpdates, type RecordFields, removable, type ShownOf, settable } from './record-fields.ts'
 import { comboRuleShapes } from './rule-fields.ts'
 import { choice, customId, flag, integer, list, type Shape, storedId, text, time } from './shapes.ts'
@@ -58,6 +59,8 @@ export const comboFields = {
   stickyLimit: { shape: stickyLimit, isOptional: true, inputs: removable },
   /** The strategy for each provider's connections, any except `conditional`; default: the outer combo's, or else the provider's. */
   connectionStrategy: { shape: connectionStrategy, isOptional: true, inputs: removable },
+  /** Names of guards that check requests for models that lead to the combo. */
+  guards: { shape: guardNames, isOptional: true, inputs: removable },
   /** Starts a second attempt if the first takes longer than 95% of its target's responses. Default `false`. */
   hedge: { shape: flag, isOptional: true, inputs: removable },
   /** Allows different models in an embedding combo, on your assurance that their vectors are compatible. Default `false`. */

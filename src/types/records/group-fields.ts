@@ -1,4 +1,4 @@
-import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fields.ts'
+import { allowedKinds, allowedModels, guardNames, ownerTexts, usageLimits } from './limit-fields.ts'
 import {
   type InputOf,
   ignoredInUpdates,
@@ -39,6 +39,8 @@ export const groupFields = {
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, inputs: removable },
   /** The tags that connections must have to serve requests of its keys, or of accounts with the group as their plan. A change replaces all of them. */
   require: { shape: dataTags, isOptional: true, guard: 3, inputs: removable },
+  /** Names of guards that check requests of its keys, or of accounts with the group as their plan. */
+  guards: { shape: guardNames, isOptional: true, guard: 4, inputs: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
   metadata: { shape: ownerTexts, isOptional: true, inputs: removable },
   /** `code` if it is defined in code, so that it can't be changed. */

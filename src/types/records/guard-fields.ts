@@ -2,7 +2,7 @@ import { type InputOf, ignoredInUpdates, type RecordFields, removable, type Show
 import { choice, list, map, type Shape, text, time } from './shapes.ts'
 
 /** An option of a guard. */
-interface GuardOption<T = unknown> {
+export interface GuardOption<T = unknown> {
   readonly shape: Shape<T>
   readonly isOptional: boolean
 }
@@ -17,10 +17,7 @@ const choices = <const T extends string>(of: readonly T[]) =>
   list(choice(of), { items: 'texts', max: of.length, isNonEmpty: true })
 
 /** The name of a guard. */
-export const guardName = text({ pattern: /^(?!none$)[\w.-]{1,64}$/, form: 'guardName', isPathPart: true })
-
-/** Names of guards in records. */
-export const guardNames = list(guardName, { items: 'guards', max: 100, isNonEmpty: true })
+const guardName = text({ pattern: /^(?!none$)[\w.-]{1,64}$/, form: 'guardName', isPathPart: true })
 
 /** The options of all guards. */
 export const guardTerms = {
@@ -69,7 +66,7 @@ export type GuardKind = keyof typeof guardKinds
 type KindOptions = Intersection<(typeof guardKinds)[GuardKind]>
 type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer All) => void ? All : never
 
-type Fields<Options> = {
+type FieldsOf<Options> = {
   readonly [N in keyof Options]: {
     readonly shape: Options[N] extends GuardOption<infer T> ? Shape<T> : never
     readonly isOptional: true
@@ -81,7 +78,7 @@ type Fields<Options> = {
 const toFields = <Options extends object>(options: Options) =>
   Object.fromEntries(
     Object.entries(options).map(([field, { shape }]) => [field, { shape, isOptional: true, inputs: removable }]),
-  ) as Fields<Options> // the same fields
+  ) as FieldsOf<Options> // the same fields
 
 /** The fields of a guard. */
 export const guardFields = {

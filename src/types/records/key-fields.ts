@@ -1,4 +1,4 @@
-import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fields.ts'
+import { allowedKinds, allowedModels, guardNames, ownerTexts, usageLimits } from './limit-fields.ts'
 import { type InputOf, type RecordFields, removable, requiredToCreate, type ShownOf } from './record-fields.ts'
 import { customId, exactTime, flag, name, object, storedId, text, time } from './shapes.ts'
 import { dataTags } from './tag-fields.ts'
@@ -61,6 +61,10 @@ export const keyFields = {
   },
   /** The tags that connections must have to serve the key's requests. A change replaces all of them. */
   require: { shape: dataTags, isOptional: true, guard: 5, inputs: removable },
+  /** Names of guards that check its requests, in addition to those of the settings, its group, and combos. */
+  guards: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
+  /** Names of guards that don't check its requests, although the settings, its group, or a combo name them. */
+  guardsExcept: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
   /** The key's limits. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, inputs: removable },
   /** Empty if the value isn't stored here. */

@@ -1,4 +1,4 @@
-import { usageLimits } from './limit-fields.ts'
+import { guardNames, usageLimits } from './limit-fields.ts'
 import type { InputOf, RecordFields, ShownNames } from './record-fields.ts'
 import { type RequestRules, ruleShapes, storedAttempts } from './rule-fields.ts'
 import { choice, flag, integer, object, text, type ValueOf } from './shapes.ts'
@@ -51,6 +51,8 @@ export const settingsFields = {
   timeouts: { shape: ruleShapes.timeouts, isOptional: true, isSynced: false, inputs: { update: 'merged' } },
   /** Limits for all requests combined. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, isSynced: false, inputs: { update: 'removable' } },
+  /** Names of guards that check all model requests. */
+  guards: { shape: guardNames, isOptional: true, guard: 3, inputs: { update: 'removable' } },
   /** Whether requests with a dollar limit skip or allow targets with an unknown price. Default `skip`. */
   whenPriceUnknown: {
     formerName: 'unpriced',

@@ -49,6 +49,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   tokens: 'Short-lived tokens for browsers and devices.',
   settings: 'The settings of the gateway.',
   live: 'Live events of the gateway.',
+  guards: 'Guards that read, change, or reject the content of requests and responses.',
   combos: 'Virtual models: named groups of models with a routing strategy.',
   connections: 'Your accounts with providers.',
   customModels: 'Models that are not in the catalog.',

@@ -6,6 +6,7 @@ import {
   CONNECTIONS,
   CUSTOM_MODELS,
   GROUPS,
+  GUARDS,
   KEYS,
   PROVIDERS,
   SETTINGS,
@@ -263,7 +264,7 @@ export class Pushes {
   }
 }
 
-const MIRRORED = [KEYS, GROUPS, CONNECTIONS, COMBOS, CUSTOM_MODELS, ALIASES, PROVIDERS]
+const MIRRORED = [KEYS, GROUPS, GUARDS, CONNECTIONS, COMBOS, CUSTOM_MODELS, ALIASES, PROVIDERS]
 
 const isTime = (ms: number | undefined): ms is number => ms !== undefined && Number.isFinite(ms)
 

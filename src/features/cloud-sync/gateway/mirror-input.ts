@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { closedObject, fields, parseInput } from '../../../admin/input.ts'
-import { createSchema, createSyncedEntries } from '../../../admin/schemas.ts'
+import { createSchema, createSyncedEntries, makeOptional } from '../../../admin/schemas.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { comboFields } from '../../../types/records/combo-fields.ts'
 import { connectionFields } from '../../../types/records/connection-fields.ts'
 import { groupFields } from '../../../types/records/group-fields.ts'
+import { guardFields } from '../../../types/records/guard-fields.ts'
 import { keyFields } from '../../../types/records/key-fields.ts'
 import { aliasFields, customModelFields, providerFields } from '../../../types/records/model-fields.ts'
 import { settingsFields } from '../../../types/records/settings-fields.ts'
@@ -17,7 +18,11 @@ const secret = ({ shape }: typeof keyFields.key | typeof connectionFields.apiKey
   v.exactOptional(createSchema(shape))
 
 const schemas: Readonly<Record<Collection, ReturnType<typeof closedObject>>> = {
-  settings: closedObject(createSyncedEntries(settingsFields, { areRequired: true })), // an omitted field would keep its old value
+  guards: closedObject(createSyncedEntries(guardFields)),
+  settings: closedObject({
+    ...createSyncedEntries(settingsFields, { areRequired: true }),
+    guards: makeOptional(true, createSchema(settingsFields.guards.shape)),
+  }),
   groups: closedObject(createSyncedEntries(groupFields)),
   keys: closedObject({ ...createSyncedEntries(keyFields), digest, key: secret(keyFields.key) }),
   connections: closedObject({ ...createSyncedEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),

@@ -101,6 +101,7 @@ export function createTenantApi(
       mint: async () => reject('A cloud proxy has no accounts, so it mints no tokens. Mint them on its gateway.'),
     },
     settings: api.settings,
+    guards: api.guards,
     combos: api.combos,
     connections: api.connections,
     models: api.models,

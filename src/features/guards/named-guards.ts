@@ -1,0 +1,61 @@
+import { hashText } from '../../lib/hash.ts'
+import { isTrustedGuard } from '../../records/guard-records.ts'
+import type { StoredGuard } from '../../records/record-collections.ts'
+import type { Store } from '../../records/store.ts'
+import type { GuardKind } from '../../types/records/guard-fields.ts'
+import type { Guard } from './guard.ts'
+import { invisible, judge, moderation, pii, secrets, size, tools, words } from './guards.ts'
+
+/** The function of each kind. */
+const creators: { readonly [Kind in GuardKind]: (options: never) => Guard } = {
+  ...{ words, pii, secrets, invisible, size, tools, moderation, judge },
+}
+
+/** Creates the guard of a record. Throws a TypeError for options that its kind doesn't have, or for an unknown kind. */
+export function createGuard(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Guard {
+  const { kind, source: _, mac: __, createdAt: ___, updatedAt: ____, ...options } = record as StoredGuard
+  if (!Object.hasOwn(creators, kind)) throw new TypeError(`"kind" must be one of ${Object.keys(creators).join(', ')}.`)
+  const text = JSON.stringify(Object.entries(record).sort())
+  const version = `${hashText(text)}-${hashText(text, VERSION_FACTOR)}`
+  return Reflect.apply(creators[kind], undefined, [{ ...options, version }])
+}
+
+const VERSION_FACTOR = 0x01000197
+
+/** A record's guard, or why it can't be used. */
+type NamedGuard = { readonly guard: Guard } | { readonly problem: unknown }
+
+/** Reads the guards of records. Keeps each one until its record changes. */
+export class NamedGuards {
+  readonly #store: Store
+  readonly #guards = new WeakMap<StoredGuard, NamedGuard>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Returns the guards of all records, by name. Rejects with `STORAGE_FAILED`. */
+  async read(): Promise<ReadonlyMap<string, NamedGuard>> {
+    const records = await this.#store.guards.all()
+    return new Map(await Promise.all(records.map(async (record) => [record.name, await this.#load(record)] as const)))
+  }
+
+  async #load(record: StoredGuard): Promise<NamedGuard> {
+    const known = this.#guards.get(record)
+    if (known) return known
+    let named: NamedGuard
+    try {
+      named = (await isTrustedGuard(this.#store, record))
+        ? { guard: createGuard(record) }
+        : { problem: new TypeError(UNSIGNED_GUARD) }
+    } catch (problem) {
+      named = { problem }
+    }
+    this.#guards.set(record, named)
+    return named
+  }
+}
+
+/** The problem of a guard whose record was changed elsewhere. */
+export const UNSIGNED_GUARD =
+  'This record was not written by a gateway with this secret, so requests that need the guard are rejected. Save it again with "kind", or delete it.'

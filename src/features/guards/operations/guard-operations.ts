@@ -1,0 +1,191 @@
+import * as v from 'valibot'
+import {
+  choice,
+  closedObject,
+  createInputError,
+  fields,
+  type OrUnset,
+  parseInput,
+  parsePut,
+} from '../../../admin/input.ts'
+import {
+  getTimestamp,
+  getTimestampAfter,
+  isSameJson,
+  pickShownFields,
+  requirePresent,
+  withChange,
+} from '../../../admin/record-operations.ts'
+import { createInputSchema, createSchema } from '../../../admin/schemas.ts'
+import { requireStored } from '../../../records/defined-in-code.ts'
+import type { StoredGuard } from '../../../records/record-collections.ts'
+import { retryOnConflict } from '../../../records/storage-access.ts'
+import type { WritableStore } from '../../../records/writable-store.ts'
+import {
+  type GuardOption,
+  type GuardPut,
+  type GuardRecord,
+  type GuardRecordChange,
+  guardFields,
+  guardKinds,
+  guardTerms,
+  type NewGuard,
+} from '../../../types/records/guard-fields.ts'
+import { guardNames } from '../../../types/records/limit-fields.ts'
+import type { Clock } from '../../../types.ts'
+import { createGuard, UNSIGNED_GUARD } from '../named-guards.ts'
+import { describeGuardUses } from './guard-uses.ts'
+import { createGuardTest, type GuardTestResult, type GuardTrial, MAX_TRIED } from './try-guards.ts'
+
+/**
+ * Guards that are records. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies.
+ */
+export interface GuardOperations<Input = never> {
+  /** Lists the guards in the order of their creation. Functions in code aren't listed. */
+  list(): Promise<{ guards: ShownGuard[] }>
+  get(name: string): Promise<ShownGuard>
+  /** Rejects with `NAME_TAKEN`, or with `INVALID_REQUEST` for an option that the kind doesn't have. */
+  create(input: NewGuard | Input): Promise<ShownGuard>
+  /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. */
+  update(name: string, input: GuardRecordChange | Input): Promise<ShownGuard>
+  /**
+   * Creates the guard with this name, or changes the given fields; omitted fields stay the same. Writes nothing if nothing would change, so you can
+   * call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
+   */
+  put(input: OrUnset<GuardPut> | Input): Promise<ShownGuard>
+  /** Rejects with an `INVALID_REQUEST` that says where the guard is still used. */
+  delete(name: string): Promise<{ success: true }>
+  /** Checks a text with guards, and stores nothing. Guards may call models. */
+  test(input: GuardTrial | Input): Promise<GuardTestResult>
+}
+
+/** A guard, as the management API returns it. */
+export interface ShownGuard extends GuardRecord {
+  /** Why requests that need the guard are rejected. Absent if it works. */
+  error?: string
+}
+
+export const guardInputs = {
+  create: createInputSchema(guardFields, 'create'),
+  update: createInputSchema(guardFields, 'update', { ignores: ['error'] }),
+  put: createInputSchema(guardFields, 'put'),
+  test: closedObject({
+    text: v.pipe(fields.text, v.maxLength(MAX_TRIED, `must not be longer than ${MAX_TRIED} characters`)),
+    guards: v.exactOptional(createSchema(guardNames)),
+    guard: v.exactOptional(createInputSchema(guardFields, 'create')),
+    stage: v.exactOptional(choice(['request', 'answer'])),
+  }),
+}
+
+interface GuardOperationDependencies extends Omit<Parameters<typeof createGuardTest>[0], 'findGuard'> {
+  store: WritableStore
+  clock: Clock
+}
+
+export function createGuardOperations(deps: GuardOperationDependencies): GuardOperations<unknown> {
+  const { store, clock } = deps
+  const { guards } = store
+
+  async function show(record: StoredGuard): Promise<ShownGuard> {
+    const error = (await store.isSignedGuard(record)) ? await findProblem(record) : UNSIGNED_GUARD
+    return { ...pickShownFields(guardFields, record), ...(error !== undefined && { error }) }
+  }
+
+  const find = async (name: string) => requirePresent(await guards.get(String(name)), 'Guard')
+
+  /** Creates a guard. Resolves to `false` if the name is taken. */
+  async function add({ name, kind, ...options }: NewGuard): Promise<StoredGuard | false> {
+    const now = getTimestamp(clock)
+    const record = withChange({ name, kind }, options)
+    await check(record)
+    const added = { ...record, createdAt: now, updatedAt: now }
+    return (await guards.insert(name, added)) && added
+  }
+
+  async function change(name: string, given: Omit<GuardRecordChange, 'name'>): Promise<StoredGuard> {
+    requireStored(await find(name))
+    const changed = await guards.update(name, async (current) => {
+      if (given.kind === undefined && !(await store.isSignedGuard(current))) throw createInputError(UNSIGNED_GUARD)
+      const next = withChange(current, given)
+      await check(next)
+      return { ...next, updatedAt: getTimestampAfter(current.updatedAt, clock) }
+    })
+    return requirePresent(changed, 'Guard')
+  }
+
+  const { test } = createGuardTest({ ...deps, findGuard: async (name) => createGuard(await find(name)) })
+
+  return {
+    list: async () => ({ guards: await Promise.all((await guards.all()).map(show)) }),
+    get: async (name) => show(await find(name)),
+
+    async create(input) {
+      const added = await add(parseInput(guardInputs.create, input))
+      if (!added) throw createInputError('"name" is already the name of another guard')
+      return show(await find(added.name))
+    },
+
+    async update(name, input) {
+      const { name: sent = name, ...given } = parseInput(guardInputs.update, input)
+      if (sent !== name) throw createInputError('"name" cannot be changed; omit it')
+      if (Object.keys(given).length === 0) throw createInputError('Send "mode", "on", or another field to change.')
+      await change(name, given)
+      return show(await find(name))
+    },
+
+    async put(input) {
+      const { name, ...given } = parsePut(guardInputs.put, input)
+      await retryOnConflict<StoredGuard>(async () => {
+        const found = await guards.get(name)
+        if (!found) return add(withChange({ name, kind: given.kind }, given))
+        const isSame = isSameJson(found, withChange(found, given)) && (await store.isSignedGuard(found))
+        return isSame ? found : change(name, given)
+      })
+      return show(await find(name))
+    },
+
+    async delete(name) {
+      requireStored(await find(name))
+      const uses = await describeGuardUses(store, name)
+      if (uses !== undefined) throw createInputError(`The guard is still used by ${uses}. First remove it there.`)
+      requirePresent(await guards.remove(name), 'Guard')
+      return { success: true }
+    },
+
+    async test(input) {
+      const trial = parseInput(guardInputs.test, input) as GuardTrial // the schemas are made of the same fields
+      if (trial.guard) await check(trial.guard)
+      return test(trial)
+    },
+  }
+}
+
+/** Throws `INVALID_REQUEST` for a guard that lacks an option of its kind, or has one of another kind. */
+async function check(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Promise<void> {
+  const problem = await findProblem(record)
+  if (problem !== undefined) throw createInputError(problem)
+}
+
+async function findProblem(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Promise<string | undefined> {
+  const { kind } = record
+  const own: Readonly<Record<string, GuardOption>> = Object.hasOwn(guardKinds, kind) ? guardKinds[kind] : {}
+  const all = Object.keys(guardFields).filter((name) => Object.hasOwn(record, name) && !GENERAL.has(name))
+  const foreign = all.find((name) => !Object.hasOwn(own, name))
+  if (foreign !== undefined)
+    return `"${foreign}" is not an option of the kind "${kind}", which has ${list(Object.keys(own))}`
+  const missing = Object.entries(own).find(([name, { isOptional }]) => !isOptional && !Object.hasOwn(record, name))
+  if (missing) return `"${missing[0]}" is required for the kind "${kind}"`
+  try {
+    await createGuard(record)
+    return undefined
+  } catch (error) {
+    if (error instanceof TypeError) return error.message
+    throw error
+  }
+}
+
+/** The fields of all kinds. */
+const GENERAL = new Set(['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', ...Object.keys(guardTerms)])
+
+const list = (names: readonly string[]) =>
+  names.length > 0 ? names.map((name) => `"${name}"`).join(', ') : 'only the options that all kinds have'

@@ -1,0 +1,39 @@
+import type { WritableStore } from '../../../records/writable-store.ts'
+
+/** Says which settings, groups, keys, and combos name a guard; `undefined` if none do. */
+export async function describeGuardUses(store: WritableStore, name: string): Promise<string | undefined> {
+  const names = (one: { guards?: readonly string[]; guardsExcept?: readonly string[] }) =>
+    one.guards?.includes(name) || one.guardsExcept?.includes(name)
+  const [settings, groups, keys, combos] = await Promise.all([
+    store.settings.reread(),
+    store.groups.entries({ fresh: true }),
+    store.keys.entries({ fresh: true }),
+    store.combos.entries({ fresh: true }),
+  ])
+  const found = [
+    ...(names(settings) ? ['the settings'] : []),
+    ...describe(
+      'group',
+      groups.filter(({ record }) => names(record)),
+    ),
+    ...describe(
+      'key',
+      keys.filter(({ record }) => names(record)),
+    ),
+    ...describe(
+      'combo',
+      combos.filter(({ record }) => names(record)),
+    ),
+  ]
+  return found.length > 0 ? found.join(', ') : undefined
+}
+
+function describe(noun: string, entries: ReadonlyArray<{ record: { name: string } }>): string[] {
+  if (entries.length === 0) return []
+  const shown = entries.slice(0, MOST_NAMED).map(({ record }) => `"${record.name}"`)
+  const more = entries.length - shown.length
+  const plural = entries.length === 1 ? '' : 's'
+  return [`the ${noun}${plural} ${shown.join(', ')}${more > 0 ? `, and ${more} more` : ''}`]
+}
+
+const MOST_NAMED = 5

@@ -1,0 +1,98 @@
+import type { Exchange, Reply } from '../../../lib/exchange.ts'
+import type { NewGuard } from '../../../types/records/guard-fields.ts'
+import type { Clock } from '../../../types.ts'
+import { createModelCaller } from '../call-model.ts'
+import type { Guard, GuardedRequest, GuardPart } from '../guard.ts'
+import { createGuard } from '../named-guards.ts'
+import { type GuardNote, GuardRun } from '../run-guards.ts'
+
+/** A text to check with stored guards, with a guard that isn't stored, or both. */
+export interface GuardTrial {
+  text: string
+  /** The names of guards. */
+  guards?: string[]
+  guard?: NewGuard
+  /** Whether the text is part of a request, as it is by default, or of a response. */
+  stage?: 'request' | 'answer'
+}
+
+export interface GuardTestResult {
+  /** One for each guard, in order. Each checks the text as the ones before it have changed it. */
+  verdicts: TriedGuard[]
+  /** The text as the guards have changed it. */
+  text: string
+}
+
+/** The verdict of a guard. */
+export interface TriedGuard {
+  name: string
+  verdict: GuardNote['verdict']
+  category?: string
+  /** How long the check took. */
+  ms: number
+  /** Why the guard failed. */
+  error?: string
+}
+
+/** The maximum length of a text to try. */
+export const MAX_TRIED = 100_000
+
+interface TestDependencies {
+  clock: Clock
+  own: { basePath: string }
+  /** Serves a model request from this process. */
+  serve(exchange: Exchange): Promise<Reply | undefined>
+  /** Rejects with `NOT_FOUND` if there is no such guard. */
+  findGuard(name: string): Promise<Guard>
+}
+
+export function createGuardTest({ clock, own, serve, findGuard }: TestDependencies) {
+  async function tryGuard(guard: Guard, text: string, stage: 'request' | 'answer') {
+    const startedAt = clock.now()
+    let failure: unknown
+    const request = REQUEST
+    const run = new GuardRun([guard], {
+      ...{ request, clock, signal: new AbortController().signal },
+      onError: (error) => {
+        failure = error
+      },
+      callModel: createModelCaller({ basePath: own.basePath, serve, outer: {} }),
+    })
+    const part: GuardPart = {
+      ...{ id: 'text', kind: 'text', text, isOlder: false },
+      role: stage === 'request' ? 'user' : 'assistant',
+    }
+    const isChecked = run.on(stage).length > 0
+    const decision = isChecked
+      ? await run.check({ parts: [part], stage, final: true }).catch(() => undefined)
+      : undefined
+    const { verdict = 'pass', category } = run.notes[0] ?? {}
+    const cause = failure instanceof Error && failure.cause instanceof Error ? failure.cause : failure
+    const tried: TriedGuard = {
+      ...{ name: guard.name, verdict },
+      ...(category !== undefined && { category }),
+      ms: clock.now() - startedAt,
+      ...(failure !== undefined && { error: cause instanceof Error ? cause.message : String(cause) }),
+    }
+    return { tried, text: (decision?.kind === 'passed' && decision.texts.get(part.id)) || text }
+  }
+
+  return {
+    async test({ text, guards = [], guard, stage = 'request' }: GuardTrial): Promise<GuardTestResult> {
+      const named = await Promise.all(guards.map(findGuard))
+      const verdicts: TriedGuard[] = []
+      let changed = text
+      for (const one of [...named, ...(guard ? [await createGuard(guard)] : [])]) {
+        const { tried, text: next } = await tryGuard(one, changed, stage)
+        verdicts.push(tried)
+        changed = next
+      }
+      return { verdicts, text: changed }
+    },
+  }
+}
+
+const REQUEST: GuardedRequest = {
+  ...{ id: 'test', path: '', model: '', format: 'openai-chat', kind: 'llm', stream: false },
+  ...{ key: undefined, account: undefined },
+}

@@ -1,0 +1,88 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import type { Store } from '../../records/store.ts'
+import type { CallRequest } from '../../request/feature-requests.ts'
+import type { ModelRequest } from '../../request/model-request.ts'
+import type { CallChange } from '../../request/steps.ts'
+import type { Guard } from './guard.ts'
+import { type GuardServices, guardCall } from './guarded-call.ts'
+import { NamedGuards } from './named-guards.ts'
+
+/** Finds the guards of each request, and runs them. */
+export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps }: GuardServices & { store: Store }) {
+  const named = new NamedGuards(store)
+  const codeNames = new Set(inCode.map(({ name }) => name))
+  const applied = new WeakMap<object, Set<string>>() // by the log of the request
+
+  /** Returns the guards that haven't checked the request yet: those in code, then the named ones in the order of `listGuardNames`. */
+  async function select(call: CallRequest): Promise<Guard[]> {
+    const before = applied.get(call.log)
+    const done = before ?? new Set<string>()
+    applied.set(call.log, done)
+    const added = before ? [] : readHeader(call.header(HEADER))
+    const names = new Set([...listGuardNames(call), ...added].filter((name) => !codeNames.has(name) && !done.has(name)))
+    for (const name of names) done.add(name)
+    const own = before ? [] : inCode
+    if (names.size === 0) return [...own]
+    const known = await call.log.client.scope.race(named.read())
+    const found = [...names].map((name) => {
+      const one = known.get(name)
+      if (one && 'guard' in one) return one.guard
+      if (!one && added.includes(name)) throw createUnknownError(name)
+      throw createUnavailableError(name, one?.problem)
+    })
+    return [...own, ...found]
+  }
+
+  return async (call: CallRequest, next: (change?: CallChange) => Promise<Reply>): Promise<Reply> => {
+    const { actsAs } = call.exchange
+    if (actsAs && actsAs.keyDigest === undefined) return next() // the operator's own test calls pass
+    const guards = await select(call)
+    return guards.length === 0 ? next() : guardCall(call, next, { ...deps, guards })
+  }
+}
+
+const HEADER = 'x-signalbox-guards'
+
+/**
+ * Lists the names of guards in the settings, the groups, the key, and the combos that the requested names lead to, in this order. A key's
+ * `guardsExcept` are left out.
+ */
+function listGuardNames({ caller, request }: Pick<CallRequest, 'caller' | 'request'>): string[] {
+  const { key, account } = caller
+  const { guards: general = [] } = request.settings
+  const named = [general, account?.plan?.guards, key?.group?.guards, key?.guards, listComboGuards(request)]
+  const excluded = new Set(key?.guardsExcept)
+  return named.flatMap((names) => names ?? []).filter((name) => !excluded.has(name))
+}
+
+/** Lists the guards of all combos that the request can reach, directly or through aliases and nested combos. */
+function listComboGuards({ call, list, table }: Pick<ModelRequest, 'call' | 'list' | 'table'>): string[] {
+  const found: string[] = [...(list?.guards ?? [])] // the list can be a combo
+  const seen = new Set<string>()
+  const open = [call.model, ...(list?.entries.map(({ name }) => name) ?? [])].reverse()
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (seen.has(name)) continue
+    seen.add(name)
+    const combo = table.combos.get(name)
+    const alias = table.aliases.get(name)
+    found.push(...(combo?.guards ?? []))
+    if (combo) open.push(...combo.entries.map((entry) => entry.name).reverse())
+    else if (alias !== undefined) open.push(alias)
+  }
+  return found
+}
+
+const readHeader = (text = ''): string[] => text.split(',').flatMap((name) => name.trim() || [])
+
+const createUnknownError = (name: string): GatewayError =>
+  gatewayError('INVALID_REQUEST', {
+    message: `The header "${HEADER}" names a guard that this gateway doesn't have: ${JSON.stringify(name.slice(0, 64))}. It can only add guards.`,
+    data: { param: HEADER },
+  })
+
+const createUnavailableError = (name: string, cause: unknown): GatewayError =>
+  gatewayError('GUARD_UNAVAILABLE', {
+    message: `This request needs the guard "${name}", which is not available. Ask the operator of this gateway to create or repair it.`,
+    cause,
+  })

@@ -1,0 +1,258 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/index.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { WORD, w } from './world.ts'
+
+const test = suite('guards as records')
+
+const words = { kind: 'words', words: [WORD] } as const
+
+/** A gateway with one provider, and the guard `word` as a record. */
+async function open(options: Partial<GatewayOptions> = {}, storage = memoryStorage()) {
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const errors: unknown[] = []
+  const gateway = createGateway({
+    ...{ storage, fetch: upstream, logger: false },
+    hooks: { onError: (error) => void errors.push(error) },
+    connections: { one: { provider: 'one', apiKey: 'k', baseUrl: 'https://one.test/v1' } },
+    ...options,
+  })
+  if (!options.guards) await gateway.api.guards.create({ name: 'word', ...words })
+  const say = (content: string, { key, model = 'one/m', ...headers }: Record<string, string> = {}) =>
+    gateway.fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }), ...headers },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
+    })
+  return { gateway, api: gateway.api, upstream, errors, storage, say }
+}
+
+const getStatus = async (response: Promise<Response>) => (await response).status
+
+async function rejects(call: Promise<unknown>, status: number, message: RegExp) {
+  const error = await call.then(
+    () => undefined,
+    (thrown: Error & { status?: number }) => thrown,
+  )
+  assert.match(error?.message ?? 'nothing', message)
+  assert.is(error?.status, status)
+}
+
+test('a guard checks only requests for which the settings, a group, a key, or a combo names it', async () => {
+  const { api, say } = await open()
+  assert.is(await getStatus(say(WORD)), 200)
+  await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
+  await api.combos.create({ name: 'outer', models: ['one/other', 'nick'] })
+  await api.aliases.set({ alias: 'nick', model: 'strict' })
+  for (const model of ['strict', 'outer', 'nick']) {
+    assert.is(await getStatus(say(WORD, { model })), 400, model)
+    assert.is(await getStatus(say('Hello', { model })), 200, model)
+  }
+  const group = await api.groups.create({ name: 'team', guards: ['word'] })
+  const { key: grouped } = await api.keys.create({ name: 'grouped', group: group.id })
+  const { key: own } = await api.keys.create({ name: 'own', guards: ['word'] })
+  const { key: other } = await api.keys.create({ name: 'other' })
+  assert.is(await getStatus(say(WORD, { key: grouped })), 400)
+  assert.is(await getStatus(say(WORD, { key: own })), 400)
+  assert.is(await getStatus(say(WORD, { key: other })), 200)
+  await api.settings.update({ guards: ['word'] })
+  assert.is(await getStatus(say(WORD)), 400)
+  await api.settings.update({ guards: null })
+  assert.is(await getStatus(say(WORD)), 200)
+})
+
+test('check 31: guardsExcept of a key excludes named guards, but no guards that are functions', async () => {
+  const { api, say } = await open()
+  await api.settings.update({ guards: ['word'] })
+  const { key, id } = await api.keys.create({ name: 'exempt', guardsExcept: ['word'] })
+  assert.is(await getStatus(say(WORD, { key })), 200)
+  assert.is(await getStatus(say(WORD, { key, 'x-signalbox-guards': 'word' })), 400)
+  await api.keys.update(id, { guardsExcept: null })
+  assert.is(await getStatus(say(WORD, { key })), 400)
+  const inCode = await open({ guards: [w] })
+  await inCode.api.guards.create({ name: 'w', ...words })
+  const exempt = await inCode.api.keys.create({ name: 'exempt', guardsExcept: ['w'] })
+  assert.is(await getStatus(inCode.say(WORD, { key: exempt.key })), 400)
+})
+
+test('check 29: a client cannot switch a guard off', async () => {
+  const { gateway, api } = await open()
+  await api.settings.update({ guards: ['word'] })
+  for (const more of [{ guardrails: [] }, { guards: [] }, { metadata: { guardrails: '[]' } }]) {
+    const response = await gateway.fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-signalbox-guards': '' },
+      body: JSON.stringify({ model: 'one/m', messages: [{ role: 'user', content: WORD }], ...more }),
+    })
+    assert.is(response.status, 400)
+  }
+})
+
+test('check 30: a client can add a guard by name, and an unknown name is rejected', async () => {
+  const { say, upstream, api } = await open()
+  assert.is(await getStatus(say(WORD, { 'x-signalbox-guards': 'word' })), 400)
+  assert.is(await getStatus(say('Hello', { 'x-signalbox-guards': 'word' })), 200)
+  upstream.calls.length = 0
+  for (const names of ['none', 'word, nothing']) {
+    const response = await say('Hello', { 'x-signalbox-guards': names })
+    assert.is(response.status, 400)
+    assert.match((await response.json()).error.message, /x-signalbox-guards/)
+  }
+  assert.equal(upstream.calls, [])
+  await rejects(api.guards.create({ name: 'none', ...words }), 400, /"name" must be/)
+})
+
+test('check 32: a guard runs once, whatever leads to a target', async () => {
+  const { api, say, upstream } = await open({
+    guards: { judge: { kind: 'judge', model: 'one/judge', policy: 'No secrets.' } },
+    settings: { guards: ['judge'] },
+  })
+  await api.combos.create({ name: 'inner', models: ['one/a', 'one/b'], guards: ['judge'] })
+  await api.combos.create({ name: 'outer', models: ['inner', 'one/c'], guards: ['judge'] })
+  const countJudged = async (headers: Record<string, string>) => {
+    upstream.calls.length = 0
+    await say('Hello', headers)
+    return upstream.calls.filter(({ body }) => JSON.parse(body).model === 'judge').length
+  }
+  assert.is(await countJudged({ model: 'outer', 'x-signalbox-guards': 'judge' }), 1)
+  assert.is(await countJudged({ model: 'one/x', 'x-signalbox-models': 'inner, outer' }), 1)
+})
+
+test('the combos in a list of models, and a combo that a step chooses, have their guards', async () => {
+  const { api, say } = await open()
+  await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
+  assert.is(await getStatus(say(WORD, { 'x-signalbox-models': 'one/m, strict' })), 400)
+  const routed = await open({ route: () => 'strict' })
+  await routed.api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
+  assert.is(await getStatus(routed.say(WORD)), 400)
+  assert.is(await getStatus(routed.say('Hello')), 200)
+})
+
+test('a request that needs a guard which is missing, changed elsewhere, or invalid gets a 503', async () => {
+  const storage = memoryStorage()
+  const { api, upstream } = await open({}, storage)
+  await api.settings.update({ guards: ['word'] })
+  const before = await storage.get('guards/word')
+  const { record, order } = JSON.parse(before?.value ?? '')
+  for (const value of [JSON.stringify({ order, record: { ...record, words: ['other'] } }), undefined]) {
+    if (value === undefined) await storage.delete('guards/word')
+    else await storage.set('guards/word', value)
+    const response = await (await open({ guards: [] }, storage)).say('Hello')
+    assert.is(response.status, 503)
+    assert.match((await response.json()).error.code, /guard_unavailable/)
+  }
+  assert.equal(upstream.calls, [])
+  const invalid = await open({
+    guards: { odd: { kind: 'judge', words: ['x'] } },
+    settings: { guards: ['odd'] },
+  })
+  assert.is(await getStatus(invalid.say('Hello')), 503)
+  const { guards } = await invalid.api.guards.list()
+  assert.match(guards[0]?.error ?? '', /"words" is not an option of the kind "judge"/)
+})
+
+test('the options of a guard must be those of its kind', async () => {
+  const { api } = await open()
+  await rejects(
+    api.guards.create({ name: 'a', kind: 'words', words: ['x'], policy: 'No' }),
+    400,
+    /"policy" is not an option of the kind "words", which has "words", "action"/,
+  )
+  await rejects(api.guards.create({ name: 'a', kind: 'words' }), 400, /"words" is required/)
+  await rejects(api.guards.create({ name: 'a', kind: 'other' as 'words' }), 400, /"kind"/)
+  await rejects(api.guards.create({ name: 'word', ...words }), 400, /already the name/)
+  await rejects(api.guards.update('word', { words: null }), 400, /"words" is required/)
+  await rejects(api.guards.get('missing'), 404, /Guard not found/)
+})
+
+test('a change of a guard takes effect with the next request', async () => {
+  const { api, say } = await open()
+  await api.settings.update({ guards: ['word'] })
+  assert.is(await getStatus(say('Hello')), 200)
+  const updated = await api.guards.update('word', { words: ['hello'], message: 'Not here.' })
+  assert.equal(updated.words, ['hello'])
+  const response = await say('Hello')
+  assert.is(response.status, 400)
+  assert.match((await response.json()).error.message, /Not here/)
+  await api.guards.put({ name: 'word', kind: 'words', mode: 'watch' })
+  assert.is(await getStatus(say('Hello')), 200)
+  const { mode, updatedAt } = await api.guards.get('word')
+  assert.is(mode, 'watch')
+  assert.is((await api.guards.put({ name: 'word', kind: 'words', mode: 'watch' })).updatedAt, updatedAt)
+})
+
+test('a guard in use cannot be deleted, and only guards that exist can be named', async () => {
+  const { api } = await open()
+  await rejects(api.settings.update({ guards: ['nothing'] }), 400, /there is no such guard/)
+  await rejects(api.keys.create({ name: 'k', guardsExcept: ['nothing'] }), 400, /"guardsExcept" names/)
+  await rejects(api.combos.create({ name: 'c', models: ['one/m'], guards: ['nothing'] }), 400, /such/)
+  await rejects(api.groups.create({ name: 'g', guards: ['nothing'] }), 400, /there is no such guard/)
+  await api.settings.update({ guards: ['word'] })
+  await api.groups.create({ name: 'team', guards: ['word'] })
+  await api.keys.create({ name: 'app', guardsExcept: ['word'] })
+  await api.keys.create({ name: 'site', guards: ['word'] })
+  await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
+  await rejects(
+    api.guards.delete('word'),
+    400,
+    /used by the settings, the group "team", the keys "app", "site", the combo "strict"/,
+  )
+})
+
+test('guards in code are listed, and cannot be changed', async () => {
+  const { api, say } = await open({
+    guards: { w, plain: words, more: { kind: 'secrets' } },
+    settings: { guards: ['more'] },
+  })
+  assert.equal(
+    (await api.guards.list()).guards.map(({ name, kind, source }) => ({ name, kind, source })),
+    [
+      { name: 'plain', kind: 'words', source: 'code' },
+      { name: 'more', kind: 'secrets', source: 'code' },
+    ],
+  )
+  await rejects(api.guards.update('plain', { mode: 'watch' }), 409, /code/)
+  await rejects(api.guards.delete('plain'), 409, /code/)
+  assert.is(await getStatus(say(WORD)), 400, 'functions check every request')
+  assert.throws(() => createGateway({ guards: { 'a b': words } }), /guards\.a b must be named/)
+  assert.throws(() => createGateway({ guards: { x: w, w } }), /guards\[w\] needs its own "name"/)
+})
+
+test('reload replaces the records in code, and keeps the functions', async () => {
+  const { gateway, say } = await open({ guards: { plain: words }, settings: { guards: ['plain'] } })
+  assert.is(await getStatus(say(WORD)), 400)
+  const connections = { one: { provider: 'one', apiKey: 'k', baseUrl: 'https://one.test/v1' } }
+  await gateway.reload({ connections, guards: { plain: { ...words, words: ['x'] } }, settings: { guards: ['plain'] } })
+  assert.is(await getStatus(say(WORD)), 200)
+  await gateway.reload({ connections, settings: { guards: ['plain'] } })
+  assert.is(await getStatus(say(WORD)), 503)
+  const functional = await open({ guards: [w] })
+  await functional.gateway.reload({ connections })
+  assert.is(await getStatus(functional.say(WORD)), 400)
+})
+
+test('a text can be tried with stored guards and with a draft', async () => {
+  const { api } = await open()
+  const text = `Open ${WORD}, write to ann@example.com`
+  const { verdicts, text: changed } = await api.guards.test({
+    text,
+    guards: ['word'],
+    guard: { name: 'draft', kind: 'pii', action: 'replace' },
+  })
+  assert.equal(
+    verdicts.map(({ ms, ...one }) => one),
+    [
+      { name: 'word', verdict: 'refuse', category: 'word' },
+      { name: 'draft', verdict: 'change' },
+    ],
+  )
+  assert.is(changed, `Open ${WORD}, write to [EMAIL]`)
+  await rejects(api.guards.test({ text, guards: ['missing'] }), 404, /Guard not found/)
+  await rejects(api.guards.test({ text, guard: { name: 'a', kind: 'words' } }), 400, /"words" is/)
+  const failed = await api.guards.test({ text, guard: { name: 'j', kind: 'judge', model: 'no/model', policy: 'No' } })
+  assert.is(failed.verdicts[0]?.verdict, 'failed')
+  assert.match(failed.verdicts[0]?.error ?? '', /404/)
+})
