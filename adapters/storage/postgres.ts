@@ -42,14 +42,14 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const limits = { ...LIMITS, store: `The table ${table}`, lacksNul: true }
   const onLost = () => {} // the pool opens another connection for the next query
   pool.on?.('error', onLost)
-  const statements = createStatements(table, channel)
+  const sql = createStatements(table, channel)
   const watchers = createWatchers(() => {
     if (isSingle)
       warn('has one connection, which LISTEN would use', 'Give the pool more connections, or pass `listen: false`.')
     return watchTable({
       query,
       pollMs,
-      statements,
+      sql,
       channel,
       pool: listen || {},
       ownVersions,
@@ -104,7 +104,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     ...LIMITS,
 
     async get(key) {
-      const [found] = await query<{ value: string; version: string }>(statements.get, [toOrdered(key)])
+      const [found] = await query<{ value: string; version: string }>(sql.get, [toOrdered(key)])
       return found && { value: found.value.slice(1), version: found.version }
     },
 
@@ -114,25 +114,25 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       const values = [toOrdered(key), value, version, ttlMs ?? null]
       const done =
         typeof ifVersion === 'string'
-          ? await query(statements.replace, [...values, ifVersion])
-          : await query(ifVersion === null ? statements.create : statements.set, values)
+          ? await query(sql.replace, [...values, ifVersion])
+          : await query(ifVersion === null ? sql.create : sql.set, values)
       return done.length > 0 && version
     },
 
     delete: async (key, { ifVersion } = {}) =>
-      (await query(statements.delete, [toOrdered(key), ifVersion ?? null, newVersion()])).length > 0,
+      (await query(sql.delete, [toOrdered(key), ifVersion ?? null, newVersion()])).length > 0,
 
     async list(prefix, { after, limit } = {}) {
       const start = toOrdered(prefix)
       const values = [start, getUpperBound(start), after === undefined ? null : toOrdered(after), limit ?? null]
-      const rows = await query<{ key: string; value: string; version: string }>(statements.list, values)
+      const rows = await query<{ key: string; value: string; version: string }>(sql.list, values)
       return rows.map(({ key, value, version }) => ({ key: fromOrdered(key), value: value.slice(1), version }))
     },
 
     async increment(key, by, { ttlMs } = {}) {
       checkWrite(key, '', ttlMs, limits)
       const values = [toOrdered(key), by, newVersion(), ttlMs ?? null]
-      const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(statements.increment, values) : []
+      const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(sql.increment, values) : []
       if (sum) return Number(sum.value)
       throw createStorageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)
     },

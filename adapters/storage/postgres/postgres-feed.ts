@@ -6,7 +6,7 @@ import type { createStatements } from './postgres-statements.ts'
 interface WatchedTable {
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>
   pollMs: number
-  statements: ReturnType<typeof createStatements>
+  sql: ReturnType<typeof createStatements>
   channel: string
   /** The pool that listens; without `connect`, only polling finds changes. */
   pool: Pick<PostgresPool, 'connect'>
@@ -31,7 +31,7 @@ export function watchTable(table: WatchedTable): () => void {
  * Polls the table for changes. Each poll also covers the five seconds before the last one, because a
  * transaction that starts earlier may commit later.
  */
-function pollChanges({ query, statements, pollMs, ownVersions, notify }: WatchedTable): () => void {
+function pollChanges({ query, sql, pollMs, ownVersions, notify }: WatchedTable): () => void {
   const watchedAt = performance.now()
   let start: string | undefined
   let since: string | undefined
@@ -41,22 +41,22 @@ function pollChanges({ query, statements, pollMs, ownVersions, notify }: Watched
   /** Returns the server's time when the watch began, or slightly earlier. */
   async function readStart(): Promise<string | undefined> {
     const [row] = await query<{ now: string }>('SELECT clock_timestamp()::text AS now')
-    const sql = `SELECT ($1::timestamptz - $2::float8 * interval '1 millisecond')::text AS now`
-    return row && (await query<{ now: string }>(sql, [row.now, performance.now() - watchedAt]))[0]?.now
+    const startSql = `SELECT ($1::timestamptz - $2::float8 * interval '1 millisecond')::text AS now`
+    return row && (await query<{ now: string }>(startSql, [row.now, performance.now() - watchedAt]))[0]?.now
   }
 
   async function pollTable(): Promise<void> {
     const thisPoll = ++pollCount
     start ??= await readStart()
     since ??= start
-    const changes = await query<{ key: string; version: string; now: string }>(statements.changed, [since, start])
+    const changes = await query<{ key: string; version: string; now: string }>(sql.changed, [since, start])
     if (thisPoll !== pollCount) return // another poll has started, which finds the same changes
     const before = seen
     seen = new Map(changes.map(({ key, version }) => [key, version]))
     for (const [key, version] of seen)
       if (before.get(key) !== version && !ownVersions.has(version)) notify(fromOrdered(key))
     since = changes[0]?.now ?? since
-    if (pollCount % SWEEP_EVERY === 0) await query(statements.sweep)
+    if (pollCount % SWEEP_EVERY === 0) await query(sql.sweep)
   }
 
   return poll(pollTable, pollMs, POLL_TIMEOUT_MS)

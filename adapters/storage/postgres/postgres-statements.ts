@@ -3,7 +3,7 @@ const MAX = '9007199254740991'
 const LIVE = 'r.value IS NOT NULL AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())'
 const EXPIRY = `clock_timestamp() + $4::float8 * interval '1 millisecond'`
 const SUM = `CASE WHEN r.value ~ '^-?[0-9]{1,16}$' THEN r.value::bigint + $2::bigint END`
-const ADDED = `value = CASE WHEN ${LIVE} THEN (${SUM})::text ELSE excluded.value END, expires_at = CASE WHEN ${LIVE} THEN r.expires_at ELSE excluded.expires_at END`
+const ADDED = `value = CASE WHEN ${LIVE} THEN ${SUM}::text ELSE excluded.value END, expires_at = CASE WHEN ${LIVE} THEN r.expires_at ELSE excluded.expires_at END`
 const TEXT = "'=' || value" // PGlite drops a byte order mark at the start of a string
 
 /** Creates the statements for a table. Those that change it also notify the listeners of the channel. */
@@ -27,7 +27,7 @@ export function createStatements(table: string, channel: string) {
     delete: update('value = NULL, expires_at = NULL', '($2::text IS NULL OR r.version = $2)'),
     increment: insert(
       '$2::bigint::text',
-      `${ADDED} WHERE NOT (${LIVE}) OR (abs(${SUM}) <= ${MAX} AND abs((${SUM}) - $2::bigint) <= ${MAX})`,
+      `${ADDED} WHERE NOT (${LIVE}) OR (abs(${SUM}) <= ${MAX} AND abs(${SUM} - $2::bigint) <= ${MAX})`,
       'key, value',
     ),
     get: `SELECT ${TEXT} AS value, version FROM ${table} AS r WHERE key = $1 AND ${LIVE}`,
