@@ -40,41 +40,47 @@ export function parseInput(body: Fields, context: InputContext): Conversation {
   if (typeof input === 'string')
     return { turns: [{ role: 'user', content: [{ type: 'text', text: input }] }], tools: [] }
   if (!Array.isArray(input)) return warnings.reject('input', 'must be a string or an array of items.')
-  const reader = createInputReader(context)
+  const reader = new InputReader(context)
   input.forEach((entry: unknown, index) => {
     reader.read(readElementFields(entry, `input[${index}]`, warnings), index === input.length - 1)
   })
   return reader.getConversation()
 }
 
-function createInputReader(context: InputContext) {
-  const { namespaces, warnings, compact } = context
-  const turns: Turn[] = []
-  const tools: OfferedTool[] = []
-  const hostedTexts = new Set<AssistantPart>() // texts about tools that OpenAI ran
-  const openCalls = new Set<string>() // calls without a result, in order, for results that don't name their call
+/** Turns the items of a request into a conversation. */
+class InputReader {
+  readonly #context: InputContext
+  readonly #turns: Turn[] = []
+  readonly #tools: OfferedTool[] = []
+  readonly #hostedTexts = new Set<AssistantPart>() // texts about tools that OpenAI ran
+  readonly #openCalls = new Set<string>() // calls without a result, in order, for results that don't name their call
 
-  function read(entry: Fields, isLast: boolean) {
-    const item = isReference(entry.value) ? resolveReference(entry, context) : entry
+  constructor(context: InputContext) {
+    this.#context = context
+  }
+
+  read(entry: Fields, isLast: boolean) {
+    const { namespaces, warnings } = this.#context
+    const item = isReference(entry.value) ? resolveReference(entry, this.#context) : entry
     if (!item) return
     const parts = parseAssistantItem(item, namespaces, warnings)
-    if (parts) return addParts(parts)
+    if (parts) return this.#addParts(parts)
     const hostedText = formatHostedItem(item.value)
-    if (hostedText !== undefined) return addHosted(hostedText, item)
+    if (hostedText !== undefined) return this.#addHosted(hostedText, item)
     const type = item.string('type') ?? 'message'
     switch (type) {
       case 'message': {
         const turn = parseMessage(item, warnings)
         warnings.setPath(turn, item.at)
-        turns.push(turn)
+        this.#turns.push(turn)
         return
       }
       case 'function_call_output':
       case 'custom_tool_call_output':
-        return addResult(item, parseOutput(item, readCallId(item), warnings))
+        return this.#addResult(item, parseOutput(item, this.#readCallId(item), warnings))
       case 'additional_tools':
       case 'tool_search_output':
-        tools.push(...parseTools(item, namespaces, warnings))
+        this.#tools.push(...parseTools(item, namespaces, warnings))
         if (item.any('execution') === 'client') return rejectType(item, type, warnings)
         return
       case 'tool_search_call':
@@ -82,7 +88,7 @@ function createInputReader(context: InputContext) {
         return
       case 'compaction':
       case 'compaction_summary':
-        return addCompaction(item)
+        return this.#addCompaction(item)
       case 'compaction_trigger': // `readCompactionMode` reads it if it is the last item
         if (isLast) return
         return warnings.reject(item.path('type'), 'must be the last item of the input.')
@@ -90,19 +96,20 @@ function createInputReader(context: InputContext) {
         const result = parseClientResult(item.value)
         if (!result) return rejectType(item, type, warnings)
         const id = item.string('id') // some outputs have the call ID as their own
-        const callId = readCallId(item, id !== undefined && openCalls.has(id) ? id : undefined)
-        return addResult(item, { ...result, callId })
+        const callId = this.#readCallId(item, id !== undefined && this.#openCalls.has(id) ? id : undefined)
+        return this.#addResult(item, { ...result, callId })
       }
     }
   }
 
   /** Adds a compaction. The gateway's own replaces all turns before it, except instructions and user messages. */
-  function addCompaction(item: Fields) {
+  #addCompaction(item: Fields) {
+    const { warnings, compact } = this.#context
     const content = item.string('encrypted_content') || warnings.reject(item.path('encrypted_content'), 'is required.')
     const summary = readSummary(content)
     if (summary !== undefined) {
-      turns.splice(0, turns.length, ...compactTurns(turns, summary, getKeptTokens(compact)))
-      return openCalls.clear()
+      this.#turns.splice(0, this.#turns.length, ...compactTurns(this.#turns, summary, getKeptTokens(compact)))
+      return this.#openCalls.clear()
     }
     const id = item.string('id')
     const part: AssistantPart = {
@@ -111,55 +118,56 @@ function createInputReader(context: InputContext) {
       encrypted: id === undefined ? { data: content } : { data: content, id },
     }
     warnings.setPath(part, item.at)
-    addParts([part])
+    this.#addParts([part])
   }
 
   /** Adds, as text, the call and the output of a tool that OpenAI ran, for models that don't have the tool. */
-  function addHosted(text: string, item: Fields) {
+  #addHosted(text: string, item: Fields): void {
+    const { warnings } = this.#context
     warnings.noteChanged(item.at, text === '' ? 'dropped' : 'replaced')
     if (text === '') return
     const part: AssistantPart = { type: 'text', text }
-    hostedTexts.add(part)
-    addParts([part])
+    this.#hostedTexts.add(part)
+    this.#addParts([part])
   }
 
-  function addParts(parts: AssistantPart[]) {
-    for (const part of parts) if (part.type === 'tool-call') openCalls.add(part.id)
-    const last = turns.at(-1)
+  #addParts(parts: AssistantPart[]): void {
+    for (const part of parts) if (part.type === 'tool-call') this.#openCalls.add(part.id)
+    const last = this.#turns.at(-1)
     if (last?.role === 'assistant') last.content.push(...parts)
-    else if (parts.length > 0) turns.push({ role: 'assistant', content: [...parts] })
+    else if (parts.length > 0) this.#turns.push({ role: 'assistant', content: [...parts] })
   }
 
   /** Reads the call that a result belongs to. Without `call_id`, it is the call with `fallbackId`, or else the first one without a result. */
-  function readCallId(item: Fields, fallbackId?: string): string {
-    const [next] = openCalls
+  #readCallId(item: Fields, fallbackId?: string): string {
+    const [next] = this.#openCalls
     return (
       item.string('call_id') ||
       fallbackId ||
       next ||
-      warnings.reject(item.path('call_id'), 'is required: the ID of the call that this result belongs to.')
+      this.#context.warnings.reject(
+        item.path('call_id'),
+        'is required: the ID of the call that this result belongs to.',
+      )
     )
   }
 
-  function addResult(item: Fields, result: ToolResult) {
-    warnings.setPath(result, item.at)
-    openCalls.delete(result.callId)
-    const last = turns.at(-1)
+  #addResult(item: Fields, result: ToolResult): void {
+    this.#context.warnings.setPath(result, item.at)
+    this.#openCalls.delete(result.callId)
+    const last = this.#turns.at(-1)
     if (last?.role === 'tool') last.results.push(result)
-    else turns.push({ role: 'tool', results: [result] })
+    else this.#turns.push({ role: 'tool', results: [result] })
   }
 
-  return {
-    read,
-    getConversation(): Conversation {
-      const whole = turns.map(
-        (turn): Turn =>
-          turn.role === 'assistant'
-            ? { ...turn, content: returnStateToParts(separateParagraphs(turn.content, hostedTexts)) }
-            : turn,
-      )
-      return { turns: whole, tools }
-    },
+  getConversation(): Conversation {
+    const turns = this.#turns.map(
+      (turn): Turn =>
+        turn.role === 'assistant'
+          ? { ...turn, content: returnStateToParts(separateParagraphs(turn.content, this.#hostedTexts)) }
+          : turn,
+    )
+    return { turns, tools: this.#tools }
   }
 }
 
