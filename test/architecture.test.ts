@@ -187,6 +187,11 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   ],
   'a helper in an error': ['src/errors.ts', "import { encodeUtf8 } from './lib/encoding.ts'", /siblings/],
   'an error among the types': ['src/types.ts', "import type { E } from './errors.ts'", /siblings/],
+  'a new feature that imports another one': [
+    'src/features/exact-cache/a.ts',
+    "import { x } from '../limits/gate.ts'",
+    /siblings/,
+  ],
   'a folder that is not on a layer': ['src/misc/a.ts', 'export const a = 1', /is in no layer/],
   'the client with code of the server': [
     'src/client/a.ts',
@@ -271,6 +276,10 @@ const allowed: Record<string, [path: string, text: string]> = {
   'imports from lower layers': [
     'src/request/door/a.ts',
     "import { x } from '../run.ts'\nimport { y } from '../../lib/y.ts'",
+  ],
+  'a new feature that no layer names': [
+    'src/features/exact-cache/a.ts',
+    "import type { Feature } from '../../feature.ts'\nimport { b } from './b.ts'\nimport { x } from '../../request/steps.ts'",
   ],
   'files of one module': ['src/records/a.ts', "import { x } from './b.ts'"],
   'both sides of a format with what they share': [

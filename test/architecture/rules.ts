@@ -52,6 +52,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
 ]
 const TOP = LAYERS.length - 1
+/** The layer of features that no layer names. */
+const FEATURES = LAYERS.findIndex((modules) => modules.includes('src/features/limits/'))
 
 /** The modules of the lowest layer are in order: each imports only those before it. */
 const LOWEST_LAYER = ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/']
@@ -114,7 +116,8 @@ export function longFiles(files: ReadonlyMap<string, string>): string[] {
 }
 
 function* importViolations({ path, imports }: Source, entries: readonly string[]): Generator<string> {
-  if (path.startsWith('src/') && !moduleOf(path)) yield `${path} is in no layer`
+  if (path.startsWith('src/') && !moduleOf(path))
+    yield `${path} is in no layer: add its folder to LAYERS in test/architecture/rules.ts, and to src/README.md`
   for (const { target, isTypeOnly, line } of imports) {
     const why = isPath(target) ? whyNotPath(path, target, isTypeOnly, entries) : whyNotPackage(path, target)
     if (why) yield `${path}:${line} imports ${target}: ${why}`
@@ -211,7 +214,9 @@ export function moduleOf(path: string): { layer: number; module: string } | unde
   const fitting = LAYERS.flatMap((modules, layer) => modules.map((module) => ({ layer, module }))).filter(
     ({ module }) => path === module || (module.endsWith('/') && path.startsWith(module)),
   )
-  return fitting.sort((a, b) => b.module.length - a.module.length)[0]
+  const [longest] = fitting.sort((a, b) => b.module.length - a.module.length)
+  const [feature] = /^src\/features\/[^/]+\//.exec(path) ?? []
+  return longest ?? (feature === undefined ? undefined : { layer: FEATURES, module: feature })
 }
 
 function isPath(target: string): boolean {
