@@ -45,8 +45,10 @@ export function calculateSpending(reported: TokenUsage, context: SpendingContext
   const costUsd = estimatedMedia
     ? calculateCost(price, estimatedMedia)
     : (counted ?? (isEstimated ? calculateEitherCost(price, usage) : undefined))
-  const hasTierPrice = price && getServicePrice(price, usage.serviceTier)
-  const isEstimate = isEstimated || usage.isEstimated || (!hasTierPrice && (isPremium || usage.isPremium))
+  const { serviceTier } = usage
+  const isPriced = price && getServicePrice(price, serviceTier)
+  const hasSurcharge = isPremium || (serviceTier !== undefined && serviceTier !== 'flex')
+  const isEstimate = isEstimated || usage.isEstimated || (hasSurcharge && !isPriced)
   const costSource = isEstimate || estimatedMedia || isFreeOfCharge ? 'estimated' : 'counted'
   return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
 }
@@ -77,7 +79,7 @@ function calculateIterationSpending(
       catalog,
       target: other ?? target,
       isEstimated: isEstimated || !other,
-      isPremium: isPremium || usage.isPremium === true,
+      isPremium,
     })
   })
   return { ...costs.reduce((one, other) => addSpending(one, other) ?? one), usage: total }
@@ -86,13 +88,12 @@ function calculateIterationSpending(
 /** Adds all model runs to the top-level counts. */
 export function addIterations({ iterations = [], ...usage }: TokenUsage): TokenUsage {
   if (iterations.length === 0) return usage
-  const { reasoningTokens = 0, costUsd, isPremium, serviceTier } = usage
+  const { reasoningTokens = 0, costUsd, serviceTier } = usage
   const runs = [...iterations, ...findMissingTokens(iterations, usage)]
   const { costUsd: _, ...sum } = runs.reduce<TokenUsage>(addUsages, { inputTokens: 0, outputTokens: 0 })
   return {
     ...sum,
     reasoningTokens: Math.max(reasoningTokens, sum.reasoningTokens ?? 0),
-    ...(isPremium && { isPremium }),
     ...(serviceTier !== undefined && { serviceTier }),
     ...(costUsd !== undefined && { costUsd }),
   }
@@ -135,7 +136,6 @@ export function addUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
   const units = one.units && other.units ? addUnits(one.units, other.units) : (one.units ?? other.units)
   if (units) sum.units = units
   if (one.isEstimated || other.isEstimated) sum.isEstimated = true
-  if (one.isPremium || other.isPremium) sum.isPremium = true
   const serviceTier = one.serviceTier ?? other.serviceTier
   if (serviceTier !== undefined) sum.serviceTier = serviceTier
   const imageNames = one.imageNames ?? other.imageNames

@@ -2,6 +2,7 @@ import type { GatewayError } from '../errors.ts'
 import { addIterations, addSpending, calculateSpending, type Spending } from '../pricing/cost.ts'
 import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
+import { getPriceOrigin } from '../protocols/providers/catalog-model.ts'
 import { type Failure, toStreamFailure } from './codec/call-failure.ts'
 import type { StreamEnd } from './codec/relay.ts'
 import { type AttemptRecord, createAttemptRecord } from './hook-records.ts'
@@ -279,7 +280,12 @@ export class AttemptLog {
     if (this.#following) this.recordUsage(undefined)
     this.#isSettled = true
     this.#load.end()
-    if (this.#spending) this.#record = { ...this.#record, ...this.#spending }
+    if (this.#spending) {
+      const { costSource, costUsd } = this.#spending
+      const isCalculated = costUsd !== undefined && costSource !== 'reported'
+      const price = isCalculated && getPriceOrigin(this.#log.context.catalog, this.route.target)
+      this.#record = { ...this.#record, ...this.#spending, ...(price && { price }) }
+    }
     this.totalMs = this.#log.context.clock.now() - this.startedAt
     this.#log.recordSettled(this, this.#isListed ? this.#record : undefined)
     const record = this.#record

@@ -3,6 +3,7 @@ import { toHeaderSafe } from '../lib/http-headers.ts'
 import type { CostSource } from '../pricing/cost.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import { getTargetName } from '../protocols/providers/target.ts'
+import type { PriceOrigin } from '../types.ts'
 import type { FailureClass } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
 import { formatVia } from './routing/group.ts'
@@ -33,6 +34,8 @@ export interface AttemptRecord {
   costSource?: CostSource
   /** Cost in USD; absent if any price involved is unknown. */
   costUsd?: number
+  /** The price that `costUsd` was calculated from; absent if the provider reported the cost. */
+  price?: PriceOrigin
 }
 
 /** A target that wasn't called: it failed recently with the class in `skipped`, its connection is draining, or a rule rejected it. */

@@ -109,7 +109,7 @@ export type NameRule = (name: string, table: RouteTable) => GatewayError | undef
 export type RefusalPreview = (
   request: Pick<ModelRequest, 'call' | 'context'>,
   target: RouteTarget,
-) => Promise<{ error: GatewayError; rejectsRequest: boolean } | undefined>
+) => Promise<{ error: GatewayError; rejectsRequest: boolean; advice?: string } | undefined>
 
 /**
  * A step around an attempt. `next` makes the attempt, and resolves when the attempt settles: after the last byte of its response,

@@ -37,6 +37,21 @@ export interface CatalogModel {
   /** Maximum output tokens. */
   maxOutputTokens?: number
   price?: Price
+  /** The date of its price, `YYYY-MM-DD`, if it differs from the provider's `asOf`. */
+  asOf?: string
+}
+
+/** Where a price comes from. */
+export interface PriceOrigin {
+  /**
+   * `connection`: the connection's `prices`; `custom`: a custom model; `live`: a refreshed catalog; `built-in`: the catalog that the gateway
+   * started with.
+   */
+  by: 'connection' | 'custom' | 'live' | 'built-in'
+  /** The model: `anthropic/claude-opus-5-5`. */
+  of: string
+  /** The date of the price, `YYYY-MM-DD`; absent if unknown. */
+  asOf?: string
 }
 
 /** Prices in USD, per million tokens or per unit. An absent price is unknown. */
@@ -103,6 +118,10 @@ export interface CatalogProvider {
   /** Default `['llm']`. */
   serviceKinds?: readonly Kind[]
   models?: readonly CatalogModel[]
+  /** The date of its models and their prices, `YYYY-MM-DD`. */
+  asOf?: string
+  /** Whether its models are from a refreshed catalog. */
+  isLive?: true
   /**
    * Models to list under the kind `tts` in addition to `models` (src/rules.md, Listing with connections). `embeddingConfig` does the same
    * for `embedding`.

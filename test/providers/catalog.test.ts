@@ -97,7 +97,7 @@ test("the built-in catalog names the source and date of every provider's data", 
 
 test('generated data in the built-in catalog replaces a hand-written model with the same ID', () => {
   const data = { a: [{ id: 'x', contextWindow: 2 }] }
-  const merged = mergeCatalog({ a: { name: 'A' } }, data, { a: [{ id: 'x' }, { id: 'y' }] })
+  const merged = mergeCatalog({ a: { name: 'A' } }, data, { extra: { a: [{ id: 'x' }, { id: 'y' }] } })
   assert.equal(merged, { a: { name: 'A', models: [{ id: 'x', contextWindow: 2 }, { id: 'y' }] } })
 })
 

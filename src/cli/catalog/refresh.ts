@@ -70,7 +70,7 @@ function refresh(source: unknown): RefreshResult {
     }
   }
   const lists = Object.fromEntries(Object.entries(after).map(([id, entry]) => [id, entry.models]))
-  problems.push(...validateCatalog(mergeCatalog(definitions, lists, extraModels)))
+  problems.push(...validateCatalog(mergeCatalog(definitions, lists, { extra: extraModels })))
   return { after, problems }
 }
 

@@ -18,6 +18,8 @@ const providerFields: Record<keyof CatalogProvider, true> = {
   cloud: true,
   serviceKinds: true,
   models: true,
+  asOf: true,
+  isLive: true,
   ttsConfig: true,
   embeddingConfig: true,
   searchConfig: true,

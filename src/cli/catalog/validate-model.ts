@@ -7,6 +7,7 @@ const modelFields: Record<keyof CatalogModel, true> = {
   contextWindow: true,
   maxOutputTokens: true,
   price: true,
+  asOf: true,
 }
 const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   input: true,

@@ -3,6 +3,7 @@ import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
+import { getPriceOrigin } from '../../protocols/providers/catalog-model.ts'
 import type { Caller } from '../../request/caller.ts'
 import { getCloser } from '../../request/choose/candidates.ts'
 import { createGroupRoutes, findEntryPolicyRefusal } from '../../request/choose/group-routing.ts'
@@ -27,7 +28,7 @@ import { findUnmetPart } from '../../request/routing/routing-facts.ts'
 import { explainChoice } from '../../request/routing/strategies.ts'
 import type { CooldownState } from '../../request/routing/target-health.ts'
 import type { NameRule, RefusalPreview, TargetRule } from '../../request/steps.ts'
-import type { Kind } from '../../types.ts'
+import type { Catalog, Kind } from '../../types.ts'
 
 /** A request to explain. It isn't sent. */
 export interface RoutingInput {
@@ -191,6 +192,9 @@ async function explainTargets(
   let hasDrainingTarget = false
   let forbiddenError: GatewayError | undefined
 
+  const explainTarget = (route: Route, use: ExplainedTarget['use'], why: string) =>
+    explainRouteTarget(route, context.catalog, { use, why })
+
   async function getRejection(route: Route): Promise<RouteRejection | undefined> {
     if (rejection?.rejectsRequest) return rejection
     if (!rejections.has(route)) rejections.set(route, await findRejection(request, route))
@@ -318,7 +322,9 @@ async function findRejection(request: UnsentRequest, route: Route): Promise<Rout
   const error = await findFormatError(request, route)
   if (error) return { error, why: `its format does not support the request: ${error.message}`, rejectsRequest: false }
   const limitRejection = await request.previewRefusal?.(request, route.target)
-  return limitRejection && { ...limitRejection, why: limitRejection.error.message }
+  if (!limitRejection) return undefined
+  const { advice, ...rejection } = limitRejection
+  return { ...rejection, why: [rejection.error.message, advice].filter(Boolean).join(' ') }
 }
 
 /** Returns why the target's format doesn't support the request. Skips the check for a body without content, which only outlines a request. */
@@ -360,15 +366,21 @@ const explainRoute = ({ via }: Route) => (via ? explainChoices(via) : 'ordered b
 const explainChoices = (choice: GroupChoice): string =>
   `${choice.before ? `${explainChoices(choice.before)}; ` : ''}${choice.group.name}: ${explainChoice(choice)}`
 
-function explainTarget({ target, via, on }: Route, use: ExplainedTarget['use'], why: string): ExplainedTarget {
+function explainRouteTarget(
+  { target, via, on }: Route,
+  catalog: Catalog,
+  { use, why }: Pick<ExplainedTarget, 'use' | 'why'>,
+): ExplainedTarget {
   const { provider, model, connection, params } = target
   const where = { provider, model, connectionId: connection.id, connection: connection.name }
+  const price = getPriceOrigin(catalog, target)
   return {
     ...where,
     use,
     why,
     ...(on && { on: [...on] }),
     ...(params && { params }),
+    ...(price && { price }),
     ...(via && { via: formatVia(via) }),
   }
 }

@@ -1,15 +1,18 @@
 import type { Reply } from '../../lib/exchange.ts'
+import { createExpiringMap } from '../../lib/maps.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
 import type { Caller } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
+import type { RouteTarget } from '../../request/routing/group.ts'
 import type { RefusalPreview, TargetRule } from '../../request/steps.ts'
-import type { Clock } from '../../types.ts'
+import type { Catalog, Clock, Logger } from '../../types.ts'
 import { isRestricted } from '../access/access-feature.ts'
 import { createBodyRule } from '../access/body-rule.ts'
 import { GatedRequest } from './gated-request.ts'
 import type { Ledger, LimitedScope } from './ledger/ledger.ts'
 import type { Holders } from './limit-errors.ts'
 import { createPreview } from './preview.ts'
+import { describeMissingPrice } from './price-advice.ts'
 
 /** Applies limits to requests. */
 export interface Gate {
@@ -20,18 +23,32 @@ export interface Gate {
 }
 
 interface GateDependencies {
+  catalog: Catalog
+  logger: Logger
   ledger: Ledger
   clock: Clock
 }
 
-export function createGate({ ledger, clock }: GateDependencies): Gate {
+/** How often the log names a target without a price. */
+const WARNING_PERIOD_MS = 60 * 60 * 1_000
+const MAX_WARNINGS = 1_000
+
+export function createGate({ ledger, clock, catalog, logger }: GateDependencies): Gate {
+  const warned = createExpiringMap<true>({ clock, ttlMs: WARNING_PERIOD_MS, max: MAX_WARNINGS })
+  function warnAboutPrice(target: RouteTarget): void {
+    const name = `${target.connection.id} ${target.model}`
+    if (warned.get(name)) return
+    warned.set(name, true)
+    logger.warn(describeMissingPrice(catalog, target))
+  }
+
   return {
     async around(request, rules, next) {
       const { caller } = request
       const scopes = listLimitedScopes(caller, rules)
       if (scopes.length === 0) return next()
       const holders = getHolders(caller)
-      const gatedRequest = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
+      const gatedRequest = new GatedRequest(request, { ledger, clock, scopes, holders, rules, warnAboutPrice })
       if (gatedRequest.hasUsageLimits && !isRestricted(caller)) {
         // the access feature has already added the same rule for restricted callers
         const checkBody = createBodyRule()

@@ -26,6 +26,8 @@ interface GatedRequestOptions {
   scopes: readonly LimitedScope[]
   holders: Holders
   rules: LimitRules
+  /** Called with a target that a dollar limit rejects because its price is unknown. */
+  warnAboutPrice(target: AttemptControls['target']): void
 }
 
 /**
@@ -98,8 +100,9 @@ export class GatedRequest {
   async #reserveAttempt(attempt: AttemptControls): Promise<void> {
     const isFirst = !this.#requestReservation
     const worstCase = getWorstCase(attempt.request, attempt.target)
-    const { rules } = this.#options
+    const { rules, warnAboutPrice } = this.#options
     const isPriced = this.#limitedUsageUnits.has('usd')
+    if (isPriced && !worstCase.usd && rules.whenPriceUnknown !== 'allow') warnAboutPrice(attempt.target)
     const wanted = estimateWantedAmounts(attempt, worstCase, { isPriced, rules })
     if (isPriced) {
       const { request, target } = attempt

@@ -7,7 +7,7 @@ import type { StoredSettings } from '../../records/stored-settings.ts'
 import type { Caller } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { RefusalPreview, RequestStep } from '../../request/steps.ts'
-import type { Clock } from '../../types.ts'
+import type { Catalog, Clock, Logger } from '../../types.ts'
 import type { UsageStore } from '../usage/usage.ts'
 import { accountRoutes } from './account-routes.ts'
 import type { Gate } from './gate.ts'
@@ -16,6 +16,8 @@ import type { Ledger } from './ledger/ledger.ts'
 interface LimitsDependencies {
   store: Pick<Store, 'settings' | 'storage'>
   clock: Clock
+  catalog: Catalog
+  logger: Logger
   usage: UsageStore | undefined
   random(): number
   startTimer(ms: number, onTime: () => void): CancelDeadline
@@ -35,7 +37,7 @@ export interface LimitsFeature extends Feature {
 }
 
 export function createLimits(deps: LimitsDependencies): LimitsFeature {
-  const { store, clock, usage, random, startTimer, nextTurn, onError } = deps
+  const { store, clock, catalog, logger, usage, random, startTimer, nextTurn, onError } = deps
   const { read: readSettings } = store.settings
   let openLedger: Ledger | undefined
   const ledger = once(async () => {
@@ -45,7 +47,7 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
   })
   const gate = once(async (): Promise<Gate> => {
     const [{ createGate }, opened] = await Promise.all([import('./gate.ts'), ledger()])
-    return createGate({ ledger: opened, clock })
+    return createGate({ ledger: opened, clock, catalog, logger })
   })
 
   let openGate: Gate | undefined

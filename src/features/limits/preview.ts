@@ -1,11 +1,13 @@
 import { type GatewayError, gatewayError, isGatewayError } from '../../errors.ts'
 import { findBodySurcharge } from '../../pricing/surcharge-fields.ts'
 import { findPricedTier, getWorstCase } from '../../pricing/worst-case.ts'
+import { getPrice } from '../../protocols/providers/catalog-model.ts'
 import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock, LimitState } from '../../types.ts'
 import { createBodyRule } from '../access/body-rule.ts'
 import type { Ledger, LimitedScope, LimitRefusal, WantedAmounts } from './ledger/ledger.ts'
 import { createRefusalError, type Holders } from './limit-errors.ts'
+import { describeMissingPrice } from './price-advice.ts'
 import {
   estimateWantedAmounts,
   getNeed,
@@ -59,8 +61,10 @@ export function createPreview({ ledger, clock, scopes, holders, rules, isRestric
         rejectsRequest: unit === 'requests' || unit === 'parallel',
       }
     } catch (thrown) {
-      if (isGatewayError(thrown, 'REQUEST_TOO_EXPENSIVE')) return { error: thrown, rejectsRequest: false }
-      throw thrown
+      if (!isGatewayError(thrown, 'REQUEST_TOO_EXPENSIVE')) throw thrown
+      const { catalog } = request.context
+      const advice = getPrice(catalog, target) ? undefined : describeMissingPrice(catalog, target)
+      return { error: thrown, rejectsRequest: false, ...(advice !== undefined && { advice }) }
     }
   }
 }

@@ -112,6 +112,7 @@ export function createKeptAttempt(record: AttemptRecord, startedAt: number): Kep
   if (units) attempt.units = units
   if (costUsd !== undefined) attempt.costUsd = fromNanoUsd(toNanoUsd(costUsd))
   if (costSource) attempt.costSource = costSource
+  if (record.price) attempt.price = record.price
   return attempt
 }
 

@@ -2,7 +2,7 @@ import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
 import type { CostSource } from '../../pricing/cost.ts'
 import type { ServedBy } from '../../request/hook-records.ts'
 import type { Integer, IsoTime } from '../../types/plain-types.ts'
-import type { ClientFormat, PricedUnit } from '../../types.ts'
+import type { ClientFormat, PricedUnit, PriceOrigin } from '../../types.ts'
 
 /** Token counts. `input` includes cache reads and writes, `output` includes reasoning. */
 export interface Tokens {
@@ -63,6 +63,8 @@ export interface KeptAttempt extends KeptTarget, UsageCost {
   durationMs: number
   /** For a failed attempt, the provider's message without credentials, up to 200 characters. */
   message?: string
+  /** The price that the cost was calculated from; absent if the provider reported the cost, and in records of earlier releases. */
+  price?: PriceOrigin
 }
 
 /** A target that wasn't called, or an excluded combo entry, with the reason. */

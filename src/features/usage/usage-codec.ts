@@ -2,7 +2,7 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import { getRequestTime } from '../../lib/request-id.ts'
 import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
 import type { ServedBy } from '../../request/hook-records.ts'
-import type { ClientFormat, PricedUnit } from '../../types.ts'
+import type { ClientFormat, PricedUnit, PriceOrigin } from '../../types.ts'
 import {
   addOptionalCounts,
   type KeptAttempt,
@@ -76,9 +76,11 @@ type UsageCostRow = [
   cacheRead: number,
   cacheWrite: number,
   reasoning: number,
-  /** `null` if there are no units, but image or audio tokens follow. */
+  /** `null` if there are no units, but other fields follow. */
   units?: Record<string, number> | null,
-  media?: number[],
+  optionalCounts?: number[],
+  /** The source of the price (`encodePriceOrigin`). */
+  price?: number,
 ]
 type SkipRow = [skipped: number, entryOrProvider: number, model?: number, connectionId?: number]
 type RequestRow = [
@@ -235,8 +237,9 @@ function toAttemptRow(attempt: KeptAttempt, table: StringTable): AttemptRow {
   const nano = costUsd === undefined ? UNKNOWN : toNanoUsd(costUsd)
   const source = costSource ? SOURCES.indexOf(costSource) : UNKNOWN
   const costRow: UsageCostRow = [nano, source, tokens ? 1 : 0, input, output, cacheRead, cacheWrite, reasoning]
-  const media = tokens && listOptionalCounts(tokens)
-  if (media) costRow.push(units ?? null, media)
+  const counts = tokens && listOptionalCounts(tokens)
+  if (attempt.price) costRow.push(units ?? null, counts ?? [], table.getIndex(encodePriceOrigin(attempt.price)))
+  else if (counts) costRow.push(units ?? null, counts)
   else if (units) costRow.push(units)
   row.push(costRow)
   return row
@@ -294,13 +297,23 @@ function parseAttemptRow(row: AttemptRow, texts: readonly string[]): KeptAttempt
     durationMs,
   }
   if (message) attempt.message = texts[message - 1] ?? ''
-  return costRow ? Object.assign(attempt, parseUsageCost(costRow)) : attempt
+  if (!costRow) return attempt
+  const price = decodePriceOrigin(texts[(costRow[10] ?? 0) - 1], `${attempt.provider}/${attempt.model}`)
+  return Object.assign(attempt, parseUsageCost(costRow), price && { price })
+}
+
+/** Encodes where a price comes from and its date, in a few characters. The model is the attempt's. */
+const encodePriceOrigin = ({ by, asOf = '' }: PriceOrigin): string => `${by}:${asOf}`
+
+function decodePriceOrigin(text: string | undefined, of: string): PriceOrigin | undefined {
+  const [by, asOf] = text?.split(':') ?? []
+  return by ? { by: by as PriceOrigin['by'], of, ...(asOf && { asOf }) } : undefined // written by `encodePriceOrigin`
 }
 
 function parseUsageCost(row: UsageCostRow): UsageCost {
-  const [nano, source, hasTokens, input, output, cacheRead, cacheWrite, reasoning, units, media] = row
+  const [nano, source, hasTokens, input, output, cacheRead, cacheWrite, reasoning, units, counts] = row
   const usageCost: UsageCost = {}
-  if (hasTokens) usageCost.tokens = addOptionalCounts({ input, output, cacheRead, cacheWrite, reasoning }, media)
+  if (hasTokens) usageCost.tokens = addOptionalCounts({ input, output, cacheRead, cacheWrite, reasoning }, counts)
   if (units) usageCost.units = units as Partial<Record<PricedUnit, number>> // written by `toAttemptRow`
   if (nano !== UNKNOWN) usageCost.costUsd = fromNanoUsd(nano)
   const costSource = SOURCES[source]

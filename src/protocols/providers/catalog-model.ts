@@ -1,4 +1,4 @@
-import type { Catalog, CatalogModel, Kind, Price, ServiceConfig } from '../../types.ts'
+import type { Catalog, CatalogModel, Kind, Price, PriceOrigin, ServiceConfig } from '../../types.ts'
 import { getDefinition } from './provider-names.ts'
 
 /** A model of a provider. */
@@ -9,7 +9,9 @@ export interface ModelReference {
   /** The operator's prices, which replace the catalog's prices. */
   ownPrice?: Price | undefined
   /** The connection, which may have prices for other models. */
-  connection?: { readonly prices?: Readonly<Record<string, Price>> | undefined } | undefined
+  connection?:
+    | { readonly prices?: Readonly<Record<string, Price>> | undefined; readonly updatedAt?: string }
+    | undefined
 }
 
 /** Returns a model's catalog entry. If several have the same ID, returns the first. */
@@ -37,6 +39,20 @@ export const getContextWindow = (catalog: Catalog, reference: ModelReference): n
 /** Returns the operator's prices for a model, or else the catalog's. Returns `undefined` if there are none. */
 export const getPrice = (catalog: Catalog, reference: ModelReference): Price | undefined =>
   reference.ownPrice ?? getCatalogModel(catalog, reference)?.price
+
+/** Returns where a model's price comes from, or `undefined` without a price. */
+export function getPriceOrigin(catalog: Catalog, reference: ModelReference): PriceOrigin | undefined {
+  const { provider, model, ownPrice, connection } = reference
+  const of = `${provider}/${model}`
+  if (ownPrice) {
+    const isOfConnection = Object.hasOwn(connection?.prices ?? {}, model)
+    const { updatedAt = '' } = (isOfConnection && connection) || {}
+    return { by: isOfConnection ? 'connection' : 'custom', of, ...(updatedAt && { asOf: updatedAt.slice(0, 10) }) }
+  }
+  const { isLive, asOf: date } = getDefinition(catalog, provider) ?? {}
+  const { price, asOf = date } = getCatalogModel(catalog, reference) ?? {}
+  return price && { by: isLive ? 'live' : 'built-in', of, ...(asOf && { asOf }) }
+}
 
 /** Finds another model that worked on a response, by the name that the provider reports. Returns `undefined` if its price is unknown. */
 export function findAssistingModel(

@@ -75,6 +75,7 @@ const modelRules: Record<keyof CatalogModel, Rule> = {
   contextWindow: optional(nonNegative),
   maxOutputTokens: optional(nonNegative),
   price,
+  asOf: optional(string),
 }
 const modelList = object({ models: optional(array(object({ id: string }))) })
 
@@ -97,6 +98,8 @@ const providerRules: Record<keyof CatalogProvider, Rule> = {
   cloud: optional(picklist(clouds)),
   serviceKinds: optional(array(string)),
   models: optional(array(object(modelRules))),
+  asOf: optional(string),
+  isLive: () => undefined,
   ttsConfig: optional(modelList),
   embeddingConfig: optional(modelList),
   searchConfig: optional(service),

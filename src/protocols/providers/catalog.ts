@@ -1,5 +1,5 @@
 import type { Catalog, CatalogModel } from '../../types.ts'
-import { models } from './catalog.data.ts'
+import { modelSources, models } from './catalog.data.ts'
 import { extraModels } from './catalog.extra.ts'
 import { findProviderProblem } from './catalog-problem.ts'
 import type { ProviderDefinition } from './definitions.ts'
@@ -9,7 +9,10 @@ import { definitions } from './definitions.ts'
  * The built-in providers and their current models: IDs, base URLs, formats, kinds, context windows, and prices in USD per million tokens. Extend it
  * with `createGateway({ catalog: { ...defaultCatalog, mine } })`. Sources and dates: catalog.data.ts, catalog.extra.ts.
  */
-export const defaultCatalog: Catalog = /* @__PURE__ */ mergeCatalog(definitions, models, extraModels)
+export const defaultCatalog: Catalog = /* @__PURE__ */ mergeCatalog(definitions, models, {
+  extra: extraModels,
+  sources: modelSources,
+})
 
 /** Throws a TypeError that names the first invalid field of a custom catalog. */
 export function checkCatalog(catalog: Catalog): void {
@@ -29,18 +32,22 @@ function findCatalogProblem(catalog: Catalog): string | undefined {
 
 type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
 
-/** Adds models to the provider definitions. A model in `data` replaces one with the same id in `extra`. */
+/**
+ * Adds models to the provider definitions. A model in `data` replaces one with the same id in `extra`. `sources` says where the data comes from, and
+ * ends with its date.
+ */
 export function mergeCatalog(
   providers: Readonly<Record<string, ProviderDefinition>>,
   data: ModelLists,
-  extra: ModelLists,
+  { extra, sources = {} }: { extra: ModelLists; sources?: Readonly<Record<string, string>> },
 ): Catalog {
   return Object.fromEntries(
     Object.entries(providers).map(([id, definition]) => {
       const listed = data[id] ?? []
       const known = new Set(listed.map((model) => model.id))
       const added = (extra[id] ?? []).filter((model) => !known.has(model.id))
-      return [id, { ...definition, models: [...listed, ...added] }]
+      const asOf = sources[id]?.slice(-'YYYY-MM-DD'.length)
+      return [id, { ...definition, models: [...listed, ...added], ...(asOf && { asOf }) }]
     }),
   )
 }

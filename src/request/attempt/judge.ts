@@ -16,8 +16,7 @@ import type { Codec } from '../codec/codec.ts'
 import type { FailedResponse, ReceivedResponse, StreamedResponse, WholeResponse } from '../codec/response.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Route } from '../routing/group.ts'
-import { readEmbeddedError } from './read-failure.ts'
-import { createObserver } from './read-response.ts'
+import { createObserver, loadFailureReader } from './read-response.ts'
 
 interface JudgeTerms {
   request: ModelRequest
@@ -154,12 +153,12 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditi
   }
   parser.end()
   body.cancel() // everything has arrived, although the provider may keep the connection open
-  if (state.error)
-    return readEmbeddedError(state.error, head, {
-      format: codec.format,
-      operation: request.call.endpoint.operation,
-      clock: request.context.clock,
-    })
+  if (state.error) {
+    const { format } = codec
+    const { operation } = request.call.endpoint
+    const { clock } = request.context
+    return (await loadFailureReader()).readEmbeddedError(state.error, head, { format, operation, clock })
+  }
   if (!state.ended)
     throw gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before the response was complete.' })
   const held: StreamedResponse = { ...stream, body: replay(rest) }

@@ -1,14 +1,8 @@
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
 import { isObject, tryParseShallow, tryStringify } from '../../lib/json.ts'
-import { once } from '../../lib/promises.ts'
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
-import {
-  type ErrorReading,
-  getErrorMeaning,
-  type ProviderErrorKind,
-  readErrorAnswer,
-} from '../../protocols/formats/errors/error-kinds.ts'
+import { type ErrorReading, getErrorMeaning, readErrorAnswer } from '../../protocols/formats/errors/error-kinds.ts'
 import { isFileTooLarge, isOnlyTooLarge } from '../../protocols/formats/errors/error-words.ts'
 import type { EmbeddedError, ErrorReader } from '../../protocols/formats/format.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
@@ -117,18 +111,6 @@ async function readEmbeddedFailure(
   return text === undefined ? failure : { ...failure, body: encodeUtf8(text) }
 }
 
-/** The kinds of errors for which there may be advice, which is loaded with the first of them. */
-const ADVISED: ReadonlySet<ProviderErrorKind> = new Set([
-  'authentication',
-  'billing',
-  'permission',
-  'proxy',
-  'wrong-address',
-  'unknown-model',
-])
-const loadAdvice = once(() => import('../../protocols/formats/errors/error-advice.ts'))
-const loadContextWindow = once(() => import('../../protocols/formats/errors/context-window.ts'))
-
 interface ErrorSource {
   status: number
   message: string
@@ -151,7 +133,8 @@ async function toFailure({
   const reading = readErrorAnswer({ status: sent, body, header, now })
   const { kind, status, error, retryAfterMs } = reading
   const { class: failureClass, retry } = getErrorMeaning(kind)
-  const { getOperatorAdvice } = ADVISED.has(kind) ? await loadAdvice() : {}
+  const { getOperatorAdvice } =
+    failureClass === 'server' ? {} : await import('../../protocols/formats/errors/error-advice.ts')
   const advice = getOperatorAdvice?.(kind, status, error)
   if (advice) {
     const isNetworkFailure = failureClass === 'network' // affects every call on the connection
@@ -172,7 +155,10 @@ async function toFailure({
     message,
     isQuoted,
     retryAfterMs,
-    window: kind === 'context-overflow' ? (await loadContextWindow()).readContextWindow(message) : undefined,
+    window:
+      kind === 'context-overflow'
+        ? (await import('../../protocols/formats/errors/context-window.ts')).readContextWindow(message)
+        : undefined,
     ...(canOthersAccept(reading, operation) && { tryOthers: true }),
     invitesRetry: retry === 'soon' && invitesRetry(header, retryAfterMs),
   }

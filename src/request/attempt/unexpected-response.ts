@@ -9,8 +9,14 @@ import type { EmbeddedError, UpstreamFormat } from '../../protocols/formats/form
 import { createContentFailure, createTooLargeError, emptyResponseFailure, type Failure } from '../codec/call-failure.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
-import { readEmbeddedError } from './read-failure.ts'
-import { createObserver, readBytes, readResponse, receiveStream, type UncommittedStream } from './read-response.ts'
+import {
+  createObserver,
+  loadFailureReader,
+  readBytes,
+  readResponse,
+  receiveStream,
+  type UncommittedStream,
+} from './read-response.ts'
 import type { ResponseTerms } from './receive.ts'
 
 type ReceivedOutcome = ReceivedResponse | FailedResponse
@@ -48,7 +54,7 @@ export async function receiveUncommitted(
   call: ProviderCall,
 ): Promise<ReceivedOutcome> {
   const found = unread && recognizeChunks(unread, expected)
-  if (!found) return readEmbeddedError(error, head, expected)
+  if (!found) return (await loadFailureReader()).readEmbeddedError(error, head, expected)
   const answer = new ResponseWithBody(head, found.body)
   return found.isEvents ? receiveEvents(answer, expected, call) : receiveObject(answer, expected)
 }
@@ -85,7 +91,7 @@ async function receiveEvents(
 /** Gathers the complete response from events that the client didn't request. */
 async function gatherBody(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
   const gathered = await gatherEvents(head, expected)
-  return 'kind' in gathered ? gathered : readEmbeddedError(gathered, head, expected)
+  return 'kind' in gathered ? gathered : (await loadFailureReader()).readEmbeddedError(gathered, head, expected)
 }
 
 /** A body recognized by its start, regardless of its content type: events, or probably a JSON object. */

@@ -1,5 +1,5 @@
 import type { Integer } from '../../types/plain-types.ts'
-import type { EntryParams, ResponseCondition } from '../../types.ts'
+import type { EntryParams, PriceOrigin, ResponseCondition } from '../../types.ts'
 
 /** How a request would be routed right now (`POST /api/explain`). */
 export interface Explanation {
@@ -41,6 +41,8 @@ export interface ExplainedTarget {
   on?: ResponseCondition[]
   /** Parameters that combo entries set in requests to this target. */
   params?: EntryParams
+  /** Where its price comes from; absent if its price is unknown. */
+  price?: PriceOrigin
   /** The combos and providers that led here, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string
 }

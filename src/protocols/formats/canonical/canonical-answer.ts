@@ -84,9 +84,7 @@ export interface TokenUsage {
   imageNames?: readonly string[]
   /** Set if the gateway estimated the counts because the provider reported less. */
   isEstimated?: true
-  /** Set if the tier that served the response costs more than the model's regular price. */
-  isPremium?: true
-  /** The service tier that served the response, in lowercase, if its price differs from the regular one: `priority`, `flex`. */
+  /** The service tier that served the response, in lowercase, if it costs more than the model's regular price, or `flex`, which costs less. */
   serviceTier?: string
   /** The provider's own total in USD, if it reports one. */
   costUsd?: number

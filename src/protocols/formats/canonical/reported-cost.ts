@@ -82,7 +82,8 @@ export function addCharges(
   header?: (name: string) => string | undefined,
 ): TokenUsage | undefined {
   if (!usage || !isObject(answer)) return usage
-  const tier = header && !usage.isPremium ? readServedTier({ service_tier: header('x-gemini-service-tier') }) : {}
+  const tier =
+    header && usage.serviceTier === undefined ? readServedTier({ service_tier: header('x-gemini-service-tier') }) : {}
   const charge = usage.costUsd === undefined ? readOuterCost(answer, header) : {}
   return { ...usage, ...tier, ...readServedTier(answer), ...charge }
 }

@@ -33,7 +33,6 @@ export function updateUsage(earlier: TokenUsage | undefined, later: TokenUsage |
   if (!earlier || !later) return later ?? earlier
   const hasCounts = !isBlank(later)
   const usage = hasCounts ? { ...later } : { ...earlier }
-  if (earlier.isPremium || later.isPremium) usage.isPremium = true
   const serviceTier = later.serviceTier ?? earlier.serviceTier
   if (serviceTier !== undefined) usage.serviceTier = serviceTier
   if (!hasCounts) return usage

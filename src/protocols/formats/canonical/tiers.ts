@@ -12,13 +12,12 @@ export function findPremiumTier(tier: unknown, depth = 0): string | undefined {
   }
   if (typeof tier !== 'string') return tier ? String(tier) : undefined // Google also accepts the numbers of its enums, where 0 is unspecified
   const name = tier.trim().replace(PREFIX, '')
-  return STANDARD_TIERS.has(tier) || STANDARD_PATTERN.test(name) ? undefined : name.toLowerCase()
+  return STANDARD_PATTERN.test(name) ? undefined : name.toLowerCase()
 }
 
 /** No vendor nests a tier deeper than this, but responses may nest 10,000 levels (lib/json.ts). */
 const MAX_DEPTH = 4
 
-const STANDARD_TIERS: ReadonlySet<string> = new Set(['default', 'standard', 'auto', 'flex', 'batch'])
 const PREFIX = /^(?:.*(?:tier|type|speed|geo|latency)[_. -]+)/i
 
 /** `on_demand` is the regular price at Groq and Vertex AI; `global` and `not_available` are regular at Anthropic. */
@@ -26,7 +25,7 @@ const STANDARD_PATTERN =
   /^(?:(?:default|standard|auto|flex|batch)(?:[_-].*)?|on[_-]?demand(?:[_-]flex)?|.*unspecified|global|not_available|none|off|normal|)$/i
 
 /** Reads which more expensive or cheaper tier served a response. Returns no field if that is unknown. `answer`: the object with the usage. */
-export function readServedTier(answer: JsonObject): { isPremium?: true; serviceTier?: string } {
+export function readServedTier(answer: JsonObject): { serviceTier?: string } {
   const { service_tier, serviceTier, performanceConfig, usage, usageMetadata } = answer
   const named = [service_tier, serviceTier, performanceConfig]
   if (isObject(usage)) named.push(usage.service_tier, usage.serviceTier, usage.speed, usage.inference_geo)
@@ -34,7 +33,7 @@ export function readServedTier(answer: JsonObject): { isPremium?: true; serviceT
     named.push(usageMetadata.serviceTier, usageMetadata.service_tier, usageMetadata.trafficType)
   for (const tier of named) {
     const serviceTier = findPremiumTier(tier)
-    if (serviceTier !== undefined) return { isPremium: true, serviceTier }
+    if (serviceTier !== undefined) return { serviceTier }
   }
   return named.some((tier) => typeof tier === 'string' && /flex$/i.test(tier)) ? { serviceTier: 'flex' } : {}
 }

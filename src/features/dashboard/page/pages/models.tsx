@@ -71,14 +71,18 @@ const formatPrice = (value: number | undefined) => (value === undefined ? '' : f
 const labels: Readonly<Record<string, string>> = tokenLabels
 
 /** Formats all prices except those for text tokens, such as prices for images and for requests with a long input. */
-function formatOtherPrices({ price: { images = {}, tiers = [], ...all } = {} }: Published): string {
+function formatOtherPrices({ price: { images = {}, tiers = [], serviceTiers = {}, ...all } = {} }: Published): string {
   const others = Object.entries(all).filter(([of]) => !/^(?:input|output|cache)/.test(of))
   const listed = [...others, ...Object.entries(images)].map(([of, usd = 0]) => `${of}: ${formatMoney(usd)}`)
   const long = tiers.map(({ above, ...prices }) => {
     const each = Object.entries(prices).map(([of, usd]) => `${labels[of]?.toLowerCase() ?? of} ${formatMoney(usd)}`)
     return `over ${formatCompact(above)} input tokens: ${each.join(', ')}`
   })
-  return [...listed, ...long].join('; ')
+  const services = Object.entries(serviceTiers).map(([name, { tiers: _, ...prices }]) => {
+    const each = Object.entries(prices).map(([of, usd]) => `${labels[of]?.toLowerCase() ?? of} ${formatMoney(usd)}`)
+    return `${name}: ${each.join(', ')}`
+  })
+  return [...listed, ...long, ...services].join('; ')
 }
 
 const priceSources = { connection: 'Connection', customModel: 'Custom model', catalog: 'Catalog' } as const

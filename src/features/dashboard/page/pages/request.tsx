@@ -17,7 +17,8 @@ export function OneRequest({ id }: { id: string }) {
       api.value.keys.list({ values: 'none' }),
       api.value.groups.list(),
     ])
-    return { request, names: new Map([...keys, ...groups].map((one) => [one.id, one.name])) }
+    const names = new Map([...keys, ...groups].map((one) => [one.id, one.name]))
+    return { request, names, advice: await findPriceAdvice(request) }
   })
   return (
     <>
@@ -26,9 +27,14 @@ export function OneRequest({ id }: { id: string }) {
       </p>
       <h2>Request {escapeInvisible(id)}</h2>
       <Await of={state.value} onRetry={reload}>
-        {({ request, names }) => (
+        {({ request, names, advice }) => (
           <>
             <RequestFacts request={request} names={names} />
+            {advice.map((text) => (
+              <p key={text} class="notice">
+                <Text of={text} /> <CopyButton text={text.replace(/^.*?: | \(USD.*$/g, '')} label="Copy call" />
+              </p>
+            ))}
             <section aria-labelledby="attempts">
               <h3 id="attempts">Attempts</h3>
               <Attempts request={request} />
@@ -43,14 +49,31 @@ export function OneRequest({ id }: { id: string }) {
   )
 }
 
+/** Returns the calls that set the prices of targets that a dollar limit rejected. */
+async function findPriceAdvice({ error, model, keyId }: KeptRequest): Promise<string[]> {
+  if (error !== 'REQUEST_TOO_EXPENSIVE' || model === undefined) return []
+  const { targets } = await api.value.explain({ model, ...(keyId && { keyId }) }).catch(() => ({ targets: [] }))
+  return targets.flatMap(({ why }) => /No price of .*$/.exec(why) ?? [])
+}
+
 const costSources = {
   reported: 'reported by the provider',
   counted: 'calculated from reported tokens',
   estimated: 'estimated because the provider reported no usage',
 } as const
 
+const priceSources = {
+  connection: 'from the connection',
+  custom: 'from the custom model',
+  live: 'from the refreshed catalog',
+  'built-in': 'from the catalog',
+} as const
+
 function RequestFacts({ request, names }: { request: KeptRequest; names: ReadonlyMap<string, string> }) {
   const { tokens, costUsd, costSource, error, reason, warnings = [] } = request
+  const prices = request.attempts.flatMap(({ price }) =>
+    price ? [`${price.of} ${priceSources[price.by]}${price.asOf ? ` of ${price.asOf}` : ''}`] : [],
+  )
   const named = (id: string | undefined) => (id === undefined ? undefined : (names.get(id) ?? id))
   const facts: Array<[string, ComponentChild]> = [
     ['Result', <State kind={endKinds[request.end]}>{endLabels[request.end]}</State>],
@@ -76,6 +99,7 @@ function RequestFacts({ request, names }: { request: KeptRequest; names: Readonl
           : undefined
         : `${formatMoney(costUsd)}${costSource ? `, ${costSources[costSource]}` : ''}`,
     ],
+    ['Prices', prices.length > 0 ? prices.join(', ') : undefined],
     ['Warnings', warnings.length > 0 ? warnings.join(', ') : undefined],
   ]
   return (

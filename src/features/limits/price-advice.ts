@@ -1,0 +1,41 @@
+import { getCatalogModel } from '../../protocols/providers/catalog-model.ts'
+import { getDefinition } from '../../protocols/providers/provider-names.ts'
+import type { RouteTarget } from '../../request/routing/group.ts'
+import type { Catalog, Kind, Price } from '../../types.ts'
+
+/** Tells the operator which call sets the price of a target, and how old the catalog is. The prices in the call are examples. */
+export function describeMissingPrice(catalog: Catalog, target: RouteTarget): string {
+  const { provider, model, connection } = target
+  const { asOf } = getDefinition(catalog, provider) ?? {}
+  const example = examples[getCatalogModel(catalog, target)?.type ?? 'llm'] ?? TOKENS
+  const prices = { ...connection.prices, [model]: example }
+  const call =
+    connection.source === 'code'
+      ? `add prices: ${toLiteral({ [model]: example })} to the connection "${connection.id}" in code`
+      : `gateway.api.connections.update(${toLiteral(connection.id)}, { prices: ${toLiteral(prices)} })`
+  const unit = example === TOKENS ? 'USD per million tokens' : 'USD'
+  return `No price of "${provider}/${model}": ${call} (${unit}).${asOf ? ` The catalog is of ${asOf}.` : ''}`
+}
+
+const TOKENS: Price = { input: 3, output: 15 }
+
+/** An example of a price, for the kinds that aren't billed by token. */
+const examples: Partial<Record<Kind, Price>> = {
+  image: { image: 0.04 },
+  tts: { character: 0.000015 },
+  stt: { minute: 0.006 },
+  imageToText: { page: 0.001 },
+  webSearch: { search: 0.005 },
+  webFetch: { page: 0.001 },
+}
+
+/** Formats a value as in code. */
+function toLiteral(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toLiteral).join(', ')}]`
+  if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  if (typeof value !== 'object' || value === null) return String(value)
+  const fields = Object.entries(value).map(
+    ([name, inner]) => `${/^[a-z_$][\w$]*$/i.test(name) ? name : toLiteral(name)}: ${toLiteral(inner)}`,
+  )
+  return `{ ${fields.join(', ')} }`
+}
