@@ -1,9 +1,9 @@
 import type { ShownConnection } from '../admin/connections.ts'
 import { isGatewayError } from '../errors.ts'
+import type { Management } from '../management/operations.ts'
 import { isClientKey } from '../records/key-format.ts'
 import type { Catalog } from '../types.ts'
 import { ENV_PREFIX, stripQuotes, type Variables } from './cli-options.ts'
-import { type DataAccess, withManagement } from './data-folder.ts'
 
 /** The usual variables for the API keys of built-in providers. The first one that is set is used. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {
@@ -41,38 +41,36 @@ export interface EnvConnection {
  * Creates the connection `env-<provider>` for each variable with a provider's API key. Removes these connections if their variable is no longer set
  * or used, so that no key is kept unnecessarily. Skips providers that have another connection, or that are in `definedProviders`. Keeps the operator's changes to these connections.
  */
-export function applyEnvironment(
+export async function applyEnvironment(
   env: Variables,
-  data: DataAccess,
-  definedProviders: readonly string[] = [],
+  { connections }: Pick<Management, 'connections'>,
+  { catalog, definedProviders = [] }: { catalog: Catalog; definedProviders?: readonly string[] },
 ): Promise<EnvConnection[]> {
-  return withManagement(data, async ({ connections }) => {
-    const { connections: all } = await connections.list()
-    const found: EnvConnection[] = []
-    for (const provider of Object.keys(VARIABLES)) {
-      const id = ENV_PREFIX + provider
-      const own = all.find((connection) => connection.id === id)
-      const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
-      const given = env[variable ?? '']?.trim()
-      const apiKey = given === undefined ? undefined : stripQuotes(given).trim()
-      let problem =
-        variable && apiKey ? findSkipReason(provider, apiKey, { env, all, definedProviders }) : 'it is not set'
-      if (variable && problem === undefined) {
-        const name = nameFor(data.catalog, provider, variable)
-        const isRenamed = own !== undefined && !isNamedHere(own, data.catalog)
-        problem = await connections.put({ id, provider, apiKey: apiKey ?? null, ...(!isRenamed && { name }) }).then(
-          () => undefined,
-          (error: unknown) => {
-            if (isGatewayError(error, 'INVALID_REQUEST')) return error.message
-            throw error
-          },
-        )
-      }
-      if (problem !== undefined && own) await connections.delete(id)
-      if (variable) found.push({ variable, provider, ...(problem !== undefined && { problem }) })
+  const { connections: all } = await connections.list()
+  const found: EnvConnection[] = []
+  for (const provider of Object.keys(VARIABLES)) {
+    const id = ENV_PREFIX + provider
+    const own = all.find((connection) => connection.id === id)
+    const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
+    const given = env[variable ?? '']?.trim()
+    const apiKey = given === undefined ? undefined : stripQuotes(given).trim()
+    let problem =
+      variable && apiKey ? findSkipReason(provider, apiKey, { env, all, definedProviders }) : 'it is not set'
+    if (variable && problem === undefined) {
+      const name = nameFor(catalog, provider, variable)
+      const isRenamed = own !== undefined && !isNamedHere(own, catalog)
+      problem = await connections.put({ id, provider, apiKey: apiKey ?? null, ...(!isRenamed && { name }) }).then(
+        () => undefined,
+        (error: unknown) => {
+          if (isGatewayError(error, 'INVALID_REQUEST')) return error.message
+          throw error
+        },
+      )
     }
-    return found
-  })
+    if (problem !== undefined && own) await connections.delete(id)
+    if (variable) found.push({ variable, provider, ...(problem !== undefined && { problem }) })
+  }
+  return found
 }
 
 function findSkipReason(

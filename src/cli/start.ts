@@ -12,7 +12,7 @@ import type { Logger } from '../types.ts'
 import { openAdminToken } from './admin-token.ts'
 import type { CliOptions, Environment, Variables } from './cli-options.ts'
 import { replaceCallsWithCommands } from './commands/wording.ts'
-import { type DataAccess, openData } from './data-folder.ts'
+import { type DataAccess, openData, withManagement } from './data-folder.ts'
 import { demoCatalog, withDemoRecords } from './demo/demo-providers.ts'
 import { writeHistory } from './demo/history.ts'
 import { withDemo } from './demo/upstream.ts'
@@ -57,7 +57,10 @@ export async function start(
   const warnings = (await config?.apply(data)) ?? []
   const code = config?.code ?? {}
   const definedProviders = Object.entries(code.connections ?? {}).map(([id, input]) => input?.provider ?? id)
-  const envConnections = await applyEnvironment(options.env && !options.demo ? variables : {}, data, definedProviders)
+  const usedVariables = options.env && !options.demo ? variables : {}
+  const envConnections = await withManagement(data, (api) =>
+    applyEnvironment(usedVariables, api, { catalog, definedProviders }),
+  )
   for (const warning of [...warnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
   const dispatcher = await openProxies(variables)
   const network = createNodeFetch({ ...(dispatcher && { dispatcher }) })
@@ -105,7 +108,11 @@ export async function start(
       path: config.path,
       watches: config.code !== undefined,
       logger,
-      apply: () => config.reload(gateway, data),
+      async apply() {
+        const found = await config.reload(gateway, data)
+        await applyEnvironment(usedVariables, gateway.api, { catalog }) // a connection in the file replaces the one from a variable
+        return found
+      },
     })
 
   async function stop({ graceMs }: { graceMs: number }) {

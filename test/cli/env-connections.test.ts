@@ -11,7 +11,8 @@ const KEY = 'sk-canary-0123456789'
 function openData() {
   const data = { storage: memoryStorage(), catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
   const list = () => withManagement(data, async ({ connections }) => (await connections.list()).connections)
-  const apply = (env: Record<string, string | undefined>) => applyEnvironment(env, data)
+  const apply = (env: Record<string, string | undefined>) =>
+    withManagement(data, (api) => applyEnvironment(env, api, data))
   return { data, list, apply }
 }
 

@@ -25,7 +25,7 @@ const createConfig = (combo: string, settings = '{}') => `export default {
 }`
 
 /** Starts a gateway in this process, with a config file. */
-async function serve(folder: string, path: string, args: string[] = []) {
+async function serve(folder: string, path: string, args: string[] = [], variables: Record<string, string> = {}) {
   const said: string[] = []
   const note = (text: string) => void said.push(text)
   const options = parseOptions([
@@ -39,17 +39,22 @@ async function serve(folder: string, path: string, args: string[] = []) {
   ])
   const running = await start(options, {
     environment: { adminToken: TOKEN, secret: undefined },
-    variables: {},
+    variables,
     logger: { info: note, warn: note, error: note },
     terminal: { out: () => {}, err: () => {} },
   })
   const [, url] = /(http:\/\/[\w.]+:\d+)/.exec(running.welcome) ?? []
-  const listCombos = async () => {
-    const response = await fetch(`${url}/api/combos`, { headers: { authorization: `Bearer ${TOKEN}` } })
-    const { combos } = (await response.json()) as { combos: Array<{ name: string }> }
-    return combos.map(({ name }) => name)
+  const listNames = async (resource: 'combos' | 'connections', field: 'name' | 'id') => {
+    const response = await fetch(`${url}/api/${resource}`, { headers: { authorization: `Bearer ${TOKEN}` } })
+    const found = (await response.json()) as Record<string, Array<{ name: string; id: string }>>
+    return found[resource]?.map((record) => record[field])
   }
-  return { running, said, listCombos }
+  return {
+    running,
+    said,
+    listCombos: () => listNames('combos', 'name'),
+    listConnections: () => listNames('connections', 'id'),
+  }
 }
 
 async function waitUntil(isTrue: () => boolean): Promise<void> {
@@ -80,6 +85,23 @@ test('applies a changed module, and keeps the configuration if the file has a mi
     await waitUntil(() => said.length === 3)
     assert.match(said[2] ?? '', /watched\.mjs is not valid: Unexpected end of input\. The gateway keeps/)
     assert.equal(await listCombos(), ['second'])
+  } finally {
+    await running.stop({ graceMs: 0 })
+  }
+})
+
+test('a connection in the module takes the place of the one from a variable, and gives it back', async ({ folder }) => {
+  const path = join(folder, 'variables.mjs')
+  await writeFile(path, 'export default {}')
+  const { running, listConnections } = await serve(folder, path, [], { GROQ_API_KEY: 'gsk_0123456789' })
+  try {
+    assert.equal(await listConnections(), ['env-groq'])
+    await writeFile(path, "export default { connections: { groq: { apiKey: 'gsk_in_code_0123' } } }")
+    await running.reload?.()
+    assert.equal(await listConnections(), ['groq'])
+    await writeFile(path, 'export default {}')
+    await running.reload?.()
+    assert.equal(await listConnections(), ['env-groq'])
   } finally {
     await running.stop({ graceMs: 0 })
   }
