@@ -134,7 +134,7 @@ for (const [option, value, message] of [
   ['zeroDataRetention', 'true', /"providerOptions\.gateway\.zeroDataRetention": must be true or false/],
   ['disallowPromptTraining', 1, /"providerOptions\.gateway\.disallowPromptTraining": must be true or false/],
   ['has', ['reasoning'], /"providerOptions\.gateway\.has\[0\]": only "vision" is supported/],
-  ['has', ['vision'], /"providerOptions\.gateway\.has": the catalog doesn't say that "fast" reads images/],
+  ['has', ['vision'], /"providerOptions\.gateway\.has": nothing says that "fast" reads images\. .*the tag "vision"/],
   [
     'byok',
     { openai: [{ apiKey: 'sk-secret-of-the-client' }] },
@@ -162,6 +162,13 @@ test('has: ["vision"] keeps models that the catalog or a custom model describes 
   await api.customModels.create({ providerAlias: 'one', id: 'm', type: 'imageToText' })
   assert.is((await ask({ has: ['vision'] })).status, 200)
   assert.equal(up.providers, ['three', 'one'])
+})
+
+test('has: ["vision"] keeps models at a connection with the tag', async () => {
+  const connections = ['one', { provider: 'two', tags: { vision: true } }]
+  const { ask, up } = await open(undefined, { connections, combos: { fast: ['one/m', 'two/m'] } })
+  assert.is((await ask({ has: ['vision'] })).status, 200)
+  assert.equal(up.providers, ['two'])
 })
 
 for (const [option, tags] of [

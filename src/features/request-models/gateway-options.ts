@@ -122,7 +122,7 @@ function getRank(
   return rank < 0 ? order.length : rank
 }
 
-/** Makes the request skip models that neither the catalog nor a custom model describes as reading images. */
+/** Makes the request skip models that neither the catalog, nor a custom model, nor the connection's tag `vision` describes as reading images. */
 async function addVisionRule({
   call,
   catalog,
@@ -134,8 +134,11 @@ async function addVisionRule({
     const { model, connection } = target
     const isCustom = custom.some(({ id, providerAlias }) => id === model && isNamed(target, providerAlias, catalog))
     const { type } = getCatalogModel(catalog, { provider: connection.provider, model }) ?? {}
-    if (isCustom || type === 'imageToText') return undefined
-    return invalid('has', `the catalog doesn't say that "${call.model}" reads images ("imageToText").`)
+    if (isCustom || type === 'imageToText' || connection.tags?.vision === true) return undefined
+    return invalid(
+      'has',
+      `nothing says that "${call.model}" reads images. Remove the option, or ask the operator of this gateway to give the model's connection the tag "vision", or to add the model as a custom model of type "imageToText".`,
+    )
   })
 }
 
