@@ -25,6 +25,8 @@ export interface CallerToken {
   /** The allowed models and kinds; absent: all that its account allows. */
   readonly models?: readonly string[] | undefined
   readonly kinds?: readonly Kind[] | undefined
+  /** Its data policy; absent: none. */
+  readonly require?: Readonly<DataTags> | undefined
   /** The token's own limits. The same object for the same token. */
   readonly limits?: UsageLimits | undefined
 }
@@ -42,7 +44,7 @@ export interface CallerAccount {
   readonly limits?: UsageLimits | undefined
   /** The account's own lists, in addition to those of its plan. Each list must allow a request. Absent: all. */
   readonly allowed?: ReadonlyArray<Allowed> | undefined
-  /** The data policies of the identity and the plan. Absent: none. */
+  /** The data policies of the identity, the account, and the plan. Absent: none. */
   readonly require?: ReadonlyArray<Readonly<DataTags>> | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly tags?: readonly string[] | undefined

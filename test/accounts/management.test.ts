@@ -118,3 +118,38 @@ test('an account whose record another program changed shows an error, and pausin
   await api.accounts.pause('alice')
   assert.is((await api.accounts.resume('alice')).error, undefined)
 })
+
+test('the tags that an account requires apply to its requests, its keys, and its tokens, which can require more', async () => {
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const { api, gateway } = await openWorld({
+    fetch: up,
+    secret: 'a-secret-of-at-least-32-characters',
+    connections: [
+      'one',
+      { provider: 'two', tags: { zdr: true } },
+      { provider: 'three', tags: { zdr: true, region: 'eu' } },
+    ],
+    combos: { pool: ['one/m', 'two/m', 'three/m'] },
+  })
+  const ask = async (headers: Record<string, string>, send: typeof gateway.fetch = gateway.fetch) => {
+    const body = JSON.stringify({ model: 'pool', messages: [{ role: 'user', content: 'Hi' }] })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
+    const response = await send(new Request('http://gateway/v1/chat/completions', init))
+    return [response.status, response.ok ? up.providers.at(-1) : undefined]
+  }
+  await api.accounts.put({ id: 'alice', require: { zdr: true } })
+  assert.equal((await api.accounts.get('alice')).require, { zdr: true })
+  const as = (account: string) => gateway.as({ account }).fetch as typeof gateway.fetch
+  assert.equal(await ask({}, as('alice')), [200, 'two'])
+  assert.equal(await ask({}, as('bob')), [200, 'one'])
+  const { key } = await api.keys.create({ name: 'own', account: 'alice' })
+  assert.equal(await ask({ authorization: `Bearer ${key}` }), [200, 'two'])
+  const { token: plain } = await api.tokens.mint({ account: 'alice' })
+  assert.equal(await ask({ authorization: `Bearer ${plain}` }), [200, 'two'])
+  const { token: strict } = await api.tokens.mint({ account: 'alice', require: { region: 'eu' } })
+  assert.equal(await ask({ authorization: `Bearer ${strict}` }), [200, 'three'])
+  const { token: impossible } = await api.tokens.mint({ account: 'bob', require: { region: 'us' } })
+  assert.equal(await ask({ authorization: `Bearer ${impossible}` }), [403, undefined])
+  await api.accounts.update('alice', { require: null })
+  assert.equal(await ask({}, as('alice')), [200, 'one'])
+})

@@ -75,7 +75,7 @@ const key = {
   require: { zdr: true },
 }
 const newKey = { ...key, account: 'a' }
-const user = { name: 'a', plan: 'p', isActive: true, ...allowed }
+const user = { name: 'a', plan: 'p', isActive: true, require: { zdr: true }, ...allowed }
 const sentBack = { ref: 'x', tokensFrom: 'x', createdAt: 'x', seenOn: 'x', isManaged: true, warnings: [], error: 'e' }
 
 const guard = {
@@ -98,7 +98,14 @@ const samples: Record<string, object> = {
   'accounts.limits.settle': { as: 'spent' },
   'accounts.put': { ...user, id: 'i' },
   'accounts.update': { ...user, ...sentBack, id: 'i' },
-  'tokens.mint': { account: 'a', plan: 'p', ...allowed, origins: ['https://a.example'], expiresIn: '15m' },
+  'tokens.mint': {
+    account: 'a',
+    plan: 'p',
+    require: { zdr: true },
+    ...allowed,
+    origins: ['https://a.example'],
+    expiresIn: '15m',
+  },
   'guards.create': guard,
   'guards.update': { ...guard, on: null, source: 'code', createdAt: 'x', updatedAt: 'x', error: 'e' },
   'guards.put': guard,

@@ -44,4 +44,5 @@ const limitsModels = (one: Allowed | undefined) => (one?.models ?? one?.kinds) !
 
 /** Whether the caller is restricted, or has a data policy. */
 const needsChecks = (caller: Caller) =>
-  isRestricted(caller) || (caller.key?.require ?? caller.key?.group?.require ?? caller.account?.require) !== undefined
+  isRestricted(caller) ||
+  [caller.key, caller.key?.group, caller.token, caller.account].some((one) => one?.require !== undefined)

@@ -14,7 +14,7 @@ export class Access {
   readonly #models: readonly (readonly string[])[]
   readonly #kinds: readonly (readonly Kind[])[]
   readonly #catalog: Catalog
-  /** The data policies of the key, its group, the account, and its plan. */
+  /** The data policies of the key, its group, the token, the account, and its plan. */
   readonly policies: readonly DataPolicy[]
 
   constructor({ key, account, token }: Pick<Caller, 'key' | 'account' | 'token'>, catalog: Catalog) {
@@ -25,6 +25,7 @@ export class Access {
     this.policies = [
       ...(key?.require ? [{ tags: key.require, source: `the API key "${key.name}"` }] : []),
       ...(key?.group?.require ? [{ tags: key.group.require, source: `the group "${key.group.name}"` }] : []),
+      ...(token?.require ? [{ tags: token.require, source: 'the token' }] : []),
       ...(account?.require ?? []).map((tags) => ({ tags, source: 'your account' })),
     ]
   }

@@ -106,7 +106,10 @@ export const accountInputs = {
 }
 
 /** The fields that can be changed. */
-type AccountInput = Pick<AppAccountChange, 'name' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'metadata'>
+type AccountInput = Pick<
+  AppAccountChange,
+  'name' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'require' | 'metadata'
+>
 
 interface AccountOperationsDependencies {
   store: WritableStore

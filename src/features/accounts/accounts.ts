@@ -104,7 +104,7 @@ export function createAccounts({
     const given = identity.limits ?? plan?.each
     const limits = identity.limits || known?.limits ? combineLimits(given ?? {}, known?.limits) : given
     const allowed = [identity, known].flatMap((one) => (one ? (listAllowed(one) ?? []) : []))
-    const require = [identity.require, plan?.require].filter((tags) => tags !== undefined)
+    const require = [identity.require, known?.require, plan?.require].filter((tags) => tags !== undefined)
     const account: CallerAccount = {
       id: identity.account,
       ref,

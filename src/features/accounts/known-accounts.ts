@@ -15,7 +15,10 @@ import type { Clock } from '../../types.ts'
 /** The fields of an account that a request needs. */
 export interface KnownAccount
   extends AccountProfile,
-    Pick<AccountRecord, 'ref' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'seenOn' | 'isManaged'> {}
+    Pick<
+      AccountRecord,
+      'ref' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'require' | 'seenOn' | 'isManaged'
+    > {}
 
 /** The 20,000 most recently used accounts; `undefined` for an account that isn't in the storage. */
 export type AccountCache = RecordCache<KnownAccount | undefined>

@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { Kind, UsageLimits } from '../../types.ts'
+import type { DataTags, Kind, UsageLimits } from '../../types.ts'
 
 /*
  * A token is `sbt_` followed by a JWS in compact form, signed with HS256. Anyone who has it can read its claims. A browser or a device uses it to act
@@ -14,6 +14,8 @@ export interface TokenTerms {
   plan?: string
   models?: string[]
   kinds?: Kind[]
+  /** The tags that connections must have. */
+  require?: DataTags
   /** The origins of the pages that may use the token. If absent, the token also works outside browsers. */
   origins?: string[]
   limits?: UsageLimits
@@ -51,6 +53,7 @@ const CLAIMS = {
   plan: 'pln',
   models: 'mdl',
   kinds: 'knd',
+  require: 'req',
   origins: 'org',
   limits: 'lim',
   metadata: 'md',

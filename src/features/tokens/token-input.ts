@@ -6,6 +6,7 @@ import { isOrigin } from '../../lib/urls.ts'
 import type { IsoTime } from '../../types/plain-types.ts'
 import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../../types/records/limit-fields.ts'
 import { name, type Shape } from '../../types/records/shapes.ts'
+import { dataTags } from '../../types/records/tag-fields.ts'
 import { MAX_LIFETIME_S, type TokenTerms } from './token-claims.ts'
 
 /** Input to mint a token. Anyone who has the token can read all these fields except the lifetime. */
@@ -52,6 +53,7 @@ export const newToken = closedObject({
   plan: optional(name(512)),
   models: optional(allowedModels),
   kinds: optional(allowedKinds),
+  require: optional(dataTags),
   origins: v.exactOptional(
     v.pipe(
       v.array(

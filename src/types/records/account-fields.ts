@@ -8,6 +8,7 @@ import {
   settable,
 } from './record-fields.ts'
 import { flag, name, storedId, text, time } from './shapes.ts'
+import { dataTags } from './tag-fields.ts'
 
 /** The fields of an account: one of your app's users or customers. */
 export const accountFields = {
@@ -27,6 +28,8 @@ export const accountFields = {
   models: { shape: allowedModels, isOptional: true, guard: 1, inputs: removable },
   /** The kinds of models that it may use. Both the account and its plan must allow a request. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, inputs: removable },
+  /** The tags that connections must have to serve its requests, in addition to those of its plan. A change replaces all of them. */
+  require: { shape: dataTags, isOptional: true, guard: 2, inputs: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
   metadata: { shape: ownerTexts, isOptional: true, isStored: false, inputs: removable },
   /** Cached identities and tokens from before this time are no longer valid. ISO 8601. */

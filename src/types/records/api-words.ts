@@ -84,6 +84,7 @@ export const accountDescriptions: DescriptionsOf<typeof accountFields> = {
   limits: `In addition to the plan's \`each\`; the lower limit applies. ${limits}`,
   models: `In addition to the list of its plan. ${models}`,
   kinds: 'The kinds of models that it may use. Absent: all that its plan allows.',
+  require: require,
   metadata: metadata,
   tokensFrom: 'Cached identities and tokens from before this time are revoked.',
   createdAt: '',

@@ -109,6 +109,7 @@ export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, 
     models:
       'Names of the models, combos, and aliases that it may use; `*` matches any text. Absent: all of its account.',
     kinds: 'The kinds of models that it may use. Absent: all of its account.',
+    require: 'The tags that connections must have to serve its requests.',
     limits: 'Limits that count only this token.',
     metadata: 'Your own strings by name.',
     expiresIn: 'Seconds from 30 to 86,400, or a text such as `15m`. Default: 900.',

@@ -81,7 +81,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       models: names.length > 0 ? names : null,
       kinds: kinds.value.length > 0 ? kinds.value : null,
       metadata: fromPairs(metadata.value, (text) => text),
-      ...(!isAccount && { require: fromPairs(require.value, readTag) }),
+      require: fromPairs(require.value, readTag),
       ...(of === 'key' && {
         group: group.value || null,
         actsFor: actsFor.value ? (actsFor.value === ANY ? {} : { plan: actsFor.value }) : null,
@@ -147,7 +147,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       </fieldset>
       <LimitFieldset title="Limits" path="limits" limits={limits} />
       {of === 'group' && <LimitFieldset title="Limits for each account with this plan" path="each" limits={each} />}
-      {!isAccount && <PairFields title="Required tags" path="require" of={require} />}
+      <PairFields title="Required tags" path="require" of={require} />
       <PairFields
         title="Metadata"
         path="metadata"
