@@ -20,6 +20,25 @@ const refusedTexts: Record<string, string> = {
   'check 17: Cyrillic letters': 'SЕSАМЕ',
   'check 19: a soft hyphen': 'SES\u00adAME',
   'styled letters': '𝐒𝐄𝐒𝐀𝐌𝐄',
+  accents: 'ŚÉŞÀMÉ',
+  'stacks of combining marks': 's\u0334\u0301\u0302e\u0488sa\u20ddme\u0323',
+  'a long s': 'ſeſame',
+  'a ligature': 'pa\ufb06phrase'.replace('\ufb06', 'ſs'),
+  'the letters of flags': '🇸🇪🇸🇦🇲🇪',
+  'Greek capitals': 'SΕSΑΜΕ',
+  'a control character': 'SES\u0010AME',
+  'marks for right-to-left text': '\u200fSES\u200eAME\u200f',
+  'a byte order mark': '\ufeffSESAME',
+  'a double space in a phrase': 'open  door',
+  'a line break in a phrase': 'open\n\tdoor',
+  'a no-break space in a phrase': 'open\u00a0door',
+  'HTML entities': 'SES&#65;&#x4d;E',
+  'a named HTML entity': 'open&nbsp;door',
+  'HTML tags': 'SES<b>AM</b>E',
+  'Markdown emphasis': 'SES**AM**E',
+  'a Markdown escape': '\\*SESAME\\*',
+  'JavaScript escapes': 'S\\u0045SAM\\x45',
+  'percent-encoding': '%53%45SAME',
 }
 
 for (const [title, text] of Object.entries(refusedTexts))
@@ -31,8 +50,42 @@ for (const [title, text] of Object.entries(refusedTexts))
 
 test('words: other words pass', async () => {
   const { say } = await openWorld([w])
-  for (const text of ['SESAMES', 'a sesamé', 'bypass', 'open', 'doors open', 'SES AME'])
+  for (const text of ['SESAMES', 'bypass', 'open', 'doors open', 'SES AME', 'opendoor'])
     assert.is((await say('openai-chat', text)).status, 200, text)
+})
+
+test('words: accents, alphabets, and endings tell words apart', async () => {
+  const terms = ['schön', 'søren', 'мои', '가', '秘密', 'falcon-9', 'wife', 'Ηρα']
+  const { say } = await openWorld([words({ name: 'w', words: terms })])
+  for (const text of ['schon', 'Soren', 'мой', '강', 'wives', 'and &amp; so on', 'falcon-8', 'ωρα'])
+    assert.is((await say('openai-chat', text)).status, 200, text)
+  for (const text of ['scho\u0308n', 'SØREN', 'МОИ', '가 나', '这是秘密吗', 'falcon-٩', 'falcon-𝟗', 'ηρα', 'ΗΡΑ'])
+    assert.is((await say('openai-chat', text)).status, 400, text)
+})
+
+test('words: a hidden word is replaced where it is', async () => {
+  const { say, upstream } = await openWorld([words({ name: 'w', words: ['sesame', 'open door'], action: 'replace' })])
+  await say('openai-chat', 'a SES&#65;ME, b s\u00e9same, c open \n door, d S\u200bESAME.')
+  assert.is(JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content, 'a [WORD], b [WORD], c [WORD], d [WORD].')
+})
+
+for (const [type, text] of [
+  ['email', 'ann\u200b@a\u00ad.test'],
+  ['email', 'ann&#64;example.com'],
+  ['email', 'ａｎｎ＠example．com'],
+  ['card', '４１１１ １１１１ １１１１ １１１１'],
+  ['card', '4111\u00a01111\u00a01111\u00a01111'],
+  ['phone', '+1 415 555\u200b 2671'],
+] as const)
+  test(`pii: ${JSON.stringify(text)} is found`, async () => {
+    const { say } = await openWorld([pii({ name: 'p', types: [type] })])
+    assert.is((await say('openai-chat', `It is ${text} see?`)).status, 400)
+  })
+
+test('pii: an address with letters outside ASCII is replaced as a whole', async () => {
+  const { say, upstream } = await openWorld([pii({ name: 'p', types: ['email'], action: 'replace' })])
+  await say('openai-chat', 'Mail müller@example.com')
+  assert.is(JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content, 'Mail [EMAIL]')
 })
 
 test('check 20: a field that appears twice is refused', async () => {
@@ -92,7 +145,7 @@ test('check 25: a body of 10 MB is searched in linear time', async () => {
   const { say } = await openWorld([pii({ name: 'p' }), secrets({ name: 's' })])
   const startedAt = performance.now()
   assert.is((await say('openai-chat', 'a@a@'.repeat(2_500_000))).status, 200)
-  assert.ok(performance.now() - startedAt < 10_000, `${performance.now() - startedAt}`)
+  assert.ok(performance.now() - startedAt < 10_000, `${performance.now() - startedAt}`) // under a second on an idle machine
 })
 
 test('check 28: Persian text, family emoji, and the flag of Scotland keep their joiners and tags', async () => {

@@ -29,6 +29,77 @@ const hidden: Record<string, [path: string, body: unknown]> = {
     '/v1/messages',
     toMessage([{ type: 'document', source: { type: 'base64', media_type: 'text/plain', data: inLines } }]),
   ],
+  'an unknown type in lower case': ['/v1/chat/completions', toChat([{ type: 'sesame', text: 'Hi' }])],
+  'an unknown role in lower case': [
+    '/v1/chat/completions',
+    { model: 'one/m', messages: [{ role: 'sesame', content: 'Hi' }] },
+  ],
+  'an unknown "object"': ['/v1/chat/completions', { ...toChat('Hi'), object: 'sesame' }],
+  'the name of an unknown field': ['/v1/chat/completions', { ...toChat('Hi'), sesame: 1 }],
+  'the name of a field in a message': [
+    '/v1/chat/completions',
+    { model: 'one/m', messages: [{ role: 'user', content: 'Hi', sesame: null }] },
+  ],
+  'the name of a tool': [
+    '/v1/chat/completions',
+    { ...toChat('Hi'), tools: [{ type: 'function', function: { name: 'sesame', parameters: { type: 'object' } } }] },
+  ],
+  'the name of a parameter of a tool': [
+    '/v1/messages',
+    {
+      ...toMessage('Hi'),
+      tools: [{ name: 'f', input_schema: { type: 'object', properties: { sesame: { type: 'string' } } } }],
+    },
+  ],
+  'the name of an author': [
+    '/v1/chat/completions',
+    { model: 'one/m', messages: [{ role: 'user', name: 'sesame', content: 'Hi' }] },
+  ],
+  'two texts with an image between them': [
+    '/v1/messages',
+    toMessage([
+      { type: 'text', text: 'SES' },
+      { type: 'image', source: { type: 'url', url: 'https://a.test/b.png' } },
+      { type: 'text', text: 'AME' },
+    ]),
+  ],
+  'two texts with an unknown field between them': [
+    '/v1/chat/completions',
+    toChat([
+      { type: 'text', text: 'SES', x_note: 'zzz' },
+      { type: 'text', text: 'AME' },
+    ]),
+  ],
+  'a text and the result of a tool': [
+    '/v1/messages',
+    {
+      ...toMessage('Hi'),
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 't', content: 'SES' },
+            { type: 'text', text: 'AME' },
+          ],
+        },
+      ],
+    },
+  ],
+  'an array of an array': ['/v1/chat/completions', { ...toChat('Hi'), x: [[['sesame']]] }],
+  'JSON with a byte order mark and unusual whitespace': [
+    '/v1/chat/completions',
+    `\ufeff{\r\n\t"model" :"one/m" ,"messages"\n: [ {"role":\t"user","content"\r:"S\\u0045SAME"} ] }`,
+  ],
+  'a field whose name is a number': [
+    '/v1/chat/completions',
+    `{"b":"","2":"${WORD}","1":"","model":"one/m","messages":[]}`,
+  ],
+  'a field whose name has an escape': [
+    '/v1/chat/completions',
+    '{"model":"one/m","messages":[{"role":"user","content":"Hi"}],"s\\u0065same":1}',
+  ],
   'a field that appears twice with different types': [
     '/v1/chat/completions',
     `{"model":"one/m","messages":[{"role":"user","content":[{"type":"text","text":"${WORD}"}],"content":"Hi"}]}`,
@@ -42,6 +113,22 @@ for (const [title, [path, body]] of Object.entries(hidden))
     assert.is(response.status, 400, await response.text())
     assert.is(upstream.calls.length, 0)
   })
+
+test('known keywords and names of fields are not read', async () => {
+  const { send } = await openWorld([words({ name: 'w', words: ['user', 'content', 'function', 'search', 'object'] })])
+  const response = await send('/v1/chat/completions', {
+    ...toChat([{ type: 'text', text: 'Hi' }]),
+    tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+  })
+  assert.is(response.status, 200, await response.text())
+})
+
+test('a field that appears twice is named, also if others have names that are numbers', async () => {
+  const { send } = await openWorld([builtIn])
+  const response = await send('/v1/chat/completions', '{"b":{"2":"","x":1,"1":"","x":2},"model":"one/m","messages":[]}')
+  assert.is(response.status, 400)
+  assert.match(await response.text(), 'x\\" appears more than once')
+})
 
 test('an image in a field for media is not searched as text', async () => {
   const { send } = await openWorld([builtIn])

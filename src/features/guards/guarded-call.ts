@@ -16,7 +16,7 @@ import { writeReply } from './guard-reply.ts'
 import { checkAnswer, writeParts } from './guarded-answer.ts'
 import { GuardedStream } from './guarded-stream.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
-import { joinLists, type ReadPart, readParts } from './read-parts.ts'
+import { joinLists, type ReadPart, readParts, screenParts } from './read-parts.ts'
 import { refusalFormats, type StreamEnding } from './refusals/refusal-formats.ts'
 import { GuardRun } from './run-guards.ts'
 
@@ -39,7 +39,7 @@ export async function guardCall(
   const { endpoint, text, body } = call.request.call
   const callModel = createModelCaller({ basePath, serve, outer: call.exchange })
   const run = new GuardRun(guards, { request: call, clock, signal: call.signal, onError, callModel })
-  const parts = readParts(text, body, 'request')
+  const parts = needsParts(run.on('request'), text, body) ? readParts(text, body, 'request') : []
   const texts = checkWhole(run, parts, call) ?? (await checkRequest(run, parts))
   if ('answered' in texts || 'refused' in texts) {
     call.servedBy = 'guard'
@@ -50,8 +50,13 @@ export async function guardCall(
   const isMedia = MEDIA.test(reply.headers['content-type'] ?? '')
   if (run.on('answer').length === 0 || !isSuccess || isMedia || reply.body === undefined) return withNotes(reply, run)
   const { kind } = endpoint.operation
-  const sent = new Set(parts.map((part) => texts.changed.get(part.id) ?? part.text))
-  const isSent = (string: string) => sent.has(string)
+  const { changed } = texts
+  let sent: ReadonlySet<string> | undefined
+  const isSent = (string: string) => {
+    const read = () => (parts.length > 0 ? parts : readParts(text, body, 'request'))
+    sent ??= new Set(read().map((part) => changed.get(part.id) ?? part.text))
+    return sent.has(string)
+  }
   const isJson = reply.headers['content-type']?.includes('json') ?? false
   if (!isByteStream(reply.body)) {
     const isChat = kind === 'llm'
@@ -62,6 +67,15 @@ export async function guardCall(
   }
   const guarded = guardStream(call, reply.body as RelayedStream, { run, clock, isArray: isJson, isSent })
   return withNotes({ ...reply, body: guarded }, run, ['held'])
+}
+
+/** Returns whether guards may find something in a request. Most texts contain none of the words that are searched for. */
+function needsParts(guards: readonly Guard[], text: string, body: JsonObject): boolean {
+  const screens = guards.map((guard: BuiltInGuard | Guard) =>
+    'screen' in guard && guard.media !== 'refuse' && guard.remote !== 'refuse' ? guard.screen : undefined,
+  )
+  const known = screens.filter((screen) => screen !== undefined)
+  return known.length < screens.length || screenParts(text, body, known)
 }
 
 /** Media types of responses that have no text. */
@@ -77,7 +91,7 @@ type CheckedRequest =
 async function checkRequest(run: GuardRun, parts: readonly ReadPart[]): Promise<CheckedRequest> {
   const removed = new Map<string, string>()
   for (;;) {
-    const left = parts.map((part) => (removed.has(part.id) ? { ...part, text: '' } : part))
+    const left = removed.size > 0 ? parts.map((part) => (removed.has(part.id) ? { ...part, text: '' } : part)) : parts
     const decision = await run.check({ parts: left, stage: 'request', final: true })
     if (decision.kind === 'answered') return { answered: decision.guard, text: decision.text }
     if (decision.kind === 'refused') {
@@ -88,7 +102,9 @@ async function checkRequest(run: GuardRun, parts: readonly ReadPart[]): Promise<
       continue
     }
     const changed = new Map([...decision.texts, ...removed])
-    const lists = joinLists(left.map((part) => ({ ...part, text: changed.get(part.id) ?? part.text })))
+    const lists = joinLists(
+      changed.size > 0 ? left.map((part) => ({ ...part, text: changed.get(part.id) ?? part.text })) : left,
+    )
     if (lists.length === 0) return { changed }
     const joined = await run.check({ parts: lists.map(({ part }) => part), stage: 'request', final: true })
     if (joined.kind === 'answered') return { answered: joined.guard, text: joined.text }

@@ -1,5 +1,6 @@
 import type { Guard } from './guard.ts'
 import { checkOptions, type GuardTerms } from './guard-shapes.ts'
+import { findHidden } from './kinds/find-hidden.ts'
 import { createFindingGuard, type FindingTerms } from './kinds/finding-guard.ts'
 import { countUnfinishedInvisible, findInvisible } from './kinds/invisible-finder.ts'
 import { createJudgeGuard, createModerationGuard, type JudgeRules, type ModerationRules } from './kinds/model-guards.ts'
@@ -20,6 +21,7 @@ export function words({ words: list, ...terms }: GuardTerms & FindingTerms & { w
   return createFindingGuard(terms, {
     find: ({ text, isPiece = false }) => finder.find(text, isPiece),
     countUnfinished: finder.countUnfinished,
+    screen: finder,
   })
 }
 
@@ -29,7 +31,7 @@ export function words({ words: list, ...terms }: GuardTerms & FindingTerms & { w
 export function pii({ types = piiTypes, ...terms }: GuardTerms & FindingTerms & { types?: readonly PiiType[] }): Guard {
   checkOptions('pii', { ...terms, types })
   return createFindingGuard(terms, {
-    find: ({ text, isPiece = false }) => findPii(text, types, isPiece),
+    find: ({ text, isPiece = false }) => findHidden(text, (view) => findPii(view, types, isPiece)),
     countUnfinished: countUnfinishedPii,
   })
 }
@@ -41,7 +43,7 @@ export function pii({ types = piiTypes, ...terms }: GuardTerms & FindingTerms & 
 export function secrets(terms: GuardTerms & FindingTerms): Guard {
   checkOptions('secrets', terms)
   return createFindingGuard(terms, {
-    find: ({ text }) => findSecrets(text),
+    find: ({ text }) => findHidden(text, findSecrets),
     countUnfinished: countUnfinishedSecret,
     neverRestored: new Set(['SECRET']),
   })

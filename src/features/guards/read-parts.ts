@@ -1,15 +1,15 @@
 import { fromBase64 } from '../../lib/bytes.ts'
 import { escapeJson, isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { GuardPart, GuardPartKind, GuardRole } from './guard.ts'
-import { type JsonString, visitStrings } from './json-strings.ts'
-import { isKeyword } from './keywords.ts'
+import { type JsonString, type StringVisitor, visitStrings, visitValues } from './json-strings.ts'
+import { isKeyword, isKnownName } from './keywords.ts'
 
 /** A part, with its position in the JSON. */
 export interface ReadPart extends GuardPart {
   readonly start: number
   readonly end: number
   /** Set if its content can't be read (`text` is empty), or is elsewhere (`text` is the URL or ID). */
-  readonly media?: 'unreadable' | 'remote'
+  readonly media?: 'unreadable' | 'remote' | undefined
   /** The index of the part's choice, if the response has choices. */
   readonly choice?: number | undefined
   /** Shared by the parts of one list of texts in a message. */
@@ -18,8 +18,8 @@ export interface ReadPart extends GuardPart {
   write(text: string): string | undefined
 }
 
-/** The location of a string in the JSON. */
-interface StringPlace {
+/** The location of a string in the JSON: an object or an array, which inherits from the one around it. */
+class StringPlace {
   role: GuardRole
   kind: GuardPartKind
   isOlder: boolean
@@ -28,92 +28,144 @@ interface StringPlace {
   /** Set inside the input of a tool call or of a tool result, where the tool chooses all names. */
   isData: boolean
   /** Set for an object whose names the client chooses, such as the `properties` of a JSON schema. */
-  isMap?: boolean
+  isMap = false
   list: number | undefined
   /** The object itself, for its sibling fields. */
   value: JsonObject | undefined
   /** Set inside a message's image, audio, or file. */
   isMedia: boolean
-  choice?: number
+  choice: number | undefined
+  /** For a list of turns or choices: how many elements have been entered. */
+  position: number | undefined = undefined
+  /** For a list of turns: the index of the model's last one. */
+  lastTurn: number | undefined = undefined
+
+  constructor(from: Pick<StringPlace, 'role' | 'kind' | 'value'> & Partial<StringPlace>) {
+    this.role = from.role
+    this.kind = from.kind
+    this.isOlder = from.isOlder ?? false
+    this.isInner = from.isInner ?? false
+    this.isData = from.isData ?? false
+    this.list = from.list
+    this.value = from.value
+    this.isMedia = from.isMedia ?? false
+    this.choice = from.choice
+  }
 }
 
 /** Reads all strings of a request or a response as parts. Throws `INVALID_REQUEST` as `visitStrings` does. */
 export function readParts(json: string, value: JsonObject, stage: 'request' | 'answer'): ReadPart[] {
   const parts: ReadPart[] = []
-  const lastTurns = new Map<object, number>()
-  const role = stage === 'request' ? 'user' : 'assistant'
-  const root: StringPlace = {
-    ...{ role, kind: stage === 'request' ? 'option' : 'other', isOlder: false, isInner: false, isData: false },
-    ...{ list: undefined, value, isMedia: false },
-  }
+  const visitor = createPartVisitor(value, stage, {
+    add({ start, end, text, place }, { role, kind, list, media, ...more }) {
+      const { isOlder, choice } = place
+      const { text: own = text, write = writeString } = more
+      parts.push({ id: `${parts.length}`, text: own, role, kind, isOlder, choice, list, start, end, media, write })
+    },
+  })
+  visitStrings(json, { ...visitor, code: stage === 'request' ? 'INVALID_REQUEST' : 'UPSTREAM_INVALID' })
+  return parts
+}
+
+/** Searches one text after another; much cheaper than a check of parts. */
+export interface TextScreen {
+  /** Returns the state after a text, which goes on from the state after the text before it; -1 if the text needs a check. */
+  scan(text: string, state: number): number
+}
+
+/** Returns whether any text of a request needs a check, alone or joined with the other texts of its list. */
+export function screenParts(json: string, value: JsonObject, screens: readonly TextScreen[]): boolean {
+  const states = screens.map((): number[] => [])
+  let isSuspicious = false
+  const visitor = createPartVisitor(value, 'request', {
+    add({ text }, { text: own = text, list = 0 }) {
+      if (isSuspicious) return
+      for (let at = 0; at < screens.length; at++) {
+        const last = states[at] ?? []
+        const state = screens[at]?.scan(own, list === 0 ? 0 : (last[list] ?? 0)) ?? 0
+        if (state < 0) isSuspicious = true
+        else if (list !== 0) last[list] = state
+      }
+    },
+  })
+  return visitValues(json, visitor) || isSuspicious
+}
+
+/** What is known about a string before its content is looked at. */
+type FoundPart = Partial<ReadPart> & Pick<ReadPart, 'role' | 'kind'>
+
+interface PartSink {
+  add(string: JsonString<StringPlace>, part: FoundPart): void
+}
+
+function createPartVisitor(
+  value: JsonObject,
+  stage: 'request' | 'answer',
+  { add }: PartSink,
+): StringVisitor<StringPlace> {
+  const root = new StringPlace(
+    stage === 'request' ? { role: 'user', kind: 'option', value } : { role: 'assistant', kind: 'other', value },
+  )
   let lists = 0
-  const positions = new Map<StringPlace, number>() // how many elements of a list of turns have been entered
 
   function enter(parent: StringPlace, key: string, inner: object): StringPlace {
+    const isRoot = !parent.isInner
+    const place = isRoot && key !== '' ? enterField(parent, key) : new StringPlace(parent)
     if (Array.isArray(inner)) {
-      const place = parent.isInner ? { ...parent, ...classify({}, key, parent) } : enterField(parent, key)
-      const isOneText = parent.isInner || SYSTEM.has(key)
-      place.list = isOneText && !parent.isData ? ++lists : undefined
-      if (!parent.isInner && key === 'choices') positions.set(place, 0)
-      if (!parent.isInner && TURNS.has(key)) {
-        lastTurns.set(place, findLastTurn(inner))
-        positions.set(place, 0)
-      }
+      if (!isRoot) classify(place, NO_TYPE, key)
+      place.list = (isRoot && !SYSTEM.has(key)) || parent.isData ? undefined : ++lists
+      if (isRoot && (key === 'choices' || TURNS.has(key))) place.position = 0
+      if (isRoot && TURNS.has(key)) place.lastTurn = findLastTurn(inner)
       return place
     }
     const object = inner as JsonObject // it is no array
-    const place = parent.isInner || key === '' ? { ...parent } : enterField(parent, key)
-    if (parent.isData) return { ...place, value: object }
-    const position = positions.get(parent)
-    if (position !== undefined) {
-      positions.set(parent, position + 1)
-      if (lastTurns.has(parent)) place.isOlder = position <= (lastTurns.get(parent) ?? -1)
-      else place.choice = position
+    place.value = object
+    if (parent.isData) return place
+    if (parent.position !== undefined) {
+      const position = parent.position++
+      if (parent.lastTurn === undefined) place.choice = position
+      else place.isOlder = position <= parent.lastTurn
       place.list = undefined
     }
-    return { ...place, isInner: true, isMap: MAPS.has(key), value: object, ...classify(object, key, place) }
+    place.isInner = true
+    place.isMap = MAPS.has(key)
+    classify(place, object, key)
+    return place
   }
 
   function enterField(parent: StringPlace, key: string): StringPlace {
-    const place = { ...parent, isInner: true }
-    if (stage === 'answer') return { ...place, kind: CONTENT.has(key) ? 'text' : 'other' }
-    if (SYSTEM.has(key)) return { ...place, role: 'system', kind: 'text' }
-    if (key === 'tools' || key === 'functions') return { ...place, role: 'system', kind: 'tool-definition' }
-    return { ...place, kind: CONTENT.has(key) ? 'text' : 'option', isData: key === 'metadata' }
-  }
-
-  function add(string: JsonString<StringPlace>, part: Partial<ReadPart> & Pick<ReadPart, 'role' | 'kind'>) {
-    const { start, end, text, place } = string
-    const write = (changed: string) => `"${escapeJson(changed)}"`
-    parts.push({
-      id: `${parts.length}`,
-      text,
-      isOlder: place.isOlder,
-      choice: place.choice,
-      start,
-      end,
-      write,
-      ...part,
-    })
+    const place = new StringPlace(parent)
+    place.isInner = true
+    const isRequest = stage === 'request'
+    if (isRequest && SYSTEM.has(key)) {
+      place.role = 'system'
+      place.kind = 'text'
+    } else if (isRequest && (key === 'tools' || key === 'functions')) {
+      place.role = 'system'
+      place.kind = 'tool-definition'
+    } else place.kind = CONTENT.has(key) ? 'text' : parent.kind
+    place.isData = isRequest && key === 'metadata'
+    return place
   }
 
   function visit(string: JsonString<StringPlace>) {
     const { text, field, isName, place } = string
+    if (text === '') return
     if (isName) {
-      if ((place.isData || place.isMap) && text !== '') add(string, { role: place.role, kind: place.kind })
+      if (place.isData || place.isMap) add(string, { role: place.role, kind: place.kind })
+      else if (!isKnownName(text)) add(string, { role: place.role, kind: 'other' })
       return
     }
-    const isWord = stage === 'answer' ? isKeyword(field, text) : isRequestKeyword(string)
-    if (text === '' || (!place.isData && (isWord || (field === 'model' && !place.isInner)))) return
+    if (!place.isData && (isKeyword(field, text) || (field === 'model' && !place.isInner))) return
     const at = place.isInner ? place : enterField(place, field)
     const { role } = at
-    if (!place.isData && DATA_URL.test(text) && addDataUrl(string, role)) return
+    if (!place.isData && isDataUrl(text) && addDataUrl(string, role)) return
     if ((place.isMedia || field === 'b64_json') && addMedia(string, role)) return
     if (place.isData) return add(string, { role, kind: place.kind })
-    if (ARGUMENTS.has(field) && at.kind === 'tool-call') return addArguments(string, role)
-    const kind = OTHER.has(field) && !(field === 'name' && at.kind.startsWith('tool')) && at.isInner ? 'other' : at.kind
-    const isListed = JOINED.has(kind) && place.list !== undefined
-    add(string, { role, kind: place.isInner ? kind : at.kind, ...(isListed && { list: place.list }) })
+    if (at.kind === 'tool-call' && ARGUMENTS.has(field)) return addArguments(string, role)
+    if (!place.isInner) return add(string, { role, kind: at.kind })
+    const kind = OTHER.has(field) && !(field === 'name' && at.kind.startsWith('tool')) ? 'other' : at.kind
+    add(string, { role, kind, list: JOINED.has(kind) && TEXT.has(field) ? place.list : undefined })
   }
 
   /** Adds the JSON in a string, with its escapes decoded where the JSON stays valid. */
@@ -158,12 +210,17 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
     add(string, { role, kind: 'media', ...content, write: () => undefined })
   }
 
-  visitStrings(json, { root, value, enter, visit, code: stage === 'request' ? 'INVALID_REQUEST' : 'UPSTREAM_INVALID' })
-  return parts
+  return { root, value, enter, visit }
 }
+
+const writeString = (text: string) => `"${escapeJson(text)}"`
+const NO_TYPE: JsonObject = {}
 
 /** Kinds of texts that a model reads as one if they are next to each other. */
 const JOINED: ReadonlySet<GuardPartKind> = new Set(['text', 'tool-result', 'reasoning'])
+
+/** Fields of texts in a list. Other fields between them don't separate them. */
+const TEXT = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output'])
 
 /** Fields at the root of a request. */
 const SYSTEM = new Set(['system', 'instructions', 'systemInstruction', 'system_instruction'])
@@ -205,6 +262,7 @@ const REMOTE = new Set(['url', 'uri', 'image_url', 'file_url', 'file_id', 'fileI
 
 const BASE64 = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
 const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i
+const isDataUrl = (text: string) => (text.charCodeAt(0) | 0x20) === 0x64 && DATA_URL.test(text)
 
 /** Media types of text, and those that are never read. Files of other types are read if they are valid UTF-8. */
 const BINARY = /^(?:audio|video|image)\/(?!svg)/i
@@ -214,23 +272,63 @@ const TEXTUAL = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)\b|^image\/svg\
 const MAX_FILE = 1_400_000
 const SHORT = 1_000
 
-const ROLES: Readonly<Record<string, GuardRole>> = {
-  ...{ system: 'system', developer: 'system', user: 'user', assistant: 'assistant', model: 'assistant' },
-  ...{ tool: 'tool', function: 'tool' },
+const ROLES: ReadonlyMap<string, GuardRole> = new Map([
+  ...(['system', 'user', 'assistant', 'tool'] as const).map((role) => [role, role] as const),
+  ...([
+    ['developer', 'system'],
+    ['model', 'assistant'],
+    ['function', 'tool'],
+  ] as const),
+])
+
+/** Reads the role and the kind from the fields of an object, which inherits the rest from the objects around it. */
+function classify(place: StringPlace, object: JsonObject, key: string) {
+  const { kind } = place
+  if (kind === 'tool-definition' || kind === 'option') return
+  const own = typeof object.role === 'string' ? ROLES.get(object.role) : undefined
+  const named = readHints(key)
+  const typed = readHints(typeof object.type === 'string' ? object.type : '')
+  if (named.isResult || typed.isResult) {
+    place.role = 'tool'
+    place.kind = 'tool-result'
+  } else if (key === 'input' || key === 'args') place.isData = kind === 'tool-call'
+  else if (named.isCall || typed.isCall) {
+    place.role = own ?? 'assistant'
+    place.kind = 'tool-call'
+  } else if (own === 'tool') {
+    place.role = own
+    place.kind = 'tool-result'
+  } else if (typed.isReasoning || object.thought === true) {
+    place.role = own ?? 'assistant'
+    place.kind = 'reasoning'
+  } else {
+    place.role = own ?? place.role
+    place.isMedia ||= named.isMedia ?? typed.isMedia ?? false
+  }
 }
 
-/** Reads the role and the kind from the fields of an object, which inherit the rest from the objects around it. */
-function classify(object: JsonObject, key: string, { kind, role, isMedia }: StringPlace): Partial<StringPlace> {
-  const own = typeof object.role === 'string' && Object.hasOwn(ROLES, object.role) ? ROLES[object.role] : undefined
-  const type = typeof object.type === 'string' ? object.type : ''
-  if (kind === 'tool-definition' || kind === 'option') return { isMedia }
-  if (RESULT.test(type) || RESULT.test(key)) return { role: 'tool', kind: 'tool-result', isMedia }
-  if (key === 'input' || key === 'args') return { isData: kind === 'tool-call', isMedia }
-  if (CALL.test(type) || CALL.test(key)) return { role: own ?? 'assistant', kind: 'tool-call', isMedia }
-  if (own === 'tool') return { role: own, kind: 'tool-result', isMedia }
-  if (REASONING.test(type) || object.thought === true) return { role: own ?? 'assistant', kind: 'reasoning', isMedia }
-  return { role: own ?? role, kind, isMedia: isMedia || MEDIA.test(type) || MEDIA.test(key) }
+interface ContentHints {
+  isResult?: true
+  isCall?: true
+  isReasoning?: true
+  isMedia?: true
 }
+
+/** Reads what the type or the name of an object says about its content. */
+function readHints(word: string): ContentHints {
+  const known = knownHints.get(word)
+  if (known) return known
+  const hints: ContentHints = {
+    ...(RESULT.test(word) && { isResult: true }),
+    ...(CALL.test(word) && { isCall: true }),
+    ...(REASONING.test(word) && { isReasoning: true }),
+    ...(MEDIA.test(word) && { isMedia: true }),
+  }
+  if (knownHints.size < 1_000 && word.length < 50) knownHints.set(word, hints)
+  return hints
+}
+
+const knownHints = new Map<string, ContentHints>()
 
 const RESULT = /tool[_-]result|_call_output$|^functionResponse$|^function_response$/
 const CALL = /tool_use$|tool[_-]call|_call$|^functionCall$|^function_call$|^server_tool/
@@ -245,12 +343,6 @@ function findLastTurn(turns: readonly unknown[]): number {
     return role === 'assistant' || role === 'model' || (typeof type === 'string' && /_call$|^reasoning$/.test(type))
   })
 }
-
-/** Returns whether the string is a keyword of the format, which no guard needs to read. */
-const isRequestKeyword = ({ field, text }: JsonString<StringPlace>): boolean =>
-  (field === 'role' || field === 'type' || field === 'object') && KEYWORD.test(text)
-
-const KEYWORD = /^[a-z][a-z0-9_.-]{0,63}$/
 
 function readType(object: JsonObject | undefined): string {
   for (const name of ['media_type', 'mediaType', 'mimeType', 'mime_type', 'format']) {
@@ -278,16 +370,21 @@ const decodeEscapes = (json: string): string =>
 
 /** Joins the parts of each list of at least two texts, which a model reads as one. */
 export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; of: readonly ReadPart[] }> {
+  const firsts: Array<ReadPart | undefined> = []
   const lists = new Map<number, ReadPart[]>()
   for (const part of parts) {
     if (part.list === undefined) continue
-    const list = lists.get(part.list)
-    if (list) list.push(part)
-    else lists.set(part.list, [part])
+    const first = firsts[part.list]
+    if (!first) firsts[part.list] = part
+    else {
+      const list = lists.get(part.list)
+      if (list) list.push(part)
+      else lists.set(part.list, [first, part])
+    }
   }
   return [...lists.values()].flatMap((of) => {
     const [first] = of
-    if (!first || of.length < 2) return []
+    if (!first) return []
     const { id, role, kind, isOlder } = first
     return [{ part: { id, role, kind, isOlder, text: of.map(({ text }) => text).join('') }, of }]
   })

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Guard, GuardChange, GuardPart, GuardVerdict } from '../guard.ts'
+import type { TextScreen } from '../read-parts.ts'
 import { countAtEnd } from './count-at-end.ts'
 import { mask, unmask } from './masks.ts'
 import type { Match } from './word-finder.ts'
@@ -11,6 +12,8 @@ export interface BuiltInGuard extends Guard {
   countUnfinished?(text: string): number
   /** Set if it restores masked values in responses, and refuses none. */
   readonly restores?: true
+  /** Finds out whether the texts of a request need a check. */
+  readonly screen?: TextScreen
   /** Checks a request as a whole, before its texts. */
   checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
 }
@@ -29,6 +32,7 @@ export interface FindingTerms {
 interface Finder {
   find(part: GuardPart): readonly Match[]
   countUnfinished(text: string): number
+  readonly screen?: TextScreen
   /** Types that are never restored. */
   readonly neverRestored?: ReadonlySet<string>
 }
@@ -36,17 +40,23 @@ interface Finder {
 /** Creates a guard from a finder. */
 export function createFindingGuard(
   { name, action = 'refuse', ...options }: Pick<Guard, 'name'> & Partial<Guard> & FindingTerms,
-  { find, countUnfinished, neverRestored = new Set() }: Finder,
+  { find, countUnfinished, screen, neverRestored = new Set() }: Finder,
 ): BuiltInGuard {
-  const given = { ...options, name, isImmediate: true as const }
+  const given = { ...options, name, isImmediate: true as const, ...(screen && { screen }) }
   if (action === 'refuse')
     return {
       ...given,
       countUnfinished,
       check({ parts }) {
-        const found = parts.flatMap((part) => find(part).map(({ type }) => ({ id: part.id, type })))
-        const [first] = found
-        return first && { verdict: 'refuse', category: first.type.toLowerCase(), ids: found.map(({ id }) => id) }
+        const ids: string[] = []
+        let category: string | undefined
+        for (const part of parts) {
+          const [first] = find(part)
+          if (!first) continue
+          ids.push(part.id)
+          category ??= first.type.toLowerCase()
+        }
+        return category === undefined ? undefined : { verdict: 'refuse', category, ids }
       },
     }
   const findAll = (parts: readonly GuardPart[]) =>

@@ -1,24 +1,43 @@
-/** Returns the code unit that a character is read as; 0 for an invisible character. */
+import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
+
+/**
+ * Returns the code unit that a character is read as: without accents, in lower case, and in Latin if it looks like a Latin letter. 0 for an invisible
+ * character; `expandFold` returns the units of values from `EXPANDED`.
+ */
 export function foldCode(code: number): number {
-  if (code < 0x80) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code >= 0x20 ? code : code < 0x09 ? 0 : 0x20
+  if (code < 0x7f) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code >= 0x20 ? code : isSpace(code) ? 0x20 : 0
   const known = folded[code]
   if (known) return known - 1
-  const found = computeFold(code)
+  const found = computeFold(String.fromCharCode(code))
   folded[code] = found + 1
   return found
 }
 
+/** Values from here stand for several units, such as those of a ligature. */
+export const EXPANDED = 0x1_0000
+
+/** Returns the units of a value that `foldCode` has returned. */
+export const expandFold = (value: number): readonly number[] =>
+  value < EXPANDED ? [value] : (expansions[value - EXPANDED] ?? [])
+
+const isSpace = (code: number) => code >= 0x09 && code <= 0x0d
+
 /** By code unit: the folded one plus 1; 0 if it hasn't been computed. */
 const folded = new Uint32Array(0x1_0000)
+const expansions: Array<readonly number[]> = []
 
-function computeFold(code: number): number {
-  const character = String.fromCharCode(code)
+function computeFold(character: string): number {
   if (INVISIBLE.test(character)) return 0
-  const lookalike = LOOKALIKES.get(character)
-  if (lookalike) return lookalike.charCodeAt(0)
   if (SPACE.test(character)) return 0x20
-  const plain = character.normalize('NFKC').toLowerCase()
-  return plain.length === 1 ? (LOOKALIKES.get(plain) ?? plain).charCodeAt(0) : code
+  const units: number[] = []
+  for (const part of decompose(character)) {
+    if (MARK.test(part)) continue
+    const plain = part.toLowerCase()
+    for (const unit of LOOKALIKES.get(part) ?? LOOKALIKES.get(plain) ?? readDigit(plain) ?? plain)
+      units.push(unit.charCodeAt(0))
+  }
+  const [first = 0] = units
+  return units.length < 2 ? first : EXPANDED + expansions.push(units) - 1
 }
 
 /**
@@ -29,50 +48,134 @@ export function foldPair(high: number, low: number): number | undefined {
   const code = (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x1_0000
   if (code >= 0xe_0020 && code <= 0xe_007e) return foldCode(code - 0xe_0000)
   if (code >= 0xe_0000 && code <= 0xe_0fff) return 0
+  if (code >= 0x1_f1e6 && code <= 0x1_f1ff) return code - 0x1_f1e6 + 0x61 // the letters of flags
   if (code >= 0x1_f150 && code <= 0x1_f189) return foldCode(0x41 + ((code - 0x1_f150) % 0x20)) // white on black
-  if (code < 0x1_d400 || code > 0x1_f1ff) return undefined
   const plain = String.fromCodePoint(code).normalize('NFKC').toLowerCase()
-  return plain.length === 1 ? foldCode(plain.charCodeAt(0)) : undefined
+  if (plain.length === 1) return foldCode(plain.charCodeAt(0))
+  return readDigit(plain)?.charCodeAt(0)
 }
 
-/** Characters without a glyph, and marks that only modify the preceding character. */
-const INVISIBLE = /\p{Cf}|\p{Variation_Selector}|[\u115f\u1160\u17b4\u17b5\u3164\uffa0]|[\u0334-\u0338\u034f]/u
+/** Folds the characters of a text outside ASCII, but keeps their case. Returns `undefined` if there are none. */
+export function foldText(text: string): RewrittenText | undefined {
+  if (!NON_ASCII.test(text)) return undefined
+  const rewriter = new TextRewriter()
+  const codes = new Uint16Array(MAX_PIECE)
+  let from = 0
+  let count = 0
+  const endPiece = (until: number) => {
+    rewriter.add(String.fromCharCode(...codes.subarray(0, count)), { from, until })
+    count = 0
+  }
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const isPair = code >= 0xd800 && code <= 0xdbff && at + 1 < text.length
+    const pair = isPair ? foldPair(code, text.charCodeAt(at + 1)) : undefined
+    const value = code < 0x80 ? code : (pair ?? foldCode(code))
+    if (count === 0) from = at
+    if (value !== 0 && value < EXPANDED && pair === undefined) {
+      codes[count++] = code >= 0x80 && isUpper(code) ? toUpper(value) : value
+      if (count === MAX_PIECE) endPiece(at + 1)
+      continue
+    }
+    endPiece(at)
+    const until = at + (pair === undefined ? 1 : 2)
+    if (value !== 0) rewriter.add(String.fromCharCode(...expandFold(value)), { from: at, until, isNew: true })
+    at = until - 1
+  }
+  endPiece(text.length)
+  return rewriter.finish()
+}
 
-const SPACE = /[\s\u2800]/
+const NON_ASCII = /[\u0080-\uffff]/
+const MAX_PIECE = 4_096
+
+const toUpper = (code: number) => (code >= 0x61 && code <= 0x7a ? code - 0x20 : code)
+
+const isUpper = (code: number) => {
+  const character = String.fromCharCode(code)
+  return character !== character.toLowerCase()
+}
+
+/** A letter with its accents. */
+export interface FoldedLetter {
+  code: number
+  marks: string
+}
+
+/** Splits a text into its folded letters. */
+export function readLetters(text: string): FoldedLetter[] {
+  const letters: FoldedLetter[] = []
+  for (const character of text) {
+    for (const part of decompose(character)) {
+      const last = letters.at(-1)
+      if (MARK.test(part)) {
+        if (last) last.marks += part
+        continue
+      }
+      for (const code of foldCharacter(part))
+        if (code !== 0x20 || last?.code !== 0x20) letters.push({ code, marks: '' })
+    }
+  }
+  return letters
+}
+
+/** Returns the folded code units of a character; none for an invisible one. */
+function foldCharacter(character: string): readonly number[] {
+  const pair = character.length === 2 ? foldPair(character.charCodeAt(0), character.charCodeAt(1)) : undefined
+  const values =
+    pair === undefined
+      ? Array.from({ length: character.length }, (_, at) => foldCode(character.charCodeAt(at)))
+      : [pair]
+  return values.filter((value) => value !== 0).flatMap(expandFold)
+}
+
+/**
+ * Returns whether accents distinguish two letters: those of a word must be present, and letters of other alphabets, such as Cyrillic ones, must be the
+ * same.
+ */
+export const isSameLetter = (word: FoldedLetter, found: FoldedLetter): boolean =>
+  Array.from(word.marks).every((mark) => found.marks.includes(mark)) &&
+  (word.code < 0x80 || compose(word) === compose(found))
+
+const compose = ({ code, marks }: FoldedLetter) =>
+  String.fromCodePoint(String.fromCharCode(code).concat(marks).normalize('NFC').codePointAt(0) ?? 0)
+
+const decompose = (character: string): string => STROKES.get(character) ?? character.normalize('NFKD')
+
+/** Returns the ASCII digit of a digit in any script. */
+function readDigit(character: string): string | undefined {
+  if (!DIGIT.test(character)) return undefined
+  const code = character.codePointAt(0) ?? 0
+  let zero = code
+  while (code - zero < 10 && DIGIT.test(String.fromCodePoint(zero - 1))) zero--
+  return code - zero < 10 ? `${code - zero}` : undefined
+}
+
+const DIGIT = /^\p{Nd}$/u
+
+/** Characters without a glyph, and marks that only modify the preceding character. */
+const INVISIBLE =
+  /\p{Cf}|\p{Variation_Selector}|[\u007f-\u0084\u0086-\u009f\u115f\u1160\u17b4\u17b5\u3164\uffa0]|\u034f/u
+
+/** Accents that don't make another letter in scripts other than Latin, Greek, and Cyrillic. */
+const MARK =
+  /^(?:[\u0300-\u036f]|[\u0483-\u0489]|[\u05b0-\u05bd]|[\u064b-\u0652]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe20-\ufe2f]|\u05bf|\u05c1|\u05c2|\u05c4|\u05c5|\u05c7|\u0670)$/
+
+const SPACE = /[\s\u0085\u2800]/
+
+/** Letters with a stroke, which Unicode doesn't decompose, as a letter and a mark. */
+const STROKES = new Map(
+  Array.from('øØđĐłŁħĦŧŦƀɨƗʉꞓɇɍɏƶ', (letter, at) => [letter, `${'oOdDlLhHtTbiIuceryz'[at]}\u0338`] as const),
+)
 
 /** Cyrillic and Greek letters, and small capitals, that look like Latin ones. */
 const LOOKALIKES = new Map(
   [
-    ...[
-      'аa',
-      'вb',
-      'еe',
-      'кk',
-      'мm',
-      'нh',
-      'оo',
-      'рp',
-      'сc',
-      'тt',
-      'уy',
-      'хx',
-      'іi',
-      'јj',
-      'ѕs',
-      'ԁd',
-      'ԛq',
-      'ԝw',
-      'һh',
-      'ӏl',
-      'ɡg',
-    ],
-    ...Array.from('ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘqʀꜱᴛᴜᴠᴡxʏᴢ', (letter, at) => letter + String.fromCharCode(0x61 + at)),
-    ...['αa', 'βb', 'εe', 'ζz', 'ηn', 'ιi', 'κk', 'μm', 'νv', 'οo', 'ρp', 'τt', 'υy', 'χx', 'γy'],
-  ].flatMap((pair) => {
-    const [letter = '', latin = ''] = pair
-    return [
-      [letter, latin],
-      [letter.toUpperCase(), latin],
-    ] as const
-  }),
+    ['авекмнорстухіјѕԁԛԝһӏɡ', 'abekmhopctyxijsdqwhlg'],
+    ['ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ', 'abcdefghijklmnoprstuvwyz'],
+    ['αβεζηικμνορτυχγωΗΝ', 'abeznikmvoptyxywhn'],
+    ['ıɩɑօս', 'iiaou'],
+  ].flatMap(([letters = '', latin = '']) =>
+    Array.from(letters, (letter, at) => [letter, latin[at] ?? letter] as const),
+  ),
 )

@@ -51,7 +51,7 @@ export function findPii(text: string, types: readonly PiiType[], isPiece: boolea
 export const countUnfinishedPii = (text: string): number =>
   countAtEnd(text, (unit, at) => IN_WORD.test(unit) || (unit === ' ' && IN_NUMBER.test(text.charAt(at - 1))))
 
-const IN_WORD = /[\w.+@:()-]/
+const IN_WORD = /[\w.+@:()\u00ad\u00c0-\u052f\u200b-\u200f\u2060-\u2064\ufeff\uff01-\uff5e\ud800-\udfff\p{Nd}&#;%\\-]/u
 const IN_NUMBER = /[\dA-Z)]/
 
 function hasLuhnSum(found: string): boolean {

@@ -32,5 +32,5 @@ export function countUnfinishedSecret(text: string): number {
 }
 
 const MAX_UNFINISHED = 1_000
-const IN_SECRET = /[\w.~+/=%@:-]/
+const IN_SECRET = /[\w.~+/=%@:&#;\\\u00ad\u00c0-\u052f\u200b-\u200f\u2060-\u2064\ufeff\uff01-\uff5e\ud800-\udfff-]/
 const SCHEME = /(?:bearer|basic) {1,4}$/i

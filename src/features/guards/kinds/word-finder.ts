@@ -1,4 +1,5 @@
-import { foldCode, foldPair } from './fold-text.ts'
+import { decodeMarkup } from './decode-markup.ts'
+import { EXPANDED, expandFold, type FoldedLetter, foldCode, foldPair, isSameLetter, readLetters } from './fold-text.ts'
 
 /** A match in a text, in UTF-16 code units; `end` is excluded. */
 export interface Match {
@@ -13,47 +14,81 @@ export interface WordFinder {
   find(text: string, isPiece: boolean): Match[]
   /** Returns how many characters at the end may begin a match. */
   countUnfinished(text: string): number
+  /** Returns the state after a text that goes on from `state`; -1 if it may contain a word. */
+  scan(text: string, state: number): number
 }
 
 /**
- * Finds words in any case, in one pass over the text. A `*` at an end matches the rest of a word. Look-alike and styled letters match plain ones, and
- * invisible characters are ignored.
+ * Finds words in any case. A `*` at an end matches the rest of a word, and a space any whitespace. Look-alike, styled, and accented letters match plain
+ * ones; invisible characters, and markup and escapes within a text, are ignored. Linear time.
  */
 export function createWordFinder(words: readonly string[]): WordFinder {
   const automaton = buildAutomaton(words)
+  let isFound = false
+  const noteFound = () => {
+    isFound = true
+  }
 
-  function addMatches(
-    matches: Match[],
-    text: string,
-    { state, end, isPiece }: { state: number; end: number; isPiece: boolean },
-  ) {
-    for (const { length, opensWord, closesWord } of automaton.listEnds(state)) {
-      const start = findStart(text, end, length)
-      if (opensWord && isLetterBefore(text, start)) continue
-      if (closesWord && isLetterAfter(text, end, isPiece)) continue
-      matches.push({ start, end, type: 'WORD' })
-    }
+  function findPlain(text: string, isPiece: boolean): { matches: Match[]; hasMarkup: boolean } {
+    const matches: Match[] = []
+    const last = automaton.scan(text, (state, end, isInside) => {
+      for (const { length, opensWord, closesWord, letters } of automaton.listEnds(state)) {
+        const start = findStart(text, end, length)
+        if (opensWord && isLetterBefore(text, start)) continue
+        if (closesWord && (isInside || isLetterAfter(text, end, isPiece))) continue
+        if (letters && !hasLetters(text.slice(start, findMarksEnd(text, end)), letters)) continue
+        matches.push({ start, end, type: 'WORD' })
+      }
+    })
+    return { matches, hasMarkup: last < 0 }
+  }
+
+  function countPlain(text: string): number {
+    const tail = text.slice(-MAX_TAIL)
+    const state = automaton.scan(tail, () => {})
+    const depth = automaton.getDepth(state < 0 ? ~state : state)
+    return depth === 0 ? 0 : tail.length - findStart(tail, tail.length, depth)
   }
 
   return {
+    scan(text, from) {
+      isFound = false
+      const state = automaton.scan(text, noteFound, from)
+      if (isFound) return -1
+      return state >= 0 ? state : decodeMarkup(text) ? -1 : ~state
+    },
     find(text, isPiece) {
-      const matches: Match[] = []
-      automaton.scan(text, (state, end) => addMatches(matches, text, { state, end, isPiece }))
-      return matches
+      const { matches, hasMarkup } = findPlain(text, isPiece)
+      const decoded = hasMarkup ? decodeMarkup(text) : undefined
+      if (!decoded) return matches
+      const known = new Set(matches.map(({ start }) => start))
+      const hidden = findPlain(decoded.text, isPiece).matches.map(({ start, end, type }) => ({
+        ...{ start: decoded.toOriginal(start), end: decoded.toOriginal(end - 1, true), type },
+      }))
+      return [...matches, ...hidden.filter(({ start }) => !known.has(start))]
     },
     countUnfinished(text) {
       const tail = text.slice(-MAX_TAIL)
-      const depth = automaton.getDepth(automaton.scan(tail, () => {}))
-      return depth === 0 ? 0 : tail.length - findStart(tail, tail.length, depth)
+      const whole = tail.slice(0, tail.search(UNFINISHED_MARKUP))
+      const decoded = decodeMarkup(whole)
+      const unfinished = decoded
+        ? whole.length - decoded.toOriginal(decoded.text.length - countPlain(decoded.text))
+        : countPlain(whole)
+      return Math.max(countPlain(tail), unfinished + tail.length - whole.length)
     },
   }
 }
+
+/** The start of an escape or a tag at the end of a text, or the end itself. */
+const UNFINISHED_MARKUP = /(?:[&\\%][#\w{]{0,10}|(?:[*_~`]|<\/?[\w\s]{0,12}\/?>?){1,3}|[\ud800-\udbff])?$/
 
 /** The maximum number of characters that are searched for the beginning of a word, including invisible ones. */
 const MAX_TAIL = 2_000
 
 interface WordEnd {
   length: number
+  /** Set if accents or alphabets distinguish the word from others that are folded to the same characters. */
+  letters: readonly FoldedLetter[] | undefined
   /** Whether the word must not follow a letter. */
   opensWord: boolean
   closesWord: boolean
@@ -66,14 +101,36 @@ interface WordEnd {
 function buildAutomaton(words: readonly string[]) {
   const columns = new Uint16Array(0x1_0000)
   let width = 1
-  const patterns = words.map((word) => {
-    const text = word.replace(/^\*|\*$/g, '')
-    const codes = toCodes(text)
-    for (const code of codes) if (columns[code] === 0) columns[code] = width++
-    const opensWord = !word.startsWith('*') && isLetter(text.at(0))
-    return { codes, opensWord, closesWord: !word.endsWith('*') && isLetter(text.at(-1)) }
+  const patterns = words.flatMap((word) => {
+    const text = word.replace(/^\*|\*$/g, '').trim()
+    const boundaries = {
+      opensWord: !word.startsWith('*') && isLetter(text.at(0)),
+      closesWord: !word.endsWith('*') && isLetter(text.at(-1)),
+    }
+    const spellings = new Map(
+      [text, text.toLowerCase(), text.toUpperCase()].map((one) => [
+        readLetters(one)
+          .map(({ code }) => code)
+          .join(),
+        one,
+      ]),
+    ) // Greek capitals look like other letters
+    return [...spellings.values()].map((spelling) => {
+      const letters = readLetters(spelling)
+      const codes = letters.map(({ code }) => code)
+      for (const code of codes) if (columns[code] === 0) columns[code] = width++
+      return {
+        codes,
+        letters: letters.some(({ code, marks }) => code >= 0x80 || marks !== '') ? letters : undefined,
+        ...boundaries,
+      }
+    })
   })
-  const size = patterns.reduce((sum, { codes }) => sum + codes.length, 1)
+  const space = columns[0x20] ?? 0
+  const markup = width++
+  for (const code of MARKUP) if (columns[code] === 0) columns[code] = markup
+  const hasMarkupInWords = MARKUP.some((code) => columns[code] !== markup)
+  const size = patterns.reduce((sum, { codes }) => sum + codes.length, 2)
   const table = new Int32Array(size * width)
   const depths = new Map<number, number>()
   const own = new Map<number, WordEnd[]>()
@@ -88,6 +145,7 @@ function buildAutomaton(words: readonly string[]) {
         depths.set(last, at + 1)
       }
       state = table[cell] ?? 0
+      if (code === 0x20) table[state + space] = state // further spaces are ignored
     }
     if (state !== 0) own.set(state, [...(own.get(state) ?? []), { length: codes.length, ...boundaries }])
   }
@@ -102,6 +160,7 @@ function buildAutomaton(words: readonly string[]) {
     for (let column = 1; column < width; column++) {
       const next = table[state + column] ?? 0
       const other = table[fallback + column] ?? 0
+      if (next === state) continue
       if (next === 0) table[state + column] = other
       else {
         fallbacks.set(next, other)
@@ -110,28 +169,48 @@ function buildAutomaton(words: readonly string[]) {
     }
   }
   for (const [cell, state] of table.entries()) if (isEnd.has(state)) table[cell] = ~state
+  const seen = last + width // the state after markup
+  for (let state = 0; state <= seen; state += width) table[state + markup] = ~seen
 
   for (let code = 0; code < 0x80; code++) columns[code] = columns[foldCode(code)] ?? 0
 
-  /** Steps through the text, and returns the last state. `onEnd` gets each state in which a word ends, with the index after it. */
-  function scan(text: string, onEnd: (state: number, end: number) => void): number {
-    let state = 0
+  /**
+   * Steps through the text. `onEnd` gets each state in which a word ends, with the index after it, and whether that is inside a character. Returns the
+   * last state; its complement (`~state`) if the text may have markup.
+   */
+  function scan(text: string, onEnd: (state: number, end: number, isInside: boolean) => void, from = 0) {
+    let state = from
+    let hasMarkup = hasMarkupInWords
     for (let at = 0; at < text.length; at++) {
       let code = text.charCodeAt(at)
-      if (code >= 0x80 || code < 0x09) {
+      if (code >= 0x7f || code < 0x20) {
         const isPair = code >= 0xd800 && code <= 0xdbff && at + 1 < text.length
         const pair = isPair ? foldPair(code, text.charCodeAt(at + 1)) : undefined
         if (pair !== undefined) at++
         code = pair ?? foldCode(code)
         if (code === 0) continue
+        if (code >= EXPANDED) {
+          const codes = expandFold(code)
+          for (const [index, one] of codes.entries()) {
+            state = table[state + (columns[one] ?? 0)] ?? 0
+            if (state >= 0) continue
+            state = ~state
+            onEnd(state, at + 1, index < codes.length - 1)
+          }
+          continue
+        }
       }
       state = table[state + (columns[code] ?? 0)] ?? 0
       if (state < 0) {
         state = ~state
-        onEnd(state, at + 1)
+        if (state !== seen) onEnd(state, at + 1, false)
+        else {
+          hasMarkup = true
+          state = 0
+        }
       }
     }
-    return state
+    return hasMarkup ? ~state : state
   }
 
   return {
@@ -144,33 +223,38 @@ function buildAutomaton(words: readonly string[]) {
   }
 }
 
-function toCodes(text: string): number[] {
-  const codes: number[] = []
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    const pair = code >= 0xd800 && code <= 0xdbff ? foldPair(code, text.charCodeAt(at + 1)) : undefined
-    if (pair !== undefined) at++
-    const read = pair ?? foldCode(code)
-    if (read !== 0) codes.push(read)
-  }
-  return codes
-}
-
-/** Returns the index that is `length` visible characters before `end`. */
+/** Returns the index that is `length` folded characters before `end`. */
 function findStart(text: string, end: number, length: number): number {
   let at = end
-  for (let left = length; left > 0 && at > 0; ) {
-    at--
-    const code = text.charCodeAt(at)
-    const pair = code >= 0xdc00 && code <= 0xdfff && at > 0 ? foldPair(text.charCodeAt(at - 1), code) : undefined
-    if (pair !== undefined) at--
-    if ((pair ?? foldCode(code)) !== 0) left--
+  let isSpace = false
+  for (let left = length; at > 0; ) {
+    const code = text.charCodeAt(at - 1)
+    const pair = code >= 0xdc00 && code <= 0xdfff && at > 1 ? foldPair(text.charCodeAt(at - 2), code) : undefined
+    const folded = pair ?? foldCode(code)
+    const isRepeated = isSpace && folded === 0x20
+    if (left <= 0 && !isRepeated) break
+    at -= pair === undefined ? 1 : 2
+    if (folded === 0 || isRepeated) continue
+    left -= folded >= EXPANDED ? expandFold(folded).length : 1
+    isSpace = folded === 0x20
   }
   return at
 }
 
-const isLetter = (character: string | undefined): boolean => character !== undefined && LETTER.test(character)
+function hasLetters(text: string, letters: readonly FoldedLetter[]): boolean {
+  const found = readLetters(text)
+  return found.length !== letters.length || letters.every((letter, at) => isSameLetter(letter, found[at] ?? letter))
+}
+
+/** Scripts without spaces have no word boundaries. */
+const isLetter = (character: string | undefined): boolean =>
+  character !== undefined && LETTER.test(character) && !SPACELESS.test(character)
 const LETTER = /[\p{L}\p{N}\p{M}]/u
+const SPACELESS =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+
+/** The characters that begin escapes and markup: `&`, `\`, `%`, `<`, `*`, `_`, `~`, and backticks. */
+const MARKUP = Array.from('&\\%<*_~`', (character) => character.charCodeAt(0))
 
 function isLetterBefore(text: string, start: number): boolean {
   let at = start - 1
@@ -178,9 +262,15 @@ function isLetterBefore(text: string, start: number): boolean {
   return isLetter(text[at])
 }
 
-/** The next piece may start with a letter. */
-function isLetterAfter(text: string, end: number, isPiece: boolean): boolean {
+/** Returns the index after the accents and invisible characters that follow a word. */
+function findMarksEnd(text: string, end: number): number {
   let at = end
   while (at < text.length && foldCode(text.charCodeAt(at)) === 0) at++
+  return at
+}
+
+/** The next piece may start with a letter. */
+function isLetterAfter(text: string, end: number, isPiece: boolean): boolean {
+  const at = findMarksEnd(text, end)
   return at < text.length ? isLetter(text[at]) : isPiece
 }

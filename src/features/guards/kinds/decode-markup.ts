@@ -1,0 +1,39 @@
+import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
+
+/**
+ * Decodes HTML entities, escapes of JavaScript, JSON, URLs, and Markdown, and drops emphasis and tags inside words. Returns `undefined` if there are
+ * none. Linear time.
+ */
+export function decodeMarkup(text: string): RewrittenText | undefined {
+  const rewriter = new TextRewriter()
+  let at = 0
+  for (const { 0: found, index: from } of text.matchAll(MARKUP)) {
+    rewriter.add(text.slice(at, from), { from: at, until: from })
+    at = from + found.length
+    rewriter.add(decode(found), { from, until: at, isNew: true })
+  }
+  if (at === 0) return undefined
+  rewriter.add(text.slice(at), { from: at, until: text.length })
+  return rewriter.finish()
+}
+
+const MARKUP =
+  /&#x0*[\da-f]{1,6};?|&#0*\d{1,7};?|&(?:nbsp|shy|zwj|zwnj|amp|lt|gt|quot);|\\u[\da-f]{4}|\\u\{0*[\da-f]{1,6}\}|\\x[\da-f]{2}|%[0-7][\da-f]|%[c-f][\da-f](?:%[89ab][\da-f]){1,3}|\\(?=[!-/:-@[-`{-~])|(?<=[\p{L}\p{N}])(?:\*{1,3}|__|~~|`|<\/?[a-z]{1,10}\s{0,10}\/?>)+(?=[\p{L}\p{N}])/giu
+
+const NAMED: Readonly<Record<string, string>> = { nbsp: ' ', amp: '&', lt: '<', gt: '>', quot: '"' }
+
+function decode(found: string): string {
+  if (found.startsWith('%')) {
+    try {
+      return decodeURIComponent(found)
+    } catch {
+      return found
+    }
+  }
+  const [, hex, decimal] = /^(?:&#x|\\[ux]\{?)([\da-f]+)|^&#(\d+)/i.exec(found) ?? []
+  if (hex !== undefined || decimal !== undefined) {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    return code <= 0x10_ffff ? String.fromCodePoint(code) : found
+  }
+  return found.startsWith('&') ? (NAMED[found.slice(1, -1).toLowerCase()] ?? '') : ''
+}

@@ -1,0 +1,47 @@
+/** A text with some characters replaced, and the positions of its characters in the original. */
+export interface RewrittenText {
+  text: string
+  /** Returns the original position of a character, or with `isEnd` the position after it. */
+  toOriginal(index: number, isEnd?: boolean): number
+}
+
+/** A piece of a rewritten text. */
+interface Piece {
+  /** Its position in the rewritten text. */
+  start: number
+  from: number
+  until: number
+  /** Whether the piece replaces others as a whole; if not, each character has its own position. */
+  isNew: boolean
+}
+
+/** Builds a rewritten text from left to right. */
+export class TextRewriter {
+  #text = ''
+  readonly #pieces: Piece[] = []
+
+  /** Adds a piece for the original characters from `from` until `until`. */
+  add(piece: string, { from, until, isNew = false }: { from: number; until: number; isNew?: boolean }) {
+    if (piece === '') return
+    this.#pieces.push({ start: this.#text.length, from, until, isNew })
+    this.#text += piece
+  }
+
+  finish(): RewrittenText {
+    const pieces = this.#pieces
+    return {
+      text: this.#text,
+      toOriginal(index, isEnd = false) {
+        let low = 0
+        for (let high = pieces.length - 1; low < high; ) {
+          const middle = (low + high + 1) >> 1
+          if ((pieces[middle]?.start ?? 0) <= index) low = middle
+          else high = middle - 1
+        }
+        const { start = 0, from = 0, until = 0, isNew } = pieces[low] ?? {}
+        if (isNew) return isEnd ? until : from
+        return Math.min(from + index - start + (isEnd ? 1 : 0), until)
+      },
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { guardCall } from '../../src/features/guards/guarded-call.ts'
+import { words } from '../../src/features/guards/guards.ts'
+import type { Reply } from '../../src/lib/exchange.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import type { CallRequest } from '../../src/request/feature-requests.ts'
+import { fakeClock } from '../support/clock.ts'
+import { busyMs, roundsUntil } from '../support/cpu-time.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('speed of guards')
+
+const guards = [words({ name: 'w', words: ['project falcon', 'falcon-*', 'sesame'] })]
+/** Twice the aim of 5 ms, because tests share their machine. */
+const MOST_MS = 10
+const REPEATS = 10 // some systems count time in ticks of 4 ms
+const sentence = 'The quick brown fox jumps over the lazy dog again. '
+
+/** A megabyte of messages. */
+function createBody(content: unknown): string {
+  const message = JSON.stringify({ role: 'user', content })
+  return `{"model":"one/m","messages":[${Array(Math.ceil(1_000_000 / message.length))
+    .fill(message)
+    .join()}]}`
+}
+
+/** Returns how long a guard works on a request of a megabyte, in ms. */
+async function measureGuard(text: string, body: JsonObject): Promise<number> {
+  const call = {
+    exchange: {},
+    signal: new AbortController().signal,
+    request: { call: { endpoint: { operation: { kind: 'llm', name: 'generate' } }, text, body } },
+  } as unknown as CallRequest // the fields that guards read
+  const reply: Reply = { status: 200, headers: {} }
+  const unused = () => Promise.reject(new Error('not called'))
+  const deps = { guards, clock: fakeClock(), basePath: '', serve: unused, onError: () => {} }
+  const before = busyMs()
+  for (let time = 0; time < REPEATS; time++) await guardCall(call, async () => reply, deps)
+  return (busyMs() - before) / REPEATS
+}
+
+for (const [title, content] of [
+  ['long texts', sentence.repeat(400)],
+  ['50-character messages', sentence.slice(0, 50)],
+  ['long texts with escapes', 'one "line"\n'.repeat(2_000)],
+  ['messages of one block', [{ type: 'text', text: sentence.repeat(4) }]],
+  ['texts with umlauts', 'Schöne Grüße aus Köln. '.repeat(500)],
+] as const)
+  test(`a guard for words takes a few milliseconds for a megabyte of ${title}`, async () => {
+    const text = createBody(content)
+    const body = JSON.parse(text)
+    const rounds = await roundsUntil(MOST_MS, () => measureGuard(text, body))
+    assert.ok(Math.min(...rounds) <= MOST_MS, rounds.map((one) => one.toFixed(1)).join(' '))
+  })
