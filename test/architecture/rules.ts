@@ -72,6 +72,7 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
     name: /^(?:google-auth-library|@aws-sdk\/credential-providers|@azure\/identity)$/,
     where: /^adapters\/credentials\//,
   },
+  { name: /^re2js$/, where: /^src\/features\/guards\/kinds\/pattern-finder\.ts$/ },
   { name: /^yaml$/, where: /^src\/cli\// },
   { name: /^a computed path$/, where: /^src\/cli\/code-file\.ts$/ }, // the operator's config file
   { name: /^(?:preact(?:\/hooks)?|@preact\/signals)$/, where: /^src\/features\/dashboard\/page\// },

@@ -10,7 +10,7 @@ import { portable } from './portable.ts'
 const BUDGETS = { core: 115_500, catalog: 25_000, client: 4_600 }
 
 /** Packages that apps install themselves. */
-const VENDORS = ['google-auth-library', '@aws-sdk/credential-providers', '@azure/identity']
+const VENDORS = ['google-auth-library', '@aws-sdk/credential-providers', '@azure/identity', 're2js']
 
 /** SQLite's has the engine of the file store: shared transactions, waiting for locks, and changes by other processes. */
 const ADAPTERS: Readonly<Record<string, number>> = { 'storage/sqlite': 7_000 }

@@ -4,6 +4,7 @@ import { findHidden } from './kinds/find-hidden.ts'
 import { createFindingGuard, type FindingTerms } from './kinds/finding-guard.ts'
 import { countUnfinishedInvisible, findInvisible } from './kinds/invisible-finder.ts'
 import { createJudgeGuard, createModerationGuard, type JudgeRules, type ModerationRules } from './kinds/model-guards.ts'
+import { createPatternFinder } from './kinds/pattern-finder.ts'
 import { countUnfinishedPii, findPii, type PiiType, piiTypes } from './kinds/pii-finder.ts'
 import { createSizeGuard, createToolGuard, type SizeRules, type ToolRules } from './kinds/request-guards.ts'
 import { countUnfinishedSecret, findSecrets } from './kinds/secret-finder.ts'
@@ -22,6 +23,29 @@ export function words({ words: list, ...terms }: GuardTerms & FindingTerms & { w
     find: ({ text, isPiece = false }) => finder.find(text, isPiece),
     countUnfinished: finder.countUnfinished,
     screen: finder,
+  })
+}
+
+/** Patterns to search for. */
+export interface PatternRules {
+  /** Regular expressions in RE2 syntax, which has no look-around and no back-references. */
+  readonly patterns: readonly string[]
+  /** `i`: any case; `m`: `^` and `$` match at line breaks; `s`: `.` matches line breaks. Default: none. */
+  readonly flags?: 'i' | 'm' | 's' | 'im' | 'is' | 'ms' | 'ims'
+}
+
+/**
+ * Finds regular expressions in RE2 syntax, in linear time. In streams, the last `maxMatch` characters are held back (default: 256). Rejects with a
+ * TypeError for a pattern that RE2 doesn't support, and if the package `re2js` isn't installed.
+ */
+export async function patterns(options: GuardTerms & FindingTerms & PatternRules): Promise<Guard> {
+  checkOptions('patterns', options)
+  const { patterns: list, flags = '', ...terms } = options
+  const { maxMatch = 256 } = terms
+  const find = await createPatternFinder({ patterns: list, flags, maxMatch })
+  return createFindingGuard(terms, {
+    find: (part) => findHidden(part.text, (view) => find(view, part)),
+    countUnfinished: (text) => Math.min(text.length, maxMatch),
   })
 }
 

@@ -39,6 +39,11 @@ const action = { action: optional(choice(['refuse', 'mask', 'replace', 'remove']
 /** The kinds of built-in guards, each with its options. Options of the same name have the same shape. */
 export const guardKinds = {
   words: { words: required(words(1_000)), ...action },
+  patterns: {
+    patterns: required(list(text({ isNonEmpty: true, max: 1_000 }), { items: 'texts', max: 100, isNonEmpty: true })),
+    flags: optional(choice(['i', 'm', 's', 'im', 'is', 'ms', 'ims'])),
+    ...action,
+  },
   pii: { types: optional(choices(['email', 'card', 'iban', 'ssn', 'phone', 'ip'])), ...action },
   secrets: action,
   invisible: action,

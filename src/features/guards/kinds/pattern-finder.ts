@@ -1,0 +1,72 @@
+import type { GuardPart } from '../guard.ts'
+import type { Match } from './word-finder.ts'
+
+/** The parts of `re2js` that guards use. */
+interface PatternLibrary {
+  RE2JS: {
+    compile(pattern: string, flags: number): { matcher(text: string): PatternMatcher }
+    CASE_INSENSITIVE: number
+    DOTALL: number
+    MULTILINE: number
+  }
+}
+
+interface PatternMatcher {
+  find(): boolean
+  start(): number
+  end(): number
+}
+
+interface PatternSearch {
+  /** In RE2 syntax. */
+  patterns: readonly string[]
+  /** `i`, `m`, and `s`, as in JavaScript. */
+  flags: string
+  /** The longest match, in characters. */
+  maxMatch: number
+}
+
+/**
+ * Creates the function that finds the patterns' matches in linear time. Rejects with a TypeError that names a pattern that RE2 doesn't support, or
+ * with an Error if the package `re2js` isn't installed.
+ */
+export async function createPatternFinder(
+  { patterns, flags, maxMatch }: PatternSearch,
+  load: () => Promise<PatternLibrary> = () => import('re2js' as string), // the type hides the package from the compiler: apps may lack it
+) {
+  const { RE2JS } = await load().catch((cause) => {
+    throw new Error('patterns() needs the package "re2js". Install it: npm install re2js', { cause })
+  })
+  const options =
+    (flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0) |
+    (flags.includes('m') ? RE2JS.MULTILINE : 0) |
+    (flags.includes('s') ? RE2JS.DOTALL : 0)
+  const compiled = patterns.map((pattern, at) => {
+    try {
+      return RE2JS.compile(pattern, options)
+    } catch (error) {
+      throw new TypeError(`patterns().patterns[${at}] is not a pattern in RE2 syntax: ${readReason(error)}`)
+    }
+  })
+
+  /** Finds matches in a text. In a piece, those that touch the end are left out while they may become longer. */
+  function find(text: string, { isPiece = false, before = '' }: Pick<GuardPart, 'isPiece' | 'before'>): Match[] {
+    const context = before.slice(-maxMatch)
+    const whole = context + text
+    const matches: Match[] = []
+    for (const pattern of compiled) {
+      const matcher = pattern.matcher(whole)
+      while (matcher.find()) {
+        const start = Math.max(0, matcher.start() - context.length)
+        const end = matcher.end() - context.length
+        const mayContinue = isPiece && end === text.length && end - start < maxMatch
+        if (end > start && !mayContinue) matches.push({ start, end, type: 'PATTERN' })
+      }
+    }
+    return matches
+  }
+  return find
+}
+
+const readReason = (error: unknown) =>
+  error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : ''

@@ -1,0 +1,63 @@
+import { patterns } from '../../src/features/guards/guards.ts'
+import { createPatternFinder } from '../../src/features/guards/kinds/pattern-finder.ts'
+import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/answers.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openWorld } from './world.ts'
+
+const test = suite('guards for patterns')
+
+const ticket = { name: 'p', patterns: ['TICKET-\\d{4}', '^secret:.*$'], flags: 'im' } as const
+
+test('patterns: matches are refused, also behind invisible characters', async () => {
+  const { say } = await openWorld([await patterns(ticket)])
+  for (const text of ['See ticket-1234', 'a\nSecret: b\nc', 'See TIC\u200bKET-1234', 'See TICKET-１２３４'])
+    assert.is((await say('openai-chat', text)).status, 400, text)
+  for (const text of ['ticket-12', 'a secret: b']) assert.is((await say('openai-chat', text)).status, 200, text)
+})
+
+test('patterns: matches are masked, and restored in the response', async () => {
+  const guard = await patterns({ ...ticket, action: 'mask' })
+  const probe = await openWorld([guard])
+  await probe.say('openai-chat', 'See TICKET-1234')
+  const sent: string = JSON.parse(probe.upstream.calls[0]?.body ?? '').messages[0].content
+  assert.match(sent, /^See PATTERN-1-\w{4}$/)
+  const { say } = await openWorld([guard], { answer: chatAnswer(sent) })
+  assert.match(await (await say('openai-chat', 'See TICKET-1234')).text(), 'See TICKET-1234')
+})
+
+test('patterns: a match is found wherever a stream splits it', async () => {
+  const guard = await patterns({ ...ticket, on: ['answer'], action: 'replace' })
+  const said = 'Open TICKET-1234 and TICKET-5678.'
+  for (let at = 1; at < said.length; at += 2) {
+    const pieces = [said.slice(0, at), said.slice(at)].map((content) => chatChunk({ content }))
+    const { say } = await openWorld([guard], { events: [...pieces, ...chatEvents().slice(-3)] })
+    const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
+    const content = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')
+    assert.match(content, 'Open [PATTERN] and [PATTERN].', `${at}`)
+  }
+})
+
+test('check 26: a pattern with nested repetition takes linear time', async () => {
+  const { say } = await openWorld([await patterns({ name: 'p', patterns: ['(a+)+$'], timeoutMs: 60_000 })])
+  assert.is((await say('openai-chat', `${'a'.repeat(100_000)}b`)).status, 200)
+})
+
+test('check 26: a pattern that RE2 does not support is rejected with the reason', async () => {
+  for (const [pattern, reason] of [
+    ['(?<=a)b', 'patterns().patterns[0] is not a pattern in RE2 syntax: invalid named capture: `(?<=a)b`'],
+    ['(?=a)', 'invalid or unsupported Perl syntax'],
+    ['(a)\\1', 'invalid escape sequence'],
+    ['[', 'missing closing ]'],
+  ] as const) {
+    const error = await patterns({ name: 'p', patterns: [pattern] }).catch((thrown: unknown) => thrown)
+    assert.instance(error, TypeError)
+    assert.match(String(error), reason)
+  }
+})
+
+test('patterns: without the package, the error says how to install it', async () => {
+  const load = () => Promise.reject(new Error('Cannot find package'))
+  const finder = createPatternFinder({ patterns: ['a'], flags: '', maxMatch: 9 }, load)
+  const error = await finder.catch((thrown: unknown) => thrown)
+  assert.match(String(error), 'npm install re2js')
+})
