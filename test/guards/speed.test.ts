@@ -32,7 +32,7 @@ async function measureGuard(text: string, body: JsonObject): Promise<number> {
   } as unknown as CallRequest // the fields that guards read
   const reply: Reply = { status: 200, headers: {} }
   const unused = () => Promise.reject(new Error('not called'))
-  const deps = { guards, clock: fakeClock(), basePath: '', serve: unused, onError: () => {} }
+  const deps = { guards, clock: fakeClock(), basePath: '', serve: unused, onError: () => {}, upstream: () => unused }
   const before = busyMs()
   for (let time = 0; time < REPEATS; time++) await guardCall(call, async () => reply, deps)
   return (busyMs() - before) / REPEATS

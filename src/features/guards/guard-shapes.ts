@@ -1,6 +1,6 @@
 import { findFieldProblem } from '../../lib/shape-problem.ts'
 import { type GuardKind, guardKinds, guardTerms } from '../../types/records/guard-fields.ts'
-import type { Shape } from '../../types/records/shapes.ts'
+import { flag, map, type Shape, text } from '../../types/records/shapes.ts'
 import type { Guard } from './guard.ts'
 
 type OptionFields = Readonly<Record<string, { readonly shape: Shape; readonly isOptional: boolean }>>
@@ -12,11 +12,21 @@ const common: OptionFields = {
   ...guardTerms,
 }
 
+/** Kinds that only code defines, since their options aren't meant to be stored. */
+const codeKinds: Readonly<Record<'http', OptionFields>> = {
+  http: {
+    url: { shape: text({ isNonEmpty: true, max: 2_000 }), isOptional: false },
+    headers: { shape: map({ name: text({ isNonEmpty: true }), of: text(), max: 50 }), isOptional: true },
+    changes: { shape: flag, isOptional: true },
+    allowPrivate: { shape: flag, isOptional: true },
+  },
+}
+
 /** The options of all built-in guards. */
 export type GuardTerms = Omit<Guard, 'check' | 'changes'>
 
 /** Throws a TypeError for the options of a built-in guard. */
-export function checkOptions(kind: GuardKind, options: object): void {
-  const found = findFieldProblem({ ...common, ...guardKinds[kind] }, { ...options })
+export function checkOptions(kind: GuardKind | keyof typeof codeKinds, options: object): void {
+  const found = findFieldProblem({ ...common, ...{ ...guardKinds, ...codeKinds }[kind] }, { ...options })
   if (found) throw new TypeError(`${kind}()${found.path} ${found.problem}.`)
 }

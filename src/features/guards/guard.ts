@@ -96,6 +96,8 @@ export interface GuardContext {
    * key, counts against no limit, and is not guarded. Rejects unless the status is 200.
    */
   callModel(path: string, body: JsonObject): Promise<JsonObject>
+  /** The gateway's own `fetch`. Pass it the `signal`. */
+  fetch(url: string, init?: RequestInit): Promise<Response>
 }
 
 export type GuardedRequest = Pick<

@@ -1,5 +1,5 @@
 import { gatewayError } from '../../errors.ts'
-import { type Exchange, isByteStream, type Reply } from '../../lib/exchange.ts'
+import { type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../../lib/exchange.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
 import { estimateTokens } from '../../protocols/formats/estimate-tokens.ts'
@@ -26,6 +26,8 @@ export interface GuardServices {
   basePath: string
   serve(exchange: Exchange): Promise<Reply | undefined>
   onError(error: unknown): void
+  /** Returns the function that calls other servers. */
+  upstream(exchange: Exchange): UpstreamFetch
 }
 
 type Next = (change?: CallChange) => Promise<Reply>
@@ -34,11 +36,12 @@ type Next = (change?: CallChange) => Promise<Reply>
 export async function guardCall(
   call: CallRequest,
   next: Next,
-  { guards, clock, basePath, serve, onError }: GuardServices & { guards: readonly Guard[] },
+  { guards, clock, basePath, serve, onError, upstream }: GuardServices & { guards: readonly Guard[] },
 ): Promise<Reply> {
   const { endpoint, text, body } = call.request.call
   const callModel = createModelCaller({ basePath, serve, outer: call.exchange })
-  const run = new GuardRun(guards, { request: call, clock, signal: call.signal, onError, callModel })
+  const fetch = upstream(call.exchange)
+  const run = new GuardRun(guards, { request: call, clock, signal: call.signal, onError, callModel, fetch })
   const parts = needsParts(run.on('request'), text, body) ? readParts(text, body, 'request') : []
   const texts = checkWhole(run, parts, call) ?? (await checkRequest(run, parts))
   if ('answered' in texts || 'refused' in texts) {

@@ -2,6 +2,7 @@ import type { Guard } from './guard.ts'
 import { checkOptions, type GuardTerms } from './guard-shapes.ts'
 import { findHidden } from './kinds/find-hidden.ts'
 import { createFindingGuard, type FindingTerms } from './kinds/finding-guard.ts'
+import { createHttpGuard, type HttpRules } from './kinds/http-guard.ts'
 import { countUnfinishedInvisible, findInvisible } from './kinds/invisible-finder.ts'
 import { createJudgeGuard, createModerationGuard, type JudgeRules, type ModerationRules } from './kinds/model-guards.ts'
 import { createPatternFinder } from './kinds/pattern-finder.ts'
@@ -10,7 +11,7 @@ import { createSizeGuard, createToolGuard, type SizeRules, type ToolRules } from
 import { countUnfinishedSecret, findSecrets } from './kinds/secret-finder.ts'
 import { createWordFinder } from './kinds/word-finder.ts'
 
-export type { FindingTerms, Guard, GuardTerms, JudgeRules, ModerationRules, PiiType, SizeRules, ToolRules }
+export type { FindingTerms, Guard, GuardTerms, HttpRules, JudgeRules, ModerationRules, PiiType, SizeRules, ToolRules }
 
 /**
  * Finds words and phrases in any case. A `*` at an end matches the rest of a word. Look-alike letters, styled letters, and invisible characters don't
@@ -110,4 +111,13 @@ export function moderation(options: GuardTerms & ModerationRules): Guard {
 export function judge(options: GuardTerms & JudgeRules): Guard {
   checkOptions('judge', options)
   return createJudgeGuard(options)
+}
+
+/**
+ * Calls your own service, which gets the texts as JSON and returns a verdict. Redirects, statuses other than 200, and verdicts that can't be read are
+ * failures.
+ */
+export function http(options: GuardTerms & HttpRules): Guard {
+  checkOptions('http', options)
+  return createHttpGuard(options)
 }

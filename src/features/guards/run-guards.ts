@@ -2,7 +2,7 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { runWithDeadline } from '../../lib/deadline.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Clock } from '../../types.ts'
-import type { Guard, GuardChange, GuardedRequest, GuardPart, GuardTexts, GuardVerdict } from './guard.ts'
+import type { Guard, GuardChange, GuardContext, GuardedRequest, GuardPart, GuardTexts, GuardVerdict } from './guard.ts'
 
 /** The joint decision of the guards. */
 export type GuardDecision =
@@ -34,6 +34,7 @@ interface RunDependencies {
   /** Aborts when the client disconnects. */
   signal: AbortSignal
   onError(error: unknown): void
+  fetch: GuardContext['fetch']
   /** Calls a model endpoint of this gateway. */
   callModel(path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject>
 }
@@ -137,12 +138,15 @@ export class GuardRun {
   }
 
   async #ask(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
-    const { request, clock, callModel } = this.#deps
+    const { request, clock, callModel, fetch } = this.#deps
     const { timeoutMs: ms = DEFAULT_TIMEOUT_MS } = guard
     const memory = this.#memory
     return runWithDeadline(
       async (own) =>
-        guard.check(texts, { signal: own, memory, request, callModel: (path, body) => callModel(path, body, own) }),
+        guard.check(texts, {
+          ...{ signal: own, memory, request, fetch },
+          callModel: (path, body) => callModel(path, body, own),
+        }),
       {
         ...{ clock, ms, signal },
         late: () => new Error(`It took more than ${ms} ms.`),

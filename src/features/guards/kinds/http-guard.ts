@@ -1,0 +1,108 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import { isPrivateHost } from '../../../lib/urls.ts'
+import type { Guard, GuardChange, GuardPart, GuardVerdict } from '../guard.ts'
+
+/** The service that an `http` guard calls. */
+export interface HttpRules {
+  /** The service's URL. */
+  readonly url: string
+  /** Headers of the calls, such as `authorization`. They never appear in errors or records. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Set if the service may change texts. */
+  readonly changes?: true
+  /** Set if the service may be on this machine or in a private network. */
+  readonly allowPrivate?: boolean
+}
+
+/** Creates a guard that calls a service. Throws a TypeError for a URL or headers that can't work. */
+export function createHttpGuard({
+  url,
+  headers = {},
+  allowPrivate = false,
+  ...terms
+}: Pick<Guard, 'name'> & Partial<Guard> & HttpRules): Guard {
+  const problem = findUrlProblem(url, allowPrivate)
+  if (problem) throw new TypeError(`http().url ${problem}.`)
+  checkHeaders(headers)
+  return {
+    ...terms,
+    async check({ parts, stage, final }, { fetch, signal, request }) {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({
+          ...{ stage, final },
+          parts: parts.map(({ id, role, kind, text, isPiece, before, isOlder }) => ({
+            ...{ id, role, kind, text, isPiece, before, isOlder },
+          })),
+          request: describe(request),
+          input_type: stage === 'request' ? 'request' : 'response',
+          texts: parts.map(({ text }) => text),
+          litellm_call_id: request.id,
+        }),
+        redirect: 'manual',
+        signal,
+      })
+      if (response.status !== 200) {
+        await response.body?.cancel()
+        throw new Error(`The service returned status ${response.status}.`)
+      }
+      const verdict = tryParseJson(await response.text())
+      if (!isObject(verdict)) throw new TypeError('The service returned no JSON object.')
+      return 'action' in verdict ? readAction(verdict, parts) : readVerdict(verdict)
+    },
+  }
+}
+
+function findUrlProblem(url: string, allowPrivate: boolean): string | undefined {
+  if (!URL.canParse(url)) return 'must be a URL'
+  const { protocol, username, password, hostname } = new URL(url)
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must begin with "https://" or "http://"'
+  if (username !== '' || password !== '') return 'must not contain credentials; use "headers"'
+  if (!allowPrivate && isPrivateHost(hostname)) return 'is a private address; set "allowPrivate: true" to call it'
+  return undefined
+}
+
+/** The platform's error would quote the value. */
+function checkHeaders(headers: Readonly<Record<string, string>>) {
+  for (const [name, value] of Object.entries(headers))
+    try {
+      new Headers([[name, value]])
+    } catch {
+      throw new TypeError(
+        `http().headers has a name or a value that isn't valid: ${JSON.stringify(name.slice(0, 100))}.`,
+      )
+    }
+}
+
+/** Names and IDs, without credentials. */
+const describe = ({
+  id,
+  path,
+  model,
+  format,
+  kind,
+  stream,
+  key,
+  account,
+}: Parameters<Guard['check']>[1]['request']) => ({
+  ...{ id, path, model, format, kind, stream },
+  ...(key && { key: { id: key.id, name: key.name } }),
+  ...(account && { account: { id: account.id } }),
+})
+
+/** Reads our own form of a verdict. `toDecision` checks the rest of it. */
+function readVerdict(verdict: JsonObject): GuardVerdict {
+  if (typeof verdict.verdict !== 'string') throw new TypeError('The service returned no verdict.')
+  return verdict as unknown as GuardVerdict // checked like the verdicts of all guards
+}
+
+/** Reads a response in the form of LiteLLM's generic guardrail API. */
+function readAction({ action, texts }: JsonObject, parts: readonly GuardPart[]): GuardVerdict {
+  if (action === 'NONE') return { verdict: 'pass' }
+  if (action === 'BLOCKED') return { verdict: 'refuse' } // "blocked_reason" may quote the content
+  if (action !== 'GUARDRAIL_INTERVENED') throw new TypeError('The service returned an unknown action.')
+  if (!Array.isArray(texts) || texts.length !== parts.length)
+    throw new TypeError('The service returned a different number of texts.')
+  return { verdict: 'change', changes: parts.map(({ id }, at): GuardChange => ({ id, text: texts[at] })) }
+}
