@@ -3,6 +3,7 @@ import { runWithDeadline } from '../../lib/deadline.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Clock } from '../../types.ts'
 import type { Guard, GuardChange, GuardContext, GuardedRequest, GuardPart, GuardTexts, GuardVerdict } from './guard.ts'
+import { getVerdictMemory } from './verdict-memory.ts'
 
 /** The joint decision of the guards. */
 export type GuardDecision =
@@ -101,7 +102,7 @@ export class GuardRun {
     if (given.length === 0) return NOTHING
     const { name, onError = 'refuse', mode } = guard
     try {
-      const verdict = await this.#ask(guard, { ...texts, parts: given }, signal)
+      const verdict = await this.#recallOrAsk(guard, { ...texts, parts: given }, signal)
       return this.#decide(guard, verdict, given, texts.stage)
     } catch (thrown) {
       if (signal.aborted) throw signal.reason ?? thrown
@@ -111,6 +112,17 @@ export class GuardRun {
       if (isOpen) return NOTHING
       throw createGuardError(name, thrown)
     }
+  }
+
+  /** Asks about the texts whose verdicts aren't known. */
+  async #recallOrAsk(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
+    const memory = getVerdictMemory(guard, this.#deps.clock)
+    if (!memory) return this.#ask(guard, texts, signal)
+    const { refusal, unknown } = await memory.recall(texts.parts)
+    if (refusal || unknown.length === 0) return refusal
+    const verdict = await this.#ask(guard, { ...texts, parts: unknown }, signal)
+    await memory.note(unknown, verdict)
+    return verdict
   }
 
   /** Turns a verdict on a whole request into a decision. */

@@ -18,9 +18,10 @@ const WRITTEN: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 't
 const createModelGuard = (
   terms: Pick<Guard, 'name'> & Partial<Guard>,
   ask: (written: readonly GuardPart[], callModel: GuardContext['callModel']) => ReturnType<Guard['check']>,
-): Guard => ({
+): Guard & { readonly remembers: true } => ({
   timeoutMs: MODEL_TIMEOUT_MS,
   ...terms,
+  remembers: true,
   check({ parts }, { callModel }) {
     const written = parts.filter(({ kind }) => WRITTEN.has(kind))
     return written.length === 0 ? undefined : ask(written, callModel)

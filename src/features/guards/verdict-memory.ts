@@ -1,0 +1,73 @@
+import { encodeUtf8, toBase64 } from '../../lib/bytes.ts'
+import { evictOldest } from '../../lib/maps.ts'
+import type { Clock } from '../../types.ts'
+import type { Guard, GuardPart, GuardVerdict } from './guard.ts'
+
+const MAX_VERDICTS = 10_000
+const LIFETIME_MS = 3_600_000
+
+/** What a guard said about a text: the category of a refusal, or that it passed. */
+type KnownVerdict = { readonly isRefused: false } | { readonly isRefused: true; readonly category: string | undefined }
+
+/** Remembers verdicts on texts for an hour, so that a model doesn't read the whole conversation each turn. Keeps no text, only keyed hashes. */
+class VerdictMemory {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #verdicts = new Map<string, { verdict: KnownVerdict; until: number }>()
+  #key: Promise<CryptoKey> | undefined
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
+
+  /** Returns the known refusal of older parts, if any, and the parts that aren't known to pass. */
+  async recall(parts: readonly GuardPart[]): Promise<{ refusal?: GuardVerdict; unknown: readonly GuardPart[] }> {
+    const known = await Promise.all(parts.map((part) => (part.isOlder ? this.#find(part) : undefined)))
+    const refused = parts.filter((_, at) => known[at]?.isRefused)
+    const [first] = known.filter((verdict) => verdict?.isRefused)
+    if (!first?.isRefused) return { unknown: parts.filter((_, at) => !known[at]) }
+    const { category } = first
+    const ids = refused.map(({ id }) => id)
+    return { refusal: { verdict: 'refuse', ids, ...(category !== undefined && { category }) }, unknown: [] }
+  }
+
+  /** Remembers a verdict on complete parts. A refusal that names no parts says nothing about any of them. */
+  async note(parts: readonly GuardPart[], verdict: GuardVerdict = { verdict: 'pass' }): Promise<void> {
+    if (verdict.verdict !== 'pass' && !(verdict.verdict === 'refuse' && verdict.ids)) return
+    const until = this.#clock.now() + LIFETIME_MS
+    const [ids, category] = verdict.verdict === 'refuse' ? [verdict.ids, verdict.category] : []
+    for (const part of parts) {
+      if (part.isPiece !== undefined || (ids && !ids.includes(part.id))) continue
+      evictOldest(this.#verdicts, MAX_VERDICTS)
+      this.#verdicts.set(await this.#hash(part), {
+        verdict: ids ? { isRefused: true, category } : { isRefused: false },
+        until,
+      })
+    }
+  }
+
+  async #find(part: GuardPart): Promise<KnownVerdict | undefined> {
+    const hash = await this.#hash(part)
+    const entry = this.#verdicts.get(hash)
+    if (!entry) return undefined
+    this.#verdicts.delete(hash)
+    if (entry.until <= this.#clock.now()) return undefined
+    this.#verdicts.set(hash, entry) // now the latest
+    return entry.verdict
+  }
+
+  async #hash({ role, text }: GuardPart): Promise<string> {
+    this.#key ??= crypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+    const signature = await crypto.subtle.sign('HMAC', await this.#key, encodeUtf8(`${role} ${text}`))
+    return toBase64(new Uint8Array(signature))
+  }
+}
+
+const memories = new WeakMap<Guard, VerdictMemory>()
+
+/** Returns the memory of a guard whose verdicts depend on nothing but the text. A guard that is edited is another one, and starts afresh. */
+export function getVerdictMemory(guard: Guard, clock: Pick<Clock, 'now'>): VerdictMemory | undefined {
+  if (!('remembers' in guard)) return undefined
+  const memory = memories.get(guard) ?? new VerdictMemory(clock)
+  memories.set(guard, memory)
+  return memory
+}
