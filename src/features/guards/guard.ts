@@ -37,6 +37,12 @@ export interface Guard {
    * cause either way.
    */
   readonly onError?: 'refuse' | 'pass'
+  /**
+   * `during`: the provider is called without waiting for the check of the request, and its response is held until the verdict. So the content leaves,
+   * and costs, even if it is refused. Verdicts on older texts are remembered for an hour. Ignored for guards with `changes`, and for requests with
+   * tools that a provider runs. Default: `before`.
+   */
+  readonly stage?: 'before' | 'during'
   /** Default: 2,000 ms. */
   readonly timeoutMs?: number
   /** `watch` reports verdicts to `onError` and the `x-signalbox-guards` header, and enforces none. Default: `enforce`. */

@@ -16,6 +16,7 @@ import { writeReply } from './guard-reply.ts'
 import { checkAnswer, writeParts } from './guarded-answer.ts'
 import { GuardedStream } from './guarded-stream.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
+import { hasHostedTools } from './kinds/request-guards.ts'
 import { joinLists, type ReadPart, readParts, screenParts } from './read-parts.ts'
 import { refusalFormats, type StreamEnding } from './refusals/refusal-formats.ts'
 import { GuardRun } from './run-guards.ts'
@@ -43,15 +44,20 @@ export async function guardCall(
   const fetch = upstream(call.exchange)
   const run = new GuardRun(guards, { request: call, clock, signal: call.signal, onError, callModel, fetch })
   const parts = needsParts(run.on('request'), text, body) ? readParts(text, body, 'request') : []
-  const texts = checkWhole(run, parts, call) ?? (await checkRequest(run, parts))
+  const during = hasHostedTools(body) ? [] : await run.listDuring(parts)
+  const before = run.on('request').filter((guard) => !during.includes(guard))
+  const texts = checkWhole(run, parts, call) ?? (await checkRequest(run, parts, { guards: before }))
   if ('answered' in texts || 'refused' in texts) {
     call.servedBy = 'guard'
     return writeReply(call, texts)
   }
-  const reply = await next(texts.changed.size > 0 ? { text: writeParts(text, parts, texts.changed) } : undefined)
-  const isSuccess = reply.status >= 200 && reply.status < 300
+  const replying = next(texts.changed.size > 0 ? { text: writeParts(text, parts, texts.changed) } : undefined)
+  const refused = await checkDuring(call, replying, { run, parts: changeParts(parts, texts.changed), guards: during })
+  if (refused) return refused
+  const reply = await replying
   const isMedia = MEDIA.test(reply.headers['content-type'] ?? '')
-  if (run.on('answer').length === 0 || !isSuccess || isMedia || reply.body === undefined) return withNotes(reply, run)
+  if (run.on('answer').length === 0 || !isSuccess(reply) || isMedia || reply.body === undefined)
+    return withNotes(reply, run)
   const { kind } = endpoint.operation
   const { changed } = texts
   let sent: ReadonlySet<string> | undefined
@@ -81,6 +87,8 @@ function needsParts(guards: readonly Guard[], text: string, body: JsonObject): b
   return known.length < screens.length || screenParts(text, body, known)
 }
 
+const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
+
 /** Media types of responses that have no text. */
 const MEDIA = /^(?:audio\/|video\/|image\/(?!svg)|application\/octet-stream)/i
 
@@ -91,25 +99,27 @@ type CheckedRequest =
   | { readonly answered: Guard; readonly text: string }
 
 /** Checks a request. Removes the texts of refused older turns, so that the conversation can continue. */
-async function checkRequest(run: GuardRun, parts: readonly ReadPart[]): Promise<CheckedRequest> {
+async function checkRequest(
+  run: GuardRun,
+  parts: readonly ReadPart[],
+  { guards, isSent = false }: { guards: readonly Guard[]; isSent?: boolean },
+): Promise<CheckedRequest> {
   const removed = new Map<string, string>()
   for (;;) {
     const left = removed.size > 0 ? parts.map((part) => (removed.has(part.id) ? { ...part, text: '' } : part)) : parts
-    const decision = await run.check({ parts: left, stage: 'request', final: true })
+    const decision = await run.check({ parts: left, stage: 'request', final: true }, guards)
     if (decision.kind === 'answered') return { answered: decision.guard, text: decision.text }
     if (decision.kind === 'refused') {
       const { guard, category, ids } = decision
-      const found = await findOlderFault(run, left, { guard, ids })
+      const found = isSent ? undefined : await findOlderFault(run, left, { guard, ids })
       if (!found) return { refused: guard, category }
       for (const part of found) removed.set(part.id, part.write(REMOVED) === undefined ? '{}' : REMOVED)
       continue
     }
     const changed = new Map([...decision.texts, ...removed])
-    const lists = joinLists(
-      changed.size > 0 ? left.map((part) => ({ ...part, text: changed.get(part.id) ?? part.text })) : left,
-    )
+    const lists = joinLists(changeParts(left, changed))
     if (lists.length === 0) return { changed }
-    const joined = await run.check({ parts: lists.map(({ part }) => part), stage: 'request', final: true })
+    const joined = await run.check({ parts: lists.map(({ part }) => part), stage: 'request', final: true }, guards)
     if (joined.kind === 'answered') return { answered: joined.guard, text: joined.text }
     if (joined.kind === 'passed') {
       for (const { part, of } of lists) {
@@ -119,14 +129,43 @@ async function checkRequest(run: GuardRun, parts: readonly ReadPart[]): Promise<
       return { changed }
     }
     const { guard, category, ids } = joined
-    const found = await findOlderFault(
-      run,
-      lists.map(({ part }) => part),
-      { guard, ids },
-    )
+    const joinedParts = lists.map(({ part }) => part)
+    const found = isSent ? undefined : await findOlderFault(run, joinedParts, { guard, ids })
     if (!found) return { refused: guard, category }
     const faulty = new Set(found.map(({ id }) => id))
     for (const { part, of } of lists) if (faulty.has(part.id)) for (const { id } of of) removed.set(id, REMOVED)
+  }
+}
+
+const changeParts = (parts: readonly ReadPart[], changed: ReadonlyMap<string, string>): readonly ReadPart[] =>
+  changed.size > 0 ? parts.map((part) => ({ ...part, text: changed.get(part.id) ?? part.text })) : parts
+
+/**
+ * Checks a request while its provider is called. Resolves when the verdict is known, to the reply to a rejected request. Cancels the call if the
+ * request is rejected, or if a guard fails.
+ */
+async function checkDuring(
+  call: CallRequest,
+  replying: Promise<Reply>,
+  { run, parts, guards }: { run: GuardRun; parts: readonly ReadPart[]; guards: readonly Guard[] },
+): Promise<Reply | undefined> {
+  if (guards.length === 0) return undefined
+  const checking = checkRequest(run, parts, { guards, isSent: true })
+  const withoutReply = () => undefined // without a response, the verdict doesn't matter
+  const replied = replying.then((reply) => (isSuccess(reply) ? checking : undefined), withoutReply)
+  const dropReply = ({ body }: Reply) => isByteStream(body) && body.cancel()
+  try {
+    const checked = await Promise.race([checking, replied])
+    if (!checked || 'changed' in checked) return undefined
+    const reply = await writeReply(call, checked)
+    replying.then(dropReply, () => {})
+    call.servedBy = 'guard'
+    return reply
+  } catch (thrown) {
+    replying.then(dropReply, () => {})
+    checking.catch(() => {})
+    call.log.client.cancel(thrown)
+    throw thrown
   }
 }
 

@@ -125,6 +125,15 @@ export class GuardRun {
     return verdict
   }
 
+  /** Returns the guards whose check can run during the call. One that has refused an older text must remove it before. */
+  async listDuring(parts: readonly GuardPart[]): Promise<readonly Guard[]> {
+    const candidates = this.on('request').filter(({ stage, changes }) => stage === 'during' && !changes)
+    const refusals = await Promise.all(
+      candidates.map(async (guard) => (await getVerdictMemory(guard, this.#deps.clock)?.recall(parts))?.refusal),
+    )
+    return candidates.filter((_, at) => !refusals[at])
+  }
+
   /** Turns a verdict on a whole request into a decision. */
   note(guard: Guard, verdict: GuardVerdict | undefined): GuardDecision {
     return this.#decide(guard, verdict, [], 'request')

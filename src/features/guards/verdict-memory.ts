@@ -64,9 +64,9 @@ class VerdictMemory {
 
 const memories = new WeakMap<Guard, VerdictMemory>()
 
-/** Returns the memory of a guard whose verdicts depend on nothing but the text. A guard that is edited is another one, and starts afresh. */
+/** Returns the memory of a guard whose verdicts depend only on the text. An edited guard is another one, and starts afresh. */
 export function getVerdictMemory(guard: Guard, clock: Pick<Clock, 'now'>): VerdictMemory | undefined {
-  if (!('remembers' in guard)) return undefined
+  if (!('remembers' in guard) && guard.stage !== 'during') return undefined
   const memory = memories.get(guard) ?? new VerdictMemory(clock)
   memories.set(guard, memory)
   return memory

@@ -26,6 +26,7 @@ export const guardTerms = {
   message: optional(text({ isNonEmpty: true, max: 1_000 })),
   older: optional(choice(['remove', 'refuse'])),
   onError: optional(choice(['refuse', 'pass'])),
+  stage: optional(choice(['before', 'during'])),
   timeoutMs: optional(count),
   mode: optional(choice(['enforce', 'watch'])),
   media: optional(choice(['pass', 'refuse'])),

@@ -81,6 +81,9 @@ function createNameTest(names: readonly string[]): (name: string) => boolean {
   return (name) => whole.has(name) || starts.some((start) => name.startsWith(start))
 }
 
+/** Returns whether a request has tools that a provider runs. */
+export const hasHostedTools = (body: JsonObject): boolean => listTools(body).some(({ isHosted }) => isHosted)
+
 interface ListedTool {
   name: string
   isHosted: boolean
