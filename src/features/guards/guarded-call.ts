@@ -51,7 +51,8 @@ export async function guardCall(
     call.servedBy = 'guard'
     return writeReply(call, texts)
   }
-  const replying = next(texts.changed.size > 0 ? { text: writeParts(text, parts, texts.changed) } : undefined)
+  const changedText = rewrite(run, call, texts.changed.size > 0 ? writeParts(text, parts, texts.changed) : text)
+  const replying = next(changedText === text ? undefined : { text: changedText })
   const refused = await checkDuring(call, replying, { run, parts: changeParts(parts, texts.changed), guards: during })
   if (refused) return refused
   const reply = await replying
@@ -86,6 +87,20 @@ function needsParts(guards: readonly Guard[], text: string, body: JsonObject): b
   const known = screens.filter((screen) => screen !== undefined)
   return known.length < screens.length || screenParts(text, body, known)
 }
+
+/** Applies the changes of guards to a chat request as a whole. */
+const rewrite = (run: GuardRun, { format, request }: CallRequest, json: string): string =>
+  CHAT.has(request.call.endpoint.operation.name)
+    ? run
+        .on('request')
+        .reduce(
+          (text, guard: Guard | BuiltInGuard) => ('rewrite' in guard && guard.rewrite?.(text, format)) || text,
+          json,
+        )
+    : json
+
+/** Operations on the messages of a chat. */
+const CHAT: ReadonlySet<string> = new Set(['generate'])
 
 const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
 

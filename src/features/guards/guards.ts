@@ -1,5 +1,6 @@
 import type { Guard } from './guard.ts'
 import { checkOptions, type GuardTerms } from './guard-shapes.ts'
+import { type ChangeRules, createChangeGuard } from './kinds/change-guard.ts'
 import { findHidden } from './kinds/find-hidden.ts'
 import { createFindingGuard, type FindingTerms } from './kinds/finding-guard.ts'
 import { createHttpGuard, type HttpRules } from './kinds/http-guard.ts'
@@ -11,7 +12,18 @@ import { createSizeGuard, createToolGuard, type SizeRules, type ToolRules } from
 import { countUnfinishedSecret, findSecrets } from './kinds/secret-finder.ts'
 import { createWordFinder } from './kinds/word-finder.ts'
 
-export type { FindingTerms, Guard, GuardTerms, HttpRules, JudgeRules, ModerationRules, PiiType, SizeRules, ToolRules }
+export type {
+  ChangeRules,
+  FindingTerms,
+  Guard,
+  GuardTerms,
+  HttpRules,
+  JudgeRules,
+  ModerationRules,
+  PiiType,
+  SizeRules,
+  ToolRules,
+}
 
 /**
  * Finds words and phrases in any case. A `*` at an end matches the rest of a word. Look-alike letters, styled letters, and invisible characters don't
@@ -120,4 +132,10 @@ export function judge(options: GuardTerms & JudgeRules): Guard {
 export function http(options: GuardTerms & HttpRules): Guard {
   checkOptions('http', options)
   return createHttpGuard(options)
+}
+
+/** Adds system text to chat requests, and sets or limits their parameters, in each client's own format. */
+export function change(options: GuardTerms & ChangeRules): Guard {
+  checkOptions('change', options)
+  return createChangeGuard(options)
 }

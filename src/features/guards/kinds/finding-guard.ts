@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../lib/json.ts'
+import type { ClientFormat } from '../../../types.ts'
 import type { Guard, GuardChange, GuardPart, GuardVerdict } from '../guard.ts'
 import type { TextScreen } from '../read-parts.ts'
 import { countAtEnd } from './count-at-end.ts'
@@ -14,6 +15,8 @@ export interface BuiltInGuard extends Guard {
   readonly restores?: true
   /** Finds out whether the texts of a request need a check. */
   readonly screen?: TextScreen
+  /** Changes the JSON of a chat request after all checks. */
+  rewrite?(json: string, format: ClientFormat): string
   /** Checks a request as a whole, before its texts. */
   checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
 }

@@ -1,0 +1,173 @@
+import { isObject, tryParseJson } from '../../../lib/json.ts'
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  findStringEnd,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  withMember,
+} from '../../../lib/json-scan.ts'
+import type { ClientFormat } from '../../../types.ts'
+import type { Guard } from '../guard.ts'
+import type { BuiltInGuard } from './finding-guard.ts'
+
+/** Parameters that mean the same in all formats. */
+interface ChangedParameters {
+  readonly temperature?: number
+  readonly topP?: number
+  /** The longest response, in tokens. */
+  readonly maxTokens?: number
+}
+
+/** Changes to chat requests. */
+export interface ChangeRules {
+  /** System text to add before the client's. */
+  readonly prepend?: string
+  /** System text to add after the client's. */
+  readonly append?: string
+  /** Parameters to set, whatever the client sends. */
+  readonly set?: ChangedParameters
+  /** The highest values. `maxTokens` also holds for requests that don't set it. */
+  readonly max?: ChangedParameters
+}
+
+/** Creates a guard that changes chat requests in the client's own format. All other characters of a request stay the same. */
+export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ChangeRules): BuiltInGuard {
+  const { prepend, append, set = {}, max = {}, ...given } = options
+  return {
+    ...given,
+    on: ['request'],
+    isImmediate: true,
+    screen: { scan: () => 0 }, // it reads no text
+    check: () => undefined,
+    rewrite(json, format) {
+      let text = json
+      if (append !== undefined) text = addSystemText(text, { format, added: append, isLast: true })
+      if (prepend !== undefined) text = addSystemText(text, { format, added: prepend, isLast: false })
+      for (const name of NAMES) text = setParameter(text, { format, name, value: set[name], most: max[name] })
+      return text
+    },
+  }
+}
+
+const NAMES = ['temperature', 'topP', 'maxTokens'] as const
+
+/** The fields of parameters; those of Gemini are in `generationConfig`. */
+const FIELDS: Readonly<Record<ClientFormat, Readonly<Record<(typeof NAMES)[number], readonly string[]>>>> = {
+  'openai-chat': { temperature: ['temperature'], topP: ['top_p'], maxTokens: ['max_completion_tokens', 'max_tokens'] },
+  'openai-responses': { temperature: ['temperature'], topP: ['top_p'], maxTokens: ['max_output_tokens'] },
+  'anthropic-messages': { temperature: ['temperature'], topP: ['top_p'], maxTokens: ['max_tokens'] },
+  gemini: {
+    temperature: ['temperature'],
+    topP: ['topP', 'top_p'],
+    maxTokens: ['maxOutputTokens', 'max_output_tokens'],
+  },
+  'ai-sdk': { temperature: ['temperature'], topP: ['topP'], maxTokens: ['maxOutputTokens'] },
+}
+
+interface ParameterTerms {
+  format: ClientFormat
+  name: (typeof NAMES)[number]
+  value: number | undefined
+  most: number | undefined
+}
+
+function setParameter(json: string, { format, name, value, most }: ParameterTerms): string {
+  if (value === undefined && most === undefined) return json
+  const change = (holder: string) => {
+    const fields = FIELDS[format][name]
+    const given = fields.filter((field) => hasField(holder, field))
+    const [first = ''] = fields
+    if (given.length === 0 && value === undefined && name !== 'maxTokens') return holder
+    return (given.length > 0 ? given : [first]).reduce(
+      (changed, field) => withMember(changed, field, (current) => limit(current, { value, most })),
+      holder,
+    )
+  }
+  if (format !== 'gemini') return change(json)
+  const holder = hasField(json, 'generation_config') ? 'generation_config' : 'generationConfig'
+  return withMember(json, holder, (current = '{}') => change(current))
+}
+
+function limit(
+  current: string | undefined,
+  { value, most = Infinity }: { value: number | undefined; most: number | undefined },
+) {
+  const given = value ?? (current === undefined ? undefined : tryParseJson(current))
+  return JSON.stringify(typeof given === 'number' ? Math.min(given, most) : most)
+}
+
+function hasField(json: string, name: string): boolean {
+  const value = tryParseJson(json)
+  return isObject(value) && Object.hasOwn(value, name)
+}
+
+interface SystemText {
+  format: ClientFormat
+  added: string
+  isLast: boolean
+}
+
+/** Adds system text in the place that a format has for it. */
+function addSystemText(json: string, { format, added, isLast }: SystemText): string {
+  const join = (current: string | undefined) => {
+    const text = current === undefined ? undefined : tryParseJson(current)
+    if (typeof text !== 'string' || text === '') return JSON.stringify(added)
+    return JSON.stringify(isLast ? `${text}\n\n${added}` : `${added}\n\n${text}`)
+  }
+  const insert = (list: string, element: object, count = isLast ? countElements(list) : 0) =>
+    insertElement(list, JSON.stringify(element), count)
+  switch (format) {
+    case 'openai-chat':
+    case 'ai-sdk':
+      return withMember(json, format === 'ai-sdk' ? 'prompt' : 'messages', (turns = '[]') =>
+        insert(turns, { role: 'system', content: added }, isLast ? countSystemTurns(turns) : 0),
+      )
+    case 'openai-responses':
+      return withMember(json, 'instructions', join)
+    case 'anthropic-messages':
+      return withMember(json, 'system', (current) =>
+        current?.startsWith('[') ? insert(current, { type: 'text', text: added }) : join(current),
+      )
+    case 'gemini': {
+      const name = hasField(json, 'system_instruction') ? 'system_instruction' : 'systemInstruction'
+      return withMember(json, name, (current = '{"parts":[]}') =>
+        current.startsWith('{')
+          ? withMember(current, 'parts', (parts = '[]') =>
+              insert(parts.startsWith('[') ? parts : `[${parts}]`, { text: added }),
+            )
+          : join(current),
+      )
+    }
+  }
+}
+
+function countSystemTurns(json: string): number {
+  const turns = tryParseJson(json)
+  const first = Array.isArray(turns) ? turns.findIndex(({ role }) => role !== 'system' && role !== 'developer') : 0
+  return first === -1 && Array.isArray(turns) ? turns.length : Math.max(0, first)
+}
+
+function countElements(json: string): number {
+  const list = tryParseJson(json)
+  return Array.isArray(list) ? list.length : 0
+}
+
+/** Inserts an element into a JSON array after `count` others. */
+function insertElement(json: string, element: string, count: number): string {
+  if (countElements(json) === 0) return `[${element}]`
+  if (count === 0) return `[${element},${json.slice(1)}`
+  let depth = 0
+  let passed = 0
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === QUOTE) at = findStringEnd(json, at) - 1
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
+    const isEnd = depth === 0 || (depth === 1 && code === COMMA)
+    if (isEnd && ++passed === count) return `${json.slice(0, at)},${element}${json.slice(at)}`
+  }
+  return json
+}
