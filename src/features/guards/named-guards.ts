@@ -4,15 +4,15 @@ import type { StoredGuard } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
 import type { GuardKind } from '../../types/records/guard-fields.ts'
 import type { Guard } from './guard.ts'
-import { invisible, judge, moderation, pii, secrets, size, tools, words } from './guards.ts'
+import { invisible, judge, moderation, patterns, pii, secrets, size, tools, words } from './guards.ts'
 
 /** The function of each kind. */
-const creators: { readonly [Kind in GuardKind]: (options: never) => Guard } = {
-  ...{ words, pii, secrets, invisible, size, tools, moderation, judge },
+const creators: { readonly [Kind in GuardKind]: (options: never) => Guard | Promise<Guard> } = {
+  ...{ words, patterns, pii, secrets, invisible, size, tools, moderation, judge },
 }
 
-/** Creates the guard of a record. Throws a TypeError for options that its kind doesn't have, or for an unknown kind. */
-export function createGuard(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Guard {
+/** Creates the guard of a record. Rejects with a TypeError for options that its kind doesn't have, or for an unknown kind. */
+export async function createGuard(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Promise<Guard> {
   const { kind, source: _, mac: __, createdAt: ___, updatedAt: ____, ...options } = record as StoredGuard
   if (!Object.hasOwn(creators, kind)) throw new TypeError(`"kind" must be one of ${Object.keys(creators).join(', ')}.`)
   const text = JSON.stringify(Object.entries(record).sort())
@@ -46,7 +46,7 @@ export class NamedGuards {
     let named: NamedGuard
     try {
       named = (await isTrustedGuard(this.#store, record))
-        ? { guard: createGuard(record) }
+        ? { guard: await createGuard(record) }
         : { problem: new TypeError(UNSIGNED_GUARD) }
     } catch (problem) {
       named = { problem }

@@ -35,7 +35,8 @@ interface RunDependencies {
   /** Aborts when the client disconnects. */
   signal: AbortSignal
   onError(error: unknown): void
-  fetch: GuardContext['fetch']
+  /** Default: rejects each call. */
+  fetch?: GuardContext['fetch']
   /** Calls a model endpoint of this gateway. */
   callModel(path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject>
 }
@@ -159,7 +160,7 @@ export class GuardRun {
   }
 
   async #ask(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
-    const { request, clock, callModel, fetch } = this.#deps
+    const { request, clock, callModel, fetch = rejectCall } = this.#deps
     const { timeoutMs: ms = DEFAULT_TIMEOUT_MS } = guard
     const memory = this.#memory
     return runWithDeadline(
@@ -179,6 +180,7 @@ export class GuardRun {
 /** The decision of guards that change nothing. */
 const NOTHING: GuardDecision = { kind: 'passed', texts: new Map() }
 
+const rejectCall = () => Promise.reject(new Error('No other server can be called here.'))
 const STAGES = ['request', 'answer'] as const
 const DEFAULT_TIMEOUT_MS = 2_000
 

@@ -181,6 +181,8 @@ export const guardDescriptions: DescriptionsOf<typeof guardFields> = {
   older:
     'A rejected text in an older turn: `remove` (default) replaces it with `[removed by policy]`, `refuse` rejects the request.',
   onError: 'If the guard fails: `refuse` (default) rejects the request with a 503, `pass` lets the content pass.',
+  stage:
+    '`during` calls the provider immediately and holds its response until the verdict; `before` (default) waits for the verdict first.',
   timeoutMs: 'How long a check may take, in ms. Default: 2,000; 5,000 if it calls a model.',
   mode: '`watch` records verdicts without enforcing them. Default `enforce`.',
   media: '`refuse` rejects images, audio, and files, which guards cannot read. Default `pass`.',
@@ -188,8 +190,10 @@ export const guardDescriptions: DescriptionsOf<typeof guardFields> = {
   hold: 'How much of a stream to hold back: `window` (default) or `all` of it until its end.',
   maxMatch: 'The longest match in a stream, in characters. Default: 256.',
   action:
-    'How `words`, `pii`, `secrets`, and `invisible` handle matches: `refuse`, `mask`, `replace`, or `remove`. Default `refuse`; for `invisible`, `remove`.',
+    'How `words`, `patterns`, `pii`, `secrets`, and `invisible` handle matches: `refuse`, `mask`, `replace`, or `remove`. Default `refuse`; for `invisible`, `remove`.',
   words: 'For `words`: words and phrases; `*` at an end matches the rest of a word.',
+  patterns: 'For `patterns`: regular expressions in RE2 syntax. The gateway needs the package `re2js`.',
+  flags: 'For `patterns`: `i` for any case, `m` for `^` and `$` at line breaks, `s` for `.` that matches line breaks.',
   types: 'For `pii`: the types of data; default: all.',
   maxCharacters: 'For `size`: the maximum number of characters in a request.',
   maxTurns: 'For `size`: the maximum number of messages.',
@@ -201,7 +205,9 @@ export const guardDescriptions: DescriptionsOf<typeof guardFields> = {
   model: 'For `moderation` and `judge`: the model that checks the texts. It can be an alias or a combo.',
   thresholds:
     'For `moderation`: the lowest score to reject, from 0 to 1, by category. Default: the flags of the model.',
-  policy: 'For `judge`: the content to reject, in plain language.',
+  policy: 'For `judge`: the content to reject, in plain language. Not needed with the template `llama-guard`.',
+  template:
+    'For `judge`: the form of the prompt and the verdict for `llama-guard` or `gpt-oss-safeguard`. Default: one for any chat model.',
   source: definedInCode,
   createdAt: '',
   updatedAt: '',

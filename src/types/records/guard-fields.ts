@@ -63,7 +63,11 @@ export const guardKinds = {
     model: required(word),
     thresholds: optional(map({ name: word, of: { type: 'number', min: 0, max: 1 } as Shape<number>, max: 100 })),
   },
-  judge: { model: required(word), policy: required(text({ isNonEmpty: true, max: 20_000 })) },
+  judge: {
+    model: required(word),
+    policy: optional(text({ isNonEmpty: true, max: 20_000 })),
+    template: optional(choice(['llama-guard', 'gpt-oss-safeguard'])),
+  },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, GuardOption>>>>
 
 export type GuardKind = keyof typeof guardKinds
