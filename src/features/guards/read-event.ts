@@ -12,6 +12,8 @@ export interface OtherText {
   readonly choice: string
   /** Set for a field of a Responses object other than its output. It may repeat the request. */
   readonly isEcho: boolean
+  /** Set for the name of a tool that is called. */
+  readonly isToolName?: boolean
   replace(text: string): void
 }
 
@@ -46,7 +48,7 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
         if (value === '' || content.get(holder)?.has(key)) continue
         if (!isData && (isKeyword(key, value) || isBinary(value))) continue
         const replace = (text: string) => Object.assign(holder, { [key]: text })
-        others.push({ text: value, choice, isEcho, replace })
+        others.push({ text: value, choice, isEcho, isToolName: isToolName(holder, key), replace })
       } else if (holder === json && CHOICES.has(key) && Array.isArray(value)) value.forEach(visitChoice)
       else if (typeof value === 'object' && value !== null)
         visit(value, { choice, isEcho, isData: isData || key === 'args' || key === 'input' })
@@ -71,6 +73,9 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
     closes: [...[...ended].map((choice) => `choice ${choice}`), ...(call?.isOver ? [call.key] : [])],
   }
 }
+
+const isToolName = (holder: object, key: string): boolean =>
+  key === 'toolName' || (key === 'name' && ['arguments', 'input', 'args'].some((field) => field in holder))
 
 /** Renames a field without changing the order of the fields, unless the object already has a field with that name. */
 function renameField(holder: object, name: string, to: string) {

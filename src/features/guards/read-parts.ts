@@ -164,7 +164,7 @@ function createPartVisitor(
     if (place.isData) return add(string, { role, kind: place.kind })
     if (at.kind === 'tool-call' && ARGUMENTS.has(field)) return addArguments(string, role)
     if (!place.isInner) return add(string, { role, kind: at.kind })
-    const kind = OTHER.has(field) && !(field === 'name' && at.kind.startsWith('tool')) ? 'other' : at.kind
+    const kind = OTHER.has(field) && !(NAME.has(field) && at.kind.startsWith('tool')) ? 'other' : at.kind
     add(string, { role, kind, list: JOINED.has(kind) && TEXT.has(field) ? place.list : undefined })
   }
 
@@ -252,6 +252,9 @@ const OTHER = new Set([
   ...['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content', 'ttl'],
   ...['finish_reason', 'finishReason', 'stop_reason', 'stop_sequence', 'toolName', 'item_id', 'output_index'],
 ])
+
+/** Fields with the name of a tool. */
+const NAME = new Set(['name', 'toolName'])
 
 const MAPS = new Set(['properties', '$defs', 'definitions'])
 const ARGUMENTS = new Set(['arguments', 'input', 'partial_json'])

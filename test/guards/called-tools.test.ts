@@ -1,0 +1,33 @@
+import { tools } from '../../src/features/guards/guards.ts'
+import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/answers.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clientNames, openWorld } from './world.ts'
+
+const test = suite('guards on called tools')
+
+const call = { id: 'a', type: 'function', function: { name: 'shell_run', arguments: '{"cmd":"rm -rf"}' } }
+const answer = {
+  ...chatAnswer(),
+  choices: [
+    { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
+  ],
+}
+const begun = { index: 0, ...call, function: { name: 'shell_run', arguments: '' } }
+const events = [
+  chatChunk({ role: 'assistant', content: '' }),
+  chatChunk({ tool_calls: [begun] }),
+  chatChunk({ tool_calls: [{ index: 0, function: { arguments: '{"cmd":"rm -rf"}' } }] }),
+  chatChunk({}, 'tool_calls'),
+  ...chatEvents().slice(-2),
+]
+
+for (const client of clientNames)
+  for (const stream of [false, true])
+    test(`tools: a call to a denied tool is not delivered (${client}${stream ? ', stream' : ''})`, async () => {
+      const { say } = await openWorld([tools({ name: 't', deny: ['shell*'] })], { answer, events })
+      const text = await (await say(client, 'Hi', { stream })).text()
+      assert.not.match(text, 'shell_run')
+      assert.not.match(text, 'rm -rf')
+      const allowed = await openWorld([tools({ name: 't', deny: ['mail*'] })], { answer, events })
+      assert.match(await (await allowed.say(client, 'Hi', { stream })).text(), 'shell_run')
+    })
