@@ -2,6 +2,7 @@ import type { Logger, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { fromOrdered, getUpperBound, toOrdered } from './lib/ordered-text.ts'
 import { createStorageError } from './lib/storage-error.ts'
+import { createSweepTurn } from './lib/sweep-turn.ts'
 import { checkWrite } from './lib/value-limits.ts'
 import { createWatchers } from './lib/watchers.ts'
 import { watchTable } from './postgres/postgres-feed.ts'
@@ -23,6 +24,8 @@ export interface PostgresStorageOptions {
   listen?: Pick<PostgresPool, 'connect'> | false
   /** How often to poll the table for changes, in ms; default 1,000, or 750 with `listen: false`. */
   pollMs?: number
+  /** `false` for serverless hosts: nothing polls or listens, and a gateway rereads data older than `storeMaxAgeMs`. */
+  watch?: boolean
   /** Receives a warning if the pool receives no notifications; default: the console. `false` drops the warning. */
   logger?: Logger | false
 }
@@ -32,9 +35,9 @@ export interface PostgresStorageOptions {
  * `close()` leaves your pool open. Errors have a `code` (`STORAGE_…`). Throws a TypeError for invalid options.
  */
 export function postgresStorage(pool: PostgresPool, options: PostgresStorageOptions = {}): Storage {
-  checkOptions(options, { table: true, migrate: true, listen: true, pollMs: true, logger: true })
+  checkOptions(options, { table: true, migrate: true, listen: true, pollMs: true, watch: true, logger: true })
   if (typeof pool?.query !== 'function') throw new TypeError('postgresStorage takes a pg pool: new pg.Pool({ … }).')
-  const { migrate = true, logger = console } = options
+  const { migrate = true, logger = console, watch = true } = options
   const isSingle = pool.options?.max === 1 && (options.listen ?? pool) === pool
   const listen = !isSingle && (options.listen ?? pool)
   const { pollMs = listen ? 1_000 : 750 } = options // together with the time of a query, it stays below a second
@@ -43,6 +46,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const onLost = () => {} // the pool opens another connection for the next query
   pool.on?.('error', onLost)
   const sql = createStatements(table, channel)
+  const isSweepDue = createSweepTurn(SWEEP_AFTER_WRITES)
   const watchers = createWatchers(() => {
     if (isSingle)
       warn('has one connection, which LISTEN would use', 'Give the pool more connections, or pass `listen: false`.')
@@ -65,16 +69,18 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
 
   async function query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', `The table ${table} was closed.`)
-    if (migrate) {
-      preparing ??= pool.query(postgresMigration(options)).catch((cause: unknown) => {
+    const work = pool.query(text, values).catch(async (cause: unknown) => {
+      if (!migrate || Object(cause).code !== MISSING_TABLE) throw cause
+      preparing ??= pool.query(postgresMigration(options)).finally(() => {
         preparing = undefined
-        throw cause
       })
-    }
-    const work = Promise.resolve(preparing).then(() => pool.query(text, values))
+      await preparing
+      return pool.query(text, values)
+    })
     running.add(work)
     try {
-      return (await work).rows as Row[] // the statement selects these columns
+      const result = await work
+      return (Array.isArray(result) ? result : result.rows) as Row[] // the statement selects these columns
     } catch (cause) {
       throw failure(cause, table)
     } finally {
@@ -116,6 +122,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
         typeof ifVersion === 'string'
           ? await query(sql.replace, [...values, ifVersion])
           : await query(ifVersion === null ? sql.create : sql.set, values)
+      if (!watch && isSweepDue()) await query(sql.sweep)
       return done.length > 0 && version
     },
 
@@ -137,7 +144,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       throw createStorageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)
     },
 
-    watch: watchers.add,
+    ...(watch && { watch: watchers.add }),
 
     async close() {
       watchers.clear()
@@ -166,6 +173,10 @@ END $$`
 
 /** The longest key that fits into an index entry, including its escapes. */
 const LIMITS = { largestValueBytes: 64 * 1024 * 1024, longestKeyBytes: 1_024 }
+/** The SQLSTATE of a table that doesn't exist. */
+const MISSING_TABLE = '42P01'
+/** The number of writes between two removals of rows that were deleted or expired an hour ago, if nothing polls. */
+const SWEEP_AFTER_WRITES = 1_000
 /** More versions than can be written between two polls. */
 const MAX_OWN_VERSIONS = 10_000
 

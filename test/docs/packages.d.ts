@@ -21,6 +21,17 @@ declare module 'redis' {
   }
 }
 
+declare module '@neondatabase/serverless' {
+  export function neon(url: string): import('../../adapters/storage/postgres.ts').PostgresPool
+}
+
+declare module '@tursodatabase/serverless/compat' {
+  export function createClient(options: {
+    url: string
+    authToken: string
+  }): import('../../adapters/storage/sqlite/remote.ts').LibsqlClient
+}
+
 declare module 'unstorage' {
   export function createStorage(options: { driver: unknown }): import('../../adapters/storage/unstorage.ts').Unstorage
 }

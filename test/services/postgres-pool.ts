@@ -3,6 +3,7 @@ import type { PostgresPool } from '../../adapters/storage/postgres.ts'
 
 /** A pool of `pg`. */
 export interface Pool extends PostgresPool {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   end(): Promise<void>
   on(event: 'error', listener: () => void): void
   removeAllListeners(event: 'error'): void

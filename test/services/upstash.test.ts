@@ -17,7 +17,12 @@ const redis = await findRedis()
 const client = await openClient('ioredis', redis.url)
 const server = await startUpstash(client)
 
-const open = (prefix = newPrefix()) => upstashStorage({ url: server.url, token: TOKEN, prefix })
+const open = (prefix = newPrefix()) => {
+  const storage = upstashStorage({ url: server.url, token: TOKEN, prefix })
+  const { increment } = storage
+  if (!increment) throw new Error('it has no increment')
+  return { ...storage, increment }
+}
 
 storageConformance('upstash', upstashConformance(server.url))
 

@@ -1,6 +1,6 @@
-/** The part of a `pg` pool that the storage needs, or anything with the same `query`, such as PGlite. */
+/** The part of a `pg` pool that the storage needs, or anything with such a `query`, such as PGlite or Neon's `neon()`. */
 export interface PostgresPool {
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] } | unknown[]>
   /** For `LISTEN`; without it, `watch` polls. */
   connect?(): Promise<PostgresClient>
   /** A `pg` pool emits `error` when it loses an idle connection; without a listener, that crashes the process. */

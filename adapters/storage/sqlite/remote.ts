@@ -1,6 +1,7 @@
 import type { Clock, Storage } from '../../../src/index.ts'
 import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
 import { createStorageError } from '../lib/storage-error.ts'
+import { createSweepTurn } from '../lib/sweep-turn.ts'
 import type { SqlValue } from './local-database.ts'
 import { createNumberedTable, isLive, KEPT_CHANGES, nextNumber } from './numbered-table.ts'
 import { retryWhileBusy } from './sqlite-errors.ts'
@@ -44,11 +45,14 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
 
   async function query<Row>(sql: string, values: SqlValue[]): Promise<Row[]> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store in ${table} was closed.`)
-    preparing ??= prepare().catch((cause: unknown) => {
-      preparing = undefined
-      throw cause
+    const work = run<Row>(sql, values).catch(async (error: unknown) => {
+      if (!/no such table/i.test(`${Object(error).cause}`)) throw error
+      preparing ??= prepare().finally(() => {
+        preparing = undefined
+      })
+      await preparing
+      return run<Row>(sql, values)
     })
-    const work = preparing.then(() => run<Row>(sql, values))
     const settled: Promise<unknown> = work.catch(() => {}).finally(() => running.delete(settled))
     running.add(settled)
     return work
@@ -73,10 +77,7 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
     `SELECT key, value, version FROM ${table} WHERE key ${comparison} ?1 AND key < ?2 AND ${isLive('?3')} ORDER BY key LIMIT ?4`
   const SWEEP = `DELETE FROM ${table} WHERE NOT (${isLive('?1')}) AND seq < (SELECT max(seq) FROM ${table}) - ${KEPT_CHANGES}`
 
-  let writes = 0
-  const sweepSometimes = async () => {
-    if (++writes % SWEEP_EVERY === 0) await query(SWEEP, [clock.now()])
-  }
+  const isSweepDue = createSweepTurn(SWEEP_EVERY)
 
   return {
     atomic: true,
@@ -95,7 +96,7 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
       if (ifVersion === undefined) done = await query(`${SET} RETURNING version`, values)
       else if (ifVersion === null) done = await query(CREATE, [...values, now])
       else done = await query(REPLACE, [...values, now, ifVersion])
-      await sweepSometimes()
+      if (isSweepDue()) await query(SWEEP, [clock.now()])
       return done.length > 0 && version
     },
 

@@ -1,0 +1,147 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type PostgresPool, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { createGateway } from '../../src/index.ts'
+import { storageConformance } from '../conformance/storage.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { startNeon, WAKE_MS } from './neon-server.ts'
+import { startPostgres } from './postgres-server.ts'
+
+if (!existsSync(new URL('node_modules/@neondatabase/serverless', import.meta.url)))
+  skip('services: the clients are not installed')
+
+const { neon, neonConfig } = createRequire(import.meta.url)('@neondatabase/serverless') as {
+  neon(url: string, options?: { fullResults: boolean }): PostgresPool
+  neonConfig: { fetchEndpoint: () => string }
+}
+
+const postgres = await startPostgres()
+const server = await startNeon(postgres.url)
+neonConfig.fetchEndpoint = () => server.url
+
+let tables = 0
+const newTable = () => `neon_${process.pid}_${++tables}`
+const connect = (options?: { fullResults: boolean }) => neon('postgres://user:secret@db.neon.test/main', options)
+
+for (const fullResults of [false, true])
+  storageConformance(`Postgres through Neon's driver${fullResults ? ' with full results' : ''}`, {
+    has: ['increment'],
+    create() {
+      const table = newTable()
+      const sql = connect({ fullResults })
+      const open = () => postgresStorage(sql, { table, watch: false })
+      return {
+        storage: open(),
+        reopen: open,
+        passTime: async (ms) =>
+          void (await sql.query(`UPDATE ${table} SET expires_at = expires_at - ${ms} * interval '1 millisecond'`)),
+      }
+    },
+  })
+
+const test = suite('Neon')
+
+test.after(async () => {
+  await server.close()
+  await postgres.remove()
+})
+
+test('each operation is one query, also the first one of a cold instance', async () => {
+  const table = newTable()
+  await postgresStorage(connect(), { table, watch: false }).set('a', '1')
+  const storage = postgresStorage(connect(), { table, watch: false })
+  const count = async (work: () => Promise<unknown>) => {
+    const before = server.requests
+    await work()
+    return server.requests - before
+  }
+  assert.is(await count(() => storage.get('a')), 1)
+  assert.is(await count(() => storage.list('')), 1)
+  assert.is(await count(() => storage.set('b', '1', { ifVersion: null })), 1)
+  assert.is(await count(() => storage.increment?.('c', 1) ?? Promise.resolve()), 1)
+})
+
+test('without `watch`, nothing is queried while no request comes in', async () => {
+  const storage = postgresStorage(connect(), { table: newTable(), watch: false })
+  const gateway = createGateway({ storage, secret: 'a secret of 32 characters or more', logger: false })
+  await gateway.api.settings.get()
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  const before = server.requests
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  assert.is(server.requests, before)
+  assert.is(storage.watch, undefined)
+  await gateway.close()
+})
+
+test('a write whose response is lost is rejected, and has one effect', async () => {
+  const storage = postgresStorage(connect(), { table: newTable(), watch: false })
+  await storage.increment?.('count', 1)
+  server.faults = ['cut after']
+  const error = await storage.increment?.('count', 1).catch((cause: { code: string }) => cause)
+  assert.is(Object(error).code, 'STORAGE_UNREACHABLE')
+  assert.is((await storage.get('count'))?.value, '2')
+})
+
+test("a first request waits until a sleeping database has started, and another instance's change is seen later", async () => {
+  const table = newTable()
+  const build = () =>
+    createGateway({
+      ...{ storage: postgresStorage(connect(), { table, watch: false }), logger: false },
+      ...{ secret: 'a secret of 32 characters or more', limits: { storeMaxAgeMs: 200 } },
+      fetch: async () => Response.json(chatAnswer('Hello')),
+      connections: { openai: { apiKey: 'sk-test' } },
+    })
+  const first = build()
+  const { key, id } = await first.api.keys.create({ name: 'a' })
+  const second = build()
+  const ask = async () => {
+    const response = await second.fetch(
+      new Request('http://localhost/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
+      }),
+    )
+    await response.text()
+    return response.status
+  }
+  server.faults = Array.from({ length: 7 }, () => 'asleep')
+  const startedAt = performance.now()
+  assert.is(await ask(), 200)
+  assert.ok(performance.now() - startedAt >= WAKE_MS)
+  server.faults = []
+  await first.api.keys.update(id, { isActive: false })
+  await new Promise((resolve) => setTimeout(resolve, 250))
+  assert.is(await ask(), 403)
+  await Promise.all([first.close(), second.close()])
+})
+
+test('several cold instances hold a limit exactly', async () => {
+  const table = newTable()
+  const build = () =>
+    createGateway({
+      ...{ storage: postgresStorage(connect(), { table, watch: false }), logger: false },
+      secret: 'a secret of 32 characters or more',
+      fetch: async () => Response.json(chatAnswer('Hello')),
+      connections: { openai: { apiKey: 'sk-test' } },
+    })
+  const first = build()
+  const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 5 } } })
+  await first.close()
+  const ask = async () => {
+    const gateway = build()
+    const response = await gateway.fetch(
+      new Request('http://localhost/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
+      }),
+    )
+    await response.text()
+    await gateway.close()
+    return response.status
+  }
+  const statuses = await Promise.all(Array.from({ length: 12 }, ask))
+  assert.equal(statuses.toSorted(), [...Array(5).fill(200), ...Array(7).fill(429)])
+})

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { LibsqlClient } from '../../adapters/storage/sqlite/remote.ts'
+import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { storageConformance } from '../conformance/storage.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { startHrana } from './hrana-server.ts'
+
+if (!existsSync(new URL('node_modules/@tursodatabase/serverless', import.meta.url)))
+  skip('services: the clients are not installed')
+
+const require = createRequire(import.meta.url)
+const server = await startHrana()
+
+type Open = (options: { url: string; authToken: string }) => LibsqlClient & { close(): void }
+
+/** By package, how it opens a client without a connection. */
+const CLIENTS = {
+  '@libsql/client/web': require('@libsql/client/web').createClient as Open,
+  '@tursodatabase/serverless/compat': require('@tursodatabase/serverless/compat').createClient as Open,
+}
+
+let tables = 0
+for (const [name, createClient] of Object.entries(CLIENTS)) {
+  const client = createClient({ url: server.url, authToken: 'a token' })
+  storageConformance(`SQLite through ${name}`, {
+    has: ['increment'],
+    create({ clock }) {
+      const table = `records_${++tables}`
+      const open = () => sqliteStorage(client, { table, clock })
+      return { storage: open(), reopen: open }
+    },
+  })
+}
+
+const test = suite('Turso')
+
+test.after(() => server.close())
+
+for (const [name, createClient] of Object.entries(CLIENTS)) {
+  const client = createClient({ url: server.url, authToken: 'a token' })
+
+  test(`each operation is one request through ${name}, also the first one of a cold instance`, async () => {
+    const table = `records_${++tables}`
+    await sqliteStorage(client, { table }).set('a', '1')
+    const storage = sqliteStorage(createClient({ url: server.url, authToken: 'a token' }), { table })
+    const count = async (work: () => Promise<unknown>) => {
+      const before = server.requests
+      await work()
+      return server.requests - before
+    }
+    assert.is(await count(() => storage.get('a')), 1)
+    assert.is(await count(() => storage.list('')), 1)
+    assert.is(await count(() => storage.set('b', '1', { ifVersion: null })), 1)
+    assert.is(await count(() => storage.increment?.('c', 1) ?? Promise.resolve()), 1)
+  })
+
+  test(`a write whose response is lost through ${name} is rejected, and has one effect`, async () => {
+    const storage = sqliteStorage(client, { table: `records_${++tables}` })
+    await storage.increment?.('count', 1)
+    server.faults = ['cut after']
+    const error = await storage.increment?.('count', 1).catch((cause: { code: string }) => cause)
+    assert.is(Object(error).code, 'STORAGE_UNREACHABLE')
+    assert.is((await storage.get('count'))?.value, '2')
+  })
+}
+
+test('expired rows are removed although no instance makes many writes', async () => {
+  const clock = fakeClock()
+  const client = CLIENTS['@libsql/client/web']({ url: server.url, authToken: 'a token' })
+  const table = `records_${++tables}`
+  const before = server.requests
+  for (let instance = 0; instance < 300; instance++) {
+    const storage = sqliteStorage(client, { table, clock })
+    for (let at = 0; at < 20; at++) await storage.set(`key ${at}`, '1')
+  }
+  assert.ok(server.requests - before > 6_000, 'no instance swept in 6,000 writes')
+})
