@@ -1,6 +1,7 @@
 import { invisible, pii, secrets, size, tools, words } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
 import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/answers.ts'
+import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
 
@@ -142,10 +143,12 @@ for (const [type, [real, other]] of Object.entries(personal))
   })
 
 test('check 25: a body of 10 MB is searched in linear time', async () => {
-  const { say } = await openWorld([pii({ name: 'p' }), secrets({ name: 's' })])
-  const startedAt = performance.now()
+  const guards = [pii({ name: 'p' }), secrets({ name: 's' }), words({ name: 'w2', words: ['sesame'] })]
+  const { say } = await openWorld(guards)
+  const before = busyMs()
   assert.is((await say('openai-chat', 'a@a@'.repeat(2_500_000))).status, 200)
-  assert.ok(performance.now() - startedAt < 10_000, `${performance.now() - startedAt}`) // under a second on an idle machine
+  const took = busyMs() - before
+  assert.ok(took < 2_000, `${took} ms`) // a second, and as much for reading and sending the body
 })
 
 test('check 28: Persian text, family emoji, and the flag of Scotland keep their joiners and tags', async () => {
