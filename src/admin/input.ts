@@ -185,11 +185,11 @@ export function wholeNumber(min: number, max: number, message = `must be a whole
 }
 
 function createModelSchema(message: string | typeof describeText) {
-  return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...bounds(512))
+  return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...limitText(512))
 }
 
 /** Rejects control characters and line breaks, which can forge log lines, and unpaired surrogates. */
-export function bounds(maxLength: number) {
+export function limitText(maxLength: number) {
   return [
     v.maxLength<string, number, string>(maxLength, `must not be longer than ${maxLength} characters`),
     v.check<string, string>(
@@ -199,7 +199,8 @@ export function bounds(maxLength: number) {
   ] as const
 }
 
-export function notDots() {
+/** Rejects "." and "..", which URLs resolve. */
+export function rejectDots() {
   return v.check<string, string>(
     (value) => !/^\.\.?$/.test(value),
     'must not be "." or "..", which cannot be used in a URL',
@@ -207,7 +208,7 @@ export function notDots() {
 }
 
 function pattern(message: string | typeof describeText) {
-  return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...bounds(512))
+  return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...limitText(512))
 }
 
 /** Creates a schema for one of these strings. `refusals` contains messages for other strings. */

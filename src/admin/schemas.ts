@@ -17,15 +17,15 @@ import type {
 } from '../types/records/shapes.ts'
 import { comboModel, tagValue } from './combo-entry.ts'
 import {
-  bounds,
   type ClosedSchema,
   choice,
   closedObject,
   describeText,
   fields,
   findBaseUrlProblem,
+  limitText,
   noArray,
-  notDots,
+  rejectDots,
   wholeNumber,
 } from './input.ts'
 
@@ -154,9 +154,9 @@ function textSchema({
   return addActions(v.string(describeText), [
     ...(isTrimmed ? [v.trim()] : []),
     ...(isNonEmpty ? [v.nonEmpty<string, string>('must not be blank')] : []),
-    ...(max === undefined ? [] : bounds(max)),
+    ...(max === undefined ? [] : limitText(max)),
     ...(pattern ? [v.regex<string, string>(pattern, textForms[form])] : []),
-    ...(isPathPart ? [notDots()] : []),
+    ...(isPathPart ? [rejectDots()] : []),
   ])
 }
 

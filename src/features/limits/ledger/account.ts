@@ -6,8 +6,8 @@ import type { Clock, Storage } from '../../../types.ts'
 import { NO_AMOUNTS, type WholeAmounts } from './amounts.ts'
 import {
   type Book,
+  createBook,
   decodeBook,
-  emptyBook,
   emptyEntry,
   encodeBook,
   type InstanceEntry,
@@ -292,7 +292,7 @@ export class Account {
     const { storage, clock, instance } = this.#deps
     const stored = await storage.get(this.#key).catch(handleStorageError('read', this.#key))
     const now = clock.now()
-    const book = stored ? this.#readText(stored.value) : emptyBook(toMinute(now))
+    const book = stored ? this.#readText(stored.value) : createBook(toMinute(now))
     const entry = book.entries.get(instance)
     const isOld = !storage.atomic && this.#book !== undefined && (entry?.sequence ?? 0) < this.#confirmed
     const isGone = !stored && this.#version !== null && !isOld
@@ -311,7 +311,7 @@ export class Account {
       return decodeBook(this.#key, text)
     } catch (error) {
       const willBeRepaired = this.#queue.some((operation) => operation.kind === 'task' && operation.repairs)
-      if (willBeRepaired && isGatewayError(error, 'RECORD_DAMAGED')) return emptyBook(toMinute(this.#deps.clock.now()))
+      if (willBeRepaired && isGatewayError(error, 'RECORD_DAMAGED')) return createBook(toMinute(this.#deps.clock.now()))
       throw error
     }
   }

@@ -65,7 +65,7 @@ const UNITS = COUNTED_UNITS.length
 /** The number of counters in `used`. */
 export const COUNTER_COUNT = WINDOWS.length * UNITS
 
-export const emptyBook = (minute: Minute): Book => ({
+export const createBook = (minute: Minute): Book => ({
   minute,
   used: new Array<number>(COUNTER_COUNT).fill(0),
   gone: [],
