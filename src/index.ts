@@ -89,7 +89,14 @@ export type { ManagementOptions } from './request/door/management-options.ts'
 export type { MountedPage, PageGuards } from './request/door/pages.ts'
 export type { AttemptRecord, RequestRecord, ServedBy } from './request/hook-records.ts'
 export type { Authenticator, CachedIdentify, Identify, IdentifyContext, Identity, Refusal } from './request/identity.ts'
-export type { RouteAccount, RouteCall, RouteCandidate, RouteContext, RouteKey } from './request/route-call.ts'
+export type {
+  RouteAccount,
+  RouteAnswer,
+  RouteCall,
+  RouteCandidate,
+  RouteContext,
+  RouteKey,
+} from './request/route-call.ts'
 export type { Explanation, RouteDecision } from './request/routing/explanation.ts'
 export type { FailureClass } from './request/routing/failure-class.ts'
 export type { HealthEntry, TargetState } from './request/routing/health-entry.ts'

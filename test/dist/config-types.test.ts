@@ -74,6 +74,10 @@ test('an editor completes providers, models, fields, and strategies', ({ folder 
     ["{ combos: { smart: ['|'] } }", ['openai/gpt-5.5', 'anthropic/claude-sonnet-4-5']],
     ["{ combos: { smart: { models: [], strategy: '|' } } }", ['fallback', 'round-robin']],
     ["{ models: { 'a/b': '|' } }", ['embedding', 'image']],
+    ['{ plans: { free: { | } } }', ['each', 'limits', 'models', 'require']],
+    ["{ combos: { smart: { models: [], on: ['|'] } } }", ['content', 'schema']],
+    ["{ route: () => ['|'] }", ['openai/gpt-5.5', 'anthropic/claude-sonnet-4-5']],
+    ["{ route: () => ({ models: ['|'] }) }", ['openai/gpt-5.5', 'anthropic/claude-sonnet-4-5']],
   ]
   for (const [config, wanted] of cases) {
     const offered = complete(folder, config)

@@ -107,9 +107,58 @@ createGateway({
     // @ts-expect-error a model that is a number
     'my-server/c': 7,
   },
+  groups: {
+    team: {
+      // @ts-expect-error a misspelled field
+      limit: { usd: { month: 5 } },
+    },
+    // @ts-expect-error a group that is no object
+    other: 'Team',
+  },
+  plans: {
+    free: {
+      each: {
+        // @ts-expect-error an amount without a window
+        usd: 5,
+      },
+    },
+  },
   settings: {
     // @ts-expect-error a setting with a value of another type
     requireApiKey: 'yes',
   },
+})
+
+createGateway({
+  combos: {
+    judged: { models: ['openai/gpt-5.5'], on: ['schema', ({ text, usage }, { header }, { signal }) => text === header('x') || signal.aborted || !usage] },
+    wrong: {
+      models: ['openai/gpt-5.5'],
+      on: [
+        // @ts-expect-error a condition that there is not
+        'refusal',
+        // @ts-expect-error a function that returns text
+        ({ text }) => text,
+      ],
+    },
+  },
+  groups: { team: { limits: { requests: { day: 20 } }, models: ['judged'] } },
+  plans: { free: { each: { usd: { month: 1 } }, require: { zdr: true } }, none: undefined },
+  route({ model }, { candidates }) {
+    if (model === 'a') return 'openai/gpt-5.5'
+    if (model === 'b') return ['openai/gpt-5.5', { model: 'judged', params: { seed: 1 } }]
+    if (model === 'c') return { models: ['judged'], strategy: 'least-cost' }
+    return candidates()[0]?.name
+  },
+})
+
+createGateway({
+  // @ts-expect-error a model that is a number
+  route: () => 7,
+})
+
+createGateway({
+  // @ts-expect-error a strategy that there is not
+  route: () => ({ models: ['openai/gpt-5.5'], strategy: 'cheapest' }),
 })
 `
