@@ -70,6 +70,23 @@ export type RequestEnd = 'complete' | 'cut' | 'aborted' | 'failed' | 'refused'
 /** The source of the reply to a request. */
 export type ServedBy = 'provider' | 'gateway' | 'cache' | 'guard'
 
+/** What a guard did in one stage of a request. Contains no content. */
+export interface GuardEntry {
+  /** The name of the guard. */
+  name: string
+  stage: 'request' | 'answer'
+  /** The most severe verdict. `failed`: the guard failed, and the request with it; `failed-open`: it failed, and the content passed. */
+  verdict: 'pass' | 'change' | 'refuse' | 'answer' | 'failed' | 'failed-open'
+  /** The category of a refusal. */
+  category?: string
+  /** Whether the guard only watches, so that the verdict wasn't enforced. */
+  isWatched?: true
+  /** The number of texts that it checked; pieces of a stream count separately. */
+  parts: number
+  /** How long it took, in all. */
+  ms: number
+}
+
 /** The record of one request, as passed to `onRequest`. */
 export interface RequestRecord {
   /** The same as in the response header `x-signalbox-request-id`. */
@@ -110,6 +127,10 @@ export interface RequestRecord {
   costSource?: CostSource
   /** Cost of all attempts in USD; absent if the cost of any of them is unknown. */
   costUsd?: number
+  /** What each guard did, by stage; absent if no guard ran. */
+  guards?: readonly GuardEntry[]
+  /** Cost of the models that guards called, in USD, in addition to `costUsd`; absent if none was called or the cost is unknown. */
+  guardUsd?: number
   /** Why no further target was tried although there was one. */
   stopped?: Stop
   /**

@@ -68,6 +68,8 @@ export class RequestLog {
   readonly nameRules: NameRule[] = []
   /** Labels for the usage record, including the account's. Default: the account's. */
   tags: readonly string[] | undefined = undefined
+  /** Returns what guards did. */
+  getGuardFields: (() => Pick<RequestRecord, 'guards' | 'guardUsd'>) | undefined = undefined
   protected readonly events: RequestEvents
   readonly #clock: Clock
   readonly #onEnd: Array<(record: RequestRecord) => void> = []
@@ -281,6 +283,7 @@ export class RequestLog {
       streamed: this.streamed,
       attempts: [],
     }
+    Object.assign(record, this.getGuardFields?.())
     if (sentStatus !== undefined) record.sentStatus = sentStatus
     if (error) record.error = error
     if (this.key) record.keyId = this.key.id

@@ -2,16 +2,20 @@ import { decodeUtf8Lenient } from '../../lib/bytes.ts'
 import { type Exchange, isByteStream, type Reply } from '../../lib/exchange.ts'
 import { InternalExchange } from '../../lib/internal-exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import type { RequestEvents } from '../../request/request-events.ts'
 
 interface CallerTerms {
   basePath: string
   serve(exchange: Exchange): Promise<Reply | undefined>
   /** The client's request. */
   outer: Pick<Exchange, 'waitUntil' | 'upstream'>
+  events?: Pick<RequestEvents, 'add'>
+  /** Called with the cost of each call, if it is known. */
+  onCost?(usd: number): void
 }
 
 /** Creates the function that guards call models with. */
-export function createModelCaller({ basePath, serve, outer }: CallerTerms) {
+export function createModelCaller({ basePath, serve, outer, events, onCost }: CallerTerms) {
   return async (path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
     const exchange = new InternalExchange({
       ...{ path: basePath + path, body, headers: new Map(), actsAs: {} },
@@ -25,7 +29,12 @@ export function createModelCaller({ basePath, serve, outer }: CallerTerms) {
         ...(outer.upstream && { upstream: outer.upstream }),
       },
     })
-    const reply = await serve(exchange)
+    const stopListening = events?.add({
+      arrived(arrived, request) {
+        if (arrived === exchange) request.onEnd(({ costUsd }) => costUsd !== undefined && onCost?.(costUsd))
+      },
+    })
+    const reply = await serve(exchange).finally(stopListening)
     const { status = 404, body: answer = '' } = reply ?? {}
     if (isByteStream(answer)) {
       answer.cancel()

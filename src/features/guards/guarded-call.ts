@@ -8,11 +8,13 @@ import { getFormat } from '../../protocols/formats/formats.ts'
 import { toJsonArray } from '../../request/codec/json-array.ts'
 import type { RelayedStream } from '../../request/codec/relay.ts'
 import type { CallRequest } from '../../request/feature-requests.ts'
+import type { RequestEvents } from '../../request/request-events.ts'
 import type { CallChange } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import { createModelCaller } from './call-model.ts'
 import type { Guard } from './guard.ts'
 import { writeReply } from './guard-reply.ts'
+import type { GuardTally } from './guard-tally.ts'
 import { checkAnswer, writeParts } from './guarded-answer.ts'
 import { GuardedStream } from './guarded-stream.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
@@ -29,6 +31,7 @@ export interface GuardServices {
   onError(error: unknown): void
   /** Returns the function that calls other servers. */
   upstream(exchange: Exchange): UpstreamFetch
+  events: Pick<RequestEvents, 'add'>
 }
 
 type Next = (change?: CallChange) => Promise<Reply>
@@ -37,12 +40,20 @@ type Next = (change?: CallChange) => Promise<Reply>
 export async function guardCall(
   call: CallRequest,
   next: Next,
-  { guards, clock, basePath, serve, onError, upstream }: GuardServices & { guards: readonly Guard[] },
+  { guards, tally, ...services }: GuardServices & { guards: readonly Guard[]; tally: GuardTally },
 ): Promise<Reply> {
+  const { clock, basePath, serve, events, onError, upstream } = services
   const { endpoint, text, body } = call.request.call
-  const callModel = createModelCaller({ basePath, serve, outer: call.exchange })
+  const callModel = createModelCaller({
+    basePath,
+    serve,
+    outer: call.exchange,
+    events,
+    onCost: (usd) => tally.addCost(usd),
+  })
   const fetch = upstream(call.exchange)
   const run = new GuardRun(guards, { request: call, clock, signal: call.signal, onError, callModel, fetch })
+  tally.add(run)
   const parts = needsParts(run.on('request'), text, body) ? readParts(text, body, 'request') : []
   const during = hasHostedTools(body) ? [] : await run.listDuring(parts)
   const before = run.on('request').filter((guard) => !during.includes(guard))

@@ -29,6 +29,14 @@ export interface GuardNote {
   readonly isWatched?: true
 }
 
+/** How much a guard has checked in a stage, and how long it took. */
+interface GuardCheck {
+  readonly name: string
+  readonly stage: GuardTexts['stage']
+  parts: number
+  ms: number
+}
+
 interface RunDependencies {
   request: GuardedRequest
   clock: Clock
@@ -44,6 +52,8 @@ interface RunDependencies {
 /** Runs the guards for one request and its response. */
 export class GuardRun {
   readonly notes: GuardNote[] = []
+  /** How much each guard has checked, by stage and name. */
+  readonly checks = new Map<string, GuardCheck>()
   readonly #guards: readonly Guard[]
   readonly #deps: RunDependencies
   readonly #memory = new Map<unknown, unknown>()
@@ -102,6 +112,7 @@ export class GuardRun {
     const given = texts.parts.filter(({ text }) => text !== '')
     if (given.length === 0) return NOTHING
     const { name, onError = 'refuse', mode } = guard
+    const startedAt = this.#deps.clock.now()
     try {
       const verdict = await this.#recallOrAsk(guard, { ...texts, parts: given }, signal)
       return this.#decide(guard, verdict, given, texts.stage)
@@ -112,6 +123,12 @@ export class GuardRun {
       this.notes.push({ name, stage: texts.stage, verdict: isOpen ? 'failed-open' : 'failed' })
       if (isOpen) return NOTHING
       throw createGuardError(name, thrown)
+    } finally {
+      const { stage } = texts
+      const check = this.checks.get(`${stage} ${name}`) ?? { name, stage, parts: 0, ms: 0 }
+      this.checks.set(`${stage} ${name}`, check)
+      check.parts += given.length
+      check.ms += this.#deps.clock.now() - startedAt
     }
   }
 

@@ -5,6 +5,7 @@ import type { CallRequest } from '../../request/feature-requests.ts'
 import type { ModelRequest } from '../../request/model-request.ts'
 import type { CallChange } from '../../request/steps.ts'
 import type { Guard } from './guard.ts'
+import { GuardTally } from './guard-tally.ts'
 import { type GuardServices, guardCall } from './guarded-call.ts'
 import { NamedGuards } from './named-guards.ts'
 
@@ -12,18 +13,21 @@ import { NamedGuards } from './named-guards.ts'
 export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps }: GuardServices & { store: Store }) {
   const named = new NamedGuards(store)
   const codeNames = new Set(inCode.map(({ name }) => name))
-  const applied = new WeakMap<object, Set<string>>() // by the log of the request
+  const applied = new WeakMap<object, { names: Set<string>; tally: GuardTally }>() // by the log of the request
 
   /** Returns the guards that haven't checked the request yet: those in code, then the named ones in the order of `listGuardNames`. */
-  async function select(call: CallRequest): Promise<Guard[]> {
+  async function select(call: CallRequest): Promise<{ guards: Guard[]; tally: GuardTally }> {
     const before = applied.get(call.log)
-    const done = before ?? new Set<string>()
-    applied.set(call.log, done)
+    const { names: done, tally } = before ?? { names: new Set<string>(), tally: new GuardTally() }
+    if (!before) {
+      applied.set(call.log, { names: done, tally })
+      call.log.getGuardFields = () => tally.toRecord()
+    }
     const added = before ? [] : readHeader(call.header(HEADER))
     const names = new Set([...listGuardNames(call), ...added].filter((name) => !codeNames.has(name) && !done.has(name)))
     for (const name of names) done.add(name)
     const own = before ? [] : inCode
-    if (names.size === 0) return [...own]
+    if (names.size === 0) return { guards: [...own], tally }
     const known = await call.log.client.scope.race(named.read())
     const found = [...names].map((name) => {
       const one = known.get(name)
@@ -31,14 +35,14 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
       if (!one && added.includes(name)) throw createUnknownError(name)
       throw createUnavailableError(name, one?.problem)
     })
-    return [...own, ...found]
+    return { guards: [...own, ...found], tally }
   }
 
   return async (call: CallRequest, next: (change?: CallChange) => Promise<Reply>): Promise<Reply> => {
     const { actsAs } = call.exchange
     if (actsAs && actsAs.keyDigest === undefined) return next() // the operator's own test calls pass
-    const guards = await select(call)
-    return guards.length === 0 ? next() : guardCall(call, next, { ...deps, guards })
+    const { guards, tally } = await select(call)
+    return guards.length === 0 ? next() : guardCall(call, next, { ...deps, guards, tally })
   }
 }
 

@@ -240,12 +240,16 @@ export class GatedRequest {
   }
 
   /** Settles the request when it ends. Counts one request if any attempt was allowed, and the usage of attempts that reserved nothing. */
-  #settle({ attempts }: RequestRecord): void {
+  #settle({ attempts, guardUsd = 0 }: RequestRecord): void {
     this.#hasEnded = true
     if (this.#requestReservation && this.#requestReservation !== 'not-stored') {
       const requests = this.#allowedAttempts > 0 ? 1 : 0
       this.#requestReservation.settle(
-        { requests, ...(this.#requestUnits === ALL_UNITS && !this.hasUsageLimits && sumSpending(attempts)) },
+        {
+          requests,
+          ...(this.#requestUnits === ALL_UNITS &&
+            sumSpending([...(this.hasUsageLimits ? [] : attempts), { costUsd: guardUsd }])),
+        },
         this.#requestUnits,
       )
     }

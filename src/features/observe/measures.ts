@@ -43,6 +43,9 @@ export const labels = {
   'signalbox.group': 'The group id; absent for the gateway.',
   'signalbox.unit': '`requests`, `tokens`, `usd`, or `parallel` (concurrent requests).',
   'signalbox.window': '`minute`, `hour`, `day`, `week`, `month`, or `total`; absent for `parallel`.',
+  'signalbox.guard': 'The name of the guard.',
+  'signalbox.stage': '`request` or `answer`.',
+  'signalbox.verdict': '`pass`, `change`, `refuse`, `failed`, or others; with `watched-` if it only watches.',
   'signalbox.metric': 'The metric with too many label sets.',
   'signalbox.version': 'The package version.',
 } as const
@@ -209,6 +212,21 @@ export const measures = {
     unit: '{request}',
     help: 'Requests rejected before any provider was called.',
     labels: ['signalbox.reason'],
+  },
+  guardChecks: {
+    name: 'signalbox.guard.checks',
+    kind: 'counter',
+    unit: '{check}',
+    help: 'Requests and responses that a guard checked.',
+    labels: ['signalbox.guard', 'signalbox.stage', 'signalbox.verdict'],
+  },
+  guardDuration: {
+    name: 'signalbox.guard.duration',
+    kind: 'histogram',
+    unit: 's',
+    help: 'Time that a guard took for a request or a response.',
+    labels: ['signalbox.guard', 'signalbox.stage'],
+    buckets: HTTP_SECONDS,
   },
   losses: {
     name: 'signalbox.losses',

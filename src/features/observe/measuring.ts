@@ -184,6 +184,7 @@ class MeasuredRequest implements RequestFollower {
     series.get(measures.requestDuration, 'error.type', getRequestErrorType(record)).add(seconds)
     const reason = getRejectionReason(record)
     if (reason !== undefined) cache.all.get(measures.refused, 'signalbox.reason', reason).add(1)
+    if (record.guards) this.#countGuards(record)
     const { attempts, warnings } = record
     if (attempts.length === 0) return
     series.get(measures.requestAttempts).add(attempts.length)
@@ -200,6 +201,16 @@ class MeasuredRequest implements RequestFollower {
         'signalbox.recovered': String(end === 'complete'),
       }
       this.cache.all.getWith(measures.fallbacks, labels).add(1)
+    }
+  }
+
+  #countGuards({ guards = [] }: RequestRecord): void {
+    const { all } = this.cache
+    for (const { name, stage, verdict, isWatched, ms } of guards) {
+      const labels = { 'signalbox.guard': name, 'signalbox.stage': stage }
+      const given = isWatched ? `watched-${verdict}` : verdict
+      all.getWith(measures.guardChecks, { ...labels, 'signalbox.verdict': given }).add(1)
+      all.getWith(measures.guardDuration, labels).add(ms / 1_000)
     }
   }
 

@@ -73,6 +73,7 @@ export function createKeptRequest(log: RequestLog, ending: RequestEnding & { dur
     const reason = error ? getReason(ending) : message
     if (reason !== undefined) request.reason = truncate(reason, MAX_REASON)
   }
+  Object.assign(request, log.getGuardFields?.())
   if (warnings.length > 0)
     request.warnings = warnings.slice(0, MAX_LISTED).map((warning) => truncate(warning, MAX_MESSAGE))
   if (log.servedBy !== getDefaultServer(attempts)) request.servedBy = log.servedBy

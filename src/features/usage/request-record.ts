@@ -1,6 +1,6 @@
 import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
 import type { CostSource } from '../../pricing/cost.ts'
-import type { ServedBy } from '../../request/hook-records.ts'
+import type { GuardEntry, ServedBy } from '../../request/hook-records.ts'
 import type { Integer, IsoTime } from '../../types/plain-types.ts'
 import type { ClientFormat, PricedUnit, PriceOrigin } from '../../types.ts'
 
@@ -119,6 +119,10 @@ export interface KeptRequest extends UsageCost {
   /** Why the request was rejected or failed, up to 300 characters. */
   reason?: string
   warnings?: readonly string[]
+  /** What each guard did, by stage; absent if no guard ran. */
+  guards?: readonly GuardEntry[]
+  /** Cost of the models that guards called, in US dollars, in addition to `costUsd`; absent if none was called or the cost is unknown. */
+  guardUsd?: number
   /** Who produced the response. Absent in the usual cases: a provider that was called, or the gateway if none was. */
   servedBy?: ServedBy
 }

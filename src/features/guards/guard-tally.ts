@@ -1,0 +1,49 @@
+import type { GuardEntry, RequestRecord } from '../../request/hook-records.ts'
+import type { GuardNote, GuardRun } from './run-guards.ts'
+
+/** What the guards of a request did and cost, for its record. Contains no content. */
+export class GuardTally {
+  readonly #runs: GuardRun[] = []
+  #usd: number | undefined = undefined
+
+  /** Adds a run of guards, which may still be in progress. */
+  add(run: GuardRun): void {
+    for (const { name } of run.on('request')) run.checks.set(`request ${name}`, { ...NO_CHECK, name })
+    this.#runs.push(run)
+  }
+
+  /** Adds the cost of a model call by a guard. */
+  addCost(usd: number): void {
+    this.#usd = (this.#usd ?? 0) + usd
+  }
+
+  /** Returns the fields of the record. */
+  toRecord(): Pick<RequestRecord, 'guards' | 'guardUsd'> {
+    const guards = this.#runs.flatMap(listEntries)
+    return { ...(guards.length > 0 && { guards }), ...(this.#usd !== undefined && { guardUsd: this.#usd }) }
+  }
+}
+
+function listEntries({ notes, checks }: GuardRun): GuardEntry[] {
+  const entries = new Map<string, GuardEntry>()
+  const isStopped = notes.some(({ verdict, isWatched }) => STOPPING.has(verdict) && !isWatched)
+  for (const [id, { name, stage, parts, ms }] of checks)
+    if (parts > 0 || !isStopped) entries.set(id, { name, stage, verdict: 'pass', parts, ms })
+  for (const { name, stage, verdict, category, isWatched } of notes) {
+    const id = `${stage} ${name}`
+    const entry = entries.get(id) ?? { name, stage, verdict: 'pass', parts: 0, ms: 0 }
+    if (SEVERITY.indexOf(verdict) < SEVERITY.indexOf(entry.verdict)) continue
+    const noted = { ...entry, verdict, ...(category !== undefined && { category }) }
+    entries.set(id, isWatched ? { ...noted, isWatched } : noted)
+  }
+  return [...entries.values()]
+}
+
+/** A request whose texts didn't have to be read, because a quick look found nothing. */
+const NO_CHECK = { stage: 'request', parts: 0, ms: 0 } as const
+
+/** Verdicts after which the other guards don't check the request. */
+const STOPPING: ReadonlySet<GuardNote['verdict']> = new Set(['answer', 'refuse', 'failed'])
+
+/** Verdicts from the least to the most severe. A guard that gives several in one stage is recorded with the last of these. */
+const SEVERITY: ReadonlyArray<GuardNote['verdict']> = ['pass', 'change', 'failed-open', 'answer', 'refuse', 'failed']
