@@ -2,6 +2,7 @@ import { configSections } from './config/check-records.ts'
 import { readCodeConfig } from './config/code-config.ts'
 import { createDefaultStorage } from './default-storage.ts'
 import { gatewayError } from './errors.ts'
+import { isCatalogOptions } from './features/catalog/catalog-options.ts'
 import { createReportError } from './features/observe/hooks.ts'
 import { startDeadline } from './lib/deadline.ts'
 import type { Exchange, UpstreamFetch } from './lib/exchange.ts'
@@ -22,12 +23,15 @@ import { createCodeLayer } from './records/code-records.ts'
 import { createStore, type StoreOptions } from './records/store.ts'
 import { normalizeBasePath } from './request/door/app.ts'
 import { RequestEvents } from './request/request-events.ts'
+import type { Catalog } from './types.ts'
 
 /** A gateway's options with defaults applied, and everything that its features share: the store, events, and in-flight requests. */
 export type Core = ReturnType<typeof createCore>
 
 export function createCore(options: GatewayOptions, { digestsSha256 = false }: Pick<StoreOptions, 'digestsSha256'>) {
-  const { catalog = defaultCatalog, clock = platformClock, hooks = {}, limits: ownLimits = {} } = options
+  const { catalog: given = defaultCatalog, clock = platformClock, hooks = {}, limits: ownLimits = {} } = options
+  const live = isCatalogOptions(given) ? { options: given, base: given.base ?? defaultCatalog } : undefined
+  const catalog = live ? { ...live.base } : (given as Catalog) // the feature that refreshes it replaces providers
   const limits = { ...defaultLimits, ...ownLimits }
   const logger = getLogger(options.logger)
   const storage = options.storage ?? createDefaultStorage(clock, logger)
@@ -41,6 +45,9 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     code.records = readCodeConfig(options, { catalog, now: clock.now() })
 
   return {
+    liveCatalog: live,
+    /** Returns the catalog as it is now, for a request whose prices must not change while it runs. */
+    pinCatalog: (): Catalog => (live ? { ...catalog } : catalog),
     ...{ catalog, clock, limits, ownLimits, logger, hooks, background, onError, nextTurn },
     basePath: normalizeBasePath(options.basePath),
     store: createStore({

@@ -6,6 +6,7 @@ import type { Feature, FeatureApi } from './feature.ts'
 import { createAccess } from './features/access/access-feature.ts'
 import { createKeyWatch } from './features/access/key-watch.ts'
 import { createAccountsFeature } from './features/accounts/accounts-feature.ts'
+import { createCatalogFeature } from './features/catalog/catalog-feature.ts'
 import { createGuarding, listCodeGuards } from './features/guards/guards-feature.ts'
 import { createConcurrencyLimit } from './features/limits/concurrency.ts'
 import type { Ledger } from './features/limits/ledger/ledger.ts'
@@ -113,6 +114,7 @@ export function createGatewayWith(
   const limits = createLimits({ ...core, usage: usage?.store })
   const listing = createListingFeature({ ...core, pipeline, access })
   const route = createRouteFeature(options, core)
+  const live = createCatalogFeature(core)
   const management = createManagementFeature({
     ...core,
     ...{ pipeline, extensions, options, route, getAccess: access.getAccess, previewLimits: limits.preview },
@@ -124,10 +126,12 @@ export function createGatewayWith(
       tokens,
     },
     runtime: getRuntimeName(),
+    liveCatalog: live.live,
     serve: (exchange, authenticator) => gateway.exchange(exchange, authenticator),
   })
 
   const features: Array<Feature | undefined> = [
+    live.feature,
     createConcurrencyLimit(core),
     (options.endRequestsOfPausedKeys ?? true) ? createKeyWatch(core) : undefined,
     createWaitingWarning({ ...core, warn: createBusyWarning(core.logger), platformFetch }),

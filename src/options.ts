@@ -4,6 +4,8 @@ import type { RouteOptions } from './config/route-option.ts'
 import { checkFeatures } from './extend.ts'
 import type { Feature } from './feature.ts'
 import type { AccountOptions } from './features/accounts/accounts.ts'
+import { isCatalogOptions } from './features/catalog/catalog-options.ts'
+import type { CatalogOptions } from './features/catalog/live-types.ts'
 import type { CloudOptions } from './features/cloud-sync/gateway/cloud-operations.ts'
 import { listCodeGuards } from './features/guards/guards-feature.ts'
 import type { Hooks } from './features/observe/hooks.ts'
@@ -131,8 +133,11 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   secret?: Secret
   /** Options for the tokens that `gateway.api.tokens.mint` creates for browsers and devices. */
   tokens?: TokenOptions
-  /** The provider definitions; default: `defaultCatalog`. Extend it with `{ ...defaultCatalog, mine }`. */
-  catalog?: Catalog
+  /**
+   * The provider definitions; default: `defaultCatalog`. Extend it with `{ ...defaultCatalog, mine }`. With `{ refresh: 'models.dev' }`, or a
+   * function in its place, models and prices are refreshed while the gateway runs.
+   */
+  catalog?: Catalog | CatalogOptions
   /** Size limits and timeouts; omitted ones keep their defaults. */
   limits?: Partial<Limits>
   /** Functions to call for each request, attempt, usage record, and error; default: none. */
@@ -164,7 +169,10 @@ export function checkOptions(
   if (storage !== undefined && !hasFunctions(storage, ['get', 'set', 'delete', 'list']))
     throw new TypeError(`storage must have get(), set(), delete(), and list(). ${hint}`)
   checkRules(options, optionRules)
-  if (catalog) checkCatalog(catalog)
+  const isLive = catalog && isCatalogOptions(catalog)
+  if (isLive) checkMembers('catalog', catalog, catalogRules)
+  const base = isLive ? catalog.base : catalog
+  if (base) checkCatalog(base)
   if (sharedState && storage?.atomic === false)
     throw new TypeError(
       'sharedState needs a storage with reliable conditional writes (`atomic: true`). Remove it or use another storage.',
@@ -265,6 +273,8 @@ const isAmount = (value: unknown): value is number => typeof value === 'number' 
 const count: Rule = ['be a whole number above 0', (value) => isAmount(value) && !(value % 1 > 0)]
 const amount: Rule = ['be a number above 0', isAmount]
 
+const providerMap: Rule = ['be an object that maps provider IDs to provider definitions', isObject]
+
 const optionRules: Rules = {
   route: callable,
   onRouteError: ['be "fail" or "ignore"', (value) => value === 'fail' || value === 'ignore'],
@@ -272,7 +282,7 @@ const optionRules: Rules = {
   clock: ['have now() and sleep(ms, signal)', (value) => hasFunctions(value, ['now', 'sleep'])],
   logger: ['be false or have warn() and error()', (value) => value === false || hasFunctions(value, ['warn', 'error'])],
   basePath: ['be a string such as "/ai"', (value) => typeof value === 'string'],
-  catalog: ['be an object that maps provider IDs to provider definitions', isObject],
+  catalog: providerMap,
   ...Object.fromEntries(flagNames.map((name) => [name, flag])),
   identify: [
     'be a function, or have resolve(), cacheBy(), and ttlMs',
@@ -286,6 +296,13 @@ const optionRules: Rules = {
 }
 
 const isObserver = (one: unknown) => hasFunctions(one, ['request']) || (isObject(one) && isObject(one.page))
+
+const catalogRules: Rules = {
+  base: providerMap,
+  refresh: ['be "models.dev" or a function', (value) => value === 'models.dev' || typeof value === 'function'],
+  every: ['be a period such as "1d" or "12h"', (value) => /^[1-9]\d{0,3}[dh]$/.test(String(value))],
+  accept: callable,
+}
 
 const identifyRules: Rules = {
   resolve: callable,

@@ -2,6 +2,7 @@ import { createServer, isIP } from 'node:net'
 import { createNodeFetch, serveNode } from '../../adapters/mount/node.ts'
 import type { GatewayConfig } from '../config/define-config.ts'
 import { isGatewayError } from '../errors.ts'
+import { isCatalogOptions } from '../features/catalog/catalog-options.ts'
 import type { Hooks } from '../features/observe/hooks.ts'
 import { jsonLog } from '../features/observe/log.ts'
 import type { GatewayObserver } from '../features/observe/observer.ts'
@@ -52,7 +53,8 @@ export async function start(
   const config = await readConfig(options, variables, logger)
   await requireFreePort(options)
   const storage = await openData(options.data, secret, logger)
-  const catalog = config?.code?.catalog ?? defaultCatalog
+  const catalogOption = config?.code?.catalog ?? defaultCatalog
+  const catalog = isCatalogOptions(catalogOption) ? (catalogOption.base ?? defaultCatalog) : catalogOption
   const data = { storage, catalog, secret }
   const warnings = (await config?.apply(data)) ?? []
   const code = config?.code ?? {}
@@ -76,7 +78,7 @@ export async function start(
           writeHistory({ storage: own, secret, upstream, now: Date.now() }),
         )
       : storage,
-    catalog: options.demo ? { ...catalog, ...demoCatalog } : catalog,
+    catalog: options.demo ? { ...catalog, ...demoCatalog } : catalogOption,
     fetch: upstream,
     management: adminToken.management,
     allowedOrigins: [...(code.allowedOrigins ?? []), ...options.allowedOrigins],

@@ -102,6 +102,12 @@ export const routes = {
     get: 'GET /api/providers/:id',
     update: 'PUT /api/providers/:id',
   },
+  catalog: {
+    review: 'GET /api/catalog',
+    refresh: 'POST /api/catalog/refresh',
+    accept: 'POST /api/catalog/accept',
+    rollback: 'POST /api/catalog/rollback',
+  },
   cloud: {
     get: 'GET /api/sync/cloud',
     enable: 'POST /api/sync/cloud enable',

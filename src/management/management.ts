@@ -11,6 +11,8 @@ import { createModelOperations } from '../admin/published-models.ts'
 import { createSettingsOperations } from '../admin/settings.ts'
 import { createAccountOperations } from '../features/accounts/account-operations.ts'
 import type { Accounts } from '../features/accounts/accounts.ts'
+import { createCatalogOperations } from '../features/catalog/catalog-operations.ts'
+import type { LiveCatalog } from '../features/catalog/live-catalog.ts'
 import { createCloudOperations } from '../features/cloud-sync/gateway/cloud-actions.ts'
 import { createMirror, type MirrorDependencies } from '../features/cloud-sync/gateway/cloud-mirror.ts'
 import { type PushDependencies, Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
@@ -66,6 +68,8 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   own: OwnFacts
   /** Tokens for browsers and devices. */
   tokens: Pick<TokenService, 'mint' | 'revoke'>
+  /** Opens the catalog that is refreshed; absent if none is. */
+  liveCatalog?: (() => Promise<LiveCatalog>) | undefined
   /** Creates the OpenAPI document. */
   openapi(): Promise<OpenApiDocument>
 }
@@ -120,6 +124,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     providers: notifyingMirror('providers', createProviderOperations(deps)),
     health: notifying('health', health),
     damagedRecords: notifyingMirror('damagedRecords', createDamagedRecordOperations(deps)),
+    catalog: createCatalogOperations(deps.liveCatalog),
     cloud,
     usage,
     explain: createExplain(deps),

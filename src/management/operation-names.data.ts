@@ -102,6 +102,12 @@ export const operationNames = {
     get: 1,
     update: 1,
   },
+  catalog: {
+    review: 1,
+    refresh: 1,
+    accept: 1,
+    rollback: 1,
+  },
   cloud: {
     get: 1,
     enable: 1,

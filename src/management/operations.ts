@@ -19,6 +19,8 @@ import type { SettingsOperations } from '../admin/settings.ts'
 import { settingsTable } from '../admin/settings-table.ts'
 import type { AccountOperations } from '../features/accounts/account-operations.ts'
 import { accountTable } from '../features/accounts/accounts-table.ts'
+import { catalogTable } from '../features/catalog/catalog-table.ts'
+import type { CatalogOperations } from '../features/catalog/live-types.ts'
 import type { CloudOperations } from '../features/cloud-sync/gateway/cloud-operations.ts'
 import { cloudTable } from '../features/cloud-sync/gateway/cloud-table.ts'
 import type { ExplainedRequest } from '../features/explain/explain.ts'
@@ -78,6 +80,8 @@ export interface Management<Input = never> {
   health: HealthOperations
   /** The stored records that `health.list` reports as damaged. */
   damagedRecords: DamagedRecordOperations<Input>
+  /** The catalog of models and prices, and its refreshes. */
+  catalog: CatalogOperations<Input>
   /** Cloud sync with the proxy at the setting `cloudUrl`. */
   cloud: CloudOperations<Input>
   /** Usage: request records and aggregates (src/features/usage/README.md). */
@@ -109,6 +113,7 @@ export const operations = {
   customModels: customModelTable,
   aliases: aliasTable,
   providers: providerTable,
+  catalog: catalogTable,
   cloud: cloudTable,
   usage: usageTable,
   explain: explainEntry,

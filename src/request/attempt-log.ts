@@ -150,7 +150,7 @@ export class AttemptLog {
 
   #spend(usage: TokenUsage, { isEstimated }: { isEstimated: boolean }): void {
     const spending = calculateSpending(usage, {
-      catalog: this.#log.context.catalog,
+      catalog: this.#log.catalog,
       target: this.route.target,
       isEstimated,
       isPremium: this.isPremium,
@@ -283,7 +283,7 @@ export class AttemptLog {
     if (this.#spending) {
       const { costSource, costUsd } = this.#spending
       const isCalculated = costUsd !== undefined && costSource !== 'reported'
-      const price = isCalculated && getPriceOrigin(this.#log.context.catalog, this.route.target)
+      const price = isCalculated && getPriceOrigin(this.#log.catalog, this.route.target)
       this.#record = { ...this.#record, ...this.#spending, ...(price && { price }) }
     }
     this.totalMs = this.#log.context.clock.now() - this.startedAt

@@ -25,7 +25,7 @@ import type { TargetStats } from './routing/target-stats.ts'
 
 /** The dependencies of a model request's log. */
 export interface ModelLogContext extends LogContext {
-  catalog: Catalog
+  pinCatalog(): Catalog
   targetStats: TargetStats
   onError(error: unknown): void
 }
@@ -48,6 +48,8 @@ export class ModelLog extends RequestLog {
   inFlight: AttemptInFlight | undefined = undefined
   declare readonly route: Endpoint
   readonly context: ModelLogContext
+  /** The catalog as it was when the request arrived. */
+  readonly catalog: Catalog
   readonly #steps: Array<StepRecord | undefined> = [] // in the order of `steps`; `undefined`: an attempt without an outcome
   readonly #attempts: AttemptLog[] = []
   readonly #begun: AttemptLog[] = []
@@ -61,6 +63,7 @@ export class ModelLog extends RequestLog {
   constructor(exchange: Exchange, endpoint: Endpoint, context: ModelLogContext) {
     super(exchange, endpoint, context)
     this.context = context
+    this.catalog = context.pinCatalog()
   }
 
   override get model(): string | undefined {

@@ -7,7 +7,7 @@ import type { Operation } from '../protocols/formats/model-operations.ts'
 import { codeSecretId } from '../records/code-records.ts'
 import type { ConnectionRecord, Store } from '../records/store.ts'
 import { createCredentialCache } from '../records/store.ts'
-import type { Clock, Storage } from '../types.ts'
+import type { Catalog, Clock, Storage } from '../types.ts'
 import { createRuleApplier } from './choose/context-rules.ts'
 import type { GroupRouting } from './choose/group-routing.ts'
 import type { EndpointMemory } from './codec/codec.ts'
@@ -63,6 +63,8 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   /** The limits that the `limits` option sets. */
   ownLimits: Partial<PipelineLimits>
   events: RequestEvents
+  /** Returns the catalog as it is now, for the costs of one request. */
+  pinCatalog(): Catalog
 }
 
 type Shared =
@@ -71,7 +73,7 @@ type Shared =
 
 /** Creates the pipeline. Code that only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
-  const { store, sharedStorage, upstream, basePath, ownLimits, events, ...others } = dependencies
+  const { store, sharedStorage, upstream, basePath, ownLimits, events, pinCatalog, ...others } = dependencies
   const { catalog, clock, random, limits, bodyTime, inFlight, onError } = others
   const { isStrict, fetchesMedia, includesStreamUsage, readTerms, addGuards } = others
   const aroundCall: CallStep[] = []
@@ -138,7 +140,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     return createConnectionTable(connectionId, { store, catalog, basePath })
   }
 
-  const logContext = { clock, catalog, targetStats, inFlight, events, onError }
+  const logContext = { clock, pinCatalog, targetStats, inFlight, events, onError }
 
   return {
     openLog(exchange, route) {

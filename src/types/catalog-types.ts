@@ -39,6 +39,8 @@ export interface CatalogModel {
   price?: Price
   /** The date of its price, `YYYY-MM-DD`, if it differs from the provider's `asOf`. */
   asOf?: string
+  /** Whether the source of a refreshed catalog no longer has it. */
+  retired?: true
 }
 
 /** Where a price comes from. */

@@ -200,6 +200,7 @@ for (const basePath of ['', '/tools/ai']) {
       await same(client.explain({ model: 'one/a' }), api.explain({ model: 'one/a' }))
       await same(client.openapi(), api.openapi())
       await same(client.overview(), api.overview())
+      await same(client.catalog.review(), api.catalog.review())
       await same(client.info(), api.info())
       const query = { from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'] } as const
       await same(client.usage.summary(query), api.usage.summary(query))
@@ -215,14 +216,11 @@ for (const basePath of ['', '/tools/ai']) {
           () => 'done',
           ({ status, message }) => ({ status, message }),
         )
-      const openCloud = ({ cloud }: Pick<Client, 'cloud'>) => [
-        refusal(cloud.enable()),
-        refusal(cloud.sync()),
-        refusal(cloud.disable()),
-        refusal(cloud.check()),
-        refusal(cloud.sessions.list()),
-        refusal(cloud.sessions.revoke('x')),
-      ]
+      const openCatalog = ({ catalog }: Pick<Client, 'catalog'>) =>
+        [catalog.refresh(), catalog.accept({}), catalog.rollback()].map(refusal)
+      await same(Promise.all(openCatalog(client)), Promise.all(openCatalog(api)))
+      const openCloud = ({ cloud: { enable, sync, disable, check, sessions } }: Pick<Client, 'cloud'>) =>
+        [enable(), sync(), disable(), check(), sessions.list(), sessions.revoke('x')].map(refusal)
       const refused = await Promise.all(openCloud(client))
       assert.equal(refused, await Promise.all(openCloud(api)))
       assert.not.ok(refused.includes('done'))

@@ -1,5 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { servedOperations } from '../../src/management/operations.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Storage } from '../../src/types.ts'
 import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-proxy.ts'
 import { openDoor } from '../management/door.ts'
@@ -13,7 +14,10 @@ test('each operation resolves to a result that matches its description', async (
   const { storage } = await filled()
   const hurt = await damaged(storage, 'aliases/', () => 'damaged')
   const proxy = fakeProxy()
-  const { call } = openDoor({ storage, fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN } })
+  const [first, ...others] = defaultCatalog.deepseek?.models ?? []
+  const refresh = async () => ({ providers: { deepseek: [{ ...first, price: { input: 0 } }, ...others] } })
+  const options = { cloud: { enrollmentToken: ENROLLMENT_TOKEN }, catalog: { refresh } }
+  const { call } = openDoor({ storage, fetch: proxy.fetch, ...options })
   const seen = new Set<string>()
 
   async function ask(method: string, path: string, sent?: object) {
@@ -140,6 +144,10 @@ test('each operation resolves to a result that matches its description', async (
   await ask('PUT', '/api/providers/openai', { strategy: 'round-robin', stickyLimit: 3 })
   await ask('POST', '/api/explain', { model: 'one/m', body: { stream: true }, headers: { 'X-Team': 'a' } })
   await ask('POST', '/api/explain', { model: 'nobody/m' })
+  await ask('POST', '/api/catalog/refresh')
+  await ask('GET', '/api/catalog')
+  await ask('POST', '/api/catalog/accept', { models: [`deepseek/${first?.id}`] })
+  await ask('POST', '/api/catalog/rollback')
   await ask('POST', '/api/tokens', { account: 'alice' })
   await ask('GET', '/api/overview')
   await ask('GET', '/api/info')

@@ -156,6 +156,7 @@ const samples: Record<string, object> = {
   'cloud.enable': { enrollmentToken: 'e'.repeat(32) },
   'cloud.sync': {},
   'cloud.disable': { force: true },
+  'catalog.accept': { models: ['openai/x'] },
   'cloud.check': {},
   explain: { model: 'm', body: {}, headers: { a: 'b' }, path: '/v1/messages', keyId: 'k', account: 'a' },
   'damagedRecords.put': { record: {} },

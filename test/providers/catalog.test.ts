@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { validateCatalog } from '../../src/cli/catalog/validate-catalog.ts'
+import { validateCatalog } from '../../src/features/catalog/validate-catalog.ts'
 import { modelSources, models } from '../../src/protocols/providers/catalog.data.ts'
 import { defaultCatalog, mergeCatalog } from '../../src/protocols/providers/catalog.ts'
 import { definitions } from '../../src/protocols/providers/definitions.ts'

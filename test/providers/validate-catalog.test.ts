@@ -1,4 +1,4 @@
-import { validateCatalog } from '../../src/cli/catalog/validate-catalog.ts'
+import { validateCatalog } from '../../src/features/catalog/validate-catalog.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('validateCatalog')

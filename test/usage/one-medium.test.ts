@@ -1,4 +1,4 @@
-import { validateCatalog } from '../../src/cli/catalog/validate-catalog.ts'
+import { validateCatalog } from '../../src/features/catalog/validate-catalog.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Price } from '../../src/types.ts'
 import { wav } from '../kinds/sounds.ts'

@@ -1,4 +1,4 @@
-import { checkModels } from '../../src/cli/catalog/validate-model.ts'
+import { checkModels } from '../../src/features/catalog/validate-model.ts'
 import { decodeRequests, encodeRequests } from '../../src/features/usage/usage-codec.ts'
 import { calculateCost } from '../../src/pricing/cost.ts'
 import { readConverseUsage } from '../../src/protocols/formats/bedrock-converse/converse-fields.ts'

@@ -6,15 +6,15 @@
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { selections } from '../../features/catalog/selection.ts'
+import { selectModels } from '../../features/catalog/source.ts'
+import { validateCatalog } from '../../features/catalog/validate-catalog.ts'
 import { isObject } from '../../lib/json.ts'
 import { modelSources, models } from '../../protocols/providers/catalog.data.ts'
 import { extraModels } from '../../protocols/providers/catalog.extra.ts'
 import { mergeCatalog } from '../../protocols/providers/catalog.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
 import { type CatalogModels, diffModels, type ProviderModels, renderCatalog } from './catalog-file.ts'
-import { selections } from './selection.ts'
-import { selectModels } from './source.ts'
-import { validateCatalog } from './validate-catalog.ts'
 
 interface RefreshResult {
   after: CatalogModels

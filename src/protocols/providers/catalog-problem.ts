@@ -76,6 +76,7 @@ const modelRules: Record<keyof CatalogModel, Rule> = {
   maxOutputTokens: optional(nonNegative),
   price,
   asOf: optional(string),
+  retired: () => undefined,
 }
 const modelList = object({ models: optional(array(object({ id: string }))) })
 

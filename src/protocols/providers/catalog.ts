@@ -5,6 +5,9 @@ import { findProviderProblem } from './catalog-problem.ts'
 import type { ProviderDefinition } from './definitions.ts'
 import { definitions } from './definitions.ts'
 
+/** The hand-written models, which a refreshed catalog's source may lack. */
+export const handWrittenModels: ModelLists = extraModels
+
 /**
  * The built-in providers and their current models: IDs, base URLs, formats, kinds, context windows, and prices in USD per million tokens. Extend it
  * with `createGateway({ catalog: { ...defaultCatalog, mine } })`. Sources and dates: catalog.data.ts, catalog.extra.ts.

@@ -110,6 +110,7 @@ export function createTenantApi(
     providers: api.providers,
     health: api.health,
     damagedRecords: api.damagedRecords,
+    catalog: api.catalog,
     cloud: api.cloud,
     usage: api.usage,
     explain: api.explain,

@@ -8,6 +8,7 @@ const modelFields: Record<keyof CatalogModel, true> = {
   maxOutputTokens: true,
   price: true,
   asOf: true,
+  retired: true,
 }
 const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   input: true,

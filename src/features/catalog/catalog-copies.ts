@@ -1,0 +1,85 @@
+import { encodeUtf8, toHex } from '../../lib/bytes.ts'
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import type { Storage } from '../../types.ts'
+import type { ModelLists } from './compare-models.ts'
+import type { CatalogChange, CatalogGeneration } from './live-types.ts'
+
+/** The stored state: two generations, and the changes that wait. */
+export interface CatalogState {
+  current?: StoredGeneration
+  previous?: StoredGeneration
+  held: CatalogChange[]
+  applied: string[]
+  rejected?: { reason: string; sha256: string }
+  /** The hash of a source that was rolled back, which isn't applied again. */
+  ignored?: string
+}
+
+/** A generation, and where its data is. */
+export interface StoredGeneration extends CatalogGeneration {
+  /** The hash of the source that it came from. */
+  sourceSha256: string
+  /** The number of values that hold its data. */
+  parts: number
+}
+
+export const PREFIX = 'catalog/'
+const STATE = `${PREFIX}state`
+const EMPTY: CatalogState = { held: [], applied: [] }
+
+/** In characters, which are ASCII. Deno KV takes values of 65,536 bytes, and adapters may add to them. */
+const MAX_PART = 60_000
+
+/** The copies of the catalog in the storage, cut into values that every storage accepts. */
+export function createCatalogCopies(storage: Storage) {
+  const maxPart = Math.min(MAX_PART, Math.floor((storage.largestValueBytes ?? MAX_PART) * 0.9))
+  const getKey = (sha256: string, part: number) =>
+    `${PREFIX}data/${sha256.slice(0, 32)}/${String(part).padStart(4, '0')}`
+
+  return {
+    /** Resolves to the state and its version. A damaged state counts as none. */
+    async readState(): Promise<{ state: CatalogState; version: string | null }> {
+      const stored = await storage.get(STATE)
+      const value = stored && tryParseJson(stored.value)
+      const isState = isObject(value) && Array.isArray(value.held) && Array.isArray(value.applied)
+      return { state: isState ? (value as unknown as CatalogState) : EMPTY, version: stored?.version ?? null } // only `writeState` writes it
+    },
+
+    /** Resolves to the new version, or to `false` if another instance has changed the state. */
+    writeState: (state: CatalogState, ifVersion: string | null) =>
+      storage.set(STATE, JSON.stringify(state), { ifVersion }),
+
+    /** Resolves to the models of a generation, or to `undefined` if its data is damaged. */
+    async readModels({ sha256, parts }: StoredGeneration): Promise<ModelLists | undefined> {
+      const values = await Promise.all(Array.from({ length: parts }, (_, part) => storage.get(getKey(sha256, part))))
+      const text = values.map((stored) => stored?.value ?? '').join('')
+      if ((await hash(text)) !== sha256) return undefined
+      const models = tryParseJson(text)
+      return isObject(models) ? (models as unknown as ModelLists) : undefined // its hash matches
+    },
+
+    /** Writes the data of a generation. */
+    async writeModels(models: ModelLists): Promise<{ sha256: string; parts: number }> {
+      const text = toAscii(JSON.stringify(models))
+      const sha256 = await hash(text)
+      const parts = Math.max(1, Math.ceil(text.length / maxPart))
+      for (let part = 0; part < parts; part++)
+        await storage.set(getKey(sha256, part), text.slice(part * maxPart, (part + 1) * maxPart))
+      return { sha256, parts }
+    },
+
+    /** Deletes the data of all other generations. */
+    async deleteOthers(kept: ReadonlyArray<StoredGeneration | undefined>): Promise<void> {
+      const starts = kept.flatMap((one) => (one ? [getKey(one.sha256, 0).slice(0, -4)] : []))
+      for (const { key } of await storage.list(`${PREFIX}data/`))
+        if (!starts.some((start) => key.startsWith(start))) await storage.delete(key)
+    },
+  }
+}
+
+export const hash = async (text: string): Promise<string> =>
+  toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))
+
+/** Escapes all other characters, so that a part has as many bytes as characters. */
+const toAscii = (json: string): string =>
+  json.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

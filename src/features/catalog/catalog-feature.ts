@@ -1,0 +1,34 @@
+import type { Feature } from '../../feature.ts'
+import { type Background, once } from '../../lib/promises.ts'
+import type { RequestListener } from '../../request/request-events.ts'
+import type { LiveCatalog, LiveCatalogDependencies } from './live-catalog.ts'
+
+interface CatalogFeatureDependencies extends Omit<LiveCatalogDependencies, 'options' | 'base'> {
+  /** The refresh options; absent if nothing is refreshed. */
+  liveCatalog: Pick<LiveCatalogDependencies, 'options' | 'base'> | undefined
+  background: Background
+}
+
+/** The feature that refreshes the catalog. Its code is loaded with the first request, and only if the `catalog` option has `refresh`. */
+export function createCatalogFeature({ liveCatalog, ...deps }: CatalogFeatureDependencies) {
+  if (!liveCatalog) return {}
+  let opened: LiveCatalog | undefined
+  const live = once(async () => {
+    const { openLiveCatalog } = await import('./live-catalog.ts')
+    opened = await openLiveCatalog({ ...deps, ...liveCatalog })
+    return opened
+  })
+  const events: RequestListener = {
+    ended: ({ waitUntil }) => opened && deps.background.run(opened.tick(), waitUntil),
+  }
+  const feature: Feature = {
+    name: 'catalog',
+    async aroundRequest(_, next) {
+      await live()
+      return next()
+    },
+    events,
+    close: () => opened?.close(),
+  }
+  return { feature, live }
+}

@@ -1,0 +1,18 @@
+import { parseInput } from '../../admin/input.ts'
+import { gatewayError } from '../../errors.ts'
+import { acceptInput } from './catalog-table.ts'
+import type { LiveCatalog } from './live-catalog.ts'
+import type { CatalogOperations } from './live-types.ts'
+
+/** Creates the operations of the catalog. `live` opens the catalog that is refreshed; without it, there is nothing to refresh. */
+export function createCatalogOperations(live: (() => Promise<LiveCatalog>) | undefined): CatalogOperations<unknown> {
+  const open = live ?? (() => Promise.reject(gatewayError('INVALID_REQUEST', { message: NOT_LIVE })))
+  return {
+    review: async () => (live ? (await live()).review() : { isLive: false, held: [], applied: [] }),
+    refresh: async () => (await open()).refresh(),
+    accept: async (input = {}) => (await open()).accept(parseInput(acceptInput, input)),
+    rollback: async () => (await open()).rollback(),
+  }
+}
+
+const NOT_LIVE = 'This gateway does not refresh its catalog. Set "catalog" to { refresh: "models.dev" } in its options.'

@@ -1,0 +1,162 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { handWrittenModels } from '../../protocols/providers/catalog.ts'
+import type { Catalog, CatalogModel, Kind, Price } from '../../types.ts'
+import type { CatalogChange } from './live-types.ts'
+import { type Selection, selections } from './selection.ts'
+import { selectModels } from './source.ts'
+import { checkModels } from './validate-model.ts'
+
+/** Models by provider. */
+export type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
+
+/** A new copy of the models, compared with the one in use. */
+export interface Comparison {
+  models: ModelLists
+  held: CatalogChange[]
+  /** The changes that apply, one per line. */
+  applied: string[]
+  /** Why the whole copy is suspicious. */
+  rejected?: string
+}
+
+interface CompareOptions {
+  /** The catalog in use. */
+  catalog: Catalog
+  asOf: string
+  /** Whether a suspicious change of a price applies anyway. */
+  accepts(change: CatalogChange): boolean
+}
+
+/** Prices above this, in USD per million tokens, are mistakes. */
+const MAX_USD_PER_MILLION = 1_000
+/** A price that changes by more than this factor is suspicious. */
+const MAX_FACTOR = 10
+/** A copy in which more than this share of the models is gone is suspicious. */
+const MAX_GONE = 0.2
+/** A copy in which more than this share of at least four prices is suspicious is probably in another unit. */
+const MAX_HELD = 0.5
+
+/** Reads a source and compares its models with the catalog in use. Providers that this release doesn't know are ignored. */
+export function compareModels(source: JsonObject, options: CompareOptions): Comparison {
+  const models: Record<string, CatalogModel[]> = {}
+  const held: CatalogChange[] = []
+  const applied: string[] = []
+  let known = 0
+  let gone = 0
+  let compared = 0
+  for (const provider of Object.keys(options.catalog)) {
+    const { models: before = [], asOf: date } = options.catalog[provider] ?? {}
+    const after = readModels(source, provider, options)
+    if (!after) continue
+    const found = new Map(after.map((model) => [model.id, model]))
+    const extra = new Set(handWrittenModels[provider]?.map(({ id }) => id))
+    const kept = before.map((old): CatalogModel => {
+      const now = found.get(old.id)
+      found.delete(old.id)
+      if (!now && extra.has(old.id)) return old
+      if (!old.retired) known++
+      if (!now) {
+        if (!old.retired) gone++
+        if (!old.retired) applied.push(`- ${provider}/${old.id}: no longer in the source`)
+        return { ...old, retired: true }
+      }
+      if (old.price) compared++
+      const changes = listSuspicious(old.price, now.price)
+      const change = { model: `${provider}/${old.id}`, changes, ...(now.price && { price: now.price }) }
+      if (changes.length > 0 && !options.accepts(change)) {
+        held.push(change)
+        const asOf = old.asOf ?? date
+        return { ...now, ...(old.price && { price: old.price }), ...(asOf && { asOf }) }
+      }
+      const { retired: _, asOf: __, ...plain } = old
+      if (!isSame(plain, now)) applied.push(`~ ${provider}/${old.id}: ${describeChange(plain, now)}`)
+      return now
+    })
+    for (const { id } of found.values()) applied.push(`+ ${provider}/${id}`)
+    models[provider] = [...found.values(), ...kept]
+  }
+  const rejected = findRejection({ known, gone, compared, held: held.length })
+  return { models, held, applied, ...(rejected !== undefined && { rejected }) }
+}
+
+function findRejection(counts: { known: number; gone: number; compared: number; held: number }): string | undefined {
+  const { known, gone, compared, held } = counts
+  if (known === 0) return 'The source has none of the known models.'
+  if (gone > known * MAX_GONE) return `${gone} of ${known} known models are missing.`
+  if (compared > 3 && held > compared * MAX_HELD) return `${held} of ${compared} prices change suspiciously.`
+  return undefined
+}
+
+/** Reads the models of a provider. Returns `undefined` if the source doesn't have it. Invalid models are left out. */
+function readModels(
+  source: JsonObject,
+  provider: string,
+  { catalog, asOf }: CompareOptions,
+): CatalogModel[] | undefined {
+  const { serviceKinds: kinds = ['llm'], models: before = [], alias, catalogAlias } = catalog[provider] ?? {}
+  const given = source[provider]
+  const list: unknown = isObject(given) ? given.models : given
+  const selection = selections[provider]
+  const found = Array.isArray(list)
+    ? list.filter(isObject).map(pickFields)
+    : selection && selectKnown(source, selection, { kinds, asOf, before })
+  const isValid = (model: object) => checkModels(provider, { alias, catalogAlias, models: [model] }, kinds).length === 0
+  return found?.filter((model): model is CatalogModel => isValid(model) && hasPlausiblePrice(model))
+}
+
+/** Selects the models of models.dev as for the built-in catalog, and all models that are already in the catalog. */
+function selectKnown(
+  source: JsonObject,
+  selection: Selection,
+  { kinds, asOf, before }: { kinds: readonly Kind[]; asOf: string; before: readonly CatalogModel[] },
+): object[] | undefined {
+  const entry = source[selection.from]
+  if (!isObject(entry) || !isObject(entry.models)) return undefined
+  const always = [...(selection.always ?? []), ...before.map(({ id }) => id)]
+  return selectModels(source, { ...selection, always }, { kinds, asOf, problems: [] })
+}
+
+const FIELDS = ['id', 'type', 'contextWindow', 'maxOutputTokens', 'price'] as const
+
+const pickFields = (model: JsonObject): object =>
+  Object.fromEntries(FIELDS.flatMap((name) => (model[name] === undefined ? [] : [[name, model[name]]])))
+
+const hasPlausiblePrice = ({ price }: { price?: unknown }): boolean =>
+  listPrices(price).every(([name, usd]) => !TOKEN_PRICE.test(name) || usd <= MAX_USD_PER_MILLION)
+
+/** Matches the names of prices per million tokens, also in tiers. */
+const TOKEN_PRICE = /(?:^|\.)(?:input|output|(?:cache|audio|image)[A-Z]\w*)$/
+
+/** Lists the prices that a change sets to 0, makes unknown, or changes by more than ten times. */
+function listSuspicious(before: Price | undefined, after: Price | undefined): string[] {
+  const now = new Map(listPrices(after))
+  return listPrices(before).flatMap(([name, from]) => {
+    const to = now.get(name)
+    if (from === 0 || to === from) return []
+    const isGone = to === undefined || to === 0
+    if (isGone && to === undefined && name.includes('.') && after) return [] // other tiers
+    const isJump = !isGone && (to > from * MAX_FACTOR || to * MAX_FACTOR < from)
+    return isGone || isJump ? [`${name}: ${from} -> ${to ?? 'unknown'}`] : []
+  })
+}
+
+/** Lists all prices by name, such as `input` and `tiers.200000.input`. */
+function listPrices(value: unknown, prefix = ''): [name: string, usd: number][] {
+  if (Array.isArray(value))
+    return value.filter(isObject).flatMap(({ above, ...tier }) => listPrices(tier, `${prefix}${above}.`))
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([name, inner]): [string, number][] =>
+    typeof inner === 'number' ? [[prefix + name, inner]] : listPrices(inner, `${prefix}${name}.`),
+  )
+}
+
+const isSame = (one: CatalogModel, other: CatalogModel) => describeChange(one, other) === ''
+
+function describeChange({ price: oldPrice, ...old }: CatalogModel, { price, ...model }: CatalogModel): string {
+  const before = new Map<string, unknown>([...Object.entries(old), ...listPrices(oldPrice)])
+  const after = new Map<string, unknown>([...Object.entries(model), ...listPrices(price)])
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((name) => before.get(name) !== after.get(name))
+    .map((name) => `${name} ${before.get(name) ?? 'unknown'} -> ${after.get(name) ?? 'unknown'}`)
+    .join(', ')
+}

@@ -1,0 +1,68 @@
+import { gatewayError } from '../../errors.ts'
+import { startDeadline } from '../../lib/deadline.ts'
+import type { UpstreamFetch } from '../../lib/exchange.ts'
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import type { Clock } from '../../types.ts'
+import type { CatalogOptions, FetchCatalog, FetchedCatalog } from './live-types.ts'
+
+/** How long a source may take, in ms. */
+const TIMEOUT_MS = 60_000
+/** models.dev has about 3 MB. */
+const MAX_BYTES = 32 * 1024 * 1024
+const MODELS_DEV = 'https://models.dev/api.json'
+
+/** Fetches the source. Rejects with `UPSTREAM_FAILED` if it fails, takes too long, or doesn't return an object of providers. */
+export async function fetchCatalog(
+  refresh: CatalogOptions['refresh'],
+  { fetch, clock, etag }: { fetch: UpstreamFetch; clock: Clock; etag: string | undefined },
+): Promise<FetchedCatalog | 'unchanged'> {
+  const controller = new AbortController()
+  const late = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener('abort', () => reject(fail('did not respond within a minute')))
+  })
+  const cancel = startDeadline(clock, TIMEOUT_MS, () => controller.abort())
+  const load = refresh === 'models.dev' ? fetchModelsDev : refresh
+  try {
+    const { signal } = controller
+    const fetched: unknown = await Promise.race([load({ fetch, signal, ...(etag !== undefined && { etag }) }), late])
+    if (fetched === 'unchanged') return 'unchanged'
+    if (!isObject(fetched) || !isObject(fetched.providers)) throw fail('did not return an object of providers')
+    const { asOf } = fetched
+    if (asOf !== undefined && !(typeof asOf === 'string' && /^\d{4}-\d\d-\d\d$/.test(asOf)))
+      throw fail('did not return a date like 2026-11-30 in "asOf"')
+    return fetched as unknown as FetchedCatalog // checked above; the models are checked next
+  } catch (thrown) {
+    throw thrown instanceof Error && 'code' in thrown ? thrown : fail('failed', thrown)
+  } finally {
+    cancel()
+  }
+}
+
+const fail = (what: string, cause?: unknown) =>
+  gatewayError('UPSTREAM_FAILED', { message: `The source of the catalog ${what}.`, cause })
+
+const fetchModelsDev: FetchCatalog = async ({ fetch, signal, etag }) => {
+  const response = await fetch(MODELS_DEV, { signal, headers: etag === undefined ? {} : { 'if-none-match': etag } })
+  if (response.status === 304) return 'unchanged'
+  if (response.status !== 200) throw fail(`returned status ${response.status}`)
+  const providers = tryParseJson(await readText(response))
+  if (!isObject(providers)) throw fail('did not return a JSON object')
+  const newEtag = response.headers.get('etag')
+  return { providers, source: MODELS_DEV, ...(newEtag !== null && { etag: newEtag }) }
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const parts: string[] = []
+  const decoder = new TextDecoder()
+  let size = 0
+  const reader = body?.getReader()
+  for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
+    size += chunk.value.length
+    if (size > MAX_BYTES) {
+      await reader?.cancel()
+      throw fail('is too large')
+    }
+    parts.push(decoder.decode(chunk.value, { stream: true }))
+  }
+  return parts.join('') + decoder.decode()
+}

@@ -1,0 +1,89 @@
+import type { UpstreamFetch } from '../../lib/exchange.ts'
+import type { IsoTime } from '../../types/plain-types.ts'
+import type { Catalog, Price } from '../../types.ts'
+
+/** A catalog that is refreshed while the gateway runs. */
+export interface CatalogOptions {
+  /** The catalog to start with; default: the built-in one. */
+  base?: Catalog
+  /** Where models and prices come from: `models.dev`, or a function that fetches them. */
+  refresh: 'models.dev' | FetchCatalog
+  /** How often to refresh, in days or hours: `1d` (default), `12h`. */
+  every?: string
+  /** Decides whether a suspicious change applies without `gateway.api.catalog.accept`. Default: none does. */
+  accept?(change: CatalogChange): boolean
+}
+
+/**
+ * Fetches models and prices. `etag` is from the previous result. Resolves to `unchanged` if nothing has changed since then. A function that
+ * rejects, returns something else, or takes longer than a minute changes nothing.
+ */
+export type FetchCatalog = (request: {
+  fetch: UpstreamFetch
+  signal: AbortSignal
+  etag?: string
+}) => Promise<FetchedCatalog | 'unchanged'>
+
+/** Models and prices from a source. */
+export interface FetchedCatalog {
+  /** By provider: an array of models as in the catalog, or the entries of https://models.dev/api.json. */
+  providers: object
+  /** Where they come from, such as a URL. */
+  source?: string
+  /** The date of the prices, `YYYY-MM-DD`; default: today. */
+  asOf?: string
+  etag?: string
+}
+
+/** A suspicious change of a model's price, which waits until it is accepted: to 0 or unknown, or by more than ten times. */
+export interface CatalogChange {
+  /** `openai/gpt-5.4`. */
+  model: string
+  /** The prices that change, such as `input: 2.5 -> 0`. */
+  changes: string[]
+  /** The price that would apply; absent if it would be unknown. */
+  price?: Price
+}
+
+/** A copy of models and prices that has been applied. */
+export interface CatalogGeneration {
+  /** The start of `sha256`. */
+  version: string
+  /** The hash of its data, in hexadecimal. */
+  sha256: string
+  source: string
+  /** The date of its prices, `YYYY-MM-DD`. */
+  asOf: string
+  appliedAt: IsoTime
+  etag?: string
+}
+
+/** The state of the catalog. */
+export interface CatalogReview {
+  /** Whether models and prices are refreshed. */
+  isLive: boolean
+  /** The refreshed copy in use; absent while the gateway uses the catalog that it started with. */
+  current?: CatalogGeneration
+  /** The copy before it, to which `rollback` returns. */
+  previous?: CatalogGeneration
+  /** Suspicious changes that wait for `accept`. */
+  held: CatalogChange[]
+  /** Why the latest copy was rejected as a whole; `accept` applies it anyway. */
+  rejected?: string
+  /** The latest changes that were applied, newest first. */
+  applied: string[]
+  /** Why the latest refresh failed. */
+  error?: string
+}
+
+/** Reviews and refreshes the catalog. */
+export interface CatalogOperations<Input = never> {
+  /** Returns the copy in use, and the changes that wait for consent. */
+  review(): Promise<CatalogReview>
+  /** Fetches the source now. Rejects with `UPSTREAM_FAILED` if it can't be used. */
+  refresh(): Promise<CatalogReview>
+  /** Applies held changes: those of the given models, or all of them, including a copy that was rejected as a whole. */
+  accept(input?: { models?: string[] } | Input): Promise<CatalogReview>
+  /** Returns to the copy before the current one, and ignores the current one from then on. */
+  rollback(): Promise<CatalogReview>
+}

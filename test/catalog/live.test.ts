@@ -1,0 +1,274 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { base, changed, findModel, openCatalog } from './world.ts'
+
+const test = suite('a catalog that is refreshed')
+
+const DAY = 24 * 60 * 60_000
+
+test('check P6: a new model appears in the lists of both instances without a restart', async () => {
+  const storage = memoryStorage()
+  const clock = fakeClock()
+  const source = async () => changed({ newest: { input: 1, output: 2 } })
+  const one = await openCatalog(source, { storage, clock })
+  const other = await openCatalog(source, { storage, clock })
+  await one.ask()
+  await other.ask()
+  await clock.advance(20_000)
+  await other.ask()
+  for (const { gateway } of [one, other]) {
+    const list = await (await gateway.fetch('http://gateway/v1/models')).json()
+    assert.ok(list.data.some(({ id }: { id: string }) => id === 'one/newest'))
+  }
+  assert.is(one.fetches() + other.fetches(), 1) // check P3
+})
+
+test('check P3: of two instances, one fetches the source', async () => {
+  const storage = memoryStorage()
+  const clock = fakeClock()
+  const source = async () => changed({})
+  const worlds = await Promise.all([openCatalog(source, { storage, clock }), openCatalog(source, { storage, clock })])
+  await Promise.all(worlds.map(({ ask }) => ask()))
+  assert.is(
+    worlds.reduce((sum, { fetches }) => sum + fetches(), 0),
+    1,
+  )
+  await clock.advance(1.1 * DAY)
+  await Promise.all(worlds.map(({ ask }) => ask()))
+  assert.is(
+    worlds.reduce((sum, { fetches }) => sum + fetches(), 0),
+    2,
+  )
+})
+
+test('check P4: after the instance that fetches was killed, another one fetches within a minute', async () => {
+  const storage = memoryStorage()
+  const clock = fakeClock()
+  const killed = await openCatalog(() => new Promise(() => {}), { storage, clock: fakeClock() }) // its clock stops
+  await killed.ask()
+  const other = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage, clock })
+  await other.ask()
+  assert.is(other.fetches(), 0)
+  await clock.advance(60_000)
+  await other.ask()
+  assert.is(other.fetches(), 1)
+  assert.is((await findModel(other, 'a'))?.price?.input, 11)
+})
+
+test('check P5: if the source is unchanged, the stored copy is not written again', async () => {
+  const etags: Array<string | undefined> = []
+  const world = await openCatalog(async ({ etag }) => {
+    etags.push(etag)
+    return etag === '"1"' ? 'unchanged' : { ...changed({ a: { input: 11, output: 20 } }), etag: '"1"' }
+  })
+  await world.ask()
+  const listVersions = async () =>
+    (await world.storage.list('catalog/')).flatMap(({ key, version }) => (key === 'catalog/lease' ? [] : [version]))
+  const before = await listVersions()
+  await world.clock.advance(1.1 * DAY)
+  await world.ask()
+  assert.equal(etags, [undefined, '"1"'])
+  assert.equal(await listVersions(), before)
+})
+
+test('check P7: a price that falls to 0 or disappears is held, and the old price applies', async () => {
+  const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 }, b: null, newest: null }))
+  await world.ask()
+  const { held } = await world.api.catalog.review()
+  assert.equal(
+    held.map(({ model, changes }) => [model, changes]),
+    [
+      ['one/a', ['input: 10 -> 0']],
+      ['one/b', ['input: 10 -> unknown', 'output: 20 -> unknown']],
+    ],
+  )
+  for (const id of ['a', 'b']) assert.equal((await findModel(world, id))?.price, { input: 10, output: 20 })
+  assert.is((await findModel(world, 'newest'))?.price, undefined)
+})
+
+test('check P8: a price that changes eleven times is held, and one that changes nine times applies and is listed', async () => {
+  const world = await openCatalog(async () =>
+    changed({
+      a: { input: 110, output: 20 },
+      b: { input: 10 / 11, output: 20 },
+      c: { input: 90, output: 20 },
+      d: { input: 10 / 9, output: 20 },
+    }),
+  )
+  await world.ask()
+  const { held, applied } = await world.api.catalog.review()
+  assert.equal(
+    held.map(({ model }) => model),
+    ['one/a', 'one/b'],
+  )
+  assert.is((await findModel(world, 'c'))?.price?.input, 90)
+  assert.ok(applied.includes('2026-01-02 ~ one/c: input 10 -> 90'), applied.join('\n'))
+  assert.ok(applied.some((line) => line.includes('one/d')))
+})
+
+test('check P9: a copy without 30% of the models is rejected as a whole', async () => {
+  const world = await openCatalog(async () => changed({ a: 'gone', b: 'gone', c: { input: 11, output: 20 } }))
+  await world.ask()
+  const { rejected, current } = await world.api.catalog.review()
+  assert.is(rejected, '2 of 6 known models are missing.')
+  assert.is(current, undefined)
+  assert.is((await findModel(world, 'c'))?.price?.input, 10)
+  await world.api.catalog.accept()
+  assert.is((await findModel(world, 'c'))?.price?.input, 11)
+  assert.is((await findModel(world, 'a'))?.retired, true)
+})
+
+test('check P10: a model that is gone stays callable, and is marked', async () => {
+  const world = await openCatalog(async () => changed({ a: 'gone' }))
+  await world.ask()
+  assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 }, retired: true })
+  assert.is((await world.ask('a')).status, 200)
+})
+
+test('check P11: accepting a change applies it on all instances', async () => {
+  const storage = memoryStorage()
+  const clock = fakeClock()
+  const source = async () => changed({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } })
+  const one = await openCatalog(source, { storage, clock })
+  const other = await openCatalog(source, { storage, clock })
+  await one.ask()
+  const { held } = await one.api.catalog.accept({ models: ['one/a'] })
+  assert.equal(
+    held.map(({ model }) => model),
+    ['one/b'],
+  )
+  await clock.advance(20_000)
+  await other.ask()
+  for (const world of [one, other]) assert.is((await findModel(world, 'a'))?.price?.input, 0)
+})
+
+test('the accept option applies suspicious changes that the host allows', async () => {
+  const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } }), {
+    accept: ({ model }) => model === 'one/a',
+  })
+  await world.ask()
+  assert.equal([(await findModel(world, 'a'))?.price?.input, (await findModel(world, 'b'))?.price?.input], [0, 10])
+})
+
+test('check P12: a rollback restores the data of the copy before, and the next refresh leaves it', async () => {
+  let price = 11
+  const world = await openCatalog(async () => changed({ a: { input: price, output: 20 } }))
+  await world.ask()
+  const first = (await world.api.catalog.review()).current
+  price = 12
+  await world.api.catalog.refresh()
+  assert.is((await findModel(world, 'a'))?.price?.input, 12)
+  const { current } = await world.api.catalog.rollback()
+  assert.is(current?.sha256, first?.sha256)
+  assert.is((await findModel(world, 'a'))?.price?.input, 11)
+  await world.api.catalog.refresh()
+  assert.is((await findModel(world, 'a'))?.price?.input, 11)
+  price = 13
+  await world.api.catalog.refresh()
+  assert.is((await findModel(world, 'a'))?.price?.input, 13)
+})
+
+test('check P13: if the stored copy is damaged, the one before it applies, then the built-in one, and the log says so', async () => {
+  let price = 11
+  const storage = memoryStorage()
+  const world = await openCatalog(async () => changed({ a: { input: price, output: 20 } }), { storage })
+  await world.ask()
+  price = 12
+  await world.api.catalog.refresh()
+  const { current, previous } = await world.api.catalog.review()
+  const damage = (sha256 = '') => storage.set(`catalog/data/${sha256.slice(0, 32)}/0000`, '{"one":[')
+  await damage(current?.sha256)
+  const never = () => new Promise<never>(() => {})
+  const second = await openCatalog(never, { storage })
+  await second.ask()
+  assert.is((await findModel(second, 'a'))?.price?.input, 11)
+  assert.match(second.warnings[0] ?? '', /copy of the catalog of 2026-01-02 is damaged/)
+  await damage(previous?.sha256)
+  const third = await openCatalog(never, { storage })
+  await third.ask()
+  assert.is((await findModel(third, 'a'))?.price?.input, 10)
+})
+
+test('check P14: built-in data that is newer than the stored copy wins', async () => {
+  const storage = memoryStorage()
+  const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage })
+  await world.ask()
+  const newer = { one: { ...base.one, asOf: '2026-01-03' } }
+  const updated = await openCatalog(() => new Promise(() => {}), { storage, base: newer })
+  await updated.ask()
+  assert.is((await findModel(updated, 'a'))?.price?.input, 10)
+})
+
+test("check P15: a connection's price beats a refreshed one", async () => {
+  const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }))
+  const [connection] = (await world.api.connections.list()).connections
+  await world.api.connections.update(connection?.id ?? '', { prices: { a: { input: 1, output: 1 } } })
+  await world.ask()
+  await world.ask('a')
+  await world.ask('b')
+  const { requests } = await world.api.usage.requests({})
+  const sources = new Map(requests.map(({ target, attempts }) => [target?.model, attempts[0]?.price]))
+  assert.is(sources.get('a')?.by, 'connection')
+  assert.equal(sources.get('b'), { by: 'live', of: 'one/b', asOf: '2026-01-02' })
+})
+
+test('check P16: a request whose model gets another price while it runs costs the price of its start', async () => {
+  let release = () => {}
+  const world = await openCatalog(async () => changed({ a: { input: 20, output: 20 } }))
+  const answered = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const { createGateway } = await import('../../src/gateway.ts')
+  const costs: Array<number | undefined> = []
+  const gateway = createGateway({
+    ...{ storage: world.storage, clock: world.clock, logger: false, usage: false },
+    catalog: { base, refresh: async () => changed({ a: { input: 20, output: 20 } }) },
+    hooks: { onUsage: ({ costUsd }) => void costs.push(costUsd) },
+    async fetch() {
+      await answered
+      return Response.json({
+        ...{ id: 'x', object: 'chat.completion', created: 1, model: 'a' },
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 1_000_000, completion_tokens: 0, total_tokens: 1_000_000 },
+      })
+    },
+  })
+  const ask = () =>
+    gateway.fetch(
+      new Request('http://gateway/v1/chat/completions', { method: 'POST', body: '{"model":"one/a","messages":[]}' }),
+    )
+  const asked = ask()
+  await world.settle()
+  await gateway.api.catalog.refresh()
+  release()
+  await (await asked).text()
+  await (await ask()).text()
+  assert.equal(costs, [10, 20])
+})
+
+test('check P24: prices per token in place of prices per million change nothing', async () => {
+  const wrong = Object.fromEntries('abcdef'.split('').map((id) => [id, { input: 0.00001, output: 0.00002 }]))
+  const world = await openCatalog(async () => changed({ ...wrong, newest: { input: 0.00001, output: 0.00002 } }))
+  await world.ask()
+  const { rejected, current } = await world.api.catalog.review()
+  assert.is(rejected, '6 of 6 prices change suspiciously.')
+  assert.is(current, undefined)
+  assert.is(await findModel(world, 'newest'), undefined)
+})
+
+test('prices above $1,000, unknown fields, and unknown providers are left out', async () => {
+  const { providers } = changed({ a: { input: 2_000, output: 20 }, newest: { input: 1, output: 2 } })
+  const [first, ...others] = Object.values(providers)[0]
+  const world = await openCatalog(async () => ({
+    providers: { one: [first, ...others.map((model: object) => ({ ...model, script: 'x' }))], unknown: [{ id: 'x' }] },
+    asOf: '2026-01-02',
+  }))
+  await world.ask()
+  assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
+  assert.equal(await findModel(world, 'newest'), { id: 'newest', price: { input: 1, output: 2 } })
+  assert.equal(
+    (await world.api.providers.list()).providers.map(({ id }) => id),
+    ['one'],
+  )
+})

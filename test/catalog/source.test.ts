@@ -1,0 +1,180 @@
+import { readFile } from 'node:fs/promises'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { FetchCatalog } from '../../src/features/catalog/live-types.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { base, changed, findModel, openCatalog } from './world.ts'
+
+const test = suite('the source of a refreshed catalog')
+
+const MINUTE = 60_000
+const huge = () => {
+  const chunk = new Uint8Array(1024 * 1024).fill(32)
+  let sent = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (sent++ === 200) controller.close()
+      else controller.enqueue(chunk)
+    },
+  })
+}
+
+const broken: Record<string, () => Promise<Response>> = {
+  'is unreachable': () => Promise.reject(new TypeError('fetch failed')),
+  'never answers': () => new Promise(() => {}),
+  'returns a 500': async () => new Response('no', { status: 500 }),
+  'returns HTML': async () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
+  'returns truncated JSON': async () => new Response('{"openai":{"models":{"gpt'),
+  'returns 200 MB': async () => new Response(huge()),
+}
+
+for (const [what, fetch] of Object.entries(broken))
+  test(`check P1: if the source ${what}, the first response is the same, and the catalog stays`, async () => {
+    const plain = createGateway({
+      ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },
+      fetch: async () => Response.json({ id: 'x' }),
+    })
+    assert.ok(plain.api)
+    const world = await openCatalog('models.dev', { fetch })
+    const response = await world.ask()
+    assert.is(response.status, 200)
+    assert.is((await response.json()).choices.length, 1)
+    await world.clock.advance(MINUTE)
+    await world.settle()
+    assert.is(world.fetches(), 1)
+    assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
+    assert.match(world.warnings.at(-1) ?? '', /^The catalog was not refreshed: The source of the catalog /)
+    assert.ok((await world.api.catalog.review()).error)
+    await world.clock.advance(MINUTE)
+    await world.ask()
+    assert.is(world.fetches(), 1) // the next attempt waits five minutes
+    await world.clock.advance(5 * MINUTE)
+    await world.ask()
+    assert.is(world.fetches(), 2)
+  })
+
+const functions: Record<string, FetchCatalog> = {
+  throws: () => {
+    throw new Error('no')
+  },
+  'returns a string': async () => 'nonsense' as unknown as 'unchanged',
+  'returns a list of providers': async () => ({ providers: [] as object }),
+  'returns a wrong date': async () => ({ ...changed({}), asOf: 'today' }),
+  hangs: () => new Promise(() => {}),
+}
+
+for (const [what, refresh] of Object.entries(functions))
+  test(`check P22: a function that ${what} changes nothing`, async () => {
+    const world = await openCatalog(refresh)
+    assert.is((await world.ask()).status, 200)
+    await world.clock.advance(MINUTE)
+    await world.settle()
+    assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
+    const { current, rejected, error } = await world.api.catalog.review()
+    assert.is(current, undefined)
+    assert.ok(rejected ?? error)
+  })
+
+test('check P2: without `refresh`, no request leaves, and the operations say so', async () => {
+  const urls: string[] = []
+  const gateway = createGateway({
+    ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },
+    async fetch(url) {
+      urls.push(url)
+      return new Response('', { status: 500 })
+    },
+  })
+  await (await gateway.fetch('http://gateway/v1/models')).text()
+  assert.equal(urls, [])
+  assert.equal(await gateway.api.catalog.review(), { isLive: false, held: [], applied: [] })
+  const error = await gateway.api.catalog.refresh().catch((thrown) => thrown)
+  assert.is(error.code, 'INVALID_REQUEST')
+  assert.match(error.message, /^This gateway does not refresh its catalog\. Set "catalog"/)
+})
+
+test('models.dev is read as for the built-in catalog, with its ETag', async () => {
+  const model = (id: string, input: number) => ({
+    ...{ id, release_date: '2026-10-01', tool_call: true, modalities: { input: ['text'], output: ['text'] } },
+    ...{ limit: { context: 1_000, output: 100 }, cost: { input, output: 30, tiers: [tier] } },
+  })
+  const tier = { tier: { type: 'context', size: 200_000 }, input: 8, output: 40 }
+  const known = defaultCatalog.deepseek?.models ?? []
+  const models = Object.fromEntries([
+    ['newest', model('newest', 3)],
+    ...known.map(({ id, price }) => [
+      id,
+      { ...model(id, price?.input ?? 0), cost: { ...price, cache_read: price?.cacheRead } },
+    ]),
+  ])
+  const sent: Array<string | null> = []
+  const world = await openCatalog('models.dev', {
+    base: { deepseek: { ...defaultCatalog.deepseek, asOf: '2026-01-01' } },
+    async fetch(_url: string, init?: RequestInit) {
+      sent.push(new Headers(init?.headers).get('if-none-match'))
+      return sent.length > 1
+        ? new Response(null, { status: 304 })
+        : Response.json({ deepseek: { models }, evil: { models } }, { headers: { etag: '"x"' } })
+    },
+  })
+  await world.ask()
+  await world.api.catalog.refresh()
+  assert.equal(sent, [null, '"x"'])
+  const { models: list = [], isLive } = await world.api.providers.get('deepseek')
+  assert.is(isLive, true)
+  assert.equal(list.find(({ id }) => id === 'newest')?.price, {
+    ...{ input: 3, output: 30 },
+    tiers: [{ above: 200_000, input: 8, output: 40 }],
+  })
+  const { current } = await world.api.catalog.review()
+  assert.equal([current?.source, current?.etag], ['https://models.dev/api.json', '"x"'])
+})
+
+test('check P23: a copy is cut into values that Deno KV and Workers KV accept', async () => {
+  const stored = memoryStorage()
+  const sizes: number[] = []
+  const storage = {
+    ...stored,
+    largestValueBytes: 65_536,
+    async set(key: string, value: string, options?: object) {
+      sizes.push(new TextEncoder().encode(value).length)
+      if (new TextEncoder().encode(value).length > 65_536) throw new Error('too large')
+      return stored.set(key, value, options)
+    },
+  }
+  const many = Object.fromEntries(
+    Array.from({ length: 5_000 }, (_, nth) => [`model-ü-${nth}`, { input: 1, output: 2 }]),
+  )
+  const world = await openCatalog(async () => changed(many), { storage })
+  await world.ask()
+  await world.api.catalog.review()
+  assert.ok(sizes.length > 4)
+  const other = await openCatalog(() => new Promise(() => {}), { storage })
+  await other.ask()
+  assert.is((await findModel(other, 'model-ü-4999'))?.price?.input, 1)
+})
+
+test('check P23: an eventually consistent storage without conditional writes keeps the copy', async () => {
+  const storage = { ...memoryStorage(), atomic: false, keepsUsage: false as const }
+  const { watch: _, ...unwatched } = storage
+  const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage: unwatched })
+  await world.ask()
+  const other = await openCatalog(() => new Promise(() => {}), { storage: unwatched })
+  await other.ask()
+  assert.is((await findModel(other, 'a'))?.price?.input, 11)
+})
+
+test('check P25: the notices contain the license of models.dev', async () => {
+  const notices = await readFile(new URL('../../NOTICES.md', import.meta.url), 'utf8')
+  assert.match(notices, /## models\.dev[\s\S]*MIT License[\s\S]*Copyright \(c\) 2025 models\.dev/)
+})
+
+test('invalid options of a refreshed catalog are rejected', () => {
+  const create = (catalog: object) => () =>
+    createGateway({ storage: memoryStorage(), logger: false, catalog: catalog as never })
+  assert.throws(create({ refresh: 'models' }), /catalog\.refresh must be "models\.dev" or a function/)
+  assert.throws(create({ refresh: 'models.dev', every: 'daily' }), /catalog\.every must be a period such as/)
+  assert.throws(create({ refresh: 'models.dev', base: { x: 1 } }), /catalog\.x must be an object/)
+  assert.throws(create({ refresh: 'models.dev', evry: '1d' }), /catalog\.evry is not an option/)
+})

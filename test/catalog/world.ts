@@ -1,0 +1,101 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { CatalogOptions, FetchedCatalog } from '../../src/features/catalog/live-types.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import type { Catalog, CatalogModel, Storage } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { loadLateParts } from '../pipeline/support/loaded.ts'
+import { type FakeClock, fakeClock } from '../support/clock.ts'
+
+/** A catalog with one provider whose prices are of 2026-01-01. */
+export const base: Catalog = {
+  one: {
+    name: 'One',
+    baseUrl: 'http://one.test/v1',
+    asOf: '2026-01-01',
+    models: ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => ({ id, price: { input: 10, output: 20 } })),
+  },
+}
+
+/** The models of `base` with some of them replaced or added; `undefined` leaves one out. */
+export function changed(models: Readonly<Record<string, CatalogModel['price'] | 'gone' | null>>): FetchedCatalog {
+  const list = new Map((base.one?.models ?? []).map((model) => [model.id, model]))
+  for (const [id, price] of Object.entries(models))
+    if (price === 'gone') list.delete(id)
+    else list.set(id, { id, ...(price && { price }) })
+  return { providers: { one: [...list.values()] }, asOf: '2026-01-02', source: 'the test' }
+}
+
+export interface CatalogWorld {
+  gateway: Gateway
+  api: Gateway['api']
+  clock: FakeClock
+  storage: Storage
+  /** The number of times that the source was called. */
+  fetches(): number
+  warnings: string[]
+  /** Sends a chat request to `one/<model>`, and waits for the work that follows it. */
+  ask(model?: string): Promise<Response>
+  settle(): Promise<void>
+}
+
+/** Opens a gateway whose catalog is refreshed from `source`. */
+export async function openCatalog(
+  source: CatalogOptions['refresh'],
+  given: Partial<CatalogOptions> & {
+    storage?: Storage
+    clock?: FakeClock
+    fetch?: (url: string, init?: RequestInit) => Promise<Response>
+  } = {},
+): Promise<CatalogWorld> {
+  const { storage: stored, clock = fakeClock(), fetch: own, ...options } = given
+  const storage = stored ?? memoryStorage({ clock })
+  await loadLateParts()
+  await import('../../src/features/catalog/live-catalog.ts')
+  let count = 0
+  const warnings: string[] = []
+  const refresh: CatalogOptions['refresh'] =
+    typeof source === 'string'
+      ? source
+      : (request) => {
+          count++
+          return source(request)
+        }
+  const gateway = createGateway({
+    storage,
+    clock,
+    catalog: { base, refresh, ...options },
+    logger: { warn: (message) => void warnings.push(message), error: (message) => void warnings.push(message) },
+    async fetch(url, init) {
+      if (!url.includes('models.dev')) return Response.json(chatAnswer())
+      count++
+      return own ? own(url, init) : new Response('', { status: 500 })
+    },
+  })
+  const { api } = gateway
+  if ((await api.connections.list()).connections.length === 0)
+    await api.connections.create({ provider: Object.keys(options.base ?? base)[0] ?? '', apiKey: 'k' })
+  /** Waits for work in the background, at most a tenth of a second. */
+  const settle = async () => {
+    for (let turn = 0; turn < 50; turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 2))
+      const lease = await storage.get('catalog/lease')
+      if (turn > 2 && lease && JSON.parse(lease.value).nextAt - clock.now() > 60_000) return
+    }
+  }
+  return {
+    ...{ gateway, api, clock, storage, warnings, settle },
+    fetches: () => count,
+    async ask(model = 'a') {
+      const body = JSON.stringify({ model: `one/${model}`, messages: [{ role: 'user', content: 'Hi' }] })
+      const response = await gateway.fetch(new Request('http://gateway/v1/chat/completions', { method: 'POST', body }))
+      const copy = response.clone()
+      await response.text()
+      await settle()
+      return copy
+    },
+  }
+}
+
+/** The price of a model as the management API shows it. */
+export const findModel = async ({ api }: Pick<CatalogWorld, 'api'>, id: string) =>
+  (await api.providers.get('one')).models?.find((model) => model.id === id)
