@@ -9,6 +9,7 @@ import { isInCode, RecordName } from '../ui/code-mark.tsx'
 import { Form, NumberField, SelectField, TextField, toChoices } from '../ui/forms.tsx'
 import { Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { LivePrices } from './live-prices.tsx'
 import { tokenLabels } from './price-rows.tsx'
 
 type Published = Awaited<ReturnType<typeof api.value.models.published>>['data'][number]
@@ -46,6 +47,7 @@ export default function Models() {
             </p>
           </Section>
           <CustomModels custom={custom} onChange={reload} />
+          <LivePrices />
         </>
       )}
     </Await>

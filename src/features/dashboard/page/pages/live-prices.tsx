@@ -1,0 +1,74 @@
+import { useChange, useData } from '../page-data.ts'
+import { api } from '../session.ts'
+import { Await, Button, Problem, Text } from '../ui/basics.tsx'
+import { Facts, Section } from '../ui/sections.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+
+type Review = Awaited<ReturnType<typeof api.value.catalog.review>>
+type Held = Review['held'][number]
+
+/** Shows the refreshed catalog, and the price changes that wait for consent. Shows nothing if the catalog isn't refreshed. */
+export function LivePrices() {
+  const { state, reload } = useData(() => api.value.catalog.review())
+  return (
+    <Await of={state.value} onRetry={reload}>
+      {(review) => review.isLive && <ReviewedPrices review={review} onChange={reload} />}
+    </Await>
+  )
+}
+
+function ReviewedPrices({ review, onChange }: { review: Review; onChange: () => void }) {
+  const { run, error } = useChange(onChange)
+  const { current, previous, held, rejected } = review
+  const columns: Column<Held>[] = [
+    { name: 'Model', cell: ({ model }) => model },
+    { name: 'Change', cell: ({ changes }) => changes.join(', ') },
+    {
+      name: 'Actions',
+      cell: ({ model }) => (
+        <Button writes of={model} onClick={() => run(() => api.value.catalog.accept({ models: [model] }))}>
+          Accept
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <Section title="Live prices">
+      <Problem>{error.value ?? review.error}</Problem>
+      <Facts
+        of={[
+          ['Copy in use', current ? `${current.asOf}, from ${current.source}` : 'The built-in catalog'],
+          ['Version', current?.version],
+          ['Copy before', previous?.asOf],
+        ]}
+      />
+      {rejected !== undefined && (
+        <p class="notice">
+          <Text of={`The latest copy was not applied: ${rejected}`} />
+        </p>
+      )}
+      <Table
+        caption="Price changes that need your consent"
+        columns={columns}
+        rows={held}
+        getKey={({ model }) => model}
+        empty="No price change needs your consent."
+      />
+      <p class="actions">
+        <Button writes onClick={() => run(() => api.value.catalog.refresh())}>
+          Refresh now
+        </Button>
+        {(held.length > 0 || rejected !== undefined) && (
+          <Button writes onClick={() => run(() => api.value.catalog.accept({}))}>
+            Accept all
+          </Button>
+        )}
+        {current && (
+          <Button writes kind="danger" onClick={() => run(() => api.value.catalog.rollback())}>
+            Roll back
+          </Button>
+        )}
+      </p>
+    </Section>
+  )
+}
