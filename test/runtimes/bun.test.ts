@@ -2,6 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { runScript, sharedBy, startChild } from './child.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { keepsToFakeTimers } from './fake-timers.ts'
+import { guardsContent } from './guarded.ts'
 import { refusesHostileRequests } from './hostile-requests.ts'
 import { tellsInContext } from './in-context.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
@@ -28,6 +29,7 @@ waitingCallsAreReported()
 tellsInContext('Bun', bun)
 keepsToFakeTimers('Bun', ['byHand', 'jest'], bun)
 mountGuardsAndCloses('serveBun', mount)
+guardsContent('Bun', async () => JSON.parse(await runScript(bun, ['apps/guards.mjs'])))
 
 /** Only what `Bun.serve` passes may be listened to later. */
 function callsInProcessEndAtOnce() {

@@ -2,6 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { runScript, sharedBy, startChild } from './child.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { keepsToFakeTimers } from './fake-timers.ts'
+import { guardsContent } from './guarded.ts'
 import { refusesHostileRequests } from './hostile-requests.ts'
 import { tellsInContext } from './in-context.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
@@ -23,6 +24,9 @@ mountGuardsAndCloses('serveDeno', mount)
 tellsInContext('Deno', deno, 'run', '--allow-net', '--no-prompt')
 keepsToFakeTimers('Deno', ['byHand'], deno, 'run', '--allow-net', '--no-prompt')
 opensAtOnce()
+guardsContent('Deno', async () =>
+  JSON.parse(await runScript(deno, ['run', '--allow-net', '--no-prompt', 'apps/guards.mjs'])),
+)
 
 /** Node's own server listens a turn of the event loop later. */
 function opensAtOnce() {

@@ -3,6 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 import { nodes, runScript, type Served, sharedBy, startChild } from './child.ts'
 import { clientOf, LONG_PROMPT } from './client.ts'
 import { clientsLeave } from './clients-leave.ts'
+import { guardsContent } from './guarded.ts'
 import { refusesHostileRequests } from './hostile-requests.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { readsPaths } from './paths.ts'
@@ -13,6 +14,7 @@ import { startUpstream } from './upstream.ts'
 const MEASURE_MS = 400_000
 
 for (const [version, node] of nodes) {
+  guardsContent(`Node ${version}`, async () => JSON.parse(await runScript(node, ['apps/guards.mjs'])))
   const mount = sharedBy(6, () => startChild(node, ['apps/node-mount.mjs']))
   const express = sharedBy(3, () => startChild(node, ['apps/node-express.mjs']))
   runsIn(`serveNode(gateway) on Node ${version}`, mount)

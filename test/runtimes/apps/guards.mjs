@@ -1,0 +1,3 @@
+import { checkGuards } from './guard-checks.mjs'
+
+console.log(JSON.stringify(await checkGuards()))
