@@ -1,7 +1,9 @@
 import { words } from '../../src/features/guards/guards.ts'
 import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/answers.ts'
+import { saidIn } from '../pipeline/support/sdk/said.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { clientNames, openWorld, WORD } from './world.ts'
+import { clientNames, openWorld, WORD, w } from './world.ts'
 
 const test = suite('guards against leaks')
 
@@ -100,3 +102,66 @@ for (const stream of [false, true])
     assert.match(text, 'The [WORD]')
     assert.not.match(text, '"con"')
   })
+
+for (const format of ['anthropic-messages', 'openai-responses'] as const)
+  for (const guard of [builtIn, w])
+    test(`a word that two blocks of a stream spell together is refused (${format}, ${guard === w ? 'custom' : 'built-in'})`, async () => {
+      const blocks = ['One SES', 'A', 'ME two'].map((text) => ({ type: 'text' as const, text }))
+      const { events } = saidIn(format, { blocks })
+      const { say } = await openWorld([guard], { events, format })
+      const text = await (await say(format, 'Hi', { stream: true })).text()
+      assert.not.match(text, 'ME two')
+      assert.not.match(text, '"ME')
+      assert.ok(REFUSED.test(text), text)
+    })
+
+test('a word with thousands of invisible characters in it is refused in a stream', async () => {
+  const invisible = Array.from({ length: 40 }, () => chatChunk({ content: '\u200b'.repeat(100) }))
+  const events = [chatChunk({ content: 'One S' }), ...invisible, chatChunk({ content: 'ESAME ' }), ...ending]
+  const { say } = await openWorld([builtIn], { events })
+  const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
+  assert.not.match(text, 'ESAME')
+  assert.match(text, 'content_filter')
+})
+
+test('a field that occurs twice in an event is not sent', async () => {
+  const event = `data: {"choices":[{"index":0,"delta":{"content":"${WORD} ","content":"two"}}]}\n\n`
+  const { say } = await openWorld([builtIn], { events: [chatChunk({ content: 'One ' }), event, ...ending] })
+  const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
+  assert.not.match(text, WORD)
+  assert.match(text, 'two')
+})
+
+for (const client of clientNames)
+  test(`a whole response that is converted for a client that streams ends in the client's format (${client})`, async () => {
+    const fetch = fakeUpstream(() => json(chatAnswer(`Say ${WORD}.`)))
+    const { say } = await openWorld([builtIn], { options: { fetch } })
+    const response = await say(client, 'Hi', { stream: true })
+    const text = await response.text()
+    assert.is(response.status, 200, text)
+    assert.not.match(text, WORD)
+    assert.ok(REFUSED.test(text), text)
+  })
+
+test('thousands of pieces of a held tool call take linear time', async () => {
+  const piece = (at: number) =>
+    chatChunk({
+      tool_calls: [
+        {
+          index: 0,
+          ...(at === 0 && { id: 'a', type: 'function' }),
+          function: { ...(at === 0 && { name: 'f' }), arguments: ' ' },
+        },
+      ],
+    })
+  const measure = async (count: number) => {
+    const events = [...Array.from({ length: count }, (_, at) => piece(at)), ...ending]
+    const { say } = await openWorld([builtIn], { events })
+    const startedAt = process.cpuUsage().user
+    await (await say('openai-chat', 'Hi', { stream: true })).text()
+    return process.cpuUsage().user - startedAt
+  }
+  await measure(1_000)
+  const [few, many] = [await measure(2_000), await measure(16_000)]
+  assert.ok(many < 24 * few, `${few} and ${many} microseconds`)
+})

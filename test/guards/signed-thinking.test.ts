@@ -1,5 +1,6 @@
-import { pii } from '../../src/features/guards/guards.ts'
+import { pii, words } from '../../src/features/guards/guards.ts'
 import { messageEvents } from '../pipeline/support/answers.ts'
+import { saidIn } from '../pipeline/support/sdk/said.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld } from './world.ts'
 
@@ -43,3 +44,28 @@ test('check 69: a thinking block of a stream keeps its placeholder, and the text
   assert.match(text, `For ${placeholder}.`)
   assert.match(text, 'a@b.com')
 })
+
+for (const action of ['replace', 'remove'] as const) {
+  const guard = words({ name: 'r', words: ['falcon'], action })
+
+  test(`check 69: a request whose signed thinking a guard would ${action} is rejected`, async () => {
+    const { send, upstream } = await openWorld([guard], { format: 'anthropic-messages' })
+    const block = { type: 'thinking', thinking: 'The falcon is up', signature: 'c2ln' }
+    const response = await send('/v1/messages', request([block]))
+    assert.is(response.status, 400, await response.text())
+    assert.is(upstream.calls.length, 0)
+  })
+
+  for (const stream of [false, true])
+    test(`check 69: a response whose signed thinking a guard would ${action} ends (${stream ? 'streamed' : 'whole'})`, async () => {
+      const blocks = [
+        { type: 'reasoning', text: 'The falcon is up.', signature: 'c2ln' },
+        { type: 'text', text: 'Fine.' },
+      ] as const
+      const { whole, events } = saidIn('anthropic-messages', { blocks: [...blocks] })
+      const { send } = await openWorld([guard], { format: 'anthropic-messages', answer: whole, events })
+      const text = await (await send('/v1/messages', request([], { stream }))).text()
+      assert.match(text, '"stop_reason":"refusal"')
+      assert.not.match(text, /falcon|WORD|is up|Fine/)
+    })
+}

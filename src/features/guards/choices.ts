@@ -1,6 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-const getChoice = (choice: unknown): string => `${Number(isObject(choice) ? (choice.index ?? 0) : 0)}`
+/** Returns the index of a choice. */
+export const getChoice = (choice: unknown): string =>
+  `${isObject(choice) && typeof choice.index === 'number' ? choice.index : 0}`
 
 /** Lists the choices that end with a chat event. */
 export const listEnded = ({ choices }: JsonObject): string[] =>

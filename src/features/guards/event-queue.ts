@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { formatSseEvent, type SseEvent } from '../../lib/sse.ts'
-import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
+import { isExactNumber, parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 import { dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
 import { dropChoices, isBare, listEnded } from './choices.ts'
@@ -12,7 +12,7 @@ import {
   type HeldEvent,
   type HeldString,
   joinPieces,
-  measureFirst,
+  measureNext,
   mustCheck,
 } from './held-text.ts'
 import { type OtherText, type ReadEvent, readEvent } from './read-event.ts'
@@ -38,11 +38,15 @@ export interface Unchecked {
 export class EventQueue {
   readonly #terms: QueueTerms
   readonly #channels = new Map<string, Channel>()
+  /** The end of the text of all channels that a reader sees as one, by choice and kind. */
+  readonly #tails = new Map<string, string>()
   readonly #seen = new Set<string>()
   readonly #openCalls = new Set<string>()
   readonly #refusedChoices = new Set<string>()
   readonly #endedChoices = new Set<string>()
   #events: HeldEvent[] = []
+  /** Those with strings that haven't been checked. */
+  readonly #uncheckedEvents = new Set<HeldEvent>()
   /** The time since which something has been held without a check. */
   heldSince: number | undefined = undefined
   /** The length of all held events. */
@@ -70,8 +74,9 @@ export class EventQueue {
     }
     if (json.type === 'ping' && Object.keys(json).length === 1) return block
     for (const choice of listEnded(json)) this.#endedChoices.add(choice)
-    const isChanged = this.#refusedChoices.size > 0 && dropChoices(json, this.#refusedChoices)
-    if (isChanged && isBare(json)) return ''
+    const isDropped = this.#refusedChoices.size > 0 && dropChoices(json, this.#refusedChoices)
+    if (isDropped && isBare(json)) return ''
+    const isChanged = isDropped || countNames(event.data) > countFields(json)
     const { texts, others, ended, opens, closes } = readEvent(json, this.#terms.fields)
     const held = createHeldEvent(block, event, { json, opens, closes, isChanged })
     for (const text of texts) this.#addText(held, text)
@@ -112,7 +117,8 @@ export class EventQueue {
     let channel = this.#channels.get(name)
     if (!channel || (channel.isOver && channel.pieces.length === 0)) {
       const before = channel?.before ?? ''
-      channel = { kind, choice, pieces: [], length: 0, checked: 0, cleared: 0, before, isOver: false }
+      const joins = kind === 'tool-call' ? '' : (this.#tails.get(`${choice} ${kind}`) ?? '')
+      channel = { kind, choice, pieces: [], length: 0, checked: 0, cleared: 0, before, joins, isOver: false }
       this.#channels.set(name, channel)
     }
     channel.isOver = false
@@ -120,6 +126,8 @@ export class EventQueue {
     channel.length += text.length
     held.channels.add(channel)
     this.textLength += text.length
+    const reader = `${choice} ${kind}`
+    this.#tails.set(reader, ((this.#tails.get(reader) ?? '') + text).slice(-CONTEXT))
   }
 
   /** Adds a line of an event that isn't data. If a guard changes it, it isn't sent. */
@@ -132,6 +140,7 @@ export class EventQueue {
 
   #addString(held: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText) {
     const isOwn = isEcho && this.#terms.isSent(text)
+    this.#uncheckedEvents.add(held)
     held.whole.push({ part: this.#createPart(kind, text), choice, isEcho: isOwn, replace })
   }
 
@@ -154,7 +163,7 @@ export class EventQueue {
   }
 
   hasUnchecked(): boolean {
-    if (this.#events.some(({ whole }) => whole.length > 0)) return true
+    if (this.#uncheckedEvents.size > 0) return true
     for (const channel of this.#channels.values()) if (mustCheck(channel)) return true
     return false
   }
@@ -179,11 +188,20 @@ export class EventQueue {
     const channels = [...this.#channels.values()].filter(mustCheck).flatMap((channel) => {
       const text = joinPieces(channel, isAll ? undefined : first)
       if (!isAll && (channel.kind === 'tool-call' || text.length <= channel.checked)) return []
-      const { before, kind } = channel
+      const { kind } = channel
+      const before = channel.joins || channel.before
       const isPiece = !isAll || !channel.isOver
       return [{ channel, part: { ...this.#createPart(kind, text), ...(before !== '' && { before }), isPiece } }]
     })
-    return { channels, strings: events.flatMap((held) => held.whole.map((string) => ({ held, string }))) }
+    const unchecked = isAll ? [...this.#uncheckedEvents] : events
+    return { channels, strings: unchecked.flatMap((held) => held.whole.map((string) => ({ held, string }))) }
+  }
+
+  /** Lists texts with the end of the text before them. */
+  joinTexts({ channels }: Unchecked): GuardPart[] {
+    return channels.flatMap(({ channel: { joins }, part }) =>
+      joins === '' ? [] : [{ ...this.#createPart(part.kind, joins + part.text), isPiece: part.isPiece ?? false }],
+    )
   }
 
   /** Marks texts as checked, and changes some of them. */
@@ -199,6 +217,7 @@ export class EventQueue {
     for (const { held, string } of strings) {
       const { part, replace } = string
       held.whole = held.whole.filter((one) => one !== string)
+      if (held.whole.length === 0) this.#uncheckedEvents.delete(held)
       const text = texts.get(part.id)
       if (text !== undefined) {
         replace(text)
@@ -218,6 +237,7 @@ export class EventQueue {
       if (!json || !dropChoices(json, found)) return true
       held.isChanged = true
       held.whole = held.whole.filter(({ choice }) => !found.has(choice))
+      if (held.whole.length === 0) this.#uncheckedEvents.delete(held)
       for (const channel of held.channels) if (found.has(channel.choice)) held.channels.delete(channel)
       return !isBare(json)
     })
@@ -256,6 +276,7 @@ export class EventQueue {
 
   clear(): void {
     this.#events = []
+    this.#uncheckedEvents.clear()
     this.length = 0
     this.heldSince = undefined
   }
@@ -264,34 +285,52 @@ export class EventQueue {
   release(): string {
     let events = ''
     let count = 0
+    const sent = new Map<Channel, number>() // the pieces that are dequeued, at the end all together
     for (const held of this.#events) {
       if (held.whole.length > 0 || held.opens.some((call) => this.#openCalls.has(call))) break
-      if (![...held.channels].every((channel) => measureFirst(channel, held).length <= channel.cleared)) break
+      const channels = [...held.channels]
+      const isCleared = (channel: Channel) => measureNext(channel, held, sent.get(channel)).length <= channel.cleared
+      if (!channels.every(isCleared)) break
       count++
       this.length -= held.block.length
-      for (const channel of held.channels) this.#sendPieces(channel, held)
+      for (const channel of channels) sent.set(channel, this.#sendPieces(channel, held, sent.get(channel) ?? 0))
       const { json, event, block } = held
       if (json) this.#terms.observe(json)
       if (held.isChanged && json) dropProbabilities(json)
       events +=
         held.isChanged && event ? formatSseEvent(json ? { ...event, data: JSON.stringify(json) } : event) : block
     }
+    for (const [{ pieces }, pieceCount] of sent) pieces.splice(0, pieceCount)
     if (count > 0) this.#events = this.#events.slice(count)
     if (this.#events.length === 0) this.heldSince = undefined
     return events
   }
 
-  #sendPieces(channel: Channel, held: HeldEvent) {
-    const { count, length } = measureFirst(channel, held)
-    const text = channel.pieces
-      .splice(0, count)
-      .map((piece) => piece.text)
-      .join('')
+  /** Accounts for the pieces of an event that is sent. Returns the index of the next piece. */
+  #sendPieces(channel: Channel, held: HeldEvent, start: number): number {
+    const { count, length } = measureNext(channel, held, start)
+    let text = ''
+    for (const piece of channel.pieces.slice(start, start + count)) text += piece.text
     channel.length -= length
     channel.cleared -= length
     channel.checked -= length
     channel.before = (channel.before + text).slice(-CONTEXT)
+    if (channel.joins !== '') channel.joins = channel.before.length < CONTEXT ? channel.joins + text : ''
+    return start + count
   }
+}
+
+/** Counts the names of fields in JSON. More names than fields means that one occurs twice: only the last one is read, and sent. */
+function countNames(json: string): number {
+  let count = 0
+  for (const [string] of json.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)) if (string.endsWith(':')) count++
+  return count
+}
+
+function countFields(value: unknown): number {
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return 0
+  const inner = Object.values(value)
+  return inner.reduce((sum: number, one) => sum + countFields(one), Array.isArray(value) ? 0 : inner.length)
 }
 
 /** Some providers send an error as JSON without a field name. */

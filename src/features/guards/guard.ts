@@ -78,7 +78,7 @@ export interface GuardPart {
   readonly text: string
   /** Set for a piece of a streamed text that may continue. */
   readonly isPiece?: boolean
-  /** The text sent to the client before this piece; at most 256 characters. */
+  /** The text before this piece, which the client has received, or which an earlier block contains; at most 256 characters. */
   readonly before?: string
   /** Whether the part is in or before the model's last turn. */
   readonly isOlder: boolean

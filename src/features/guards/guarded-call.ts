@@ -1,6 +1,8 @@
 import { gatewayError } from '../../errors.ts'
+import { encodeUtf8 } from '../../lib/bytes.ts'
 import { type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../../lib/exchange.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { OPEN_BRACKET } from '../../lib/json-scan.ts'
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
 import { estimateTokens } from '../../protocols/formats/estimate-tokens.ts'
 import { type ErrorFormat, getClientContentFields } from '../../protocols/formats/format.ts'
@@ -79,14 +81,16 @@ export async function guardCall(
     return sent.has(string)
   }
   const isJson = reply.headers['content-type']?.includes('json') ?? false
-  if (!isByteStream(reply.body)) {
+  const isChatStream = call.stream && kind === 'llm' && (!isJson || isArrayText(reply.body))
+  if (!isByteStream(reply.body) && !isChatStream) {
     const isChat = kind === 'llm'
     const answer = { run, format: call.format, isChat, isJson, isSent }
     const { body: checked, refused } = await checkAnswer(reply.body, answer)
     if (refused) call.servedBy = 'guard'
     return withNotes({ ...reply, body: checked }, run)
   }
-  const guarded = guardStream(call, reply.body as RelayedStream, { run, clock, isArray: isJson, isSent })
+  const stream = isByteStream(reply.body) ? (reply.body as RelayedStream) : createStream(reply.body)
+  const guarded = guardStream(call, stream, { run, clock, isArray: isJson, isSent })
   return withNotes({ ...reply, body: guarded }, run, ['held'])
 }
 
@@ -114,6 +118,26 @@ const rewrite = (run: GuardRun, { format, request }: CallRequest, json: string):
 const CHAT: ReadonlySet<string> = new Set(['generate'])
 
 const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
+
+const isArrayText = (body: Reply['body']): boolean =>
+  !isByteStream(body) && body !== undefined && body[0] === (typeof body === 'string' ? '[' : OPEN_BRACKET)
+
+/** Creates a stream of events that have all arrived: a whole response that was converted for a client that streams. */
+function createStream(body: string | Uint8Array): RelayedStream {
+  let rest: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
+  const end = () => {
+    rest = undefined
+  }
+  return {
+    async next() {
+      const bytes = rest
+      end()
+      return bytes
+    },
+    fail: end,
+    cancel: end,
+  }
+}
 
 /** Media types of responses that have no text. */
 const MEDIA = /^(?:audio\/|video\/|image\/(?!svg)|application\/octet-stream)/i

@@ -42,6 +42,8 @@ interface GuardedStreamTerms {
 export class GuardedStream implements RelayedStream {
   readonly #terms: GuardedStreamTerms
   readonly #guards: readonly Guard[]
+  /** The guards that get no context, and that change nothing. */
+  readonly #finding: readonly Guard[]
   readonly #isImmediate: boolean
   readonly #holdsAll: boolean
   readonly #splitter = createEventSplitter()
@@ -60,6 +62,7 @@ export class GuardedStream implements RelayedStream {
     this.#terms = terms
     this.#sentAt = terms.clock.now()
     this.#guards = terms.run.on('answer')
+    this.#finding = this.#guards.filter((guard) => 'isImmediate' in guard && !guard.changes)
     this.#isImmediate = this.#guards.every((guard) => 'isImmediate' in guard)
     this.#queue = new EventQueue({
       fields: terms.fields,
@@ -209,6 +212,8 @@ export class GuardedStream implements RelayedStream {
     const final = channels.every(({ channel }) => channel.isOver)
     const decision = await run.check({ parts, stage: 'answer', final }, this.#guards)
     if (decision.kind === 'refused') return decision
+    const joined = await run.check({ parts: this.#queue.joinTexts(unchecked), stage: 'answer', final }, this.#finding)
+    if (joined.kind === 'refused') return joined
     const restored = await run.check({ parts: echoes, stage: 'answer', final }, this.#guards.filter(isRestoring))
     const texts = new Map([decision, restored].flatMap((one) => (one.kind === 'passed' ? [...one.texts] : [])))
     this.#queue.pass(unchecked, texts)

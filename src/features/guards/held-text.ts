@@ -21,6 +21,8 @@ export interface Channel {
   cleared: number
   /** The end of the text that the client has received. */
   before: string
+  /** The end of the text before the held one that a reader sees as one with it: in an earlier channel, and in this one. */
+  joins: string
   isOver: boolean
 }
 
@@ -63,14 +65,13 @@ export const joinPieces = ({ pieces }: Channel, events?: ReadonlySet<HeldEvent>)
 export const mustCheck = ({ kind, isOver, checked, cleared, length }: Channel): boolean =>
   isOver ? cleared < length : kind !== 'tool-call' && checked < length
 
-/** Returns how many pieces of the event come first in the channel, and the length of their text. */
-export function measureFirst({ pieces }: Channel, held: HeldEvent): { count: number; length: number } {
+/** Returns how many pieces of the event come next in the channel, and the length of their text. */
+export function measureNext({ pieces }: Channel, held: HeldEvent, start = 0): { count: number; length: number } {
   let count = 0
   let length = 0
-  for (const { event, text } of pieces) {
-    if (event !== held) break
+  for (let at = start; pieces[at]?.event === held; at++) {
     count++
-    length += text.length
+    length += pieces[at]?.text.length ?? 0
   }
   return { count, length }
 }

@@ -4,6 +4,7 @@ import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 import { type ContentText, listContentTexts } from '../edit-text/content-texts.ts'
 import { BLOCK, dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
+import { getChoice } from './choices.ts'
 import { isBinary, isKeyword } from './keywords.ts'
 
 /** A string of an event that no other event continues, and that isn't content. */
@@ -57,7 +58,7 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
 
   function visitChoice(one: unknown) {
     if (!isObject(one)) return
-    const choice = `${Number(one.index ?? 0)}`
+    const choice = getChoice(one)
     if (isObject(one.delta) && (one.delta.tool_calls ?? one.delta.function_call)) opens.push(`choice ${choice}`)
     visit(one, { choice, isEcho: false, isData: false })
   }

@@ -165,15 +165,23 @@ export class GuardRun {
     stage: GuardTexts['stage'],
   ): GuardDecision {
     const { name, mode } = guard
-    const decision = toDecision(guard, verdict, parts, stage)
+    const decision = this.#keepSigned(toDecision(guard, verdict, parts, stage), guard, parts)
     if (decision.kind === 'passed' && decision.texts.size === 0) return decision
     const category = decision.kind === 'refused' ? decision.category : undefined
     this.notes.push({
-      ...{ name, stage, verdict: verdict?.verdict ?? 'pass' },
+      ...{ name, stage, verdict: decision.kind === 'refused' ? 'refuse' : (verdict?.verdict ?? 'pass') },
       ...(category !== undefined && { category }),
       ...(mode === 'watch' && { isWatched: true }),
     })
     return mode === 'watch' ? NOTHING : decision
+  }
+
+  /** Refuses changes to the reasoning of Messages: providers sign it, and reject it once it has changed. */
+  #keepSigned(decision: GuardDecision, guard: Guard, parts: readonly GuardPart[]): GuardDecision {
+    if (decision.kind !== 'passed' || this.#deps.request.format !== 'anthropic-messages') return decision
+    const signed = parts.filter(({ kind, id }) => kind === 'reasoning' && decision.texts.has(id))
+    if (signed.length === 0) return decision
+    return { kind: 'refused', guard, category: 'signed-reasoning', ids: signed.map(({ id }) => id) }
   }
 
   async #ask(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {

@@ -44,7 +44,7 @@ export function createWordFinder(words: readonly string[]): WordFinder {
   }
 
   function countPlain(text: string): number {
-    const tail = text.slice(-MAX_TAIL)
+    const tail = text.slice(findStart(text, text.length, MAX_TAIL))
     const state = automaton.scan(tail, () => {})
     const depth = automaton.getDepth(state < 0 ? ~state : state)
     return depth === 0 ? 0 : tail.length - findStart(tail, tail.length, depth)
@@ -68,7 +68,7 @@ export function createWordFinder(words: readonly string[]): WordFinder {
       return [...matches, ...hidden.filter(({ start }) => !known.has(start))]
     },
     countUnfinished(text) {
-      const tail = text.slice(-MAX_TAIL)
+      const tail = text.slice(findStart(text, text.length, MAX_TAIL))
       const whole = tail.slice(0, tail.search(UNFINISHED_MARKUP))
       const decoded = decodeMarkup(whole)
       const unfinished = decoded
@@ -82,8 +82,8 @@ export function createWordFinder(words: readonly string[]): WordFinder {
 /** The start of an escape or a tag at the end of a text, or the end itself. */
 const UNFINISHED_MARKUP = /(?:[&\\%][#\w{]{0,10}|(?:[*_~`]|<\/?[\w\s]{0,12}\/?>?){1,3}|[\ud800-\udbff])?$/
 
-/** The maximum number of characters that are searched for the beginning of a word, including invisible ones. */
-const MAX_TAIL = 2_000
+/** The maximum number of visible characters that are searched for the beginning of a word. */
+const MAX_TAIL = 1_000
 
 interface WordEnd {
   length: number
