@@ -13,7 +13,7 @@ import { portable } from './portable.ts'
  * The code that a gateway has loaded after its first request, and all code that it can load, in bytes: minified and gzipped, with dependencies, without
  * the data of the catalog and the API description. Of everything, 16 kB are cloud sync, which management loads, and 7 kB validate responses by schema.
  */
-const BUDGETS = { passed: 119_000, failing: 122_900, translated: 209_300, everything: 502_900, description: 16_900 }
+const BUDGETS = { passed: 119_000, failing: 122_900, translated: 209_300, everything: 512_800, description: 16_900 }
 
 const execute = promisify(execFile)
 const test = suite('the code that a request loads', {

@@ -55,6 +55,8 @@ function createLiveCatalog(deps: LiveCatalogDependencies) {
   let version: string | null | undefined
   let inUse: StoredGeneration | undefined
   let isStale = true
+  let isDamaged = false // or not yet complete, in a storage that is eventually consistent
+  const warned = new Set<string>()
   let dueAt = 0
   let polledAt = Number.NEGATIVE_INFINITY
   let error: string | undefined
@@ -72,13 +74,14 @@ function createLiveCatalog(deps: LiveCatalogDependencies) {
     isStale = false
     polledAt = clock.now()
     const read = await copies.readState()
-    if (read.version === version) return
+    if (read.version === version && !isDamaged) return
     version = read.version
     state = read.state
     await use(state.current, state.previous)
   }
 
   async function use(...generations: ReadonlyArray<StoredGeneration | undefined>): Promise<void> {
+    isDamaged = false
     for (const generation of generations) {
       if (!generation) continue
       if (generation.sha256 === inUse?.sha256) return
@@ -87,6 +90,9 @@ function createLiveCatalog(deps: LiveCatalogDependencies) {
         apply(models, generation)
         return
       }
+      isDamaged = true
+      if (warned.has(generation.sha256)) continue
+      warned.add(generation.sha256)
       logger.warn(`The copy of the catalog of ${generation.asOf} is damaged. The gateway uses the one before it.`)
     }
     apply({}, undefined)
