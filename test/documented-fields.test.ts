@@ -27,9 +27,7 @@ const records: Record<string, RecordFields> = {
 }
 
 /** Fields that the dashboard doesn't set; only the API, the CLI, and the config file do. */
-const withoutForm: readonly string[] = [
-  ...['keys.guards', 'keys.guardsExcept', 'groups.guards', 'combos.guards', 'settings.guards'],
-]
+const withoutForm: readonly string[] = []
 
 /** The fields that a change of the record may set. */
 const listChangeable = (fields: RecordFields) =>

@@ -18,6 +18,7 @@ const titles = {
   targets: 'Targets',
   combos: 'Combos',
   models: 'Models',
+  guards: 'Guards',
   playground: 'Playground',
   cloud: 'Cloud sync',
   settings: 'Settings',

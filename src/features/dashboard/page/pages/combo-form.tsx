@@ -20,6 +20,7 @@ import {
   toNumbers,
 } from '../ui/forms.tsx'
 import type { ShownCombo } from './combos.tsx'
+import { toNames } from './owner-form.tsx'
 
 /** Returns a strategy's label, such as "Round robin" or "Least cost". */
 export const getStrategyLabel = (name: Strategy): string =>
@@ -78,6 +79,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
   const stickyLimit = useSignal(String(combo?.stickyLimit ?? ''))
   const maxAttempts = useSignal(String(combo?.maxAttempts ?? ''))
   const connectionStrategy = useSignal<Strategy | ''>(combo?.connectionStrategy ?? '')
+  const guards = useSignal(combo?.guards?.join(', ') ?? '')
   const flags = useSignal<Flag[]>(flagNames.filter((flag) => combo?.[flag]))
   const on = useSignal<ResponseCondition[]>([...(combo?.on ?? [])])
   const timeouts = useSignal(toTexts(timeoutNames, combo?.timeouts) as Timeouts) // has exactly these names
@@ -95,6 +97,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
       stickyLimit: toOptionalCount(stickyLimit.value, combo?.stickyLimit),
       maxAttempts: toOptionalCount(maxAttempts.value, combo?.maxAttempts),
       connectionStrategy: connectionStrategy.value || (combo?.connectionStrategy && null),
+      guards: toNames(guards.value) ?? (combo?.guards && null),
       ...Object.fromEntries(flagNames.map((flag) => [flag, flags.value.includes(flag) || (combo?.[flag] && false)])),
       on: on.value.length > 0 ? on.value : combo?.on && null,
       timeouts: hasText(timeouts.value) ? toNumbers(timeouts.value) : combo?.timeouts && null,
@@ -134,6 +137,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
           options={[['', 'Default'], ...strategies.slice(0, -1)]}
         />
       </div>
+      <TextField label="Guards" path="guards" hint="Names, separated by commas." of={guards} />
       <fieldset>
         <legend>Timeouts (ms)</legend>
         <div class="row">

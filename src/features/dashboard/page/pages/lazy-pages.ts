@@ -2,6 +2,7 @@
 export { default as accounts } from './accounts.tsx'
 export { default as cloud } from './cloud.tsx'
 export { default as combos } from './combos.tsx'
+export { default as guards } from './guards.tsx'
 export { default as keys } from './keys.tsx'
 export { default as models } from './models.tsx'
 export { default as playground } from './playground.tsx'

@@ -26,7 +26,9 @@ export interface OwnerInput {
   metadata: Record<string, string> | null
   /** Only for keys and groups. */
   require?: Record<string, string | boolean> | null
+  guards?: string[] | null
   /** Only for keys. */
+  guardsExcept?: string[] | null
   expiresAt?: string | null
   group?: string | null
   actsFor?: { plan?: string } | null
@@ -47,7 +49,9 @@ interface OwnerFormProps {
   of: 'key' | 'group' | 'account'
   /** The record to edit; absent for a new one. */
   owner?: { name?: string; expiresAt?: string; group?: string; actsFor?: { plan?: string }; plan?: string } & {
-    [Name in 'limits' | 'each' | 'models' | 'kinds' | 'metadata' | 'require']?: NonNullable<OwnerInput[Name]>
+    [Name in 'limits' | 'each' | 'models' | 'kinds' | 'metadata' | 'require' | 'guards' | 'guardsExcept']?: NonNullable<
+      OwnerInput[Name]
+    >
   }
   /** The groups to choose from; absent in a group's form. */
   groups?: ReadonlyArray<{ id: string; name: string }>
@@ -71,6 +75,8 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   const kinds = useSignal<Kind[]>(owner?.kinds ?? [])
   const require = useSignal(toPairs(owner?.require))
   const metadata = useSignal(toPairs(owner?.metadata))
+  const guards = useSignal(owner?.guards?.join(', ') ?? '')
+  const guardsExcept = useSignal(owner?.guardsExcept?.join(', ') ?? '')
   const saving = useAction(() => onSave(input()))
 
   function input(): OwnerInput {
@@ -87,6 +93,8 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
         actsFor: actsFor.value ? (actsFor.value === ANY ? {} : { plan: actsFor.value }) : null,
         expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
       }),
+      ...(!isAccount && { guards: toNames(guards.value) }),
+      ...(of === 'key' && { guardsExcept: toNames(guardsExcept.value) }),
       ...(of === 'group' && { each: each.value() }),
       ...(isAccount && { plan: group.value || null, ...(!owner && { id: id.value }) }),
     }
@@ -147,6 +155,15 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       </fieldset>
       <LimitFieldset title="Limits" path="limits" limits={limits} />
       {of === 'group' && <LimitFieldset title="Limits for each account with this plan" path="each" limits={each} />}
+      {!isAccount && <TextField label="Guards" path="guards" hint="Names, separated by commas." of={guards} />}
+      {of === 'key' && (
+        <TextField
+          label="Guards to skip"
+          path="guardsExcept"
+          hint="Guards that the settings, the group, or combos name, but that don’t check this key’s requests."
+          of={guardsExcept}
+        />
+      )}
       <PairFields title="Required tags" path="require" of={require} />
       <PairFields
         title="Metadata"
@@ -157,6 +174,12 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       />
     </Form>
   )
+}
+
+/** Returns the names in a field; `null` without any. */
+export function toNames(text: string): string[] | null {
+  const names = splitList(text)
+  return names.length > 0 ? names : null
 }
 
 /** The limits in the form's state. */

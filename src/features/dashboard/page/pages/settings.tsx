@@ -4,11 +4,11 @@ import { useAction, useChange, useData, useSignal } from '../page-data.ts'
 import { api, changeRecord } from '../session.ts'
 import { Await, Button, Problem } from '../ui/basics.tsx'
 import { Setting } from '../ui/code-mark.tsx'
-import { bindField, CheckField, CountField, Form, SelectField, toChoices } from '../ui/forms.tsx'
+import { bindField, CheckField, CountField, Form, SelectField, TextField, toChoices } from '../ui/forms.tsx'
 import { Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { LimitUsage } from './limits-dialog.tsx'
-import { LimitFieldset, useLimits } from './owner-form.tsx'
+import { LimitFieldset, toNames, useLimits } from './owner-form.tsx'
 
 type Settings = Awaited<ReturnType<typeof api.value.settings.get>>
 type Damaged = Awaited<ReturnType<typeof api.value.health.list>>['damaged'][number]
@@ -57,6 +57,7 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
   const requireApiKey = useSignal(settings.requireApiKey)
   const showKeyValues = useSignal(settings.showKeyValues ?? true)
   const allowRequestModels = useSignal(settings.allowRequestModels ?? true)
+  const guards = useSignal(settings.guards?.join(', ') ?? '')
   const limits = useLimits(settings.limits)
   const whenPriceUnknown = useSignal(settings.whenPriceUnknown ?? 'skip')
   const away = useSignal<Record<keyof typeof UNAVAILABLE_DEFAULTS, 'refuse' | 'allow'>>({
@@ -73,6 +74,7 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
       requireApiKey: requireApiKey.value,
       showKeyValues: showKeyValues.value,
       allowRequestModels: allowRequestModels.value,
+      guards: toNames(guards.value),
       limits: limits.value(),
       whenPriceUnknown: whenPriceUnknown.value,
       onStorageUnavailable: away.value,
@@ -104,6 +106,15 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
             If this is off, GET /api/keys returns a hint in place of each key, unless the caller sets values=all.
           </p>
         </>,
+      )}
+      {setting(
+        'guards',
+        <TextField
+          label="Guards"
+          path="guards"
+          hint="Names of guards that check all model requests, separated by commas."
+          of={guards}
+        />,
       )}
       <h2>Gateway limits</h2>
       {settings.limits && <LimitUsage limits={settings.limits} states={states} />}
