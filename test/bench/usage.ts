@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { type PostgresPool, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { postgresStorage } from '../../adapters/storage/postgres.ts'
 import { redisStorage } from '../../adapters/storage/redis.ts'
 import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { Keeper } from '../../src/features/usage/keeper.ts'
@@ -13,6 +13,7 @@ import { createUsageOperations } from '../../src/features/usage/operations/usage
 import { UsageReader } from '../../src/features/usage/reader.ts'
 import { nextTurn } from '../../src/platform.ts'
 import type { Storage } from '../../src/types.ts'
+import type { Pool } from '../services/postgres-pool.ts'
 import { noAccounts, noNames, requestAt } from '../usage/support/instances.ts'
 
 /*
@@ -72,11 +73,11 @@ const stores: Record<string, () => Promise<OpenStore>> = {
     const { startPostgres } = await import('../services/postgres-server.ts')
     const server = await startPostgres()
     const { Pool } = (await import('../services/node_modules/pg/lib/index.js' as string)).default
-    const pool: PostgresPool & { end(): Promise<void> } = new Pool({ connectionString: server.url })
+    const pool: Pool = new Pool({ connectionString: server.url })
     const size = async () =>
       Number(
         (await pool.query("SELECT pg_total_relation_size('signalbox_records') AS size")).rows.map(
-          (row) => Object(row).size,
+          (row: unknown) => Object(row).size,
         )[0],
       )
     return {

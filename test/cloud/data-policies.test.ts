@@ -12,7 +12,7 @@ test('tags of connections and required tags of keys and groups are the same on b
   await api.settings.update({ cloudUrl: CLOUD_URL })
   await api.cloud.enable()
   const cloud = (await ends.tenant()).api
-  const list = async ({ connections, groups, keys }: typeof api) => [
+  const list = async ({ connections, groups, keys }: Pick<typeof api, 'connections' | 'groups' | 'keys'>) => [
     (await connections.get(connection.id)).tags,
     (await groups.get(group.id)).require,
     (await keys.get(id)).key.require,

@@ -77,7 +77,7 @@ test('the example with two providers behind one name works without a store', asy
 })
 
 test("the example with a limit for each user identifies users by the app's session", async () => {
-  const { ask } = run(1, { findUserId: async (cookie: string | null) => cookie?.replace('s=', '') }, chat)
+  const { ask } = run(1, { findUserId: async (cookie: string | null) => cookie?.replace('s=', '') }, () => chat())
   assert.is((await ask('chat')).status, 401)
   assert.is((await ask('chat', { cookie: 's=alice' })).status, 200)
 })

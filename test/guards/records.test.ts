@@ -8,7 +8,7 @@ import { WORD, w } from './world.ts'
 
 const test = suite('guards as records')
 
-const words = { kind: 'words', words: [WORD] } as const
+const words = { kind: 'words' as const, words: [WORD] as string[] }
 
 /** A gateway with one provider, and the guard `word` as a record. */
 async function open(options: Partial<GatewayOptions> = {}, storage = memoryStorage()) {

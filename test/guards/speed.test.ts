@@ -1,3 +1,4 @@
+import { GuardTally } from '../../src/features/guards/guard-tally.ts'
 import { guardCall } from '../../src/features/guards/guarded-call.ts'
 import { words } from '../../src/features/guards/guards.ts'
 import type { Reply } from '../../src/lib/exchange.ts'
@@ -32,7 +33,16 @@ async function measureGuard(text: string, body: JsonObject): Promise<number> {
   } as unknown as CallRequest // the fields that guards read
   const reply: Reply = { status: 200, headers: {} }
   const unused = () => Promise.reject(new Error('not called'))
-  const deps = { guards, clock: fakeClock(), basePath: '', serve: unused, onError: () => {}, upstream: () => unused }
+  const deps = {
+    guards,
+    clock: fakeClock(),
+    basePath: '',
+    serve: unused,
+    onError: () => {},
+    upstream: () => unused,
+    tally: new GuardTally(),
+    events: { add: () => () => {} },
+  }
   const before = busyMs()
   for (let time = 0; time < REPEATS; time++) await guardCall(call, async () => reply, deps)
   return (busyMs() - before) / REPEATS
