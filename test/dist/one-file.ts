@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
+import { build, type Plugin } from 'esbuild'
+import { portableBoom } from '../../tsup.config.ts'
+import { root } from './built.ts'
+import { portable } from './portable.ts'
+
+/**
+ * Measures modules the way most bundlers write them: in one file with everything that they import at once, minified and gzipped, in bytes. `modules`:
+ * paths from the root. The other parts that they load later don't count, nor does the data of the catalog.
+ */
+export async function measureOneFile(modules: readonly string[]): Promise<number> {
+  const { outputFiles = [] } = await build({
+    ...portable,
+    stdin: {
+      contents: modules.map((module, at) => `export * as m${at} from './${module}'`).join('\n'),
+      resolveDir: root,
+    },
+    minify: true,
+    plugins: [withoutLaterParts(modules), withoutCatalog, portableBoom],
+  })
+  return gzipSync(outputFiles[0]?.text ?? '', { level: 9 }).byteLength
+}
+
+/** Leaves out the modules that are imported later, unless they are measured too. */
+const withoutLaterParts = (modules: readonly string[]): Plugin => ({
+  name: 'without-later-parts',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^/ }, async ({ path, kind, resolveDir, pluginData }) => {
+      if (kind !== 'dynamic-import' || pluginData === RESOLVED) return undefined
+      const found = await resolve(path, { kind, resolveDir, pluginData: RESOLVED })
+      return modules.includes(found.path.slice(root.length)) ? found : { path, external: true }
+    })
+  },
+})
+
+const RESOLVED = Symbol('resolved')
+
+/** The catalog's names with no data behind them. */
+const withoutCatalog: Plugin = {
+  name: 'without-catalog',
+  setup({ onLoad }) {
+    onLoad({ filter: /src\/protocols\/providers\/catalog\.ts$/ }, async ({ path }) => {
+      const names = [...(await readFile(path, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm)].map(
+        (match) => match[1],
+      )
+      return { contents: names.map((name) => `export const ${name} = {}`).join('\n') }
+    })
+  },
+}
