@@ -80,7 +80,8 @@ test('model lists support the query parameters described for their format', asyn
 })
 
 test('errors with each status match the schema of each format', async () => {
-  for (const { name, errors } of formats) {
+  for (const { name, loadErrors } of formats) {
+    const errors = await loadErrors()
     for (const status of [400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504, 529]) {
       check(document, formatTypes[name].error, errors.body({ status, code: 'UPSTREAM_FAILED', message: 'It failed.' }))
     }

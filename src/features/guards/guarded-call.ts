@@ -90,7 +90,7 @@ export async function guardCall(
     return withNotes({ ...reply, body: checked }, run)
   }
   const stream = isByteStream(reply.body) ? (reply.body as RelayedStream) : createStream(reply.body)
-  const guarded = guardStream(call, stream, { run, clock, isArray: isJson, isSent })
+  const guarded = await guardStream(call, stream, { run, clock, isArray: isJson, isSent })
   return withNotes({ ...reply, body: guarded }, run, ['held'])
 }
 
@@ -277,11 +277,11 @@ const hasTokenArrays = ({ input, prompt }: JsonObject): boolean =>
   )
 
 /** Wraps a stream so that its texts are sent only after they have been checked. */
-function guardStream(
+async function guardStream(
   call: CallRequest,
   stream: RelayedStream,
   { run, clock, isArray, isSent }: { run: GuardRun; clock: Clock; isArray: boolean; isSent(text: string): boolean },
-): RelayedStream {
+): Promise<RelayedStream> {
   const { endpoint, body, form } = call.request.call
   const isChat = endpoint.operation.kind === 'llm'
   const format = getFormat(call.format)
@@ -293,7 +293,7 @@ function guardStream(
     ...{ stream: events, fields, run, clock, keepAlive: format.keepAlive },
     ending: isChat
       ? refusalFormats[call.format].createEnding({ body, model: call.model, now: clock.now() })
-      : createErrorEnding(format.errors),
+      : createErrorEnding(await format.loadErrors()),
     choiceCount: countChoices(body),
     isSent,
     maxHeld: call.request.context.limits.maxResponseBytes,

@@ -48,6 +48,8 @@ interface StreamProgress {
   /** Whether the format's last event has arrived, so that a connection error no longer matters. */
   closed: boolean
   error: EmbeddedError | undefined
+  /** Set if an event may report an error, but the readers of errors aren't loaded yet. */
+  isUnread: boolean
   usage: TokenUsage | undefined
   /** Set if `usage` is preliminary, from the beginning of the stream, and the end will report more. */
   hasPreliminaryUsage?: boolean
@@ -67,6 +69,7 @@ export const createStreamProgress = (): StreamProgress => ({
   ended: false,
   closed: false,
   error: undefined,
+  isUnread: false,
   usage: undefined,
 })
 
@@ -83,7 +86,7 @@ export interface UpstreamFormat {
   readonly streamsArrays?: true
   /** Readers for its providers' responses, by operation. An operation without a reader isn't supported. */
   readonly answers: Readonly<Partial<Record<OperationName, AnswerReader>>>
-  readonly errors: ErrorReader
+  loadErrors(): Promise<ErrorReader>
   /** Loads the translation to and from the canonical format. */
   loadTranslator(): Promise<UpstreamTranslator>
 }
@@ -227,7 +230,7 @@ export interface Format {
   readonly name: ClientFormat
   readonly endpoints: readonly Endpoint[]
   readonly clientDetection: ClientDetection
-  readonly errors: FormatErrors
+  loadErrors(): Promise<FormatErrors>
   /** The header in which clients look for the provider's request ID. */
   readonly requestIdHeader: string
   /** Keeps a silent stream open. Clients ignore it. */
@@ -244,7 +247,7 @@ export interface Format {
 /** A format for both clients and providers. */
 export interface SharedFormat extends Format, UpstreamFormat {
   readonly name: WireFormat
-  readonly errors: FormatErrors
+  loadErrors(): Promise<FormatErrors>
   loadTranslator(): Promise<Translator>
 }
 

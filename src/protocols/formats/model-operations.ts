@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Kind, ProviderFormat } from '../../types.ts'
-import { type FailureClass, isEndpointMissing, lacksCompaction } from './errors/error-kinds.ts'
+import type { FailureClass, lacksCompaction } from './errors/error-kinds.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 import type { ErrorReader, Format } from './format.ts'
 
@@ -47,9 +47,20 @@ type OperationLimits = Readonly<
 /** Ends the request if only the client can fix the failure, regardless of the target. */
 export const endsAtClient: Operation['endsAt'] = (failure) => failure.class === 'client' && !failure.tryOthers
 
+/** A provider's error, and what can read it. */
+interface MissingEndpointSigns {
+  status: number
+  body: unknown
+  reader: ErrorReader
+  lacksCompaction: typeof lacksCompaction
+}
+
+/** Returns whether this status means that the provider has no endpoint to count tokens or to compact. Most compatible vendors have none. */
+export const isEndpointMissing = (status: number): boolean => status === 404 || status === 405 || status === 501
+
 /** Recognizes and handles providers without an endpoint for an operation. */
 interface MissingEndpoint {
-  matches(error: { status: number; body: unknown; reader: ErrorReader }): boolean
+  matches(error: MissingEndpointSigns): boolean
   /** The failure class of an attempt at such a provider. */
   readonly class: FailureClass
   /** The missing ability, for error messages, such as "count tokens". */
@@ -90,7 +101,7 @@ export const operations = {
     ...generate,
     name: 'compact',
     missing: {
-      matches: ({ status, body }) => lacksCompaction(status, body),
+      matches: ({ status, body, lacksCompaction: lacks }) => lacks(status, body),
       class: 'format',
       ability: 'compact conversations',
       isTranslated: true,

@@ -4,6 +4,7 @@ import { getSettledValue } from '../../lib/promises.ts'
 import { Scope } from '../../lib/scope.ts'
 import { findSurcharge } from '../../pricing/surcharge-fields.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
+import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import type { AttemptLog } from '../attempt-log.ts'
 import { toFailure, unreadableCredentialFailure } from '../codec/call-failure.ts'
@@ -198,7 +199,7 @@ export class Attempt {
 
   /** Applies the response conditions of the combos on the path. */
   async #judge(received: ReceivedResponse | FailedResponse, codec: Codec) {
-    const { judgeResponse } = await import('./judge.ts')
+    const [{ judgeResponse }] = await Promise.all([import('./judge.ts'), loadErrorReaders()])
     return judgeResponse(received, { request: this.#request, route: this.route, codec, log: this.#log })
   }
 

@@ -2,11 +2,17 @@ import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
 import { isObject, tryParseShallow, tryStringify } from '../../lib/json.ts'
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
-import { type ErrorReading, getErrorMeaning, readErrorAnswer } from '../../protocols/formats/errors/error-kinds.ts'
+import {
+  type ErrorReading,
+  getErrorMeaning,
+  isModelFault,
+  lacksCompaction,
+  readErrorAnswer,
+} from '../../protocols/formats/errors/error-kinds.ts'
 import { isFileTooLarge, isOnlyTooLarge } from '../../protocols/formats/errors/error-words.ts'
 import type { EmbeddedError, ErrorReader } from '../../protocols/formats/format.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
-import { createContentFailure, type Failure, getFailureLevel, toSendableStatus } from '../codec/call-failure.ts'
+import { createContentFailure, type Failure, toSendableStatus } from '../codec/call-failure.ts'
 import type { FailedResponse } from '../codec/response.ts'
 import type { ResponseTerms } from './receive.ts'
 
@@ -19,7 +25,8 @@ export async function readErrorStatus(
   { format, operation, answers, clock }: ResponseTerms,
 ): Promise<FailedResponse> {
   const bytes = await readError(head.body)
-  const failure = await readStatusFailure(head, bytes, { reader: format.errors, operation, now: clock.now() })
+  const reader = await format.loadErrors()
+  const failure = await readStatusFailure(head, bytes, { reader, operation, now: clock.now() })
   const json = tryParseShallow(decodeUtf8Lenient(bytes))
   return { kind: 'failure', failure, head, usage: addCharges(answers.getUsage(json), json) }
 }
@@ -31,7 +38,8 @@ export async function readEmbeddedError(
   { format, operation, clock }: Pick<ResponseTerms, 'format' | 'operation' | 'clock'>,
 ): Promise<FailedResponse> {
   if (error.class) return { kind: 'failure', failure: createContentFailure(error.message) }
-  const failure = await readEmbeddedFailure(error, { head, reader: format.errors, operation, now: clock.now() })
+  const reader = await format.loadErrors()
+  const failure = await readEmbeddedFailure(error, { head, reader, operation, now: clock.now() })
   return { kind: 'failure', failure, head }
 }
 
@@ -64,7 +72,7 @@ export async function readStatusFailure(
   const json = tryParseShallow(text)
   const body = json ?? text
   const { missing } = operation
-  if (missing?.matches({ status, body, reader }))
+  if (missing?.matches({ status, body, reader, lacksCompaction }))
     return {
       class: missing.class,
       status,
@@ -149,7 +157,7 @@ async function toFailure({
   return {
     class: failureClass,
     retry,
-    ...getFailureLevel(reading),
+    ...(isModelFault(reading) && { level: 'model' }),
     status,
     ...(status !== sent && { upstreamStatus: sent }),
     message,

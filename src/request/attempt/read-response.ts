@@ -6,9 +6,9 @@ import { createEventTooLongError, MAX_EVENT_SIZE, sseFraming } from '../../lib/s
 import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
 import { updateUsage } from '../../protocols/formats/canonical/reported-usage.ts'
-import { readUnnamedError } from '../../protocols/formats/errors/embedded-errors.ts'
 import { endsTurn, hasText } from '../../protocols/formats/errors/empty-responses.ts'
-import type { AnswerReader, EmbeddedError, StreamState } from '../../protocols/formats/format.ts'
+import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
+import type { AnswerReader, EmbeddedError, StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import {
   createMissingContentFailure,
   createTooLargeError,
@@ -23,15 +23,18 @@ import type { ResponseTerms } from './receive.ts'
 export const readBytes = ({ body }: UpstreamResponse, { limits }: ResponseTerms): Promise<Uint8Array> =>
   readAll(body, limits.maxResponseBytes, createTooLargeError)
 
-/** Loads the code that reads errors, which most responses don't need. */
-export const loadFailureReader = once(() => import('./read-failure.ts'))
+/** Loads the readers of failures, when the first one is needed. */
+export const loadFailureReader = once(async () => {
+  const [failures] = await Promise.all([import('./read-failure.ts'), loadErrorReaders()])
+  return failures
+})
 
-/** Resolves to the response if its bytes contain a JSON object; otherwise `undefined`. */
-export async function readResponse(
+/** Returns the response, or its failure, if its bytes contain a JSON object; otherwise `undefined`. */
+export function readResponse(
   bytes: Uint8Array,
   head: UpstreamResponse,
   expected: ResponseTerms,
-): Promise<WholeResponse | FailedResponse | undefined> {
+): WholeResponse | FailedResponse | Promise<FailedResponse> | undefined {
   const { answers } = expected
   const type = head.header('content-type') ?? ''
   const isMedia = answers.bytesField !== undefined && !/json|html|text|xml|^$/i.test(type)
@@ -40,18 +43,26 @@ export async function readResponse(
     : decodeUtf8Lenient(bytes)
   const json = answers.skim?.(text) ?? wrapText(text, head, answers) ?? toObject(tryParseJson(text), answers)
   if (!json) return undefined
-  const found = answers.getError(json)
-  const error = found || !answers.isAnswer(json) ? readUnnamedError(json, found) : undefined
   const header = (name: string) => head.header(name)
   const usage = addCharges(answers.getUsage(json, header), json, header)
-  if (error) {
-    const { readEmbeddedError } = await loadFailureReader()
-    return { ...(await readEmbeddedError(error, head, expected)), usage }
-  }
-  if (!answers.isAnswer(json)) return { kind: 'failure', failure: createNoAnswerFailure(json, answers), usage }
+  if (answers.getError(json) || !answers.isAnswer(json)) return readFailedResponse(json, head, { expected, usage })
   const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage }
   const isEmpty = answers.isEmpty !== undefined && !hasText(text) && answers.isEmpty(json)
   return isEmpty ? { kind: 'failure', failure: emptyResponseFailure, empty: whole } : whole
+}
+
+/** Reads a JSON object that is an error, or isn't a response. */
+async function readFailedResponse(
+  json: JsonObject,
+  head: UpstreamResponse,
+  { expected, usage }: { expected: ResponseTerms; usage: TokenUsage | undefined },
+): Promise<FailedResponse> {
+  const { answers } = expected
+  const { readEmbeddedError } = await loadFailureReader()
+  const { readUnnamedError } = await loadErrorReaders()
+  const error = readUnnamedError(json, answers.getError(json))
+  if (error) return { ...(await readEmbeddedError(error, head, expected)), usage }
+  return { kind: 'failure', failure: createNoAnswerFailure(json, answers), usage }
 }
 
 /** Wraps plain text in an object, for operations that return text. */
@@ -98,36 +109,53 @@ export async function receiveStream(
  * Holds a stream back until its first content, or its end. Before that point, an error event or an early end fails the attempt, so that the next
  * target can be tried; after it, errors go to the client. Rejects as `body` does, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
  */
-async function commitStream(
-  body: ByteStream,
-  { format, answers, onEvents }: ResponseTerms,
-): Promise<StreamStart | UncommittedStream> {
-  const state = answers.watchStream()
-  onEvents(state)
-  const { observe, failure } = createObserver(state, { answers, onEvents })
+async function commitStream(body: ByteStream, terms: ResponseTerms): Promise<StreamStart | UncommittedStream> {
   const head: Uint8Array[] = []
   let size = 0
-  const { framing = sseFraming } = format
-  let isUnread = true
-  const parser = framing((event) => {
-    isUnread = false
-    if (!state.started) observe(event)
-  })
+  let reader = createStartReader(terms)
+  /** Reads the stream again if it may contain an error that couldn't be read. */
+  async function readAgain(isOver: boolean) {
+    await loadErrorReaders()
+    reader = createStartReader(terms)
+    for (const chunk of head) reader.parser.push(chunk)
+    if (isOver) reader.parser.end()
+  }
+
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
     head.push(chunk)
     size += chunk.length
     if (size > MAX_EVENT_SIZE) throw createEventTooLongError()
-    parser.push(chunk)
-    const failed = failure()
+    reader.parser.push(chunk)
+    if (isUnread(reader.state)) await readAgain(false)
+    const { state } = reader
+    const failed = reader.failure()
     if (failed && !state.started) return failed
     if (state.started) return { head, state }
     if (state.closed) break
   }
-  parser.end() // half an event, which isn't JSON, is dropped
+  reader.parser.end() // half an event, which isn't JSON, is dropped
+  if (isUnread(reader.state)) await readAgain(true)
+  const { state } = reader
   if (state.error && !state.started) return state.error
   if (state.ended) return { head, state }
   const message = `The provider ended the stream before ${state.started ? 'the response was complete' : 'it sent any content'}.`
-  return { class: 'content', status: 502, message, ...(isUnread && { unread: head }) }
+  return { class: 'content', status: 502, message, ...(!reader.hasEvents && { unread: head }) }
+}
+
+const isUnread = ({ error, isUnread }: StreamState) => isUnread || error?.isUnread === true
+
+/** Reads a stream from its beginning until it has started. */
+function createStartReader({ format, answers, onEvents }: ResponseTerms) {
+  const state = answers.watchStream()
+  onEvents(state)
+  const { observe, failure } = createObserver(state, { answers, onEvents })
+  const { framing = sseFraming } = format
+  const parser = framing((event) => {
+    reader.hasEvents = true
+    if (!state.started) observe(event)
+  })
+  const reader = { state, failure, parser, hasEvents: false }
+  return reader
 }
 
 /**

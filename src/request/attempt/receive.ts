@@ -1,6 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
+import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type { AnswerReader, StreamState, UpstreamFormat } from '../../protocols/formats/format.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
 import { toFailure } from '../codec/call-failure.ts'
@@ -56,7 +57,10 @@ export async function receive(
 }
 
 /** Loaded on demand, because few responses are unexpected. */
-const loadUnexpected = once(() => import('./unexpected-response.ts'))
+const loadUnexpected = once(async () => {
+  const [unexpected] = await Promise.all([import('./unexpected-response.ts'), loadErrorReaders()])
+  return unexpected
+})
 
 /** Reads a response that should be a JSON object. */
 async function receiveObject(

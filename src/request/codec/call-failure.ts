@@ -1,11 +1,6 @@
 import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../../errors.ts'
-import {
-  type ErrorMeaning,
-  type ErrorReading,
-  getErrorMeaning,
-  readErrorAnswer,
-} from '../../protocols/formats/errors/error-kinds.ts'
-import { isModelLimit } from '../../protocols/formats/errors/error-words.ts'
+import type { ErrorMeaning } from '../../protocols/formats/errors/error-kinds.ts'
+import { errorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type { EmbeddedError } from '../../protocols/formats/format.ts'
 import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
 
@@ -121,10 +116,6 @@ const AMBIGUOUS: ReadonlySet<FailureClass> = new Set(['server', 'network', 'time
 export const createTooLargeError = (maxBytes: number): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: `The provider's response is larger than ${maxBytes} bytes.` })
 
-/** Returns the level that the provider's error counts against. Some rate limits apply to only one model. */
-export const getFailureLevel = ({ kind, error }: ErrorReading): Pick<Failure, 'level'> =>
-  getErrorMeaning(kind).class === 'rate-limit' && isModelLimit(error) ? { level: 'model' } : {}
-
 /** The error that ended a stream: the provider's, or the gateway's with its class. */
 export type StreamError = EmbeddedError | { status: number; class: FailureClass }
 
@@ -134,13 +125,15 @@ export const toStreamError = ({ status, code = '' }: { status: number; code?: st
   class: classesByCode.get(code) ?? (code.startsWith('UPSTREAM_') ? 'network' : 'internal'),
 })
 
-/** Classifies the error of a stream. `now`: epoch ms, for the wait that the provider requests. */
+/** Classifies the error of a stream, which says nothing if the readers of errors aren't loaded. `now`: epoch ms, for the wait that the provider requests. */
 export function toStreamFailure(error: StreamError, now: number): Pick<Failure, 'class' | 'level' | 'retryAfterMs'> {
   if (error.class) return { class: error.class }
+  if (!errorReaders) return { class: 'server' }
+  const { readErrorAnswer, getErrorMeaning, isModelFault } = errorReaders
   const { status, error: body } = error
   const reading = readErrorAnswer({ status, body: { error: body }, header: () => undefined, now })
   const { kind, retryAfterMs } = reading
-  return { class: getErrorMeaning(kind).class, ...getFailureLevel(reading), retryAfterMs }
+  return { class: getErrorMeaning(kind).class, ...(isModelFault(reading) && { level: 'model' }), retryAfterMs }
 }
 
 /** Replaces statuses of 600 and above, which HTTP doesn't define and platforms don't send. */

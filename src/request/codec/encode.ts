@@ -3,6 +3,7 @@ import { isObject } from '../../lib/json.ts'
 import { withoutMember } from '../../lib/json-scan.ts'
 import { getSettledValue, once } from '../../lib/promises.ts'
 import { ignoresBilling, removeBilling } from '../../protocols/formats/claude-code.ts'
+import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import { getAnswerReader, type SharedFormat } from '../../protocols/formats/format.ts'
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
 import { hasForms } from '../../protocols/kinds/endpoint.ts'
@@ -62,7 +63,10 @@ export async function encodeWithLimit(request: CodecRequest, target: RouteTarget
 }
 
 /** Loaded lazily, since few requests are of a kind other than chat. */
-const loadKindCodec = once(() => import('./kind-codec.ts'))
+const loadKindCodec = once(async () => {
+  const [codec] = await Promise.all([import('./kind-codec.ts'), loadErrorReaders()])
+  return codec
+})
 
 /** Returns the target with the client's own format, if it supports that, too. */
 const useClientFormat = (format: ClientFormat, target: RouteTarget): RouteTarget => {

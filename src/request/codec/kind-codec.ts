@@ -74,7 +74,7 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
     streamType: 'application/json',
     relay(body, committed, terms) {
       if (!stream) throw new TypeError('An answer of this kind is never streamed.')
-      return new KindRelay(body, committed, { ...terms, stream, errors: format.errors })
+      return new KindRelay(body, committed, { ...terms, stream, loadErrors: format.loadErrors })
     },
   }
 }

@@ -12,7 +12,7 @@ import { maskSecrets } from './secrets.ts'
 
 interface KindTerms extends StreamTerms {
   stream: PreparedStream
-  errors: ErrorFormat
+  loadErrors(): Promise<ErrorFormat>
 }
 
 /** Reports that bytes have arrived, without their content. */
@@ -146,10 +146,11 @@ export class KindRelay implements RelayedStream {
   async #takeLastOutput(): Promise<Uint8Array | undefined> {
     const failure = this.#failure
     if (!failure) return undefined
-    const { stream, errors, secrets, knownKeys } = this.#terms
+    const { stream, loadErrors, secrets, knownKeys } = this.#terms
     const { status, code, message } = failure.error
     if (!stream.isEvents) throw failure.error
     this.#failure = undefined
+    const errors = await loadErrors()
     try {
       const shown = maskSecrets(message, [...secrets, ...(await knownKeys())])
       return encodeUtf8(errors.event({ status, code, message: shown }))

@@ -6,10 +6,11 @@ import { createSseParser } from '../../lib/sse.ts'
 import { createEventSplitter } from '../../lib/sse-split.ts'
 import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
+import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type { AnswerReader, ErrorFacts, Format, StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import { type StreamError, toStreamError } from './call-failure.ts'
 import type { StreamStart } from './response.ts'
-import { completeEvent, mayBeForeign, mayContainError, screenEvents } from './stream-errors.ts'
+import { completeEvent, mayBeForeign, mayContainError } from './stream-errors.ts'
 import { createByteLimit } from './stream-limit.ts'
 import { StreamSample } from './stream-sample.ts'
 import { StreamTail } from './stream-tail.ts'
@@ -121,7 +122,7 @@ class PassThroughStream implements RelayedStream {
         const chunk = this.#first ?? (await this.#body.next())
         this.#first = undefined
         if (!chunk) {
-          this.#endReading(undefined)
+          await this.#endReading(undefined)
           break
         }
         const whole = this.#splitter.take(chunk)
@@ -142,7 +143,7 @@ class PassThroughStream implements RelayedStream {
         if (events.length > 0) return events
       }
     } catch (thrown) {
-      this.#endReading(thrown)
+      await this.#endReading(thrown)
     }
     return this.#takeLastOutput()
   }
@@ -159,11 +160,13 @@ class PassThroughStream implements RelayedStream {
   }
 
   /** Handles the end of the provider's stream, or its failure with `thrown`. The last event may lack its blank line. */
-  #endReading(thrown: unknown): void {
+  async #endReading(thrown: unknown): Promise<void> {
     if (thrown !== undefined) this.#body.cancel(thrown)
     let rest: Uint8Array = NOTHING
     try {
-      rest = completeEvent(this.#splitter.rest(), this.#state)
+      const last = this.#splitter.rest()
+      if (last.length > 0 && this.#mayBeForeign(last)) await loadErrorReaders()
+      rest = completeEvent(last, this.#state)
     } catch (failed) {
       this.#fault = failed
     }
@@ -224,16 +227,17 @@ class PassThroughStream implements RelayedStream {
     const hasFailed = this.#vagueEvents !== undefined // before the end
     try {
       const seen = hasFailed || this.#mayBeForeign(events) ? await this.#screen(events, NOTHING) : events
-      if (error && !hasFailed) return concatBytes([seen, this.#errorEvent(error)])
+      if (error && !hasFailed) return concatBytes([seen, await this.#createErrorEvent(error)])
       return seen.length > 0 ? seen : undefined
     } catch (thrown) {
       const { status, code, message } = toGatewayError(thrown)
-      return this.#errorEvent({ status, code, message }) // in place of events that may quote a key
+      return this.#createErrorEvent({ status, code, message }) // in place of events that may quote a key
     }
   }
 
-  #errorEvent(error: ErrorFacts): Uint8Array {
-    return encodeUtf8(this.#terms.format.errors.event(error, this.#state.position))
+  async #createErrorEvent(error: ErrorFacts): Promise<Uint8Array> {
+    const errors = await this.#terms.format.loadErrors()
+    return encodeUtf8(errors.event(error, this.#state.position))
   }
 
   /** Returns the events for the client: nothing after an error event, unless the response was complete before. */
@@ -242,6 +246,7 @@ class PassThroughStream implements RelayedStream {
     const vagueEvents = this.#vagueEvents
     this.#vagueEvents = undefined
     const seen = vagueEvents ? concatBytes([vagueEvents, events]) : events
+    const [{ screenEvents }] = await Promise.all([import('./screen-events.ts'), loadErrorReaders()])
     const { error, bytes, isOver } = await screenEvents(seen, {
       format,
       answers,

@@ -18,12 +18,12 @@ export async function createModelsErrorReply(
   const error = toGatewayError(thrown)
   const { status, code, message, data } = toClientError(error, onError)
   const param = typeof data.param === 'string' ? data.param : undefined
-  const { errors: format } = getCallerFormat(path, exchange)
+  const errors = await getCallerFormat(path, exchange).loadErrors()
   const named = endpoints.find((endpoint) => endpoint.path === path)?.headers
   const model = named && exchange.header(named.model)
   const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
   const retryAfter = error.headers['retry-after']
-  return createJsonReply(status, format.body({ status, code, message, param, model, retryAfter }), {
+  return createJsonReply(status, errors.body({ status, code, message, param, model, retryAfter }), {
     ...cors,
     ...(!INVITES_RETRY.has(code) && NO_RETRY),
     ...error.headers,

@@ -41,10 +41,11 @@ export function createEarlyReply(
   let hasStarted = false
   let answer: ByteStream | undefined
 
-  function createErrorEvent(facts: ErrorFacts): ByteStream {
-    if (isArray) return once(JSON.stringify([format.errors.body(facts)]))
+  async function createErrorEvent(facts: ErrorFacts): Promise<ByteStream> {
+    const errors = await format.loadErrors()
+    if (isArray) return once(JSON.stringify([errors.body(facts)]))
     const now = Math.floor(context.clock.now() / 1_000)
-    return once(format.errors.event(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
+    return once(errors.event(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
   }
 
   /** Waits for the response; a failure is a reply with an error body, or is thrown. */
@@ -53,13 +54,12 @@ export function createEarlyReply(
       const { status, body = '' } = await followed
       if (isByteStream(body)) return body
       if (status === 200) return once(body)
-      const { message = 'The request to the provider failed.', code = 'UPSTREAM_FAILED' } = format.errors.read(
-        parseBody(body),
-      )
-      return createErrorEvent({ status, code, message })
+      const { read } = await format.loadErrors()
+      const { message = 'The request to the provider failed.', code = 'UPSTREAM_FAILED' } = read(parseBody(body))
+      return await createErrorEvent({ status, code, message })
     } catch (thrown) {
       if (!isGatewayError(thrown)) context.onError(thrown)
-      return createErrorEvent(toGatewayError(thrown))
+      return await createErrorEvent(toGatewayError(thrown))
     }
   }
 

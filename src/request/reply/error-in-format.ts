@@ -27,11 +27,12 @@ export async function convertErrorBody(
   const text = decodeUtf8Lenient(body)
   const json = tryParseShallow(text)
   const given = getErrorObject(Array.isArray(json) ? json[0] : json)
-  const isComplete = given === undefined || !findHiddenReason(given, format.errors.isOverflowError)
-  if (format.errors.isReadable(json) && isComplete)
+  const errors = await format.loadErrors()
+  const isComplete = given === undefined || !findHiddenReason(given, errors.isOverflowError)
+  if (errors.isReadable(json) && isComplete)
     return { status, body: remark === '' ? body : encodeUtf8(JSON.stringify(addRemark(json, remark))) }
   const translator = await format.loadTranslator()
-  const isKnown = format.errors.read(json).message !== undefined
+  const isKnown = errors.read(json).message !== undefined
   const error = translator.parseError({ status, body: isKnown ? json : text, header: (name) => head.header(name), now })
   const written = translator.writeError({ ...error, message: joinRemark(error.message, remark) })
   const code = getErrorObject(written.body)?.code

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { loadErrorReaders } from '../../../src/protocols/formats/errors/load-error-readers.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json, sse } from '../../pipeline/support/upstream.ts'
@@ -7,6 +8,8 @@ import { said as sayings } from './answers.ts'
 import { ask, getData, getEvents, providerOf } from './support.ts'
 
 const test = suite('cases: errors that routers quote')
+
+test.before(() => loadErrorReaders())
 
 const LONG = 'prompt is too long: 213423 tokens > 200000 maximum'
 const FILTERED = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."

@@ -6,6 +6,7 @@ import {
   type ProviderErrorKind,
   readErrorAnswer,
 } from '../../../src/protocols/formats/errors/error-kinds.ts'
+import { loadErrorReaders } from '../../../src/protocols/formats/errors/load-error-readers.ts'
 import { parseEmbeddedError } from '../../../src/protocols/formats/errors/parse-error.ts'
 import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
 import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
@@ -18,6 +19,8 @@ import { assert, suite } from '../../support/suite.ts'
 import { recordedExchanges } from '../support/recordings.ts'
 
 const test = suite('kinds of provider errors')
+
+test.before(() => loadErrorReaders())
 
 /** Asserts that routing and every translation classify the error as this kind. */
 async function assertKind(status: number, body: unknown, kind: ProviderErrorKind, note = ''): Promise<void> {

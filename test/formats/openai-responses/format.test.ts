@@ -1,5 +1,6 @@
 import { isObject } from '../../../src/lib/json.ts'
 import { createSseParser } from '../../../src/lib/sse.ts'
+import { loadErrorReaders } from '../../../src/protocols/formats/errors/load-error-readers.ts'
 import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { openaiResponses } from '../../../src/protocols/formats/openai-responses/responses-format.ts'
@@ -9,6 +10,8 @@ import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
 import { heardBy, payloads } from './support/streams.ts'
 
 const test = suite('responses that are passed through')
+
+test.before(() => loadErrorReaders())
 
 function watch(...events: object[]) {
   const watched = getAnswerReader(openaiResponses, operations.generate).watchStream()
@@ -61,7 +64,7 @@ test('the stream state reads every form of error', () => {
 })
 
 test('an error of the gateway ends a stream for every type of client', async () => {
-  const { errors } = openaiResponses
+  const errors = await openaiResponses.loadErrors()
   const events = errors.event({ status: 502, code: 'UPSTREAM_CUT', message: 'cut' }).split(/(?<=\n\n)/)
   const [error, failed] = payloads(events)
   assert.is(error?.type, 'error')

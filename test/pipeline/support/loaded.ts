@@ -1,16 +1,20 @@
+import { loadFormatErrors } from '../../../src/protocols/formats/load-format-errors.ts'
+
 /**
  * Loads everything that the gateway otherwise loads when a request needs it. Tests that advance a fake clock don't wait for files, which take an
  * unpredictable time. So all of them are loaded before the first request.
  */
 export function loadLateParts(): Promise<unknown> {
   loading ??= Promise.all([
+    loadFormatErrors(),
+    import('../../../src/request/attempt/read-failure.ts'),
+    import('../../../src/request/codec/screen-events.ts'),
     import('../../../src/request/choose/group-routing.ts'),
     import('../../../src/request/codec/translating-codec.ts'),
     import('../../../src/request/codec/media-codec.ts'),
     import('../../../src/protocols/formats/openai-chat/chat-translator.ts'),
     import('../../../src/pricing/estimates.ts'),
     import('../../../src/request/codec/usage-request.ts'),
-    import('../../../src/request/attempt/read-failure.ts'),
     import('../../../src/protocols/formats/errors/error-advice.ts'),
     import('../../../src/protocols/formats/errors/context-window.ts'),
   ])

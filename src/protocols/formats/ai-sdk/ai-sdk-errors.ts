@@ -1,9 +1,6 @@
 import { getErrorObject, readMessage } from '../errors/read-error.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
 
-/** An SSE comment, because AI SDK 6 doesn't support `ping` parts. */
-export const KEEP_ALIVE = ': keep-alive\n\n'
-
 /** Reads and writes AI SDK protocol errors. Its clients recognize an error by its `type` (@ai-sdk/gateway, create-gateway-error.ts). */
 export const aiSdkErrors: FormatErrors = {
   body: writeErrorBody,

@@ -1,8 +1,8 @@
 import { createOutputLimit, type Endpoint, type Format, type OutputLimit, toContentFields } from '../format.ts'
+import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
-import { aiSdkErrors, KEEP_ALIVE } from './ai-sdk-errors.ts'
-import { readThinkingBudget } from './ai-sdk-fields.ts'
+import { KEEP_ALIVE, readThinkingBudget } from './ai-sdk-fields.ts'
 
 /** The versions of the protocol, which are part of its paths: AI SDK 7 uses `/v4/ai`, and AI SDK 6 uses `/v3/ai`. */
 export const PROTOCOLS = ['4', '3'] as const
@@ -39,7 +39,7 @@ export const aiSdk: Format = {
   endpoints: PROTOCOLS.map(createEndpoint),
   clientDetection: { headers: [], paths: /^\/v[34]\/ai\// },
   requestIdHeader: 'x-request-id',
-  errors: aiSdkErrors,
+  loadErrors: async () => (await loadFormatErrors()).aiSdkErrors,
   keepAlive: KEEP_ALIVE,
   contentFields: { ...toContentFields('text', 'input'), streamed: ['delta'] },
   describesAttempts: true,

@@ -1,7 +1,7 @@
 import { createFinder } from '../../../lib/bytes.ts'
 import { isObject } from '../../../lib/json.ts'
-import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
+import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import {
   type AnswerReader,
   createFixedEndpoint,
@@ -11,16 +11,16 @@ import {
   toContentFields,
   toCountReader,
 } from '../format.ts'
+import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
-import { messageErrors } from './anthropic-errors.ts'
 import { createMessageFilter } from './anthropic-one-message.ts'
 import { createMessageStreamState, KEEP_ALIVE, parseMessageUsage } from './anthropic-stream-state.ts'
 
 const answers: AnswerReader = {
   isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
   isEmpty: ({ stop_reason: reason, content }) => isNormalEnd(reason, 'end_turn') && isEmptyValue(content),
-  getError: (answer) => (isObject(answer) && !('content' in answer) ? readEmbeddedError(answer.error) : undefined),
+  getError: (answer) => (isObject(answer) && !('content' in answer) ? toEmbeddedError(answer.error) : undefined),
   getUsage: (answer) => (isObject(answer) ? parseMessageUsage(answer.usage) : undefined),
   watchStream: createMessageStreamState,
   isOwnEvent: createFinder(['"content_block_', '"message_start"', '"message_delta"', '"message_stop"', '"ping"']),
@@ -43,7 +43,7 @@ export const anthropicMessages: SharedFormat = {
   ],
   clientDetection: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // repeating /v1 is a common mistake
   requestIdHeader: 'request-id',
-  errors: messageErrors,
+  loadErrors: async () => (await loadFormatErrors()).messageErrors,
   keepAlive: KEEP_ALIVE,
   answers: { generate: answers, 'count-tokens': toCountReader(answers) },
   createEventFilter: createMessageFilter,

@@ -7,7 +7,7 @@ import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
 import { readCost } from '../canonical/reported-cost.ts'
 import { isBlank } from '../canonical/reported-usage.ts'
 import { readServedTier } from '../canonical/tiers.ts'
-import { readEmbeddedError } from '../errors/embedded-errors.ts'
+import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import { createStreamProgress, type StreamState } from '../format.ts'
 import { RESTARTED, RestartDetector } from '../restart-detector.ts'
 
@@ -152,11 +152,11 @@ export function createMessageStreamState(): StreamState {
         count(message.usage)
         state.error = pickStreamError(
           state.error,
-          readEmbeddedError(message.error) ?? { message: NO_REASON, status: 502, isVague: true },
+          toEmbeddedError(message.error) ?? { message: NO_REASON, status: 502, isVague: true },
         )
         return
       default:
-        if (message.error) state.error = pickStreamError(state.error, readEmbeddedError(message.error))
+        if (message.error) state.error = pickStreamError(state.error, toEmbeddedError(message.error))
         else state.started ||= !isObject(message.delta) || message.delta.text !== ''
     }
   }

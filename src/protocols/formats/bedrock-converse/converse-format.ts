@@ -37,7 +37,7 @@ export const bedrockConverse: UpstreamFormat = {
   auth: 'bearer',
   defaultHeaders: {},
   framing: eventStreamFraming,
-  errors: converseErrors,
+  loadErrors: async () => converseErrors,
   answers: { generate: answers, 'count-tokens': toCountReader(answers) },
   loadTranslator: async () => converseTranslator,
 }

@@ -37,6 +37,8 @@ export interface EmbeddedError {
   error?: unknown
   /** Set if the error gives no reason. The next event of the stream may contain one. */
   isVague?: true
+  /** Set if only its presence is known so far: `message` and `status` are placeholders. See `loadErrorReaders`. */
+  isUnread?: true
   /** Set if only the content of this response is unusable. The health of the provider isn't affected. */
   class?: 'content'
 }

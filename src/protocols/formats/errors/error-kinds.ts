@@ -1,4 +1,5 @@
 import type { ErrorKind } from '../canonical/canonical-errors.ts'
+import { isEndpointMissing } from '../model-operations.ts'
 import type { ErrorAnswer } from '../translator.ts'
 import {
   isAccountRejected,
@@ -11,6 +12,7 @@ import {
   isMethodRejected,
   isModelDenied,
   isModelFailure,
+  isModelLimit,
   isOutOfCredit,
   isOverBudget,
   isPromptRejected,
@@ -103,6 +105,10 @@ export function readErrorAnswer({ status: sentStatus, body, header, now }: Error
   const isRateLimit = kinds[kind].class === 'rate-limit'
   return { kind, status, error, retryAfterMs: readWaitMs({ header, body, now, text: error.text, isRateLimit }) }
 }
+
+/** Returns whether the error is about only this model. Some rate limits are. */
+export const isModelFault = ({ kind, error }: ErrorReading): boolean =>
+  kinds[kind].class === 'rate-limit' && isModelLimit(error)
 
 /** Classifies an error by its status and the provider's words. An error that the client caused isn't retried at other targets. */
 export function classifyError(status: number, error: ProviderError, requestsWait = false): ProviderErrorKind {
@@ -206,9 +212,6 @@ export function resolveStatus(status: number, error: ProviderError): number {
   if (isContentRejected(error)) return 400
   return isOutOfCredit(error) || isQuotaExhausted(error) ? 429 : status
 }
-
-/** Returns whether this status means that the provider has no endpoint to count tokens or to compact. Most compatible vendors have none. */
-export const isEndpointMissing = (status: number): boolean => status === 404 || status === 405 || status === 501
 
 /** Returns whether the provider or this model doesn't support compaction. An unknown model is a different failure. */
 export function lacksCompaction(status: number, body: unknown): boolean {

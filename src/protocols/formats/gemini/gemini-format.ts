@@ -15,9 +15,9 @@ import {
   toContentFields,
   toCountReader,
 } from '../format.ts'
+import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
-import { geminiErrors } from './gemini-errors.ts'
 import { createGeminiStreamState, KEEP_ALIVE, readError, readUsage, toModelPath } from './gemini-stream-state.ts'
 
 const answers: AnswerReader = {
@@ -89,7 +89,7 @@ export const gemini: SharedFormat = {
     headers: ['x-goog-api-key', 'x-goog-api-client'],
   },
   requestIdHeader: 'x-request-id',
-  errors: geminiErrors,
+  loadErrors: async () => (await loadFormatErrors()).geminiErrors,
   keepAlive: KEEP_ALIVE,
   streamsArrays: true,
   answers: { generate: answers, 'count-tokens': toCountReader(answers) },

@@ -8,7 +8,7 @@ import { readMediaTokens } from '../canonical/media-tokens.ts'
 import { readCost } from '../canonical/reported-cost.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import { readServedTier } from '../canonical/tiers.ts'
-import { readEmbeddedError } from '../errors/embedded-errors.ts'
+import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import { createStreamProgress, type EmbeddedError, type StreamState } from '../format.ts'
 
 /** Blank lines, which the format's clients ignore. A comment doesn't work, because Google's Python client mistakes it for a chunk. */
@@ -47,7 +47,7 @@ export const readUsage = (chunk: unknown) => (isObject(chunk) ? readGeminiUsage(
 
 export function readError(chunk: unknown) {
   if (!isObject(chunk)) return undefined
-  if (!Array.isArray(chunk.candidates)) return readEmbeddedError(chunk.error)
+  if (!Array.isArray(chunk.candidates)) return toEmbeddedError(chunk.error)
   const candidates: JsonObject[] = chunk.candidates.filter(isObject)
   return candidates.some(hasContent) ? undefined : candidates.map((one) => toMalformedError(one, false)).find(Boolean)
 }
@@ -62,7 +62,7 @@ export function createGeminiStreamState(): StreamState {
   }
 
   function observeChunk({ candidates, error, promptFeedback, usageMetadata }: JsonObject) {
-    state.error = pickStreamError(state.error, readEmbeddedError(error))
+    state.error = pickStreamError(state.error, toEmbeddedError(error))
     state.usage = updateUsage(state.usage, readGeminiUsage(usageMetadata))
     if (error) return
     if (isObject(promptFeedback) && promptFeedback.blockReason) state.started = state.ended = true

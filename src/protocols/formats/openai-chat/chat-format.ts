@@ -1,8 +1,8 @@
 import { createFinder } from '../../../lib/bytes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import { insertFirstMember, withMember } from '../../../lib/json-scan.ts'
-import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
+import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import {
   type AnswerReader,
   createFixedEndpoint,
@@ -12,9 +12,9 @@ import {
   toContentFields,
   type UsageRequest,
 } from '../format.ts'
+import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
-import { chatErrors } from './chat-errors.ts'
 import {
   createChatStreamState,
   findChoiceError,
@@ -57,7 +57,7 @@ const answers: AnswerReader = {
     ),
   getError: (answer) => {
     if (!isObject(answer)) return undefined
-    return readEmbeddedError(hasChoices(answer) ? findChoiceError(answer.choices) : getChunkError(answer))
+    return toEmbeddedError(hasChoices(answer) ? findChoiceError(answer.choices) : getChunkError(answer))
   },
   getUsage: (answer) => (isObject(answer) ? parseChatUsage(answer.usage) : undefined),
   watchStream: createChatStreamState,
@@ -95,7 +95,7 @@ export const openaiChat: SharedFormat = {
   ],
   clientDetection: { headers: [] },
   requestIdHeader: 'x-request-id',
-  errors: chatErrors,
+  loadErrors: async () => (await loadFormatErrors()).chatErrors,
   keepAlive: KEEP_ALIVE,
   answers: {
     generate: answers,

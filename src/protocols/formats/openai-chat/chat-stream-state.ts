@@ -6,7 +6,7 @@ import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
 import { readMediaTokens } from '../canonical/media-tokens.ts'
 import { addCharges, readCost } from '../canonical/reported-cost.ts'
 import { readLongCacheWrites, updateUsage } from '../canonical/reported-usage.ts'
-import { readEmbeddedError, readUnnamedError } from '../errors/embedded-errors.ts'
+import { errorReaders, toEmbeddedError } from '../errors/load-error-readers.ts'
 import { createStreamProgress, type StreamState } from '../format.ts'
 
 /** An SSE comment, which clients ignore. */
@@ -88,9 +88,13 @@ export function parseChunk(data: string): unknown {
   return isObject(first) && first.error ? first : value
 }
 
-/** Returns the error in a chunk or a response. Some inference servers send it without an envelope. */
+/** Returns the error in a chunk or a response. Some inference servers send it without an envelope, which only the readers of errors recognize. */
 export const getChunkError = (chunk: JsonObject): unknown =>
-  chunk.error || 'choices' in chunk ? chunk.error : chunk.object === 'error' ? chunk : readUnnamedError(chunk)?.error
+  chunk.error || 'choices' in chunk
+    ? chunk.error
+    : chunk.object === 'error'
+      ? chunk
+      : errorReaders?.readUnnamedError(chunk)?.error
 
 /** Returns the error of a choice. OpenRouter and Z.ai report an upstream failure as a finish reason. */
 export const getChoiceError = ({ error, finish_reason: reason }: JsonObject): unknown =>
@@ -116,10 +120,11 @@ export function createChatStreamState(): StreamState {
       return
     }
     const chunk = parseChunk(data)
-    if (event === 'error') state.error = pickStreamError(state.error, readEmbeddedError(getNamedError(chunk, data)))
+    if (event === 'error') state.error = pickStreamError(state.error, toEmbeddedError(getNamedError(chunk, data)))
     if (!isObject(chunk)) return // has no content
     const error = getChunkError(chunk) ?? findChoiceError(chunk.choices)
-    if (error) state.error = pickStreamError(state.error, readEmbeddedError(error))
+    state.isUnread ||= !errorReaders && !error && !('choices' in chunk)
+    if (error) state.error = pickStreamError(state.error, toEmbeddedError(error))
     state.usage = updateUsage(state.usage, readUsage(chunk))
     if (error || !Array.isArray(chunk.choices)) return
     for (const choice of chunk.choices) {

@@ -1,7 +1,7 @@
 import { createFinder } from '../../../lib/bytes.ts'
 import { isObject } from '../../../lib/json.ts'
-import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
+import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import {
   type AnswerReader,
   createFixedEndpoint,
@@ -11,9 +11,9 @@ import {
   type SharedFormat,
   toCountReader,
 } from '../format.ts'
+import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
-import { responseErrors } from './responses-errors.ts'
 import { listReferences } from './responses-references.ts'
 import {
   createResponseStreamState,
@@ -32,7 +32,7 @@ const answers: AnswerReader = {
     hasOnlyItems(output, ({ type, content }) => type === 'message' && isEmptyValue(content)),
   getError: (answer) =>
     isObject(answer) && (answer.status === 'failed' || !Array.isArray(answer.output))
-      ? readEmbeddedError(answer.error)
+      ? toEmbeddedError(answer.error)
       : undefined,
   getUsage: (answer) => (isObject(answer) ? parseResponseUsage(answer.usage) : undefined),
   watchStream: createResponseStreamState,
@@ -86,7 +86,7 @@ export const openaiResponses: SharedFormat = {
   ],
   clientDetection: { paths: /^\/v1\/responses/, headers: [] },
   requestIdHeader: 'x-request-id',
-  errors: responseErrors,
+  loadErrors: async () => (await loadFormatErrors()).responseErrors,
   keepAlive: KEEP_ALIVE,
   answers: {
     generate: answers,

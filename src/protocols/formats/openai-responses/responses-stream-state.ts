@@ -8,7 +8,7 @@ import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
 import { readMediaTokens } from '../canonical/media-tokens.ts'
 import { addCharges, readCost } from '../canonical/reported-cost.ts'
 import { readLongCacheWrites, updateUsage } from '../canonical/reported-usage.ts'
-import { readEmbeddedError } from '../errors/embedded-errors.ts'
+import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import { createStreamProgress, type StreamPosition, type StreamState } from '../format.ts'
 import { RESTARTED, RestartDetector } from '../restart-detector.ts'
 import type { WireOutcome } from './responses-wire.ts'
@@ -151,7 +151,7 @@ export function createResponseStreamState(): StreamState {
   }
 
   function fail(error: unknown) {
-    const streamError = readEmbeddedError(error) ?? { message: NO_REASON, status: 502, isVague: true }
+    const streamError = toEmbeddedError(error) ?? { message: NO_REASON, status: 502, isVague: true }
     state.error = pickStreamError(state.error, streamError) // Azure sends the reason in a later event
   }
 

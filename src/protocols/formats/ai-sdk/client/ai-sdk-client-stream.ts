@@ -5,7 +5,7 @@ import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
-import { KEEP_ALIVE } from '../ai-sdk-errors.ts'
+import { KEEP_ALIVE } from '../ai-sdk-fields.ts'
 import type { WirePart } from '../ai-sdk-wire.ts'
 import {
   createSources,

@@ -1,0 +1,23 @@
+import { once } from '../../../lib/promises.ts'
+import type { EmbeddedError } from '../canonical/canonical-errors.ts'
+import { hasReason, NO_REASON } from '../canonical/late-reason.ts'
+
+/** The readers of providers' errors, once they are loaded. */
+export let errorReaders: typeof import('./error-readers.ts') | undefined
+
+/** Loads the readers of providers' errors, when the first request needs them. */
+export const loadErrorReaders = once(async () => {
+  errorReaders = await import('./error-readers.ts')
+  return errorReaders
+})
+
+/**
+ * Converts a provider's error object or text in a response with status 200 or in a stream. Until the readers are loaded, the error is only marked as
+ * unread: load them, and read the response again.
+ */
+export function toEmbeddedError(error: unknown): EmbeddedError | undefined {
+  if (errorReaders) return errorReaders.readEmbeddedError(error)
+  return error ? { message: NO_REASON, status: 502, error, isUnread: true, ...(!hasReason(error) && VAGUE) } : undefined
+}
+
+const VAGUE = { isVague: true } as const

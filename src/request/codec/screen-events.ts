@@ -1,0 +1,156 @@
+import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { tryParseShallow } from '../../lib/json.ts'
+import { createSseParser, findBareJson, formatSseEvent, type SseEvent, splitEvents } from '../../lib/sse.ts'
+import { findHiddenReason, readMessage } from '../../protocols/formats/errors/read-error.ts'
+import type {
+  AnswerReader,
+  EmbeddedError,
+  ErrorFacts,
+  Format,
+  FormatErrors,
+  StreamPosition,
+  StreamState,
+} from '../../protocols/formats/format.ts'
+import { maskSecrets } from './secrets.ts'
+import { mayBeForeign } from './stream-errors.ts'
+
+/** Whole events for the client. */
+interface ScreenedEvents {
+  /** The provider's error, which ends the stream. */
+  error?: EmbeddedError
+  /** Whether the provider says that nothing follows. */
+  isOver?: boolean
+  /** Everything up to the error, and nothing after it that could look like a normal end. */
+  bytes: Uint8Array
+}
+
+interface ErrorEventTerms {
+  /** The client's format. */
+  format: Format
+  answers: AnswerReader
+  /** The credentials to remove from the error. */
+  secrets(): Promise<readonly string[]>
+  /** The state of the stream before these events. */
+  before(): StreamState
+}
+
+/**
+ * Returns the events for the client. Events that don't belong to the response lose any credentials that they quote. If an event reports an error,
+ * the stream ends. The provider's own error event is passed on, once. If clients of the format wouldn't recognize it as an error, the provider's
+ * next event that they do recognize follows, or else the format's error event. The format's event also replaces an error that is bare JSON instead
+ * of an event.
+ */
+export async function screenEvents(
+  whole: Uint8Array,
+  { format, answers, secrets: known, before }: ErrorEventTerms,
+): Promise<ScreenedEvents> {
+  if (!MENTIONS_ERROR.test(decodeUtf8Lenient(whole)) && !mayBeForeign(whole, answers)) return { bytes: whole }
+  const errors = await format.loadErrors()
+  const secrets = await known()
+  const kept: Uint8Array[] = []
+  const all: Uint8Array[] = []
+  let error: EmbeddedError | undefined
+  let beforeVague = 0 // the number of events before an error without a reason
+  let isReported = false // in a form that clients recognize
+  let isEnded = false // within these events
+  let isOver = false
+  let passedError: SseEvent | undefined
+  let position: StreamPosition = {}
+  const given = splitEvents(whole)
+  const rest = whole.subarray(given.reduce((size, { length }) => size + length, 0))
+  for (const bytes of rest.length > 0 ? [...given, rest] : given) {
+    const found = parseEvent(bytes, errors, answers)
+    const isAnswer = !found.error && (found.event !== undefined || found.isBare) && answers.isOwnEvent(bytes)
+    const clean = isAnswer ? bytes : redactQuotes(bytes, found.event, secrets)
+    all.push(clean)
+    isOver ||= found.ended && !found.error
+    if (!error) isEnded = isOver
+    if (error?.isVague && found.error && !found.error.isVague) {
+      kept.length = beforeVague // the format's own event follows and has the reason
+      isReported = false
+      passedError = undefined
+      error = undefined
+      found.isHiding ||= !found.isRecognized
+    }
+    const isFirst = !error
+    if (isFirst) beforeVague = kept.length
+    error ??= found.error
+    position = { ...position, ...found.position }
+    if (!error) kept.push(clean)
+    else if (found.error && !found.isBare && !isReported && !found.isHiding && (isFirst || found.isRecognized)) {
+      kept.push(clean)
+      passedError = found.event
+    }
+    isReported ||= found.isRecognized && !found.isHiding
+  }
+  if (!error || (isReported && (isEnded || before().ended))) return { bytes: concatBytes(all) }
+  if (!isReported) {
+    const event = errors.event(getErrorFacts(error, errors), { ...before().position, ...position, passedError })
+    kept.push(encodeUtf8(maskSecrets(event, secrets)))
+  }
+  return { error, isOver, bytes: concatBytes(kept) }
+}
+
+/** Some formats have an `error` field in every event, mostly null. */
+const MENTIONS_ERROR = /"error"(?!\s*:\s*null)|event: ?error|response\.(?:failed|cancelled)/
+
+function parseEvent(bytes: Uint8Array, errors: FormatErrors, answers: AnswerReader) {
+  const state = answers.watchStream()
+  const text = decodeUtf8Lenient(bytes)
+  let isRecognized = false
+  let event: SseEvent | undefined
+  const bare = findBareJson(text)
+  if (bare !== undefined) {
+    state.observe({ event: undefined, data: bare })
+    return {
+      error: state.error,
+      ended: false,
+      position: state.position,
+      isRecognized,
+      isBare: true,
+      isHiding: false,
+      event,
+    }
+  }
+  const parser = createSseParser((found) => {
+    event = found
+    state.observe(found)
+    isRecognized = errors.isErrorEvent(found)
+  })
+  parser.push(text)
+  parser.end()
+  const { error, ended, position } = state
+  const isHiding = error !== undefined && findHiddenReason(error.error, errors.isOverflowError) !== undefined
+  return { error, ended, position, isRecognized, isBare: false, isHiding, event }
+}
+
+/**
+ * Returns the event, unchanged unless it quotes a credential. JSON can escape a credential, as with `\/`, so data with escapes is parsed and
+ * serialized again, or dropped if it isn't JSON.
+ */
+function redactQuotes(bytes: Uint8Array, event: SseEvent | undefined, secrets: readonly string[]): Uint8Array {
+  const text = decodeUtf8Lenient(bytes)
+  const clean = maskSecrets(text, secrets)
+  if (clean.includes('\\')) {
+    const value = event && tryParseShallow(event.data)
+    const plain = value === undefined ? unescapeJson(clean) : JSON.stringify(value)
+    const data = maskSecrets(plain, secrets)
+    if (data !== plain)
+      return event && value !== undefined ? encodeUtf8(formatSseEvent({ event: event.event, data })) : NOTHING
+  }
+  return clean === text ? bytes : encodeUtf8(clean)
+}
+
+/** Reverts the JSON escapes that can represent a character of a key. */
+const unescapeJson = (text: string): string =>
+  text.replace(/\\(?:u([0-9a-f]{4})|(["/\\]))/gi, (_, code?: string, character?: string) =>
+    code === undefined ? (character ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
+  )
+
+function getErrorFacts({ status, message, error }: EmbeddedError, { isOverflowError }: FormatErrors): ErrorFacts {
+  const { code = 'UPSTREAM_FAILED' } = readMessage({ error })
+  const isOverflow = findHiddenReason(error, isOverflowError)?.isOverflow
+  return { status, code: isOverflow ? 'CONTEXT_OVERFLOW' : code, message }
+}
+
+const NOTHING = new Uint8Array(0)
