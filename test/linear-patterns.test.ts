@@ -125,7 +125,7 @@ const built: Record<string, string | [use: (text: string) => unknown, like: RegE
   'src/protocols/formats/canonical/prepare/tool-calls.ts': 'its classes are repeated up to a limit, from one place',
   'src/protocols/formats/canonical/restore.ts':
     'it is read from one place, and each of its repeats ends at another character',
-  'src/protocols/formats/gemini/gemini-stream-state.ts': 'it has no repeats',
+  'src/protocols/formats/gemini/gemini-response.ts': 'it has no repeats',
   'src/protocols/formats/errors/retry-after.ts': [
     parseWait,
     /(?:try again|retry(?: your requests?)?) in (?:\d+(?:\.\d+)?\s*s,? ?(?:and )?)+/,

@@ -305,7 +305,7 @@ export class AttemptLog {
 }
 
 /** Returns whether there are output tokens but no input tokens, which no model can produce. */
-const lacksInput = (usage: TokenUsage): boolean => {
+export const lacksInput = (usage: TokenUsage): boolean => {
   const { inputTokens, outputTokens, costUsd } = addIterations(usage)
   return inputTokens === 0 && outputTokens > 0 && costUsd === undefined
 }

@@ -1,8 +1,10 @@
 import { once } from '../lib/promises.ts'
+import type { ModelCall } from './codec/model-call.ts'
+import type { RouteTarget } from './routing/group.ts'
 
 type Estimates = typeof import('../pricing/estimates.ts')
 
-/** Estimates usage that providers don't report. It is loaded while waiting for the first provider, because a stream that breaks off settles immediately. */
+/** Estimates usage that providers don't report. It is loaded while waiting for the first stream, because a stream that breaks off settles immediately. */
 export class LateEstimates {
   readonly #load = once(() => import('../pricing/estimates.ts'))
   #loaded: Estimates | undefined = undefined
@@ -16,4 +18,14 @@ export class LateEstimates {
     this.#loaded ??= await this.#load()
     return this.#loaded
   }
+
+  /** Estimates the input tokens of a request immediately: until the estimates are loaded, from the size of its body. */
+  estimateInput(call: ModelCall, target: RouteTarget): number {
+    if (this.#loaded) return this.#loaded.estimateInput(call, target)
+    this.load().catch(() => {}) // the next request tries again
+    return Math.ceil(call.bytes / BYTES_PER_TOKEN)
+  }
 }
+
+/** Lower than for most text, so that an estimate is never too low. */
+const BYTES_PER_TOKEN = 3

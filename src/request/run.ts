@@ -6,7 +6,7 @@ import { Targets } from './choose/targets.ts'
 import type { PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
 import { readRequest } from './read-request.ts'
-import { createAnswerReply } from './reply/answer-reply.ts'
+import { createAnswerReply, loadStreamReply } from './reply/answer-reply.ts'
 import { replyWithKeepAlive } from './reply/keep-alive.ts'
 import type { ServedRequest } from './steps.ts'
 
@@ -20,7 +20,9 @@ export async function run(served: ServedRequest, context: PipelineContext): Prom
       : loadSteps().then(({ serveWithSteps }) =>
           serveWithSteps([...served.log.aroundCall, ...steps], { served, request, answer: tryTargets }),
         )
-  return request.call.stream ? replyWithKeepAlive(answering, request) : answering
+  if (!request.call.stream) return answering
+  loadStreamReply().catch(context.onError)
+  return replyWithKeepAlive(answering, request)
 }
 
 /** Loaded lazily, since few requests are hedged. */

@@ -26,15 +26,22 @@ const completion = {
 }
 const failure = { error: { message: 'The server had an error.', type: 'server_error', param: null, code: null } }
 const fails = kind === 'failing'
+const streams = kind === 'streamed'
+const { message, ...choice } = completion.choices[0]
+const chunk = { ...completion, object: 'chat.completion.chunk', choices: [{ ...choice, delta: message }] }
+const events = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`
 const storage = memoryStorage()
-const fetch = async () => Response.json(fails ? failure : completion, { status: fails ? 500 : 200 })
+const fetch = async () =>
+  streams
+    ? new Response(events, { headers: { 'content-type': 'text/event-stream' } })
+    : Response.json(fails ? failure : completion, { status: fails ? 500 : 200 })
 
 // The connection is made by a gateway of the package as it is built, so that no management is among the files.
 const administration = built.createGateway({ storage, fetch, logger: false })
 await administration.api.connections.create({ provider: 'openai', apiKey: 'sk-1' })
 await administration.close()
 
-const [path, more] = kind === 'translated' ? ['messages', { max_tokens: 9 }] : ['chat/completions', {}]
+const [path, more] = kind === 'translated' ? ['messages', { max_tokens: 9 }] : ['chat/completions', { stream: streams }]
 const body = JSON.stringify({ model: 'openai/gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }], ...more })
 const headers = { 'content-type': 'application/json' }
 const gateway = createGateway({ storage, fetch, logger: false })

@@ -57,12 +57,12 @@ async function countedInput(exchange: Exchange): Promise<{ format: ProviderForma
   const { answers, framing } = await loadUpstreamFormat(format)
   const reader = answers.generate
   if (!reader) return undefined
+  const watchStream = await reader.loadWatcher()
   const usage = isObject(exchange.answer) ? reader.getUsage(exchange.answer) : usageOfEvents(exchange, framing)
   return usage && usage.inputTokens > 0 ? { format, tokens: usage.inputTokens } : undefined
 
   function usageOfEvents({ sse, bytes }: Exchange, framing: StreamFraming | undefined) {
-    const state = reader?.watchStream()
-    if (!state) return undefined
+    const state = watchStream()
     if (sse !== undefined) {
       const parser = createSseParser((event) => state.observe(event))
       parser.push(sse)

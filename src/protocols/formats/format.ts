@@ -91,6 +91,9 @@ export interface UpstreamFormat {
   loadTranslator(): Promise<UpstreamTranslator>
 }
 
+/** Creates the state of a stream. */
+export type StreamWatcher = () => StreamState
+
 /** Reads providers' responses to one operation. */
 export interface AnswerReader {
   /** Returns whether the body is a response. An empty response with a finish reason counts as one. */
@@ -116,8 +119,8 @@ export interface AnswerReader {
   getError(answer: unknown): EmbeddedError | undefined
   /** Gets the usage of a whole response (parsed JSON). A few vendors report it in headers. */
   getUsage(answer: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
-  /** Tracks the start, the end, and the usage of a stream. Once it has `started`, no other target is tried. */
-  watchStream(): StreamState
+  /** Loads what tracks the start, the end, and the usage of a stream. Once a stream has `started`, no other target is tried. */
+  loadWatcher(): Promise<StreamWatcher>
   /** Returns whether these bytes are a whole event of a response. May accept other events too. */
   isOwnEvent(event: Uint8Array): boolean
   /** Whether to assemble the response from events if a provider streams without being asked to. */
@@ -176,7 +179,7 @@ export const createWholeAnswerReader = (
   >,
 ): AnswerReader => ({
   ...reader,
-  watchStream: () => ({ ...createStreamProgress(), observe() {} }),
+  loadWatcher: async () => () => ({ ...createStreamProgress(), observe() {} }),
   isOwnEvent: () => false,
   assemblesEvents: false,
 })
@@ -225,6 +228,9 @@ interface ClientDetection {
   readonly headers: readonly string[]
 }
 
+/** Filters whole events. */
+export type EventFilter = (events: Uint8Array) => Uint8Array
+
 /** Everything that the gateway knows about a client's format. */
 export interface Format {
   readonly name: ClientFormat
@@ -235,8 +241,8 @@ export interface Format {
   readonly requestIdHeader: string
   /** Keeps a silent stream open. Clients ignore it. */
   readonly keepAlive: string
-  /** Creates a filter for passed-through streams, which removes events that make clients throw. Absent if there are none. */
-  createEventFilter?(): (events: Uint8Array) => Uint8Array
+  /** Loads a filter for passed-through streams, which removes events that make clients throw. Absent if there are none. */
+  loadEventFilter?(): Promise<() => EventFilter>
   /** Set if responses in the format describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
   readonly describesAttempts?: true
   /** The fields with the content of responses. Formats with providers have them in `answers`. */

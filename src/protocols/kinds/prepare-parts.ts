@@ -201,7 +201,7 @@ export function addEstimatedUnits(
 function watchChunks({ framing, open, acceptsType }: WatchedStream): Partial<AnswerReader> {
   return {
     ...(acceptsType && { isBinary: acceptsType }),
-    watchStream() {
+    loadWatcher: async () => () => {
       const { read } = open()
       const state = createStreamProgress()
       return Object.assign(state, {

@@ -6,7 +6,7 @@ import { findSurcharge } from '../../pricing/surcharge-fields.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
-import type { AttemptLog } from '../attempt-log.ts'
+import { type AttemptLog, lacksInput } from '../attempt-log.ts'
 import { toFailure, unreadableCredentialFailure } from '../codec/call-failure.ts'
 import type { Codec, CodecPart } from '../codec/codec.ts'
 import { encodeRequest, encodeWithLimit } from '../codec/encode.ts'
@@ -20,7 +20,7 @@ import { ProviderCall } from '../upstream/provider-call.ts'
 import type { CredentialUse, SourcedCredentials } from '../upstream/sourced-credentials.ts'
 import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
 import { AttemptTerms } from './attempt-terms.ts'
-import { receive } from './receive.ts'
+import { loadReceiveStream, receive } from './receive.ts'
 import { runConcurrently } from './receive-parts.ts'
 
 /** A call to one target, reported to the request's log. Includes any further calls: without rejected options, or after a call for a summary. */
@@ -175,8 +175,10 @@ export class Attempt {
         const received = this.route.on && codec.isForClient ? await this.#judge(response, codec) : response
         if (received.kind !== 'stream') {
           const usage = getUsage(received)
-          if (usage && !isBlank(usage)) this.#log.recordUsage(usage)
-          else await this.#estimate(received, codec)
+          if (usage && !isBlank(usage)) {
+            if (lacksInput(usage)) await this.#request.context.estimates.load()
+            this.#log.recordUsage(usage)
+          } else await this.#estimate(received, codec)
         }
         const following = received.kind === 'stream' ? undefined : codec.followUp?.(received)
         const next = following && (await this.#scope.race(following))
@@ -314,11 +316,15 @@ export class Attempt {
     if (codec.answers.contentFields) {
       const { endpoint, body } = modelCall
       this.#log.recordCall(
-        () => context.estimates.loaded?.estimateInput(modelCall, this.route.target) ?? 0,
+        () => context.estimates.estimateInput(modelCall, this.route.target),
         () => endpoint.bound?.units?.(body),
       )
     }
-    if (!context.estimates.loaded) context.estimates.load().catch(context.onError)
+    if (stream) {
+      loadReceiveStream().catch(context.onError)
+      codec.answers.loadWatcher().catch(context.onError)
+      if (!context.estimates.loaded) context.estimates.load().catch(context.onError)
+    }
     this.#onCalled()
     const { format, operation, answers } = codec
     const onEvents = (progress: Pick<StreamState, 'usage'>) => this.#log.followProgress(progress)

@@ -16,7 +16,8 @@ import type { Codec } from '../codec/codec.ts'
 import type { FailedResponse, ReceivedResponse, StreamedResponse, WholeResponse } from '../codec/response.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Route } from '../routing/group.ts'
-import { createObserver, loadFailureReader } from './read-response.ts'
+import { loadFailureReader } from './read-response.ts'
+import { createObserver } from './receive-stream.ts'
 
 interface JudgeTerms {
   request: ModelRequest
@@ -129,10 +130,11 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditi
   const { head, body, start } = stream
   const { maxResponseBytes } = request.context.limits
   const { framing = sseFraming } = codec.format
-  const state = codec.answers.watchStream()
+  const watchStream = await codec.answers.loadWatcher()
+  const state = watchStream()
   log.followProgress(state)
   const { observe, failure } = createObserver(state, {
-    answers: codec.answers,
+    watchStream,
     onEvents: (progress) => log.followProgress(progress),
   })
   const events: SseEvent[] = []

@@ -8,7 +8,7 @@ import { toFailure } from '../codec/call-failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../codec/response.ts'
 import type { PipelineContext } from '../context.ts'
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
-import { loadFailureReader, readBytes, readResponse, receiveStream } from './read-response.ts'
+import { loadFailureReader, readBytes, readResponse } from './read-response.ts'
 
 /** The time limit for reading an error body, in ms; the status alone is enough. */
 const ERROR_BODY_MS = 5_000
@@ -56,6 +56,9 @@ export async function receive(
   }
 }
 
+/** Loaded while waiting for the first stream. */
+export const loadReceiveStream = once(() => import('./receive-stream.ts'))
+
 /** Loaded on demand, because few responses are unexpected. */
 const loadUnexpected = once(async () => {
   const [unexpected] = await Promise.all([import('./unexpected-response.ts'), loadErrorReaders()])
@@ -77,6 +80,7 @@ async function receiveEvents(
   expected: ResponseTerms,
   call: ProviderCall,
 ): Promise<ReceivedResponse | FailedResponse> {
+  const { receiveStream } = await loadReceiveStream()
   const received = await receiveStream(head, expected, call)
   if (received.kind !== undefined) return received
   return (await loadUnexpected()).receiveUncommitted(received, head, expected, call)

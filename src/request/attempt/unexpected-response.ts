@@ -9,15 +9,9 @@ import type { EmbeddedError, UpstreamFormat } from '../../protocols/formats/form
 import { createContentFailure, createTooLargeError, emptyResponseFailure, type Failure } from '../codec/call-failure.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
-import {
-  createObserver,
-  loadFailureReader,
-  readBytes,
-  readResponse,
-  receiveStream,
-  type UncommittedStream,
-} from './read-response.ts'
+import { loadFailureReader, readBytes, readResponse } from './read-response.ts'
 import type { ResponseTerms } from './receive.ts'
+import { createObserver, receiveStream, type UncommittedStream } from './receive-stream.ts'
 
 type ReceivedOutcome = ReceivedResponse | FailedResponse
 
@@ -202,9 +196,10 @@ async function gatherEvents(
   const { framing = sseFraming } = format
   const { maxResponseBytes } = limits
   const { body } = head
-  const state = answers.watchStream()
+  const watchStream = await answers.loadWatcher()
+  const state = watchStream()
   onEvents(state)
-  const { observe, failure } = createObserver(state, { answers, onEvents })
+  const { observe, failure } = createObserver(state, { watchStream, onEvents })
   const events: SseEvent[] = []
   let size = 0
   const parser = framing((event) => {

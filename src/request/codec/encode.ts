@@ -14,7 +14,6 @@ import { copyRequestHeaders } from '../upstream/upstream-headers.ts'
 import type { Codec, CodecRequest } from './codec.ts'
 import { toJsonArray } from './json-array.ts'
 import { type ModelCall, replaceModelName, wantsArray } from './model-call.ts'
-import { relayStream } from './relay.ts'
 
 /**
  * Returns the codec of a request for a target: pass-through if the target supports the client's format, otherwise a translation. Rejects with
@@ -134,7 +133,7 @@ function passThrough(request: CodecRequest, target: RouteTarget, format: SharedF
         if (hasItems) context.items.recordOwner(owner, getItemIds(committed.state.items))
         terms.onEnd(end)
       }
-      const relayed = relayStream(body, committed, { format, answers, ...terms, onEnd })
+      const relayed = terms.passThrough(body, committed, { format, answers, ...terms, onEnd })
       return isArray ? toJsonArray(relayed) : relayed
     },
   }

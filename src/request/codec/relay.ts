@@ -7,7 +7,14 @@ import { createEventSplitter } from '../../lib/sse-split.ts'
 import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
-import type { AnswerReader, ErrorFacts, Format, StreamState, TokenUsage } from '../../protocols/formats/format.ts'
+import type {
+  AnswerReader,
+  ErrorFacts,
+  EventFilter,
+  Format,
+  StreamState,
+  TokenUsage,
+} from '../../protocols/formats/format.ts'
 import { type StreamError, toStreamError } from './call-failure.ts'
 import type { StreamStart } from './response.ts'
 import { completeEvent, mayBeForeign, mayContainError } from './stream-errors.ts'
@@ -31,6 +38,8 @@ export interface StreamTerms {
   knownKeys(): Promise<readonly string[]>
   /** The maximum length of the text in the stream. */
   maxStreamBytes: number
+  /** Passes a stream through: `relayStream`, which is loaded with the first stream. */
+  passThrough: typeof relayStream
   /** Estimates the tokens of a stream. */
   estimates: Pick<
     typeof import('../../pricing/estimates.ts'),
@@ -39,7 +48,7 @@ export interface StreamTerms {
   /** Returns a header of the provider's response. */
   header?(name: string): string | undefined
   /** Filters whole events of a passed-through stream for the client; default: all pass. */
-  keep?(events: Uint8Array): Uint8Array
+  keep?: EventFilter | undefined
 }
 
 /** The end of a stream. */
@@ -60,10 +69,10 @@ export interface StreamEnd {
 /** Returns the minimum number of output tokens: one if the stream has content, even if the estimate is zero. */
 export const countMinimumTokens = ({ started, isSilent = false }: StreamState): number => (started && !isSilent ? 1 : 0)
 
-type PassThroughTerms = StreamTerms & { format: Format; answers: AnswerReader }
+type PassThroughTerms = Omit<StreamTerms, 'passThrough'> & { format: Format; answers: AnswerReader }
 
 /**
- * Passes a stream through in whole events. The bytes stay the same, except where clients of the format would throw (`Format.createEventFilter`). If a
+ * Passes a stream through in whole events. The bytes stay the same, except where clients of the format would throw (`Format.loadEventFilter`). If a
  * stream breaks off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
  * quotes a secret, or reports an error in a form that clients wouldn't recognize. Keeps a few KiB of the tail for accounting.
  */
@@ -97,7 +106,7 @@ class PassThroughStream implements RelayedStream {
   readonly #limit: ReturnType<typeof createByteLimit>
   readonly #splitter = createEventSplitter()
   readonly #quotesSecret: (bytes: Uint8Array) => boolean
-  readonly #keep: ((events: Uint8Array) => Uint8Array) | undefined
+  readonly #keep: EventFilter | undefined
 
   constructor(body: ByteStream, { head, state }: StreamStart, terms: PassThroughTerms) {
     this.#body = body
@@ -113,7 +122,7 @@ class PassThroughStream implements RelayedStream {
     this.#tail = new StreamTail(state, this.#sample)
     this.#limit = createByteLimit(terms.maxStreamBytes)
     this.#quotesSecret = createFinder(terms.secrets)
-    this.#keep = terms.keep ?? terms.format.createEventFilter?.()
+    this.#keep = terms.keep
   }
 
   async next(): Promise<Uint8Array | undefined> {

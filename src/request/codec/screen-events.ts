@@ -10,6 +10,7 @@ import type {
   FormatErrors,
   StreamPosition,
   StreamState,
+  StreamWatcher,
 } from '../../protocols/formats/format.ts'
 import { maskSecrets } from './secrets.ts'
 import { mayBeForeign } from './stream-errors.ts'
@@ -46,6 +47,7 @@ export async function screenEvents(
 ): Promise<ScreenedEvents> {
   if (!MENTIONS_ERROR.test(decodeUtf8Lenient(whole)) && !mayBeForeign(whole, answers)) return { bytes: whole }
   const errors = await format.loadErrors()
+  const watchStream = await answers.loadWatcher()
   const secrets = await known()
   const kept: Uint8Array[] = []
   const all: Uint8Array[] = []
@@ -59,7 +61,7 @@ export async function screenEvents(
   const given = splitEvents(whole)
   const rest = whole.subarray(given.reduce((size, { length }) => size + length, 0))
   for (const bytes of rest.length > 0 ? [...given, rest] : given) {
-    const found = parseEvent(bytes, errors, answers)
+    const found = parseEvent(bytes, errors, watchStream)
     const isAnswer = !found.error && (found.event !== undefined || found.isBare) && answers.isOwnEvent(bytes)
     const clean = isAnswer ? bytes : redactQuotes(bytes, found.event, secrets)
     all.push(clean)
@@ -94,8 +96,8 @@ export async function screenEvents(
 /** Some formats have an `error` field in every event, mostly null. */
 const MENTIONS_ERROR = /"error"(?!\s*:\s*null)|event: ?error|response\.(?:failed|cancelled)/
 
-function parseEvent(bytes: Uint8Array, errors: FormatErrors, answers: AnswerReader) {
-  const state = answers.watchStream()
+function parseEvent(bytes: Uint8Array, errors: FormatErrors, watchStream: StreamWatcher) {
+  const state = watchStream()
   const text = decodeUtf8Lenient(bytes)
   let isRecognized = false
   let event: SseEvent | undefined

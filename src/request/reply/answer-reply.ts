@@ -1,18 +1,14 @@
-import { isGatewayError } from '../../errors.ts'
 import { MIN_QUOTABLE_LENGTH } from '../../lib/credential-shapes.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import { once } from '../../lib/promises.ts'
-import { getClientContentFields } from '../../protocols/formats/format.ts'
+import { getSettledValue, once } from '../../lib/promises.ts'
 import { createWarningHeader } from '../codec/losses.ts'
-import type { ReceivedResponse, StreamedResponse } from '../codec/response.ts'
+import type { ReceivedResponse } from '../codec/response.ts'
 import { createKeyFinder, type KnownKeys, type QuotedKeyFinder } from '../codec/secrets.ts'
-import { STREAM_HEADERS } from '../codec/stream-headers.ts'
 import { ATTEMPTS_HEADER, formatAttempts, formatTarget, TARGET_HEADER } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Answered } from '../outcome.ts'
 import { getCallableName } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId, pickRequestId, toContentType } from '../upstream/upstream-headers.ts'
-import type { limitToAllowance } from './allowance.ts'
 
 /** Creates the reply for a response. Drops headers that quote a credential. */
 export async function createAnswerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
@@ -40,13 +36,16 @@ export async function createAnswerReply(answered: Answered, request: ModelReques
   client.stopTimeout()
   log.recordReply({ target, warnings: codec.warnings })
   if (response.kind === 'stream') {
-    const limit = answered.allowance && (await loadAllowance()).limitToAllowance
-    const estimates = await request.context.estimates.load()
-    return createStreamReply(answered, request, { status, headers, response, limit, estimates })
+    const loading = loadStreamReply()
+    const { createStreamReply } = getSettledValue(loading) ?? (await loading)
+    return createStreamReply(answered, request, { status, headers, response })
   }
   attempt.recordAnswerEnd()
   return { status, headers, body: bytes ?? response.bytes }
 }
+
+/** Loaded while waiting for the first stream. */
+export const loadStreamReply = once(() => import('./stream-reply.ts'))
 
 /** Statuses of responses without a body. */
 const WITHOUT_BODY = new Set([204, 205])
@@ -65,44 +64,3 @@ async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): 
 
 const MEDIA_TYPE = /^(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?$/i
 const findNothing: QuotedKeyFinder = () => false
-
-interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
-  response: StreamedResponse
-  limit: typeof limitToAllowance | undefined
-  estimates: typeof import('../../pricing/estimates.ts')
-}
-
-/** Loaded lazily, since few requests have limits. */
-const loadAllowance = once(() => import('./allowance.ts'))
-
-/** Creates the reply for a streamed response. */
-function createStreamReply(
-  { codec, route, secrets, allowance, log: attempt }: Answered,
-  { log, client, context, call, format }: ModelRequest,
-  { status, headers, response, limit, estimates }: StreamedReply,
-): Reply {
-  let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which holds the request's body
-  const relayed = codec.relay(response.body, response.start, {
-    secrets,
-    knownKeys: context.knownKeys.list,
-    maxStreamBytes: context.limits.maxStreamBytes,
-    estimates,
-    header: (name) => response.head.header(name),
-    onEnd(end) {
-      isOver = true
-      attempt.recordStreamEnd(end)
-      log.recordStreamEnd(body, end, status)
-    },
-  })
-  attempt.recordCall(estimates.createInputEstimate(call, route.target))
-  const contentFields = codec.replyType ? undefined : getClientContentFields(format, call.endpoint.operation)
-  const body = allowance && limit && contentFields ? limit(relayed, allowance, contentFields.streamed) : relayed
-  log.expectReport(body)
-  client.scope.add((reason) => {
-    if (isOver) return
-    // A client that has disconnected reads no error, and neither does one whose request a step has ended with another reply.
-    if (reason === undefined || isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) body.cancel(reason)
-    else body.fail(reason)
-  })
-  return { status, headers: Object.assign({}, STREAM_HEADERS, headers), body } // two spreads would create a new hidden class each time
-}

@@ -44,11 +44,13 @@ test('recorded non-streaming responses are parsed', () => {
   assert.ok(count > 200, String(count))
 })
 
+const watchStream = await getAnswerReader(bedrockConverse, operations.generate).loadWatcher()
+
 function readResult(bytes: Uint8Array, size: number) {
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
   const reader = converseTranslator.createReader(read, sequence.take)
-  const watch = getAnswerReader(bedrockConverse, operations.generate).watchStream()
+  const watch = watchStream()
   const parser = eventStreamFraming((event) => {
     watch.observe(event)
     reader.observe(event)

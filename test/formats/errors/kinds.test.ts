@@ -8,10 +8,8 @@ import {
 } from '../../../src/protocols/formats/errors/error-kinds.ts'
 import { loadErrorReaders } from '../../../src/protocols/formats/errors/load-error-readers.ts'
 import { parseEmbeddedError } from '../../../src/protocols/formats/errors/parse-error.ts'
-import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
 import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
-import { operations } from '../../../src/protocols/formats/model-operations.ts'
-import { openaiChat } from '../../../src/protocols/formats/openai-chat/chat-format.ts'
+import { createChatStreamState } from '../../../src/protocols/formats/openai-chat/chat-stream-state.ts'
 import { chatTranslator } from '../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { anthropic, google, openai, told } from '../../pipeline/support/refusals.ts'
@@ -172,7 +170,7 @@ test('an error in a stream has the same status in routing and in translation', (
     [502, { message: 'no' }],
   ]
   for (const [status, error] of statuses) {
-    const watch = getAnswerReader(openaiChat, operations.generate).watchStream()
+    const watch = createChatStreamState()
     watch.observe({ event: undefined, data: JSON.stringify({ error }) })
     assert.is(watch.error?.status, status, JSON.stringify(error))
     assert.is(parseEmbeddedError(error).status, status, JSON.stringify(error))

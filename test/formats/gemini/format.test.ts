@@ -3,6 +3,7 @@ import { writeCount } from '../../../src/protocols/formats/gemini/client/gemini-
 import { parseCountRequest } from '../../../src/protocols/formats/gemini/client/gemini-client-request.ts'
 import { geminiErrors } from '../../../src/protocols/formats/gemini/gemini-errors.ts'
 import { gemini } from '../../../src/protocols/formats/gemini/gemini-format.ts'
+import { createGeminiStreamState } from '../../../src/protocols/formats/gemini/gemini-stream-state.ts'
 import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { parseCount } from '../../../src/protocols/formats/gemini/provider/gemini-provider-answer.ts'
 import { writeCountRequest } from '../../../src/protocols/formats/gemini/provider/gemini-provider-request.ts'
@@ -13,7 +14,7 @@ import { contexts } from '../support/contexts.ts'
 const watching = suite('watching a passed-through Gemini stream')
 
 function watch(...chunks: unknown[]) {
-  const watched = getAnswerReader(gemini, operations.generate).watchStream()
+  const watched = createGeminiStreamState()
   for (const chunk of chunks)
     watched.observe({ event: undefined, data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
   const { started, ended, closed, error, usage } = watched

@@ -4,6 +4,7 @@ import { loadErrorReaders } from '../../../src/protocols/formats/errors/load-err
 import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { openaiResponses } from '../../../src/protocols/formats/openai-responses/responses-format.ts'
+import { createResponseStreamState } from '../../../src/protocols/formats/openai-responses/responses-stream-state.ts'
 import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
@@ -14,7 +15,7 @@ const test = suite('responses that are passed through')
 test.before(() => loadErrorReaders())
 
 function watch(...events: object[]) {
-  const watched = getAnswerReader(openaiResponses, operations.generate).watchStream()
+  const watched = createResponseStreamState()
   for (const event of events) watched.observe({ event: undefined, data: JSON.stringify(event) })
   return watched
 }
@@ -75,7 +76,7 @@ test('an error of the gateway ends a stream for every type of client', async () 
 
 test('every recorded stream ends normally and has usage', () => {
   for (const { name, sse, heard } of recordedStreams('responses')) {
-    const watched = getAnswerReader(openaiResponses, operations.generate).watchStream()
+    const watched = createResponseStreamState()
     const parser = createSseParser(watched.observe)
     parser.push(sse)
     parser.end()

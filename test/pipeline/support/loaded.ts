@@ -1,4 +1,6 @@
 import { loadFormatErrors } from '../../../src/protocols/formats/load-format-errors.ts'
+import { loadReceiveStream } from '../../../src/request/attempt/receive.ts'
+import { loadStreamReply } from '../../../src/request/reply/answer-reply.ts'
 
 /**
  * Loads everything that the gateway otherwise loads when a request needs it. Tests that advance a fake clock don't wait for files, which take an
@@ -9,6 +11,12 @@ export function loadLateParts(): Promise<unknown> {
     loadFormatErrors(),
     import('../../../src/request/attempt/read-failure.ts'),
     import('../../../src/request/codec/screen-events.ts'),
+    loadReceiveStream(),
+    loadStreamReply(),
+    import('../../../src/protocols/formats/anthropic-messages/anthropic-one-message.ts'),
+    import('../../../src/protocols/formats/gemini/gemini-stream-state.ts'),
+    import('../../../src/protocols/formats/openai-chat/chat-stream-state.ts'),
+    import('../../../src/protocols/formats/openai-responses/responses-stream-state.ts'),
     import('../../../src/request/choose/group-routing.ts'),
     import('../../../src/request/codec/translating-codec.ts'),
     import('../../../src/request/codec/media-codec.ts'),

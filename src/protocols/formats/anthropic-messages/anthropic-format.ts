@@ -1,5 +1,6 @@
 import { createFinder } from '../../../lib/bytes.ts'
 import { isObject } from '../../../lib/json.ts'
+import { once } from '../../../lib/promises.ts'
 import { isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import {
@@ -14,15 +15,14 @@ import {
 import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
-import { createMessageFilter } from './anthropic-one-message.ts'
-import { createMessageStreamState, KEEP_ALIVE, parseMessageUsage } from './anthropic-stream-state.ts'
+import { KEEP_ALIVE, parseMessageUsage } from './anthropic-response.ts'
 
 const answers: AnswerReader = {
   isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
   isEmpty: ({ stop_reason: reason, content }) => isNormalEnd(reason, 'end_turn') && isEmptyValue(content),
   getError: (answer) => (isObject(answer) && !('content' in answer) ? toEmbeddedError(answer.error) : undefined),
   getUsage: (answer) => (isObject(answer) ? parseMessageUsage(answer.usage) : undefined),
-  watchStream: createMessageStreamState,
+  loadWatcher: once(async () => (await import('./anthropic-stream-state.ts')).createMessageStreamState),
   isOwnEvent: createFinder(['"content_block_', '"message_start"', '"message_delta"', '"message_stop"', '"ping"']),
   assemblesEvents: true,
   contentFields: toContentFields('text', 'thinking', 'partial_json', 'input', 'data', 'content'), // compactions have `content`
@@ -46,6 +46,6 @@ export const anthropicMessages: SharedFormat = {
   loadErrors: async () => (await loadFormatErrors()).messageErrors,
   keepAlive: KEEP_ALIVE,
   answers: { generate: answers, 'count-tokens': toCountReader(answers) },
-  createEventFilter: createMessageFilter,
+  loadEventFilter: once(async () => (await import('./anthropic-one-message.ts')).createMessageFilter),
   loadTranslator: async () => (await loadTranslators()).messagesTranslator,
 }

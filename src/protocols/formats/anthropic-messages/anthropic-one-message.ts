@@ -2,7 +2,6 @@ import { concatBytes, createFinder, decodeUtf8Lenient, encodeUtf8 } from '../../
 import { isObject, tryParseJson } from '../../../lib/json.ts'
 import { createSseParser, formatSseEvent, type SseEvent, splitEvents } from '../../../lib/sse.ts'
 import { RESTARTED } from '../restart-detector.ts'
-import { messageErrors } from './anthropic-errors.ts'
 import { createMessageStarts } from './anthropic-stream-state.ts'
 
 /**
@@ -27,7 +26,7 @@ export function createMessageFilter(): (events: Uint8Array) => Uint8Array {
         return NO_BYTES
       case 'restart':
         isOver = true
-        return encodeUtf8(messageErrors.event({ status: 502, code: 'UPSTREAM_CUT', message: RESTARTED }))
+        return CUT
       case 'next':
         isOver = true
         return hasStopped ? NO_BYTES : STOP
@@ -56,4 +55,11 @@ function parseEvent(bytes: Uint8Array): SseEvent | undefined {
 }
 
 const STOP = encodeUtf8(formatSseEvent({ event: 'message_stop', data: '{"type":"message_stop"}' }))
+/** As `messageErrors` writes it, which is loaded with the first error. */
+const CUT = encodeUtf8(
+  formatSseEvent({
+    event: 'error',
+    data: JSON.stringify({ type: 'error', error: { type: 'api_error', message: RESTARTED }, request_id: null }),
+  }),
+)
 const NO_BYTES = new Uint8Array(0)

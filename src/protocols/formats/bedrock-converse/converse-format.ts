@@ -25,7 +25,7 @@ const answers: AnswerReader = {
     return message === undefined ? undefined : { message, status: 502, error: answer }
   },
   getUsage: (answer) => (isObject(answer) ? readConverseUsage(answer.usage) : undefined),
-  watchStream: createConverseStreamState,
+  loadWatcher: async () => createConverseStreamState,
   isOwnEvent: () => true, // its streams are never passed through
   assemblesEvents: true,
   contentFields: toContentFields('text', 'toolUse'),

@@ -1,6 +1,7 @@
 import { createFinder } from '../../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { replaceSpans, scanTopLevel, withMember } from '../../../lib/json-scan.ts'
+import { once } from '../../../lib/promises.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import {
@@ -18,7 +19,7 @@ import {
 import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
-import { createGeminiStreamState, KEEP_ALIVE, readError, readUsage, toModelPath } from './gemini-stream-state.ts'
+import { KEEP_ALIVE, readError, readUsage, toModelPath } from './gemini-response.ts'
 
 const answers: AnswerReader = {
   isAnswer: ({ candidates, promptFeedback }) =>
@@ -33,7 +34,7 @@ const answers: AnswerReader = {
       (last, chunk) => updateUsage(last, readUsage(chunk)),
       undefined,
     ),
-  watchStream: createGeminiStreamState,
+  loadWatcher: once(async () => (await import('./gemini-stream-state.ts')).createGeminiStreamState),
   isOwnEvent: createFinder(['"candidates"', '"usageMetadata"', '"promptFeedback"']),
   assemblesEvents: true,
   contentFields: toContentFields('text', 'functionCall', 'executableCode'),

@@ -1,6 +1,7 @@
 import { createFinder } from '../../../lib/bytes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import { insertFirstMember, withMember } from '../../../lib/json-scan.ts'
+import { once } from '../../../lib/promises.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import {
@@ -15,13 +16,7 @@ import {
 import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
-import {
-  createChatStreamState,
-  findChoiceError,
-  getChunkError,
-  KEEP_ALIVE,
-  parseChatUsage,
-} from './chat-stream-state.ts'
+import { findChoiceError, getChunkError, KEEP_ALIVE, parseChatUsage } from './chat-response.ts'
 
 /** Matches chunks with usage. Most have none or null, so they don't need to be parsed. */
 const HAS_USAGE = /"usage"\s*:\s*\{/
@@ -60,7 +55,7 @@ const answers: AnswerReader = {
     return toEmbeddedError(hasChoices(answer) ? findChoiceError(answer.choices) : getChunkError(answer))
   },
   getUsage: (answer) => (isObject(answer) ? parseChatUsage(answer.usage) : undefined),
-  watchStream: createChatStreamState,
+  loadWatcher: once(async () => (await import('./chat-stream-state.ts')).createChatStreamState),
   isOwnEvent: createFinder(['"choices"', '[DONE]']),
   assemblesEvents: true,
   contentFields: toContentFields(

@@ -1,5 +1,6 @@
 import { createFinder } from '../../../lib/bytes.ts'
 import { isObject } from '../../../lib/json.ts'
+import { once } from '../../../lib/promises.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import {
@@ -15,12 +16,7 @@ import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 import { listReferences } from './responses-references.ts'
-import {
-  createResponseStreamState,
-  KEEP_ALIVE,
-  parseResponseUsage,
-  readCompactionMode,
-} from './responses-stream-state.ts'
+import { KEEP_ALIVE, parseResponseUsage, readCompactionMode } from './responses-response.ts'
 
 /** Fields that refer to data stored by a provider. */
 const stateful = ['previous_response_id', 'conversation', 'background']
@@ -35,7 +31,7 @@ const answers: AnswerReader = {
       ? toEmbeddedError(answer.error)
       : undefined,
   getUsage: (answer) => (isObject(answer) ? parseResponseUsage(answer.usage) : undefined),
-  watchStream: createResponseStreamState,
+  loadWatcher: once(async () => (await import('./responses-stream-state.ts')).createResponseStreamState),
   isOwnEvent: createFinder(['"response.', '[DONE]']),
   assemblesEvents: true,
   contentFields: {

@@ -2,58 +2,18 @@ import { gatewayError } from '../../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import type { TokenUsage } from '../canonical/canonical-answer.ts'
-import type { CompactionMode } from '../canonical/canonical-request.ts'
-import { hasTokenCount, readTokenCount } from '../canonical/canonical-values.ts'
 import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
-import { readMediaTokens } from '../canonical/media-tokens.ts'
-import { addCharges, readCost } from '../canonical/reported-cost.ts'
-import { readLongCacheWrites, updateUsage } from '../canonical/reported-usage.ts'
+import { addCharges } from '../canonical/reported-cost.ts'
+import { updateUsage } from '../canonical/reported-usage.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import { createStreamProgress, type StreamPosition, type StreamState } from '../format.ts'
 import { RESTARTED, RestartDetector } from '../restart-detector.ts'
+import { parseResponseUsage } from './responses-response.ts'
 import type { WireOutcome } from './responses-wire.ts'
-
-/** An SSE comment, which clients ignore. */
-export const KEEP_ALIVE = ': keep-alive\n\n'
-
-/**
- * Parses `usage`. Returns `undefined` if it has no counts for the response. Input tokens include cached ones, and output tokens include reasoning.
- */
-export function parseResponseUsage(usage: unknown): TokenUsage | undefined {
-  if (!isObject(usage)) return undefined
-  const cost = readCost(usage)
-  if (cost.costUsd === undefined && !hasTokenCount(usage.output_tokens)) return undefined
-  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}
-  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
-  const inputTokens = readTokenCount(usage.input_tokens)
-  const cacheReadTokens = Math.min(readTokenCount(input.cached_tokens), inputTokens)
-  const cacheWriteTokens = Math.min(readTokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens) // see `parseChatUsage`
-  return {
-    inputTokens,
-    outputTokens: readTokenCount(usage.output_tokens),
-    cacheReadTokens,
-    cacheWriteTokens,
-    ...readLongCacheWrites(input, cacheWriteTokens),
-    reasoningTokens: readTokenCount(output.reasoning_tokens),
-    ...readMediaTokens(input, output),
-    ...cost,
-  }
-}
 
 /** Parses the usage of a stream event, which is in its response or, for an error, in the event. */
 export const parseEventUsage = ({ response, usage }: JsonObject): TokenUsage | undefined =>
   isObject(response) ? addCharges(parseResponseUsage(response.usage), response) : parseResponseUsage(usage)
-
-/** Reads whether and when a request asks for a compaction: `compaction_trigger` as the last item of its input, or `context_management`. */
-export function readCompactionMode({ input, context_management: management }: JsonObject): CompactionMode | undefined {
-  const last: unknown = Array.isArray(input) ? input.at(-1) : undefined
-  if (isObject(last) && last.type === 'compaction_trigger') return 'now'
-  const entries: unknown[] = Array.isArray(management) ? management : []
-  const entry = entries.filter(isObject).find(({ type }) => type === 'compaction')
-  if (!entry) return undefined
-  const { compact_threshold: above } = entry
-  return typeof above === 'number' ? { above } : {}
-}
 
 /** The request fields that a response repeats, with OpenAI's defaults. */
 export const echoDefaults = {

@@ -12,7 +12,7 @@ import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { writeCitation } from '../anthropic-citations.ts'
 import { writeError } from '../anthropic-errors.ts'
 import { writeStop, writeTokenCounts, writeUsage } from '../anthropic-fields.ts'
-import { KEEP_ALIVE } from '../anthropic-stream-state.ts'
+import { KEEP_ALIVE } from '../anthropic-response.ts'
 import type { WireBlock, WireBlockStart, WireDelta, WireEvent, WireTextStart } from '../anthropic-wire.ts'
 import {
   type BlockOptions,

@@ -7,7 +7,7 @@ import { omitUndefined, readStringOrEmpty } from '../../canonical/canonical-valu
 import type { ReadContext } from '../../translator.ts'
 import { parseCitations } from '../anthropic-citations.ts'
 import { isShown, parseServerResult, parseStop, parseTier, type RunningCalls } from '../anthropic-fields.ts'
-import { parseMessageUsage } from '../anthropic-stream-state.ts'
+import { parseMessageUsage } from '../anthropic-response.ts'
 
 /** Parses a provider's message. */
 export function parseAnswer(body: JsonObject, context: ReadContext): Answer {

@@ -18,7 +18,8 @@ import type { ReadContext, StreamReader } from '../../translator.ts'
 import { parseCitation } from '../anthropic-citations.ts'
 import { parseStreamError } from '../anthropic-errors.ts'
 import { isShown, parseServerResult, parseStop, type RunningCalls } from '../anthropic-fields.ts'
-import { createMessageStarts, hasCounts, mergeCounts, parseMessageUsage } from '../anthropic-stream-state.ts'
+import { parseMessageUsage } from '../anthropic-response.ts'
+import { createMessageStarts, hasCounts, mergeCounts } from '../anthropic-stream-state.ts'
 
 /**
  * Reads named events from `message_start` to `message_stop`. Some vendors send blocks without a start, or send the start twice. A message that restarts

@@ -9,7 +9,7 @@ import { type CitedTextPart, writeGrounding } from '../gemini-citations.ts'
 import { writeError } from '../gemini-errors.ts'
 import { writeLogprobs, writeUsage } from '../gemini-fields.ts'
 import { writeSignature } from '../gemini-reasoning.ts'
-import { KEEP_ALIVE } from '../gemini-stream-state.ts'
+import { KEEP_ALIVE } from '../gemini-response.ts'
 import type { WireCandidate, WirePart } from '../gemini-wire.ts'
 import { hidesReasoning, writeFinish, writePart } from './gemini-client-answer.ts'
 

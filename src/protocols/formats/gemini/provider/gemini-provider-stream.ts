@@ -15,7 +15,7 @@ import { parseStreamError } from '../gemini-errors.ts'
 import { isUnspecifiedReason, parseBlockedPrompt, parseFinish, parseLogprobs } from '../gemini-fields.ts'
 import { createCallAssembler, type WholeCall } from '../gemini-function-calls.ts'
 import { toMediaPart } from '../gemini-media.ts'
-import { readGeminiUsage } from '../gemini-stream-state.ts'
+import { readGeminiUsage } from '../gemini-response.ts'
 
 /** Creates a reader for chunks. Usage is cumulative, a blocked prompt has no candidates, and only a finish reason marks the end. */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {

@@ -8,7 +8,7 @@ import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.t
 import { writeError } from '../../openai-errors.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { writeUsage } from '../chat-fields.ts'
-import { KEEP_ALIVE } from '../chat-stream-state.ts'
+import { KEEP_ALIVE } from '../chat-response.ts'
 import type { WireAnnotation, WireDelta, WireDetail } from '../chat-wire.ts'
 import {
   hasSearchResults,

@@ -17,7 +17,7 @@ import { parseEmbeddedError } from '../../errors/parse-error.ts'
 import { parseTokens } from '../../openai-fields.ts'
 import type { ReadContext } from '../../translator.ts'
 import { getContentText, getToolType, parseDetail, parseFinish, readGoogleSignature } from '../chat-fields.ts'
-import { getChoiceError, parseChatUsage } from '../chat-stream-state.ts'
+import { getChoiceError, parseChatUsage } from '../chat-response.ts'
 
 /** Parses a provider's chat completion. */
 export function parseAnswer(body: JsonObject, context: ReadContext): Answer {

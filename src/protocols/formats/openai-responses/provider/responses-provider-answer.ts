@@ -14,7 +14,7 @@ import type { ReadContext } from '../../translator.ts'
 import { parseClientCall } from '../responses-client-run-tools.ts'
 import { parseAnnotations, parseFinish, parseGeneratedImage, parseSearch } from '../responses-fields.ts'
 import { parseReasoningItem } from '../responses-reasoning.ts'
-import { parseResponseUsage } from '../responses-stream-state.ts'
+import { parseResponseUsage } from '../responses-response.ts'
 
 /** Parses a provider's whole response. Throws `UPSTREAM_FAILED` if the response failed, even if it has output. */
 export function parseAnswer(body: JsonObject, context: ReadContext): Answer {

@@ -1,0 +1,73 @@
+import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
+import { encodePathSegment } from '../../../lib/urls.ts'
+import type { TokenUsage } from '../canonical/canonical-answer.ts'
+import { readTokenCount } from '../canonical/canonical-values.ts'
+import { readMediaTokens } from '../canonical/media-tokens.ts'
+import { readCost } from '../canonical/reported-cost.ts'
+import { readServedTier } from '../canonical/tiers.ts'
+import { toEmbeddedError } from '../errors/load-error-readers.ts'
+import type { EmbeddedError } from '../format.ts'
+
+/** Blank lines, which the format's clients ignore. A comment doesn't work, because Google's Python client mistakes it for a chunk. */
+export const KEEP_ALIVE = '\n\n'
+
+/** Returns the path of a model, `/models/name` or `/tunedModels/name`. Throws `INVALID_REQUEST` on a name that can't be part of a path. */
+export function toModelPath(model: string): string {
+  const [, collection = 'models', name = model] = /^(models|tunedModels)\/(.+)$/.exec(model) ?? []
+  return `/${collection}/${encodePathSegment(name)}`
+}
+
+/**
+ * Parses Google's `usageMetadata`. The prompt count includes cached tokens, but not tokens that Google's own tools added. The candidates count
+ * doesn't include reasoning. Returns `undefined` if no tokens are reported, as in the first chunks of Vertex.
+ */
+export function readGeminiUsage(usage: unknown): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined
+  const total = readTokenCount(usage.totalTokenCount)
+  const inputTokens = readTokenCount(usage.promptTokenCount) + readTokenCount(usage.toolUsePromptTokenCount)
+  const reasoningTokens = readTokenCount(usage.thoughtsTokenCount)
+  const outputTokens = readTokenCount(usage.candidatesTokenCount) + reasoningTokens
+  if (total + inputTokens + outputTokens === 0) return undefined
+  return {
+    inputTokens,
+    // Some proxies only report a total.
+    outputTokens: outputTokens || Math.max(0, total - inputTokens),
+    cacheReadTokens: readTokenCount(usage.cachedContentTokenCount),
+    reasoningTokens,
+    ...readMediaTokens(usage.promptTokensDetails, usage.candidatesTokensDetails),
+    ...readServedTier({ usageMetadata: usage }),
+    ...readCost(usage),
+  }
+}
+
+export const readUsage = (chunk: unknown) => (isObject(chunk) ? readGeminiUsage(chunk.usageMetadata) : undefined)
+
+export function readError(chunk: unknown) {
+  if (!isObject(chunk)) return undefined
+  if (!Array.isArray(chunk.candidates)) return toEmbeddedError(chunk.error)
+  const candidates: JsonObject[] = chunk.candidates.filter(isObject)
+  return candidates.some(hasContent) ? undefined : candidates.map((one) => toMalformedError(one, false)).find(Boolean)
+}
+
+/** Returns whether the candidate has content. An empty text without a signature doesn't count. */
+export function hasContent({ content }: JsonObject): boolean {
+  const parts: unknown[] = isObject(content) && Array.isArray(content.parts) ? content.parts : []
+  return parts.some((part) => isObject(part) && (part.text !== '' || Object.keys(part).length > 1))
+}
+
+/** Returns an error if the finish reason means that the response is malformed, so that the call can be retried. */
+export function toMalformedError(
+  { finishReason, finishMessage }: JsonObject,
+  isStarted: boolean,
+): EmbeddedError | undefined {
+  if (!(isStarted ? BROKEN : BROKEN_IF_EMPTY).test(formatScalar(finishReason))) return undefined
+  return {
+    class: 'content',
+    status: 502,
+    message: formatScalar(finishMessage ?? `The model's response is malformed: ${formatScalar(finishReason)}.`),
+  }
+}
+
+const BROKEN = /^(?:MALFORMED_|UNEXPECTED_TOOL|TOO_MANY_TOOL|MISSING_THOUGHT)/
+
+const BROKEN_IF_EMPTY = new RegExp(`${BROKEN.source}|^(?:OTHER|5|NO_IMAGE)$`)

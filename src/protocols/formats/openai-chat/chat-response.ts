@@ -1,0 +1,74 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import type { TokenUsage } from '../canonical/canonical-answer.ts'
+import { hasTokenCount, readTokenCount } from '../canonical/canonical-values.ts'
+import { readMediaTokens } from '../canonical/media-tokens.ts'
+import { readCost } from '../canonical/reported-cost.ts'
+import { readLongCacheWrites } from '../canonical/reported-usage.ts'
+import { errorReaders } from '../errors/load-error-readers.ts'
+
+/** An SSE comment, which clients ignore. */
+export const KEEP_ALIVE = ': keep-alive\n\n'
+
+/**
+ * Parses `usage`. Returns `undefined` if it has no counts for the response. Prompt tokens include cached tokens, which vendors report in four
+ * different fields.
+ */
+export function parseChatUsage(usage: unknown): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined
+  const cost = readCost(usage)
+  const isCounted =
+    hasTokenCount(usage.completion_tokens) || readTokenCount(usage.total_tokens) > readTokenCount(usage.prompt_tokens)
+  if (cost.costUsd === undefined && !isCounted) return undefined
+  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  const cached = prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
+  const inputTokens = readTokenCount(usage.prompt_tokens)
+  const reasoningTokens = readTokenCount(completion.reasoning_tokens)
+  const cacheReadTokens = Math.min(readTokenCount(cached), inputTokens) // some vendors count whole blocks, although the last one isn't full
+  // Some vendors also count cache reads as cache writes, but no token is both.
+  const cacheWriteTokens = Math.min(readTokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens)
+  return {
+    inputTokens,
+    outputTokens: countOutputTokens(usage, inputTokens, reasoningTokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+    ...readLongCacheWrites(prompt, cacheWriteTokens),
+    reasoningTokens,
+    ...readMediaTokens(prompt, completion),
+    ...cost,
+  }
+}
+
+/** Counts the output tokens. xAI doesn't count reasoning as completion tokens. Some compatible APIs don't count a response that is only reasoning. */
+function countOutputTokens(
+  { completion_tokens, total_tokens }: JsonObject,
+  inputTokens: number,
+  reasoningTokens: number,
+): number {
+  const outputTokens = readTokenCount(completion_tokens)
+  const rest = readTokenCount(total_tokens) - inputTokens
+  return outputTokens === 0 || outputTokens + reasoningTokens === rest ? Math.max(outputTokens, rest) : outputTokens
+}
+
+/** Returns the error in a chunk or a response. Some inference servers send it without an envelope, which only the readers of errors recognize. */
+export const getChunkError = (chunk: JsonObject): unknown =>
+  chunk.error || 'choices' in chunk
+    ? chunk.error
+    : chunk.object === 'error'
+      ? chunk
+      : errorReaders?.readUnnamedError(chunk)?.error
+
+/** Returns the error of a choice. OpenRouter and Z.ai report an upstream failure as a finish reason. */
+export const getChoiceError = ({ error, finish_reason: reason }: JsonObject): unknown =>
+  error || (reason === 'error' || reason === 'network_error' ? FAILED_CHOICE : undefined)
+
+const FAILED_CHOICE = 'The provider reported that the response ended in an error.'
+
+export function findChoiceError(choices: unknown): unknown {
+  if (!Array.isArray(choices)) return undefined
+  for (const choice of choices) {
+    const failure = isObject(choice) && getChoiceError(choice)
+    if (failure) return failure
+  }
+  return undefined
+}

@@ -1,0 +1,45 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import type { TokenUsage } from '../canonical/canonical-answer.ts'
+import type { CompactionMode } from '../canonical/canonical-request.ts'
+import { hasTokenCount, readTokenCount } from '../canonical/canonical-values.ts'
+import { readMediaTokens } from '../canonical/media-tokens.ts'
+import { readCost } from '../canonical/reported-cost.ts'
+import { readLongCacheWrites } from '../canonical/reported-usage.ts'
+
+/** An SSE comment, which clients ignore. */
+export const KEEP_ALIVE = ': keep-alive\n\n'
+
+/**
+ * Parses `usage`. Returns `undefined` if it has no counts for the response. Input tokens include cached ones, and output tokens include reasoning.
+ */
+export function parseResponseUsage(usage: unknown): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined
+  const cost = readCost(usage)
+  if (cost.costUsd === undefined && !hasTokenCount(usage.output_tokens)) return undefined
+  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}
+  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
+  const inputTokens = readTokenCount(usage.input_tokens)
+  const cacheReadTokens = Math.min(readTokenCount(input.cached_tokens), inputTokens)
+  const cacheWriteTokens = Math.min(readTokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens) // see `parseChatUsage`
+  return {
+    inputTokens,
+    outputTokens: readTokenCount(usage.output_tokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+    ...readLongCacheWrites(input, cacheWriteTokens),
+    reasoningTokens: readTokenCount(output.reasoning_tokens),
+    ...readMediaTokens(input, output),
+    ...cost,
+  }
+}
+
+/** Reads whether and when a request asks for a compaction: `compaction_trigger` as the last item of its input, or `context_management`. */
+export function readCompactionMode({ input, context_management: management }: JsonObject): CompactionMode | undefined {
+  const last: unknown = Array.isArray(input) ? input.at(-1) : undefined
+  if (isObject(last) && last.type === 'compaction_trigger') return 'now'
+  const entries: unknown[] = Array.isArray(management) ? management : []
+  const entry = entries.filter(isObject).find(({ type }) => type === 'compaction')
+  if (!entry) return undefined
+  const { compact_threshold: above } = entry
+  return typeof above === 'number' ? { above } : {}
+}

@@ -1,0 +1,120 @@
+import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
+import { type ByteStream, NO_BYTES, type UpstreamResponse } from '../../lib/exchange.ts'
+import { createEventTooLongError, MAX_EVENT_SIZE, sseFraming } from '../../lib/sse.ts'
+import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
+import { updateUsage } from '../../protocols/formats/canonical/reported-usage.ts'
+import { endsTurn } from '../../protocols/formats/errors/empty-responses.ts'
+import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
+import type { EmbeddedError, StreamState, StreamWatcher } from '../../protocols/formats/format.ts'
+import { emptyResponseFailure } from '../codec/call-failure.ts'
+import type { FailedResponse, ReceivedResponse, StreamStart } from '../codec/response.ts'
+import type { ProviderCall } from '../upstream/provider-call.ts'
+import type { ResponseTerms } from './receive.ts'
+
+/** The reason why a stream isn't a usable response. */
+export interface UncommittedStream extends EmbeddedError {
+  kind?: undefined
+  /** The whole body, if it ended without any event. */
+  unread?: Uint8Array[]
+}
+
+/** Reads a stream up to its first content, or until it turns out not to be a stream. Rejects as its body does. */
+export async function receiveStream(
+  head: UpstreamResponse,
+  expected: ResponseTerms,
+  call: ProviderCall,
+): Promise<ReceivedResponse | FailedResponse | UncommittedStream> {
+  const start = await commitStream(head.body, expected)
+  if ('state' in start && start.state.started) {
+    call.setTotalTimeout(Number.POSITIVE_INFINITY)
+    return { kind: 'stream', head, body: head.body, start }
+  }
+  call.cancel(start)
+  return 'state' in start ? createEmptyStreamFailure(head, start) : start
+}
+
+/**
+ * Holds a stream back until its first content, or its end. Before that point, an error event or an early end fails the attempt, so that the next
+ * target can be tried; after it, errors go to the client. Rejects as `body` does, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
+ */
+async function commitStream(body: ByteStream, terms: ResponseTerms): Promise<StreamStart | UncommittedStream> {
+  const watchStream = await terms.answers.loadWatcher()
+  const head: Uint8Array[] = []
+  let size = 0
+  let reader = createStartReader(watchStream, terms)
+  /** Reads the stream again if it may contain an error that couldn't be read. */
+  async function readAgain(isOver: boolean) {
+    await loadErrorReaders()
+    reader = createStartReader(watchStream, terms)
+    for (const chunk of head) reader.parser.push(chunk)
+    if (isOver) reader.parser.end()
+  }
+
+  for (let chunk = await body.next(); chunk; chunk = await body.next()) {
+    head.push(chunk)
+    size += chunk.length
+    if (size > MAX_EVENT_SIZE) throw createEventTooLongError()
+    reader.parser.push(chunk)
+    if (isUnread(reader.state)) await readAgain(false)
+    const { state } = reader
+    const failed = reader.failure()
+    if (failed && !state.started) return failed
+    if (state.started) return { head, state }
+    if (state.closed) break
+  }
+  reader.parser.end() // half an event, which isn't JSON, is dropped
+  if (isUnread(reader.state)) await readAgain(true)
+  const { state } = reader
+  if (state.error && !state.started) return state.error
+  if (state.ended) return { head, state }
+  const message = `The provider ended the stream before ${state.started ? 'the response was complete' : 'it sent any content'}.`
+  return { class: 'content', status: 502, message, ...(!reader.hasEvents && { unread: head }) }
+}
+
+const isUnread = ({ error, isUnread }: StreamState) => isUnread || error?.isUnread === true
+
+/** Reads a stream from its beginning until it has started. */
+function createStartReader(watchStream: StreamWatcher, { format, onEvents }: ResponseTerms) {
+  const state = watchStream()
+  onEvents(state)
+  const { observe, failure } = createObserver(state, { watchStream, onEvents })
+  const { framing = sseFraming } = format
+  const parser = framing((event) => {
+    reader.hasEvents = true
+    if (!state.started) observe(event)
+  })
+  const reader = { state, failure, parser, hasEvents: false }
+  return reader
+}
+
+/**
+ * Passes a stream's events to its state. Events after an error only report usage, since the stream can no longer succeed. Returns the error as
+ * `failure` once no later event can give its reason.
+ */
+export function createObserver(
+  state: StreamState,
+  { watchStream, onEvents }: Pick<ResponseTerms, 'onEvents'> & { watchStream: StreamWatcher },
+): Pick<StreamState, 'observe'> & { failure(): EmbeddedError | undefined } {
+  let rest: StreamState | undefined
+  let later = 0 // events after an error without a reason
+  const failure = () => (state.error?.isVague && later < MAX_EVENTS_BEFORE_REASON ? undefined : state.error)
+  return {
+    failure,
+    observe(event) {
+      if (!failure()) {
+        if (state.error) later++
+        return state.observe(event)
+      }
+      rest ??= watchStream()
+      rest.observe(event)
+      onEvents({ usage: updateUsage(state.usage, rest.usage) })
+    },
+  }
+}
+
+/** Returns the failure of a stream that ended without content. Keeps the stream if the model ended its turn normally. */
+function createEmptyStreamFailure(head: UpstreamResponse, start: StreamStart): FailedResponse {
+  const failed: FailedResponse = { kind: 'failure', failure: emptyResponseFailure }
+  if (!endsTurn(decodeUtf8Lenient(concatBytes(start.head)))) return failed
+  return { ...failed, empty: { kind: 'stream', head, body: NO_BYTES, start } }
+}

@@ -1,0 +1,53 @@
+import { isGatewayError } from '../../errors.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import { once } from '../../lib/promises.ts'
+import { getClientContentFields } from '../../protocols/formats/format.ts'
+import { relayStream } from '../codec/relay.ts'
+import type { StreamedResponse } from '../codec/response.ts'
+import { STREAM_HEADERS } from '../codec/stream-headers.ts'
+import type { ModelRequest } from '../model-request.ts'
+import type { Answered } from '../outcome.ts'
+
+interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
+  response: StreamedResponse
+}
+
+/** Loaded lazily, since few requests have limits. */
+const loadAllowance = once(() => import('./allowance.ts'))
+
+/** Creates the reply for a streamed response. */
+export async function createStreamReply(
+  { codec, route, secrets, allowance, log: attempt }: Answered,
+  { log, client, context, call, format }: ModelRequest,
+  { status, headers, response }: StreamedReply,
+): Promise<Reply> {
+  const limit = allowance && (await loadAllowance()).limitToAllowance
+  const createFilter = codec.isPassThrough ? await format.loadEventFilter?.() : undefined
+  const estimates = context.estimates.loaded ?? (await context.estimates.load())
+  let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which holds the request's body
+  const relayed = codec.relay(response.body, response.start, {
+    secrets,
+    knownKeys: context.knownKeys.list,
+    maxStreamBytes: context.limits.maxStreamBytes,
+    estimates,
+    passThrough: relayStream,
+    keep: createFilter?.(),
+    header: (name) => response.head.header(name),
+    onEnd(end) {
+      isOver = true
+      attempt.recordStreamEnd(end)
+      log.recordStreamEnd(body, end, status)
+    },
+  })
+  attempt.recordCall(estimates.createInputEstimate(call, route.target))
+  const contentFields = codec.replyType ? undefined : getClientContentFields(format, call.endpoint.operation)
+  const body = allowance && limit && contentFields ? limit(relayed, allowance, contentFields.streamed) : relayed
+  log.expectReport(body)
+  client.scope.add((reason) => {
+    if (isOver) return
+    // A client that has disconnected reads no error, and neither does one whose request a step has ended with another reply.
+    if (reason === undefined || isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) body.cancel(reason)
+    else body.fail(reason)
+  })
+  return { status, headers: Object.assign({}, STREAM_HEADERS, headers), body } // two spreads would create a new hidden class each time
+}
