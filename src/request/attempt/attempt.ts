@@ -11,7 +11,7 @@ import { toFailure, unreadableCredentialFailure } from '../codec/call-failure.ts
 import type { Codec, CodecPart } from '../codec/codec.ts'
 import { encodeRequest, encodeWithLimit } from '../codec/encode.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
-import { getSecrets, redactFailure } from '../codec/secrets.ts'
+import { getSecrets } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Answered, Failed, Outcome, RejectedTarget, Target } from '../outcome.ts'
 import type { Route } from '../routing/group.ts'
@@ -21,7 +21,6 @@ import type { CredentialUse, SourcedCredentials } from '../upstream/sourced-cred
 import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
 import { AttemptTerms } from './attempt-terms.ts'
 import { loadReceiveStream, receive } from './receive.ts'
-import { runConcurrently } from './receive-parts.ts'
 
 /** A call to one target, reported to the request's log. Includes any further calls: without rejected options, or after a call for a summary. */
 export class Attempt {
@@ -280,12 +279,13 @@ export class Attempt {
   }
 
   /** Combines the responses to all calls of a divided request; the first failure fails the request and cancels the other calls. */
-  #receiveDivided(
+  async #receiveDivided(
     first: UpstreamCall,
     codec: Codec,
     others: readonly CodecPart[],
   ): Promise<ReceivedResponse | FailedResponse> {
     const around = this.#scope
+    const { runConcurrently } = await import('./receive-parts.ts')
     return runConcurrently(
       [codec, ...others],
       around,
@@ -341,6 +341,7 @@ export class Attempt {
       ...(await this.#scope.race(knownKeys.list())),
       ...(this.#credentialFunctions?.listQuotable(this.#apiKey) ?? []),
     ]
+    const { redactFailure } = await import('../codec/redact-failure.ts')
     const failed = codec.readFailure(redactFailure(received, { provider: this.route.target.provider, secrets }))
     const { empty } = failed
     return this.#createFailedOutcome(

@@ -12,7 +12,6 @@ import type { RouteTarget } from '../routing/group.ts'
 import { requireKind } from '../routing/model-kinds.ts'
 import { copyRequestHeaders } from '../upstream/upstream-headers.ts'
 import type { Codec, CodecRequest } from './codec.ts'
-import { toJsonArray } from './json-array.ts'
 import { type ModelCall, replaceModelName, wantsArray } from './model-call.ts'
 
 /**
@@ -133,8 +132,7 @@ function passThrough(request: CodecRequest, target: RouteTarget, format: SharedF
         if (hasItems) context.items.recordOwner(owner, getItemIds(committed.state.items))
         terms.onEnd(end)
       }
-      const relayed = terms.passThrough(body, committed, { format, answers, ...terms, onEnd })
-      return isArray ? toJsonArray(relayed) : relayed
+      return terms.passThrough(body, committed, { format, answers, isArray, ...terms, onEnd })
     },
   }
 }

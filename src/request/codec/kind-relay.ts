@@ -6,9 +6,9 @@ import { updateUsage } from '../../protocols/formats/canonical/reported-usage.ts
 import type { EmbeddedError, ErrorFormat, TokenUsage } from '../../protocols/formats/format.ts'
 import type { PreparedStream } from '../../protocols/kinds/kind-forms.ts'
 import { toStreamError } from './call-failure.ts'
+import { maskSecrets } from './redact-failure.ts'
 import type { RelayedStream, StreamEnd, StreamTerms } from './relay.ts'
 import type { StreamStart } from './response.ts'
-import { maskSecrets } from './secrets.ts'
 
 interface KindTerms extends StreamTerms {
   stream: PreparedStream

@@ -10,9 +10,9 @@ import { type StreamTranslation, toCanonicalError, translateStream } from '../..
 import type { Clock } from '../../types.ts'
 import { type StreamError, toStreamError } from './call-failure.ts'
 import { createLossComment } from './losses.ts'
+import { maskSecrets, redactSecrets } from './redact-failure.ts'
 import { countMinimumTokens, type RelayedStream, type StreamTerms } from './relay.ts'
 import type { StreamStart } from './response.ts'
-import { maskSecrets, redactSecrets } from './secrets.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { createEventLimit } from './stream-limit.ts'
 

@@ -16,6 +16,7 @@ import type {
   TokenUsage,
 } from '../../protocols/formats/format.ts'
 import { type StreamError, toStreamError } from './call-failure.ts'
+import { toJsonArray } from './json-array.ts'
 import type { StreamStart } from './response.ts'
 import { completeEvent, mayBeForeign, mayContainError } from './stream-errors.ts'
 import { createByteLimit } from './stream-limit.ts'
@@ -69,15 +70,22 @@ export interface StreamEnd {
 /** Returns the minimum number of output tokens: one if the stream has content, even if the estimate is zero. */
 export const countMinimumTokens = ({ started, isSilent = false }: StreamState): number => (started && !isSilent ? 1 : 0)
 
-type PassThroughTerms = Omit<StreamTerms, 'passThrough'> & { format: Format; answers: AnswerReader }
+interface PassThroughTerms extends Omit<StreamTerms, 'passThrough'> {
+  format: Format
+  answers: AnswerReader
+  /** Whether the client gets one JSON array of the events' data. */
+  isArray?: boolean
+}
 
 /**
  * Passes a stream through in whole events. The bytes stay the same, except where clients of the format would throw (`Format.loadEventFilter`). If a
  * stream breaks off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
  * quotes a secret, or reports an error in a form that clients wouldn't recognize. Keeps a few KiB of the tail for accounting.
  */
-export const relayStream = (body: ByteStream, committed: StreamStart, terms: PassThroughTerms): RelayedStream =>
-  new PassThroughStream(body, committed, terms)
+export function relayStream(body: ByteStream, committed: StreamStart, terms: PassThroughTerms): RelayedStream {
+  const relayed = new PassThroughStream(body, committed, terms)
+  return terms.isArray === true ? toJsonArray(relayed) : relayed
+}
 
 /** The last output for the client, once the provider is no longer read. */
 interface LastOutput {

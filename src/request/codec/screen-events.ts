@@ -12,7 +12,7 @@ import type {
   StreamState,
   StreamWatcher,
 } from '../../protocols/formats/format.ts'
-import { maskSecrets } from './secrets.ts'
+import { maskSecrets } from './redact-failure.ts'
 import { mayBeForeign } from './stream-errors.ts'
 
 /** Whole events for the client. */

@@ -1,12 +1,8 @@
-import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
-import { listQuotableForms, MIN_QUOTABLE_LENGTH, redactCredentialShapes } from '../../lib/credential-shapes.ts'
+import { listQuotableForms, MIN_QUOTABLE_LENGTH } from '../../lib/credential-shapes.ts'
 import { settlesWithin } from '../../lib/deadline.ts'
-import { redactEncoded } from '../../lib/encoded-texts.ts'
-import type { UpstreamCall, UpstreamResponse } from '../../lib/exchange.ts'
-import { tryParseJson, tryParseShallow } from '../../lib/json.ts'
+import type { UpstreamCall } from '../../lib/exchange.ts'
 import type { ConnectionRecord } from '../../records/store.ts'
 import type { Clock } from '../../types.ts'
-import type { Failure } from './call-failure.ts'
 
 /** Returns the credentials in a call's headers, which only the provider may see. */
 export function getSecrets({ headers }: UpstreamCall): readonly string[] {
@@ -114,59 +110,3 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
 /** Hashes the three characters before a position. */
 const findHashBefore = (text: string, at: number): number =>
   ((text.charCodeAt(at - 1) << 9) ^ (text.charCodeAt(at - 2) << 5) ^ text.charCodeAt(at - 3)) & (TABLE_SIZE - 1)
-
-/**
- * Removes credentials that the provider may have quoted from the message, the body, and the headers of a failure: known ones, and strings that look
- * like one. The gateway's own messages get the provider's name.
- */
-export function redactFailure<F extends { failure: Failure; head?: UpstreamResponse }>(
-  failed: F,
-  { provider, secrets }: { provider: string; secrets: readonly string[] },
-): F {
-  const { failure, head } = failed
-  const { body, ...rest } = failure
-  const message = failure.isQuoted ? failure.message : nameProvider(failure.message, provider)
-  const clean = { ...rest, message: maskSecrets(message, secrets) }
-  const kept = body && redactBody(body, secrets)
-  return {
-    ...failed,
-    failure: kept ? { ...clean, body: kept } : clean,
-    ...(head && { head: redactQuotes(head, secrets) }),
-  }
-}
-
-const nameProvider = (message: string, provider: string) =>
-  message.replace(/^The provider\b/, () => `The provider "${provider}"`)
-
-/** Replaces each secret with `[credential]`. */
-export const redactSecrets = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((rest, secret) => rest.replaceAll(secret, '[credential]'), text)
-
-/**
- * Like `redactSecrets`, but for error messages: also replaces strings that look like a credential, and credentials or parts of them in base64,
- * hexadecimal, or percent-encoding.
- */
-export const maskSecrets = (text: string, secrets: readonly string[]): string =>
-  redactEncoded(redactCredentialShapes(redactSecrets(text, secrets)), (decoded) => containsSecret(decoded, secrets))
-
-const containsSecret = (text: string, secrets: readonly string[]) =>
-  secrets.some((secret) => text.includes(secret)) || redactCredentialShapes(text) !== text
-
-/**
- * Returns the body without quoted credentials; unchanged if there are none. JSON can escape a credential, as with `\/`, so bodies with escapes are
- * parsed and serialized again.
- */
-function redactBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
-  const text = decodeUtf8Lenient(body)
-  const plain = text.includes('\\') ? JSON.stringify(tryParseShallow(text) ?? null) : text
-  const clean = maskSecrets(plain, secrets)
-  if (clean === plain) return body
-  return tryParseJson(clean) === undefined ? undefined : encodeUtf8(clean)
-}
-
-const redactQuotes = (head: UpstreamResponse, secrets: readonly string[]): UpstreamResponse => ({
-  status: head.status,
-  body: head.body,
-  header: (name) => head.header(name),
-  headers: () => Array.from(head.headers()).filter(([, value]) => maskSecrets(value, secrets) === value),
-})

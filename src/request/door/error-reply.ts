@@ -1,60 +1,6 @@
-import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../../errors.ts'
-import type { Exchange, Reply } from '../../lib/exchange.ts'
-import { endpoints } from '../../protocols/kinds/kinds.ts'
-import { getCallerFormat, isModelList } from './caller-format.ts'
+import { gatewayError, toGatewayError } from '../../errors.ts'
+import type { Reply } from '../../lib/exchange.ts'
 import { createJsonReply } from './reply.ts'
-
-/**
- * Creates the reply to an error under `/v1`, in the caller's format. A header keeps SDKs from retrying 408, 409, 429, and 5xx on their own. The
- * header is omitted if the gateway shuts down, has too many requests or new accounts, can't identify the caller, or enforces a limit, because
- * another instance may respond, or this one may later.
- */
-export async function createModelsErrorReply(
-  thrown: unknown,
-  request: { path: string; exchange: Exchange },
-  onError: (error: unknown) => void,
-): Promise<Reply> {
-  const { path, exchange } = request
-  const error = toGatewayError(thrown)
-  const { status, code, message, data } = toClientError(error, onError)
-  const param = typeof data.param === 'string' ? data.param : undefined
-  const errors = await getCallerFormat(path, exchange).loadErrors()
-  const named = endpoints.find((endpoint) => endpoint.path === path)?.headers
-  const model = named && exchange.header(named.model)
-  const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
-  const retryAfter = error.headers['retry-after']
-  return createJsonReply(status, errors.body({ status, code, message, param, model, retryAfter }), {
-    ...cors,
-    ...(!INVITES_RETRY.has(code) && NO_RETRY),
-    ...error.headers,
-  })
-}
-
-const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set([
-  'CLOSED',
-  'IDENTITY_UNAVAILABLE',
-  'RATE_LIMIT_EXCEEDED',
-  'ROUTE_FAILED',
-  'TOO_BUSY',
-  'TOO_MANY_NEW_ACCOUNTS',
-])
-
-/** SDKs don't retry a reply with this header. */
-const NO_RETRY = { 'x-should-retry': 'false' }
-
-/**
- * Returns the error for the client. Passes an internal error to `onError`, and replaces it with "Internal server error"; a provider's 500 is passed
- * on. Errors whose messages help both the operator and the client go to both: `BODY_ALREADY_READ`, which explains how to mount the gateway, an
- * unreachable storage, and a failed `identify`.
- */
-function toClientError(error: GatewayError, onError: (error: unknown) => void): GatewayError {
-  const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
-  const bare = isBare ? gatewayError(error.code) : error
-  if (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'IDENTITY_UNAVAILABLE') onError(error)
-  if (bare.status !== 500) return error
-  onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
-  return bare
-}
 
 /** Creates the reply to an error under `/api`: `{ error: string }`. Passes an internal error to `onError`, and replaces it with "Internal server error". */
 export function createManagementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {

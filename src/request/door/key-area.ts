@@ -1,5 +1,7 @@
 import type { Exchange, Reply } from '../../lib/exchange.ts'
+import { once } from '../../lib/promises.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
+import { loadFormatErrors } from '../../protocols/formats/load-format-errors.ts'
 import { ANONYMOUS, type Caller } from '../caller.ts'
 import type { Client } from '../request-client.ts'
 import type { RequestLog, ServedRoute } from '../request-log.ts'
@@ -8,10 +10,14 @@ import { type RequestStep, runSteps } from '../steps.ts'
 import { type Area, type AreaRequest, withoutBody } from './area.ts'
 import { addCostHeader } from './cost-header.ts'
 import { copyErrorMessage } from './error-members.ts'
-import { createModelsErrorReply } from './error-reply.ts'
 import type { IdentifyCaller } from './identify-caller.ts'
 import { withModelsFolder } from './model-routes.ts'
 import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
+
+const loadErrorReply = once(async () => {
+  const [errorReply] = await Promise.all([import('./models-error-reply.ts'), loadFormatErrors()])
+  return errorReply
+})
 
 /** The dependencies of areas that need client keys. */
 export interface KeyAreaOptions {
@@ -75,6 +81,7 @@ export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOpti
       return withRequestId(copyErrorMessage(log.reply(omitHeadBody(exchange, reply)), route), log)
     } catch (error) {
       log?.end(log.createErrorEnding(error))
+      const { createModelsErrorReply } = await loadErrorReply()
       const reply = await createModelsErrorReply(error, request, onError)
       return withRequestId(copyErrorMessage(reply, route), log)
     }

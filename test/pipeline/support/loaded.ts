@@ -10,7 +10,10 @@ export function loadLateParts(): Promise<unknown> {
   loading ??= Promise.all([
     loadFormatErrors(),
     import('../../../src/request/attempt/read-failure.ts'),
+    import('../../../src/request/codec/redact-failure.ts'),
     import('../../../src/request/codec/screen-events.ts'),
+    import('../../../src/request/attempt/receive-parts.ts'),
+    import('../../../src/request/door/models-error-reply.ts'),
     loadReceiveStream(),
     loadStreamReply(),
     import('../../../src/protocols/formats/anthropic-messages/anthropic-one-message.ts'),
