@@ -45,17 +45,19 @@ function open(guards: GatewayOptions['guards'], options: Partial<GatewayOptions>
 const noTime = ({ ms, ...entry }: { ms: number }) => entry
 
 test('check 73: the record of a refusal has the guard, the stage, and the category', async () => {
-  const { say, findRecord, api } = open([
-    words({ name: 'word', words: [WORD] }),
-    words({ name: 'other', words: ['x'] }),
-  ])
+  const storage = memoryStorage()
+  const guards = [words({ name: 'word', words: [WORD] }), words({ name: 'other', words: ['x'] })]
+  const { say, findRecord, api, gateway } = open(guards, { storage })
   assert.is((await say(`Open ${WORD}`)).status, 400)
   const record = findRecord()
   const expected = [{ name: 'word', stage: 'request', verdict: 'refuse', parts: 1, category: 'word' }]
   assert.equal(record?.guards?.slice(0, 1).map(noTime), expected)
   assert.is(record?.servedBy, 'guard')
-  const { requests } = await api.usage.requests()
-  assert.equal(requests[0]?.guards?.slice(0, 1).map(noTime), expected)
+  const readEntries = async (from: typeof api) =>
+    (await from.usage.requests()).requests[0]?.guards?.slice(0, 1).map(noTime)
+  assert.equal(await readEntries(api), expected)
+  await gateway.close()
+  assert.equal(await readEntries(open(undefined, { storage }).api), expected, 'as stored')
 })
 
 test('a request that passes is recorded with its verdicts in both stages, and one without guards has none', async () => {

@@ -284,10 +284,11 @@ export class RequestQueue {
   }
 }
 
-function estimateSize({ metadata, user, reason, model, attempts, skipped, warnings }: KeptRequest): number {
+function estimateSize({ metadata, user, reason, model, attempts, skipped, warnings, guards }: KeptRequest): number {
   let size = 300 + (user?.length ?? 0) + (reason?.length ?? 0) + (model?.length ?? 0) + (skipped?.length ?? 0) * 100
   for (const { message } of attempts) size += 150 + (message?.length ?? 0)
   for (const text of warnings ?? []) size += text.length
+  size += (guards?.length ?? 0) * 120
   for (const name in metadata) size += name.length + (metadata[name]?.length ?? 0) + 8
   return size
 }

@@ -110,6 +110,8 @@ type RequestRow = [
   account?: number,
   tokenId?: number,
   tags?: number[],
+  /** `guards` and `guardUsd` as JSON. Absent if no guard ran. */
+  guards?: number,
 ]
 
 const KEY_ID = 4
@@ -211,8 +213,10 @@ function toRequestRow(request: KeptRequest, table: StringTable): RequestRow {
     ),
     warnings.map(index),
   ]
-  const { servedBy, account, tokenId, tags = [] } = request
-  if (account !== undefined) row.push(index(servedBy), index(account), index(tokenId), tags.map(index))
+  const { servedBy, account, tokenId, tags = [], guards, guardUsd } = request
+  const guardText = guards && JSON.stringify({ guards, guardUsd })
+  if (guardText) row.push(index(servedBy), index(account), index(tokenId), tags.map(index), index(guardText))
+  else if (account !== undefined) row.push(index(servedBy), index(account), index(tokenId), tags.map(index))
   else if (servedBy) row.push(index(servedBy))
   return row
 }
@@ -248,7 +252,7 @@ function toAttemptRow(attempt: KeptAttempt, table: StringTable): AttemptRow {
 function parseRequestRow(row: RequestRow, texts: readonly string[]): KeptRequest {
   const [id, endpoint, format, model, keyId, groupId, metadata, user, end, error, reason, ...rest] = row
   const [streamed, status, durationMs, firstByteMs, target, attemptRows, skipped, warnings, ...last] = rest
-  const [servedBy, account, tokenId, tags = []] = last
+  const [servedBy, account, tokenId, tags = [], guards] = last
   const attempts = attemptRows.map((attempt) => parseAttemptRow(attempt, texts))
   const targetAttempt = attempts[target]
   const text = (index: number) => texts[index - 1]
@@ -281,6 +285,7 @@ function parseRequestRow(row: RequestRow, texts: readonly string[]): KeptRequest
   if (servedBy) request.servedBy = text(servedBy) as ServedBy // written by `toRequestRow`
   if (error) request.error = text(error) ?? ''
   if (reason) request.reason = text(reason) ?? ''
+  if (guards) Object.assign(request, JSON.parse(text(guards) ?? '{}'))
   if (warnings.length > 0) request.warnings = warnings.map((index) => text(index) ?? '')
   return request
 }
