@@ -17,14 +17,18 @@ export const ignoresBilling = (format: string, model: string): boolean =>
 /** Removes the billing line from the text of instructions. */
 export const removeBillingLine = (text: string): string => (text.includes(BILLING) ? text.replace(LINE, '') : text)
 
-/** Removes the billing line from the instructions in the JSON of a Messages request. Changes nothing else. */
-export function removeBilling(text: string): string {
-  if (!text.includes(BILLING)) return text
-  const { spans } = scanTopLevel(text, ['system'])
-  return spans.reduceRight((rest, { start, end }) => {
+/** Removes the billing line from a Messages request, unless the target ignores it. Changes nothing else. */
+export function removeBilling(
+  request: { body?: string | Uint8Array },
+  { format, model }: { format: string; model: string },
+): void {
+  const { body } = request
+  if (typeof body !== 'string' || ignoresBilling(format, model)) return
+  const { spans } = scanTopLevel(body, ['system'])
+  request.body = spans.reduceRight((rest, { start, end }) => {
     const system = removeFromSystem(tryParseJson(rest.slice(start, end)))
     return rest.slice(0, start) + JSON.stringify(system) + rest.slice(end)
-  }, text)
+  }, body)
 }
 
 function removeFromSystem(system: unknown): unknown {

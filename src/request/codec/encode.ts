@@ -2,7 +2,6 @@ import { gatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { withoutMember } from '../../lib/json-scan.ts'
 import { getSettledValue, once } from '../../lib/promises.ts'
-import { ignoresBilling, removeBilling } from '../../protocols/formats/claude-code.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import { getAnswerReader, type SharedFormat } from '../../protocols/formats/format.ts'
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
@@ -34,12 +33,8 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
   const foreignId = endpoint.getReferences?.(call).find((id) => context.items.belongsToOther(request.owner, id))
   if (foreignId !== undefined) throw createUnknownItemError(foreignId)
   const plain = passThrough(request, target, shared)
-  if (
-    shared.name === 'anthropic-messages' &&
-    !ignoresBilling(target.format, target.model) &&
-    typeof plain.request.body === 'string'
-  )
-    plain.request.body = removeBilling(plain.request.body)
+  if (shared.name === 'anthropic-messages' && call.text.includes('x-anthropic-billing-header:'))
+    (await loadBilling()).removeBilling(plain.request, target)
   const isLimited = request.outputLimit !== undefined && endpoint.outputLimit
   const codec =
     isLimited || target.params ? await (await context.translation()).applyOptions(request, target, plain) : plain
@@ -59,6 +54,9 @@ export async function encodeWithLimit(request: CodecRequest, target: RouteTarget
   const { warnings } = codec
   return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}=${outputLimit}`] }
 }
+
+/** Loaded lazily, since only Claude Code sends a billing line. */
+const loadBilling = once(() => import('../../protocols/formats/claude-code.ts'))
 
 /** Loaded lazily, since few requests are of a kind other than chat. */
 const loadKindCodec = once(async () => {
