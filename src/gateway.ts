@@ -102,6 +102,9 @@ export function createGatewayWith(
       ...core,
       serve: (exchange) => gateway.exchange(exchange),
     }),
+    loadPromptCacher: once(async () =>
+      (await import('./features/prompt-caching/prompt-cacher.ts')).createPromptCacher(core),
+    ),
     readTerms: async (source) => (await import('./features/request-models/own-terms.ts')).readTerms(source),
   })
   const extensions = (options.extend ?? []).map(adaptFeature)

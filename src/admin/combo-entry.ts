@@ -129,6 +129,17 @@ const tags = v.pipe(
   v.metadata({ minProperties: 1, maxProperties: 16 }),
 )
 
+const cachingMode = choice(['off', 'auto'])
+const cachingTerms = v.pipe(
+  noArray(),
+  closedObject({ mode: choice(['auto']), ttl: v.exactOptional(choice(['5m', '1h'])) }),
+)
+
+/** Whether the gateway asks providers to cache prompts: `PromptCaching`. */
+export const promptCaching = alternatives([cachingMode, cachingTerms], (input) =>
+  isObject(input) ? cachingTerms : cachingMode,
+)
+
 const detailedModel = v.pipe(
   closedObject({
     model: fields.model,
@@ -137,15 +148,17 @@ const detailedModel = v.pipe(
     where: v.optional(tags),
     voices: v.optional(voices),
     params: v.optional(entryParams),
+    promptCaching: v.optional(promptCaching),
   }),
   v.transform(
-    ({ model, weight, when, where, voices, params }): ComboModel => ({
+    ({ model, weight, when, where, voices, params, promptCaching }): ComboModel => ({
       model,
       ...(weight !== undefined && { weight }),
       ...(when !== undefined && { when }),
       ...(where !== undefined && { where }),
       ...(voices !== undefined && { voices }),
       ...(params !== undefined && { params }),
+      ...(promptCaching !== undefined && { promptCaching }),
     }),
   ),
 )

@@ -15,7 +15,7 @@ import type {
   TextRules,
   TextShape,
 } from '../types/records/shapes.ts'
-import { comboModel, tagValue } from './combo-entry.ts'
+import { comboModel, promptCaching, tagValue } from './combo-entry.ts'
 import {
   type ClosedSchema,
   choice,
@@ -117,7 +117,9 @@ export function createSchema(shape: Shape): v.GenericSchema {
     case 'number':
       return numberSchema(shape)
     case 'choice':
-      return choice(shape.of, Object.fromEntries((shape.refused ?? []).map((one) => [one, choiceRefusals[one]])))
+      return shape.orObject
+        ? promptCaching
+        : choice(shape.of, Object.fromEntries((shape.refused ?? []).map((one) => [one, choiceRefusals[one]])))
     case 'list':
       return listSchema(shape, createSchema(shape.of))
     case 'map':

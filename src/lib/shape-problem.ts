@@ -1,3 +1,4 @@
+import { promptCaching } from '../types/records/caching-fields.ts'
 import { entryParams, voices } from '../types/records/entry-fields.ts'
 import type { MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
 import { flag, integer, list, object, text } from '../types/records/shapes.ts'
@@ -47,6 +48,7 @@ export function findShapeProblem(
     case 'number':
       return isWithin(shape, value) ? undefined : fail(describeRange(shape))
     case 'choice':
+      if (shape.orObject && isPlainObject(value)) return findObjectProblem(shape.orObject, value, path, options)
       return typeof value === 'string' && shape.of.includes(value)
         ? undefined
         : fail(`must be one of ${quote(shape.of)}`)
@@ -190,6 +192,7 @@ const ENTRY: Fields = {
   where: { shape: dataTags, isOptional: true },
   voices: { shape: voices, isOptional: true },
   params: { shape: entryParams, isOptional: true },
+  promptCaching: { shape: promptCaching, isOptional: true },
 }
 const size = { shape: integer(0, Number.MAX_SAFE_INTEGER), isOptional: true }
 const WHEN: Fields = {

@@ -20,6 +20,7 @@ export type KeyParts = Pick<
   | 'require'
   | 'guards'
   | 'guardsExcept'
+  | 'promptCaching'
 > & {
   digest: string
 }
@@ -215,6 +216,7 @@ const optionalParts = [
   'require',
   'guards',
   'guardsExcept',
+  'promptCaching',
 ] as const
 
 export function toCachedKey(digest: string, record: KeyRecord): CachedKey {

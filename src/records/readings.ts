@@ -63,6 +63,7 @@ function matchesShape(shape: Shape, value: unknown): boolean {
       if (shape.isReadAsAmount) return isAmount(value)
       return shape.isWhole ? Number.isSafeInteger(value) && isAmount(value) : isNumber(value)
     case 'choice':
+      if (shape.orObject && isObject(value)) return value.mode === 'auto'
       return typeof value === 'string' && (shape.isOpen || [...shape.of, ...(shape.refused ?? [])].includes(value))
     case 'list':
       return Array.isArray(value)

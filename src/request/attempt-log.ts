@@ -8,6 +8,7 @@ import type { StreamEnd } from './codec/relay.ts'
 import { type AttemptRecord, createAttemptRecord } from './hook-records.ts'
 import type { ModelLog } from './model-log.ts'
 import type { RejectedTarget, Target } from './outcome.ts'
+import type { CacheReport } from './prompt-caching.ts'
 import { failureRules } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
 import type { CircuitPermit } from './routing/permit.ts'
@@ -123,6 +124,9 @@ export class AttemptLog {
 
   /** Whether the request uses an option that costs more than the model's price. */
   isPremium = false
+
+  /** Reports what the provider's prompt cache did, if the gateway looks after it. */
+  reportCache: CacheReport | undefined = undefined
 
   /** Records a call to a provider. `input` and `units` return its input tokens and other billable units, used if the provider reports neither. */
   recordCall(input: () => number, units?: UnitEstimate): void {
@@ -286,6 +290,8 @@ export class AttemptLog {
       const price = isCalculated && getPriceOrigin(this.#log.catalog, this.route.target)
       this.#record = { ...this.#record, ...this.#spending, ...(price && { price }) }
     }
+    const promptCache = this.reportCache?.(this.#record)
+    if (promptCache) this.#record = { ...this.#record, promptCache }
     this.totalMs = this.#log.context.clock.now() - this.startedAt
     this.#log.recordSettled(this, this.#isListed ? this.#record : undefined)
     const record = this.#record

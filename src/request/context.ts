@@ -8,6 +8,7 @@ import type { ModelCall } from './codec/model-call.ts'
 import type { KnownKeys } from './codec/secrets.ts'
 import type { LateEstimates } from './late-estimates.ts'
 import type { ModelRequest } from './model-request.ts'
+import type { LazyPromptCacher } from './prompt-caching.ts'
 import type { RequestLog } from './request-log.ts'
 import type { HedgeBudget, RetryBudget } from './routing/budget.ts'
 import type { Group } from './routing/group.ts'
@@ -102,6 +103,7 @@ export interface PipelineContext extends CodecContext {
   inFlight: InFlight
   onError(error: unknown): void
   estimates: LateEstimates
+  promptCacher: LazyPromptCacher
   aroundCall: readonly CallStep[]
   /** Adds the guards of a request to the steps around its call. */
   addGuards(request: ModelRequest, served: ServedRequest, steps: readonly CallStep[]): readonly CallStep[]

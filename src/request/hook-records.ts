@@ -4,6 +4,7 @@ import type { CostSource } from '../pricing/cost.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import { getTargetName } from '../protocols/providers/target.ts'
 import type { PriceOrigin } from '../types.ts'
+import type { PromptCacheRecord } from './prompt-caching.ts'
 import type { FailureClass } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
 import { formatVia } from './routing/group.ts'
@@ -36,6 +37,8 @@ export interface AttemptRecord {
   costUsd?: number
   /** The price that `costUsd` was calculated from; absent if the provider reported the cost. */
   price?: PriceOrigin
+  /** What the provider's prompt cache did; absent without `promptCaching: 'auto'`. */
+  promptCache?: PromptCacheRecord
 }
 
 /** A target that wasn't called: it failed recently with the class in `skipped`, its connection is draining, or a rule rejected it. */
@@ -131,6 +134,8 @@ export interface RequestRecord {
   guards?: readonly GuardEntry[]
   /** Cost of the models that guards called, in USD, in addition to `costUsd`; absent if none was called or the cost is unknown. */
   guardUsd?: number
+  /** What the provider's prompt cache did for the last attempt that has a report. */
+  promptCache?: PromptCacheRecord
   /** Why no further target was tried although there was one. */
   stopped?: Stop
   /**

@@ -207,6 +207,8 @@ export class ModelLog extends RequestLog {
     if (this.#model !== undefined) record.model = this.#model
     if (skipped.length > 0) record.skipped = skipped
     if (this.#stop) record.stopped = this.#stop
+    const cached = attempts.findLast(({ promptCache }) => promptCache)?.promptCache
+    if (cached) record.promptCache = cached
     const { warnings, spending } = this
     if (warnings.length > 0) record.warnings = warnings
     if (!spending) return record

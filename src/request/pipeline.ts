@@ -15,6 +15,7 @@ import { createKnownKeys } from './codec/secrets.ts'
 import type { PipelineContext, PipelineLimits } from './context.ts'
 import { LateEstimates } from './late-estimates.ts'
 import { ModelLog } from './model-log.ts'
+import type { LazyPromptCacher, PromptCacher } from './prompt-caching.ts'
 import type { RequestEvents } from './request-events.ts'
 import { RequestLog, type ServedRoute } from './request-log.ts'
 import { createHedgeBudget, createRetryBudget } from './routing/budget.ts'
@@ -65,6 +66,7 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   events: RequestEvents
   /** Returns the catalog as it is now, for the costs of one request. */
   pinCatalog(): Catalog
+  loadPromptCacher(): Promise<PromptCacher>
 }
 
 type Shared =
@@ -73,7 +75,8 @@ type Shared =
 
 /** Creates the pipeline. Code that only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
-  const { store, sharedStorage, upstream, basePath, ownLimits, events, pinCatalog, ...others } = dependencies
+  const { store, sharedStorage, upstream, basePath, ownLimits, events, ...later } = dependencies
+  const { pinCatalog, loadPromptCacher, ...others } = later
   const { catalog, clock, random, limits, bodyTime, inFlight, onError } = others
   const { isStrict, fetchesMedia, includesStreamUsage, readTerms, addGuards } = others
   const aroundCall: CallStep[] = []
@@ -99,6 +102,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const translation = once(async () => (await import('./codec/translating-codec.ts')).createTranslation(clock))
   const loadUsageRequests = once(async () => (await import('./codec/usage-request.ts')).createUsageRequests(clock))
 
+  const promptCacher: LazyPromptCacher = {
+    load: async () => (promptCacher.loaded = await loadPromptCacher()),
+  }
+
   let context: PipelineContext = {
     ...{ catalog, clock, random, limits, bodyTime, inFlight, onError },
     ...{ isStrict, fetchesMedia, includesStreamUsage, readTerms, addGuards, aroundCall, aroundAttempt },
@@ -116,6 +123,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     translation,
     loadUsageRequests,
     estimates: new LateEstimates(),
+    promptCacher,
     health,
     targetStats,
     missingEndpoints: createEndpointMemory(clock),

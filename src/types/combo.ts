@@ -1,4 +1,5 @@
 import type { Effort } from '../traits.ts'
+import type { PromptCaching } from './records/caching-fields.ts'
 
 /** How a combo orders its models for a request, or a provider its connections (src/request/routing/README.md). */
 export type Strategy =
@@ -19,6 +20,7 @@ export type Strategy =
  * - `where`: the tags that connections must have to be used for the entry.
  * - `voices`, for speech: the provider's voice names by the names that clients send.
  * - `params`, for chat: see `EntryParams`.
+ * - `promptCaching`, for chat: whether the gateway asks the entry's targets to cache prompts; default: the connection's.
  */
 export type ComboModel =
   | string
@@ -29,6 +31,7 @@ export type ComboModel =
       where?: DataTags
       voices?: Record<string, string>
       params?: EntryParams
+      promptCaching?: PromptCaching
     }
 
 /**

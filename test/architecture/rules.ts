@@ -27,6 +27,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/features/observe/',
     'src/features/guards/',
     'src/features/live/',
+    'src/features/prompt-caching/',
     'src/features/explain/',
     'src/features/usage/operations/',
     'src/features/cloud-sync/gateway/',

@@ -78,7 +78,7 @@ test('prints a table with key names, or CSV', async ({ url, door }) => {
     ],
   )
   const csv = await runHere(url, 'usage --by model --from 2026-01-01 --csv')
-  assert.match(csv.out.split('\r\n')[1] ?? '', /^openai\/gpt,2,0,0,0,2000,200,0,0,0,,0\.006(?:,\d+){6},{4}$/)
+  assert.match(csv.out.split('\r\n')[1] ?? '', /^openai\/gpt,2,0,0,0,2000,200,0,0,0,,0\.006(?:,\d+){6},{6}$/)
   const json = await runHere(url, 'usage summary --key team-a --from 2026-01-01 --json')
   assert.equal(JSON.parse(json.out).totals.requests, 3)
   assert.is((await runHere(url, 'usage --key team-b')).err, 'There is no key "team-b". Did you mean "team-a"?\n')

@@ -74,6 +74,8 @@ for (const [request, status, what] of [
     const answered: { status: number; loaded: string[] } = JSON.parse(stdout)
     assert.is(answered.status, status)
     assert.not.ok(answered.loaded.includes(description.file), 'only a request for the description loads it')
+    const loadsCaching = answered.loaded.some((file) => later.get(file)?.includes('prompt-cacher'))
+    assert.not.ok(loadsCaching, 'check 48: prompt caching is loaded when it is on')
     const size = await measureOneFile(answered.loaded.flatMap((file) => later.get(file) ?? []))
     report(request, size)
     assertListed(what, size)

@@ -65,7 +65,7 @@ const refusals: Array<[entry: unknown, error: string]> = [
   [{ model: 'x', wieght: 1 }, 'Unknown field "models[1].wieght". Did you mean "weight"?'],
   [
     { model: 'x', zone: 'eu' },
-    'Unknown field "models[1].zone". Known: "model", "weight", "when", "where", "voices", "params".',
+    'Unknown field "models[1].zone". Known: "model", "weight", "when", "where", "voices", "params", "promptCaching".',
   ],
   [
     { model: 'x', params: { foo: 1 } },

@@ -47,7 +47,7 @@ for (const [body, error] of [
   [{ isActiv: false }, 'Unknown field "isActiv". Did you mean "isActive"?'],
   [
     { weight: 2 },
-    'Unknown field "weight". Known: "name", "isActive", "draining", "priority", "prices", "tags", "apiKey", "providerSpecificData", "discover", "provider", "id".',
+    'Unknown field "weight". Known: "name", "isActive", "draining", "priority", "prices", "promptCaching", "tags", "apiKey", "providerSpecificData", "discover", "provider", "id".',
   ],
   [{ isActive: null }, '"isActive" must be true or false'],
   [{ name: ' ' }, '"name" must not be blank'],

@@ -67,7 +67,7 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ requireapikey: true }, 'Unknown field "requireapikey". Did you mean "requireApiKey"?'],
   [
     { theme: 'dark' },
-    'Unknown field "theme". Known: "requireApiKey", "cloudUrl", "health", "maxAttempts", "timeouts", "limits", "guards", "whenPriceUnknown", "onStorageUnavailable", "allowRequestModels", "showKeyValues", "usage".',
+    'Unknown field "theme". Known: "requireApiKey", "cloudUrl", "health", "maxAttempts", "timeouts", "limits", "guards", "whenPriceUnknown", "onStorageUnavailable", "allowRequestModels", "showKeyValues", "promptCaching", "usage".',
   ],
   [{ unpriced: 'allow' }, 'Unknown field "unpriced". It was renamed. Use "whenPriceUnknown".'],
   [{ whenStoreIsAway: {} }, 'Unknown field "whenStoreIsAway". It was renamed. Use "onStorageUnavailable".'],

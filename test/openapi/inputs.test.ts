@@ -14,7 +14,7 @@ const health = { failureShare: 0.5, windowMs: 1_000, minCalls: 1, cooldownMs: 1,
 const rules = { health, maxAttempts: 3, timeouts: { headersMs: 1, idleMs: 2, totalMs: 3 } }
 const combo = {
   name: 'c',
-  models: ['a', { model: 'b', weight: 1, when, where: { zdr: true } }],
+  models: ['a', { model: 'b', weight: 1, when, where: { zdr: true }, promptCaching: 'auto' }],
   strategy: 'weighted',
   kind: 'llm',
   on: ['content', 'schema'],
@@ -46,6 +46,7 @@ const connection = {
   apiKey: 'sk-1',
   prices: { m: prices },
   tags: { region: 'eu', zdr: true },
+  promptCaching: 'off',
   providerSpecificData: {
     prefix: 'p',
     enabledModels: ['m'],
@@ -73,6 +74,7 @@ const key = {
   guards: ['w'],
   guardsExcept: ['p'],
   require: { zdr: true },
+  promptCaching: { mode: 'auto', ttl: '1h' },
 }
 const newKey = { ...key, account: 'a' }
 const user = { name: 'a', plan: 'p', isActive: true, require: { zdr: true }, ...allowed }
@@ -138,6 +140,7 @@ const samples: Record<string, object> = {
     allowRequestModels: false,
     showKeyValues: false,
     usage: { keepRequestsDays: 7, keepTotalsDays: null },
+    promptCaching: { mode: 'auto' },
   },
   'combos.create': combo,
   'combos.update': { ...combo, id: 'i', createdAt: 'x', updatedAt: 'x', source: 'x', warnings: [], hedge: null },

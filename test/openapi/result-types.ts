@@ -199,7 +199,10 @@ export async function generateResultTypes(): Promise<string> {
       case 'number':
         return shape.isWhole ? 'integer' : 'number'
       case 'choice':
-        return joinTypes([...shape.of, ...(shape.refused ?? [])].map((one) => `'${one}'`))
+        return joinTypes([
+          ...[...shape.of, ...(shape.refused ?? [])].map((one) => `'${one}'`),
+          ...(shape.orObject ? [printShape(shape.orObject)] : []),
+        ])
       case 'list':
         return printArray(printShape(shape.of))
       case 'map':

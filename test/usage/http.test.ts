@@ -113,7 +113,7 @@ test('rows and requests are available as CSV and JSON Lines, and no cell is a fo
   const lines = (await reply.text()).split('\r\n')
   assert.is(
     lines[0],
-    'model,user,requests,failed,refused,unpriced,tokens.input,tokens.output,tokens.cacheRead,tokens.cacheWrite,tokens.reasoning,units,costUsd,firstByteMs.p50,firstByteMs.p95,firstByteMs.p99,durationMs.p50,durationMs.p95,durationMs.p99,tokens.inputImage,tokens.outputImage,tokens.inputAudio,tokens.outputAudio,tokens.cacheWriteLong',
+    'model,user,requests,failed,refused,unpriced,tokens.input,tokens.output,tokens.cacheRead,tokens.cacheWrite,tokens.reasoning,units,costUsd,firstByteMs.p50,firstByteMs.p95,firstByteMs.p99,durationMs.p50,durationMs.p95,durationMs.p99,tokens.inputImage,tokens.outputImage,tokens.inputAudio,tokens.outputAudio,tokens.cacheWriteLong,cacheSavedUsd',
   )
   const users = lines.slice(1, -1).map((line) => line.slice('one/m,'.length).replace(/,1,0,0,.*$/, ''))
   assert.equal(

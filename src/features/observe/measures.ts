@@ -36,6 +36,7 @@ export const labels = {
   'signalbox.cost.source': '`reported` by the provider, `counted` from reported tokens, or `estimated`.',
   'signalbox.state': '`ok`, `cooling`, or `draining`.',
   'signalbox.connection': 'The connection id.',
+  'signalbox.direction': '`read` or `write`.',
   'signalbox.won': '`true` if the hedge won.',
   'signalbox.format.from': "The client's format.",
   'signalbox.loss': 'What happened to a part of the request: `dropped`, `clamped`, or others.',
@@ -191,6 +192,20 @@ export const measures = {
     unit: '{USD}',
     help: 'Cost of attempts in USD, if the price is known.',
     labels: [...TARGET, 'signalbox.cost.source'],
+  },
+  promptCacheTokens: {
+    name: 'signalbox.prompt_cache.tokens',
+    kind: 'counter',
+    unit: '{token}',
+    help: 'Input tokens that prompt caching read from and wrote to caches.',
+    labels: [...TARGET, 'signalbox.direction'],
+  },
+  promptCacheSaved: {
+    name: 'signalbox.prompt_cache.saved_usd',
+    kind: 'upDown',
+    unit: '{USD}',
+    help: 'What the cache marks that the gateway sets have saved in USD; negative if they cost more.',
+    labels: TARGET,
   },
   requestsActive: {
     name: 'signalbox.requests.active',

@@ -246,7 +246,7 @@ class MeasuredAttempt implements AttemptFollower {
   }
 
   ended(record: AttemptRecord, end: AttemptEnd): void {
-    const { outcome, usage, costUsd, costSource = 'counted' } = record
+    const { outcome, usage, costUsd, costSource = 'counted', promptCache } = record
     if (outcome === 'refused') return
     const target = this.#target
     const errorType = getAttemptErrorType(record, end)
@@ -254,6 +254,12 @@ class MeasuredAttempt implements AttemptFollower {
     target.get(getDurationMetric(request.kind, operation), 'error.type', errorType).add(end.totalMs / 1_000)
     target.get(measures.attempts, 'signalbox.outcome', outcome).add(1)
     if (this.#attempt.isHedge) cache.all.get(measures.hedges, 'signalbox.won', String(outcome === 'answered')).add(1)
+    if (promptCache) {
+      const { by, read, written, savedUsd = 0 } = promptCache
+      target.get(measures.promptCacheTokens, 'signalbox.direction', 'read').add(read)
+      target.get(measures.promptCacheTokens, 'signalbox.direction', 'write').add(written)
+      if (by === 'gateway') target.get(measures.promptCacheSaved).add(savedUsd)
+    }
     if (costUsd !== undefined) target.get(measures.cost, 'signalbox.cost.source', costSource).add(costUsd)
     // A failed attempt adds 0 to create its series.
     addTokensByModality(target, measures.inputTokens, [

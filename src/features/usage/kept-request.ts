@@ -25,12 +25,14 @@ export function createKeptRequest(log: RequestLog, ending: RequestEnding & { dur
   const skipped: KeptSkip[] = []
   let message: string | undefined
   let firstByteMs: number | undefined
+  let promptCache: KeptRequest['promptCache']
   for (const step of steps) {
     if (!('outcome' in step)) {
       if (skipped.length < MAX_LISTED) skipped.push(createKeptSkip(step))
       continue
     }
     message = step.message ?? message
+    promptCache = step.promptCache ?? promptCache
     if (step.outcome === 'answered') firstByteMs = step.startedAt - startedAt + step.durationMs
     // list every attempt that has usage, because the request's usage is the sum of its attempts
     if (step.usage || attempts.length < MAX_LISTED) attempts.push(createKeptAttempt(step, startedAt))
@@ -76,6 +78,7 @@ export function createKeptRequest(log: RequestLog, ending: RequestEnding & { dur
   Object.assign(request, log.getGuardFields?.())
   if (warnings.length > 0)
     request.warnings = warnings.slice(0, MAX_LISTED).map((warning) => truncate(warning, MAX_MESSAGE))
+  if (promptCache) request.promptCache = promptCache
   if (log.servedBy !== getDefaultServer(attempts)) request.servedBy = log.servedBy
   return request
 }

@@ -1,6 +1,7 @@
 import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
 import type { CostSource } from '../../pricing/cost.ts'
 import type { GuardEntry, ServedBy } from '../../request/hook-records.ts'
+import type { PromptCacheRecord } from '../../request/prompt-caching.ts'
 import type { Integer, IsoTime } from '../../types/plain-types.ts'
 import type { ClientFormat, PricedUnit, PriceOrigin } from '../../types.ts'
 
@@ -123,6 +124,8 @@ export interface KeptRequest extends UsageCost {
   guards?: readonly GuardEntry[]
   /** Cost of the models that guards called, in US dollars, in addition to `costUsd`; absent if none was called or the cost is unknown. */
   guardUsd?: number
+  /** What the provider's prompt cache did for the last attempt; absent without `promptCaching: 'auto'`. */
+  promptCache?: PromptCacheRecord
   /** Who produced the response. Absent in the usual cases: a provider that was called, or the gateway if none was. */
   servedBy?: ServedBy
 }

@@ -46,6 +46,8 @@ export interface Sums {
   units: UsedUnits
   /** Integer nano-dollars. */
   nano: number
+  /** What the gateway's cache marks saved, in integer nano-dollars; negative if they cost more. */
+  cacheSavedNano: number
   /** Durations of requests that weren't rejected; `undefined` if there are none, and in totals from earlier releases. */
   durationMs: Histogram | undefined
   /** Time to the first byte, for requests that have one. */
@@ -66,6 +68,7 @@ export const createSums = (): Sums => ({
   tokens: { ...NO_TOKENS },
   units: {},
   nano: 0,
+  cacheSavedNano: 0,
   durationMs: undefined,
   firstByteMs: undefined,
 })
@@ -80,6 +83,7 @@ export function addSums(sum: Sums, addition: Readonly<Sums>): void {
   addTokens(sum.tokens, addition.tokens)
   addUnits(sum.units, addition.units)
   sum.nano += addition.nano
+  sum.cacheSavedNano += addition.cacheSavedNano
   for (const name of MEASURED) {
     const times = addition[name]
     if (!times) continue
@@ -98,7 +102,7 @@ const copySums = (sums: Readonly<Sums>): Sums => ({
 
 /** Yields the row for the request's own target, and rows for the other targets it called. */
 export function* getTotalsRows(request: KeptRequest): Generator<TotalsRow> {
-  const { end, target, firstByteMs, durationMs } = request
+  const { end, target, firstByteMs, durationMs, promptCache } = request
   const isRefused = end === 'refused'
   const isFailed = isRefused || end === 'failed' || end === 'cut'
   const mainTarget: TotalsRow = {
@@ -111,6 +115,7 @@ export function* getTotalsRows(request: KeptRequest): Generator<TotalsRow> {
       tokens: { ...NO_TOKENS },
       units: {},
       nano: 0,
+      cacheSavedNano: promptCache?.by === 'gateway' ? toNanoUsd(promptCache.savedUsd ?? 0) : 0,
       durationMs: isRefused ? undefined : Histogram.fromTime(durationMs),
       firstByteMs: firstByteMs === undefined ? undefined : Histogram.fromTime(firstByteMs),
     },
@@ -158,8 +163,10 @@ type StoredRow = [
   firstByteMs?: string,
   /** Image and audio tokens, if any. */
   media?: number[],
-  /** Absent without an account. */
+  /** Absent (or 0 if another field follows) without an account. */
   account?: number,
+  /** Absent if the gateway's marks saved nothing. */
+  cacheSavedNano?: number,
 ]
 
 /** The totals as stored. */
@@ -213,7 +220,14 @@ export class Totals {
       const { input, output, cacheRead, cacheWrite, reasoning } = sums.tokens
       const media = listOptionalCounts(sums.tokens)
       const account = index(dimensions.account)
-      const more: [] | [number[]] | [number[], number] = account ? [media ?? [], account] : media ? [media] : []
+      const saved = sums.cacheSavedNano
+      const more: [] | [number[]] | [number[], number] | [number[], number, number] = saved
+        ? [media ?? [], account, saved]
+        : account
+          ? [media ?? [], account]
+          : media
+            ? [media]
+            : []
       return [
         index(dimensions.keyId),
         index(dimensions.groupId),
@@ -280,7 +294,7 @@ export function readTotals(stored: unknown): Totals | undefined {
 function parseRow(row: StoredRow, texts: readonly string[]): TotalsRow {
   const [keyId, groupId, model, provider, targetModel, connectionId, user, requests, failed, refused, unpriced] = row
   const { 11: input, 12: output, 13: cacheRead, 14: cacheWrite, 15: reasoning, 16: nano } = row
-  const { 17: units = {}, 18: durationMs, 19: firstByteMs, 20: media, 21: account = 0 } = row
+  const { 17: units = {}, 18: durationMs, 19: firstByteMs, 20: media, 21: account = 0, 22: cacheSavedNano = 0 } = row
   const text = (index: number) => texts[index - 1] ?? ''
   return {
     dimensions: {
@@ -301,6 +315,7 @@ function parseRow(row: StoredRow, texts: readonly string[]): TotalsRow {
       tokens: addOptionalCounts({ input, output, cacheRead, cacheWrite, reasoning }, media),
       units,
       nano,
+      cacheSavedNano,
       durationMs: durationMs ? new Histogram(durationMs) : undefined,
       firstByteMs: firstByteMs ? new Histogram(firstByteMs) : undefined,
     },

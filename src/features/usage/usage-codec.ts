@@ -2,6 +2,7 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import { getRequestTime } from '../../lib/request-id.ts'
 import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
 import type { ServedBy } from '../../request/hook-records.ts'
+import type { PromptCacheRecord } from '../../request/prompt-caching.ts'
 import type { ClientFormat, PricedUnit, PriceOrigin } from '../../types.ts'
 import {
   addOptionalCounts,
@@ -110,8 +111,10 @@ type RequestRow = [
   account?: number,
   tokenId?: number,
   tags?: number[],
-  /** `guards` and `guardUsd` as JSON. Absent if no guard ran. */
+  /** `guards` and `guardUsd` as JSON. Absent (or 0 if another field follows) if no guard ran. */
   guards?: number,
+  /** Absent without a report. */
+  promptCache?: PromptCacheRecord,
 ]
 
 const KEY_ID = 4
@@ -213,10 +216,12 @@ function toRequestRow(request: KeptRequest, table: StringTable): RequestRow {
     ),
     warnings.map(index),
   ]
-  const { servedBy, account, tokenId, tags = [], guards, guardUsd } = request
+  const { servedBy, account, tokenId, tags = [], guards, guardUsd, promptCache } = request
   const guardText = guards && JSON.stringify({ guards, guardUsd })
-  if (guardText) row.push(index(servedBy), index(account), index(tokenId), tags.map(index), index(guardText))
-  else if (account !== undefined) row.push(index(servedBy), index(account), index(tokenId), tags.map(index))
+  const owner = [index(servedBy), index(account), index(tokenId), tags.map(index)] as const
+  if (promptCache) row.push(...owner, index(guardText), promptCache)
+  else if (guardText) row.push(...owner, index(guardText))
+  else if (account !== undefined) row.push(...owner)
   else if (servedBy) row.push(index(servedBy))
   return row
 }
@@ -252,7 +257,7 @@ function toAttemptRow(attempt: KeptAttempt, table: StringTable): AttemptRow {
 function parseRequestRow(row: RequestRow, texts: readonly string[]): KeptRequest {
   const [id, endpoint, format, model, keyId, groupId, metadata, user, end, error, reason, ...rest] = row
   const [streamed, status, durationMs, firstByteMs, target, attemptRows, skipped, warnings, ...last] = rest
-  const [servedBy, account, tokenId, tags = [], guards] = last
+  const [servedBy, account, tokenId, tags = [], guards, promptCache] = last
   const attempts = attemptRows.map((attempt) => parseAttemptRow(attempt, texts))
   const targetAttempt = attempts[target]
   const text = (index: number) => texts[index - 1]
@@ -282,6 +287,7 @@ function parseRequestRow(row: RequestRow, texts: readonly string[]): KeptRequest
   }
   if (skipped.length > 0) request.skipped = skipped.map((skip) => parseSkipRow(skip, text))
   if (firstByteMs !== UNKNOWN) request.firstByteMs = firstByteMs
+  if (promptCache) request.promptCache = promptCache
   if (servedBy) request.servedBy = text(servedBy) as ServedBy // written by `toRequestRow`
   if (error) request.error = text(error) ?? ''
   if (reason) request.reason = text(reason) ?? ''

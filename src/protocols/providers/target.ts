@@ -8,6 +8,7 @@ import type {
   Connection,
   EntryParams,
   Price,
+  PromptCaching,
   ProviderFormat,
   WireFormat,
 } from '../../types.ts'
@@ -39,6 +40,8 @@ export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
   voices?: Readonly<Record<string, string>>
   /** Parameters that the combo entries set for the target's requests. */
   params?: Readonly<EntryParams>
+  /** Whether the gateway asks the target to cache prompts, if a combo entry says so. */
+  promptCaching?: PromptCaching
   /** Other formats that the same base URL supports. */
   alsoSpeaks?: readonly WireFormat[]
   /** Without a trailing slash; `undefined` if neither the connection nor the catalog has one. */

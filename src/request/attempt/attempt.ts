@@ -14,6 +14,7 @@ import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/r
 import { getSecrets } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Answered, Failed, Outcome, RejectedTarget, Target } from '../outcome.ts'
+import { encodeForCache } from '../prompt-caching.ts'
 import type { Route } from '../routing/group.ts'
 import { type AttemptStep, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
@@ -135,9 +136,9 @@ export class Attempt {
     const { outputLimit, checkCall } = this.#terms ?? {}
     let codec: Codec
     try {
-      codec = await (outputLimit === undefined
-        ? encodeRequest(request, target)
-        : encodeWithLimit(request, target, outputLimit))
+      const encode = (changed: ModelRequest) =>
+        outputLimit === undefined ? encodeRequest(changed, target) : encodeWithLimit(changed, target, outputLimit)
+      codec = await encodeForCache({ request, route: this.route, log: this.#log }, encode)
     } catch (thrown) {
       this.#throwIfEnded()
       const isUnsuitable = isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')

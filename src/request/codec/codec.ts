@@ -1,4 +1,5 @@
 import type { ByteStream, Exchange, UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Scope } from '../../lib/scope.ts'
 import type { Answer } from '../../protocols/formats/canonical/canonical-answer.ts'
 import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
@@ -89,6 +90,8 @@ export interface CodecRequest {
   describe?(target: RouteTarget): NonNullable<WriteContext['describe']>
   /** The maximum number of output tokens, if the gateway sets it instead of the client. */
   readonly outputLimit?: number
+  /** Adds cache marks to the provider's body, once it is translated. Absent if the gateway sets none. */
+  readonly addMarks?: (body: JsonObject) => JsonObject
   /** Ends when the client stops waiting. Absent if the request is only explained; then nothing is downloaded. */
   readonly scope?: Scope
 }

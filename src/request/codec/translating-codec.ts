@@ -12,7 +12,12 @@ import { restoreAnswer, restoreStream } from '../../protocols/formats/canonical/
 import { getAnswerReader } from '../../protocols/formats/format.ts'
 import { type OperationName, operations } from '../../protocols/formats/model-operations.ts'
 import { assembleStream } from '../../protocols/formats/translate-stream.ts'
-import type { ClientTranslator, TargetContext, UpstreamTranslator } from '../../protocols/formats/translator.ts'
+import type {
+  ClientTranslator,
+  TargetContext,
+  UpstreamTranslator,
+  WrittenRequest,
+} from '../../protocols/formats/translator.ts'
 import { getTargetName } from '../../protocols/providers/target.ts'
 import type { OptionName } from '../../traits.ts'
 import type { Clock } from '../../types.ts'
@@ -95,6 +100,7 @@ async function createAnswerCodec(
     requestWarnings: target.warnings.list,
     ...(describe && { describe }),
   }
+  const written = upstream.writeRequest(translated.request, target)
   const isArray = wantsArray(request)
   const remembered = { owner, turns: parsed.turns, origin }
 
@@ -122,7 +128,7 @@ async function createAnswerCodec(
 
   return {
     format,
-    request: createRequest(request, translated, upstream.writeRequest(translated.request, target)),
+    request: createRequest(request, translated, isPreliminary ? written : addMarks(written, request)),
     isPassThrough: false,
     isForClient: !isPreliminary,
     operation: operations.generate,
@@ -208,6 +214,9 @@ async function createCountCodec(
   }
 }
 
+const addMarks = (written: WrittenRequest, { addMarks: add }: CodecRequest): WrittenRequest =>
+  add ? { ...written, body: add(written.body) } : written
+
 type CodecFactory = (request: CodecRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>
 
 /** The codec of each operation for targets of other formats; operations without one aren't translated. */
@@ -224,7 +233,7 @@ const createCountError = (target: RouteTarget) =>
 const createRequest = (
   { exchange }: CodecRequest,
   { format }: TranslatedRequest,
-  { path, headers, body }: ReturnType<UpstreamTranslator['writeRequest']>,
+  { path, headers, body }: WrittenRequest,
 ): Codec['request'] => ({
   path,
   query: '',

@@ -5,12 +5,18 @@ import type { RequestLog } from '../request-log.ts'
 /** The header with the total cost of a request's attempts, in US dollars. Non-streaming responses have it if the cost is known. */
 const COST_HEADER = 'x-signalbox-cost'
 
-/** Adds the cost of a request to its reply. */
+/** The header with the tokens that were read from and written to the provider's prompt cache. */
+const CACHE_HEADER = 'x-signalbox-prompt-cache'
+
+/** Adds the cost of a request to its reply, and what its prompt cache did. */
 export function addCostHeader(reply: Reply, { steps }: RequestLog): Reply {
   if (reply.status !== 200 || isByteStream(reply.body)) return reply
   let cost: number | undefined
   for (const step of steps) {
     if (!('outcome' in step)) continue
+    const { promptCache } = step
+    if (promptCache)
+      reply.headers[CACHE_HEADER] = `read=${promptCache.read}; written=${promptCache.written}; by=${promptCache.by}`
     if (step.usage && step.costUsd === undefined) return reply
     if (step.costUsd !== undefined) cost = (cost ?? 0) + step.costUsd
   }

@@ -135,19 +135,19 @@ function collectConditions(via: GroupChoice): Route['on'] {
   return found && [...found]
 }
 
-/**
- * Applies the voices and parameters of the entries on the path: the voices of the innermost entry that has some, and for each parameter the innermost
- * value.
- */
+/** Applies the terms of the entries on the path. The innermost entry that sets one wins, for each parameter separately. */
 function applyEntries(target: RouteTarget, via: GroupChoice): RouteTarget {
   let voices: GroupEntry['voices']
   let params: GroupEntry['params']
+  let promptCaching: GroupEntry['promptCaching']
   for (let choice: GroupChoice | undefined = via; choice; choice = choice.before) {
     voices ??= choice.entry.voices
+    promptCaching ??= choice.entry.promptCaching
     const outer = choice.entry.params
     params = outer && params ? { ...outer, ...params } : (params ?? outer)
   }
-  return voices || params ? { ...target, ...(voices && { voices }), ...(params && { params }) } : target
+  if (!voices && !params && !promptCaching) return target
+  return { ...target, ...(voices && { voices }), ...(params && { params }), ...(promptCaching && { promptCaching }) }
 }
 
 /** Finds the group that decides how connections are chosen: the innermost with a strategy for them. */

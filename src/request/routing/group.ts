@@ -1,6 +1,15 @@
 import type { ProviderTarget } from '../../protocols/providers/target.ts'
 import type { ConnectionRecord } from '../../records/store.ts'
-import type { Condition, DataTags, EntryParams, Kind, RequestRules, ResponseCondition, Strategy } from '../../types.ts'
+import type {
+  Condition,
+  DataTags,
+  EntryParams,
+  Kind,
+  PromptCaching,
+  RequestRules,
+  ResponseCondition,
+  Strategy,
+} from '../../types.ts'
 
 /** A target with its stored connection. */
 export type RouteTarget = ProviderTarget<ConnectionRecord>
@@ -64,6 +73,8 @@ export interface GroupEntry {
   voices?: Readonly<Record<string, string>> | undefined
   /** The parameters that are set in requests to its targets. */
   params?: Readonly<EntryParams> | undefined
+  /** Whether the gateway asks its targets to cache prompts. */
+  promptCaching?: PromptCaching | undefined
   /** The target, if the entry is a connection. */
   target?: RouteTarget
 }

@@ -37,8 +37,8 @@ export const toGroup = (combo: ComboRecord): Group => ({
   rules: readRules(combo),
   entries: combo.models.map((entry, index) => {
     if (typeof entry === 'string') return { index, name: entry, weight: 1 }
-    const { model: name, weight = 1, when, where, voices, params } = entry
-    return { index, name, weight, when, where, voices, params }
+    const { model: name, weight = 1, ...rest } = entry
+    return { ...rest, index, name, weight }
   }),
 })
 

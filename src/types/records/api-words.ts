@@ -34,6 +34,8 @@ const prices =
 
 const require = 'Tags that a connection must have to serve these requests, such as `{ "region": "eu" }`.'
 
+const promptCaching = 'Whether the gateway asks providers to cache prompts. Default `off`.'
+
 const models =
   'Names of models, combos, and aliases; `*` matches any text. A listed name allows everything it resolves to; otherwise each target is checked by its own name.'
 
@@ -52,6 +54,7 @@ export const keyDescriptions: DescriptionsOf<typeof keyFields> = {
     'The ref of its account; in input, the ref or your id. The limits of the account and of its plan also apply.',
   actsFor:
     "Allows a remote host to send requests for accounts, each with the account's id in the header `x-signalbox-account`. `plan` is the id of the group that is the price plan of accounts without one. Not with `account`.",
+  promptCaching: promptCaching,
   limits: limits,
   require: require,
   guards: 'Names of guards that check its requests. The guards of the settings, its group, and combos also do.',
@@ -106,6 +109,7 @@ export const settingsDescriptions: DescriptionsOf<typeof settingsFields> = {
     'Accepts requests with their own list of models in `x-signalbox-models`. Default `true`; with `false`, they fail with a 403.',
   showKeyValues:
     'Includes key values in `GET /api/keys`. Default `true`. With `false`, each key has a `hint` instead, as with `values=none`.',
+  promptCaching: promptCaching,
   usage: 'How long to keep request records (default 30 days) and hourly totals (default 400).',
 }
 
@@ -140,6 +144,7 @@ export const connectionDescriptions: DescriptionsOf<typeof connectionFields> = {
   providerSpecificData:
     "Settings that differ from the provider's definition. `prefix`, `sharesPrefix`, `enabledModels`, `baseUrl`, and `format` are also accepted at the top level.",
   priority: 'Lower numbers are tried first; connections without one come last.',
+  promptCaching: promptCaching,
   tags: 'Facts about its data handling, which `require` and `where` refer to, such as `{ "zdr": true }`. A change replaces all of them.',
   isActive: 'Whether the connection is active. A paused one gets no requests.',
   draining: 'Stops new requests; in-flight requests and existing sessions continue.',

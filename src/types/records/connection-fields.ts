@@ -1,4 +1,5 @@
 import { vendorForms, wireFormats } from '../unions.ts'
+import { cachingField } from './caching-fields.ts'
 import { prices } from './price-fields.ts'
 import { ignoredInUpdates, type RecordFields, removableAnywhere, type ShownOf, settable } from './record-fields.ts'
 import {
@@ -103,6 +104,8 @@ export const connectionFields = {
     isOptional: true,
     inputs: removableAnywhere,
   },
+  /** Whether the gateway asks the provider to cache prompts; default: the settings'. */
+  promptCaching: { ...cachingField, inputs: removableAnywhere },
   /** Facts about how the account handles data, at most 16, such as `{ region: 'eu', zdr: true }`. Nobody verifies them. A change replaces all of them. */
   tags: { shape: dataTags, isOptional: true, inputs: removableAnywhere },
   /** The credential. The management API only shows its last four characters. */

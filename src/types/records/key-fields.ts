@@ -1,3 +1,4 @@
+import { cachingField } from './caching-fields.ts'
 import { allowedKinds, allowedModels, guardNames, ownerTexts, usageLimits } from './limit-fields.ts'
 import { type InputOf, type RecordFields, removable, requiredToCreate, type ShownOf } from './record-fields.ts'
 import { customId, exactTime, flag, name, object, storedId, text, time } from './shapes.ts'
@@ -65,6 +66,8 @@ export const keyFields = {
   guards: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
   /** Names of guards that don't check its requests, although the settings, its group, or a combo name them. */
   guardsExcept: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
+  /** Whether the gateway asks providers to cache the key's prompts. Takes precedence over entries, connections, and the settings. */
+  promptCaching: { ...cachingField, inputs: removable },
   /** The key's limits. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, inputs: removable },
   /** Empty if the value isn't stored here. */

@@ -1,3 +1,4 @@
+import { cachingField } from './caching-fields.ts'
 import { guardNames, usageLimits } from './limit-fields.ts'
 import type { InputOf, RecordFields, ShownNames } from './record-fields.ts'
 import { type RequestRules, ruleShapes, storedAttempts } from './rule-fields.ts'
@@ -81,6 +82,8 @@ export const settingsFields = {
   },
   /** Includes key values in lists of keys unless the request specifies otherwise. Default `true`; with `false`, each key has a `hint` instead. */
   showKeyValues: { shape: flag, isOptional: true, isSynced: false, inputs: { update: 'removable' } },
+  /** Whether the gateway asks providers to cache prompts. Keys, combo entries, and connections can differ. Default `off`. */
+  promptCaching: { ...cachingField, inputs: { update: 'removable' } },
   /** How long usage is kept. */
   usage: { shape: object(kept), isOptional: true, isSynced: false, inputs: { update: 'merged' } },
   /** Marks the last call that set `requireApiKey`; each call writes a new mark. */

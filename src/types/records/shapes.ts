@@ -81,6 +81,8 @@ export interface ChoiceShape {
   readonly refused?: readonly RefusedChoice[]
   /** Whether unknown strings in stored records are kept. */
   readonly isOpen?: boolean
+  /** An object that is also accepted. */
+  readonly orObject?: ObjectShape
 }
 
 /** The strings that inputs can't have. */
@@ -176,7 +178,7 @@ export const integer = (min: number, max: number): Shape<number> & NumberShape =
 
 export const choice = <const T extends string>(
   of: readonly T[],
-  rules: Pick<ChoiceShape, 'refused' | 'isOpen'> = {},
+  rules: Pick<ChoiceShape, 'refused' | 'isOpen' | 'orObject'> = {},
 ): Shape<T> => ({ type: 'choice', of, ...rules })
 
 export const list = <T>(of: Shape<T>, rules: Pick<ListShape, 'items' | 'max' | 'isNonEmpty'>): Shape<T[]> => ({

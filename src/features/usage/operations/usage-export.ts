@@ -47,6 +47,7 @@ const REQUEST_COLUMNS = [
   'tokenId',
   'tags',
   'tokens.cacheWriteLong',
+  'promptCache',
 ] as const
 
 /** The columns before the totals. Only columns with a value in at least one row are exported. */
@@ -90,6 +91,7 @@ const SUM_COLUMNS = [
   'tokens.inputAudio',
   'tokens.outputAudio',
   'tokens.cacheWriteLong',
+  'cacheSavedUsd',
 ] as const
 
 /** Returns the columns for a list of rows or requests. */

@@ -19,6 +19,8 @@ export interface UsageTotals {
   units?: UsedUnits
   /** In US dollars. */
   costUsd: number
+  /** What the gateway's cache marks saved in US dollars; negative if they cost more. Absent if there is nothing to report. */
+  cacheSavedUsd?: number
   /** Time to the response or to the first content of its stream, in ms; absent if nothing was measured. */
   firstByteMs?: Percentiles
   /** Duration of requests that weren't rejected, in ms; absent if nothing was measured. */
@@ -177,11 +179,12 @@ const orderValues: Readonly<Record<UsageOrder, (sums: Sums) => number>> = {
 
 const compareStrings = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-const toTotals = ({ units, nano, firstByteMs, durationMs, tokens, ...counts }: Sums): UsageTotals => ({
+const toTotals = ({ units, nano, cacheSavedNano, firstByteMs, durationMs, tokens, ...counts }: Sums): UsageTotals => ({
   ...counts,
   tokens: { ...tokens },
   ...(Object.keys(units).length > 0 && { units }),
   costUsd: fromNanoUsd(nano),
+  ...(cacheSavedNano !== 0 && { cacheSavedUsd: fromNanoUsd(cacheSavedNano) }),
   ...(firstByteMs && { firstByteMs: firstByteMs.getPercentiles() }),
   ...(durationMs && { durationMs: durationMs.getPercentiles() }),
 })

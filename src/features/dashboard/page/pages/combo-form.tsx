@@ -19,6 +19,7 @@ import {
   toChoices,
   toNumbers,
 } from '../ui/forms.tsx'
+import { type CachingChoice, CachingField, fromCachingChoice, toCachingChoice } from './caching-field.tsx'
 import type { ShownCombo } from './combos.tsx'
 import { toNames } from './owner-form.tsx'
 
@@ -64,8 +65,9 @@ interface Entry {
   weight: string
   when: string
   params: Params
+  promptCaching: CachingChoice
   /** Fields that the form doesn't show and doesn't change. */
-  more: Omit<Exclude<ComboModel, string>, 'model' | 'weight' | 'when' | 'params'>
+  more: Omit<Exclude<ComboModel, string>, 'model' | 'weight' | 'when' | 'params' | 'promptCaching'>
 }
 
 /** An entry's parameters in the form's state. */
@@ -250,7 +252,7 @@ function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
               </Button>
               <ConditionFields of={bindField(field, 'when')} />
               {(isChat || hasText(entry.params)) && (
-                <details class="params" open={hasText(entry.params) || undefined}>
+                <details class="params" open={hasText(entry.params) || entry.promptCaching !== '' || undefined}>
                   <summary>Parameters</summary>
                   <div class="row">
                     {paramNames.map(([name, label]) => {
@@ -267,6 +269,11 @@ function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
                       return <SelectField {...terms} options={[['', 'Client’s value'], ...efforts]} />
                     })}
                   </div>
+                  <CachingField
+                    of={bindField(field, 'promptCaching')}
+                    inherited="As the connection says"
+                    path={`${path}.promptCaching`}
+                  />
                   <p class="hint">These override the client’s values. Leave a field empty to use the client’s value.</p>
                 </details>
               )}
@@ -332,27 +339,30 @@ function ConditionFields({ of }: { of: { value: string } }) {
 let lastKey = 0
 
 function toEntryState(entry: ComboModel): Entry {
-  const { model, weight, when, params, ...more } = typeof entry === 'string' ? { model: entry } : entry
+  const { model, weight, when, params, promptCaching, ...more } = typeof entry === 'string' ? { model: entry } : entry
   return {
     key: ++lastKey,
     model,
     weight: weight === undefined ? '' : String(weight),
     when: when ? JSON.stringify(when) : '',
     params: toTexts(paramNames, params) as Params, // has exactly these names
+    promptCaching: toCachingChoice(promptCaching),
     more,
   }
 }
 
 /** Converts the state to an entry. Sends invalid JSON as a string, so that the gateway's error says what to enter. */
-function toComboModel({ model, weight, when, params, more }: Entry) {
+function toComboModel({ model, weight, when, params, promptCaching, more }: Entry) {
   const name = model.trim()
-  if (weight.trim() === '' && when.trim() === '' && !hasText(params) && Object.keys(more).length === 0) return name
+  const isPlain = weight.trim() === '' && when.trim() === '' && !hasText(params) && !promptCaching
+  if (isPlain && Object.keys(more).length === 0) return name
   return {
     model: name,
     ...more,
     ...(weight.trim() !== '' && { weight: Number(weight) }),
     ...(when.trim() !== '' && { when: parseJson(when) }),
     ...(hasText(params) && { params: toParams(params) }),
+    ...(promptCaching && { promptCaching: fromCachingChoice(promptCaching) }),
   }
 }
 

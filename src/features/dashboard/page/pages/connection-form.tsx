@@ -17,6 +17,7 @@ import {
 } from '../ui/forms.tsx'
 import { fromPairs, type Pair, PairFields, readTag, toPairs } from '../ui/pair-fields.tsx'
 import { Dialog } from '../ui/sections.tsx'
+import { type CachingChoice, CachingField, fromCachingChoice, toCachingChoice } from './caching-field.tsx'
 import { type PriceRow, PriceRows, toPriceRows, toPrices } from './price-rows.tsx'
 import type { ShownConnection } from './targets.tsx'
 
@@ -60,6 +61,7 @@ const TEXT_FIELDS = [
 interface ConnectionState
   extends Record<(typeof TEXT_FIELDS)[number] | 'provider' | 'name' | 'apiKey' | 'priority' | 'enabledModels', string> {
   discover: boolean
+  promptCaching: CachingChoice
   tags: Pair[]
   prices: PriceRow[]
 }
@@ -167,6 +169,7 @@ function ConnectionForm({
           rows={3}
           of={bindField(form, 'enabledModels')}
         />
+        <CachingField of={bindField(form, 'promptCaching')} inherited="As the settings say" />
         <CheckField label="Fetch the model list from the server when saving" of={bindField(form, 'discover')} />
       </details>
       <details open={form.peek().prices.length > 0 || undefined}>
@@ -190,6 +193,7 @@ function toFormState(connection: ShownConnection | undefined): ConnectionState {
     priority: String(priority),
     enabledModels: data.enabledModels?.join('\n') ?? '',
     discover: false,
+    promptCaching: toCachingChoice(connection?.promptCaching),
     tags: toPairs(connection?.tags),
     prices: toPriceRows(connection?.prices),
   }
@@ -212,6 +216,7 @@ function toInput(form: ConnectionState, connection: ShownConnection | undefined)
     ...((connection || Object.values(data).some((value) => value !== undefined)) && { providerSpecificData: data }),
     ...((connection?.prices || form.prices.length > 0) && { prices: toPrices(form.prices) }),
     tags: fromPairs(form.tags, readTag),
+    promptCaching: fromCachingChoice(form.promptCaching),
     ...(form.discover && { discover: true }),
   }
 }

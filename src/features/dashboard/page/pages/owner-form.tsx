@@ -1,5 +1,6 @@
 import type { Kind } from '../../../../types/catalog-types.ts'
 import type { UsageLimits } from '../../../../types/limits.ts'
+import type { PromptCaching } from '../../../../types/records/caching-fields.ts'
 import { kindLabels } from '../labels.ts'
 import { type Signal, useAction, useSignal } from '../page-data.ts'
 import { splitList } from '../page-format.ts'
@@ -16,6 +17,7 @@ import {
   toChoices,
 } from '../ui/forms.tsx'
 import { fromPairs, PairFields, readTag, toPairs } from '../ui/pair-fields.tsx'
+import { CachingField, fromCachingChoice, toCachingChoice } from './caching-field.tsx'
 
 /** The input for keys, groups, and accounts; `null` removes a field. */
 export interface OwnerInput {
@@ -32,6 +34,7 @@ export interface OwnerInput {
   expiresAt?: string | null
   group?: string | null
   actsFor?: { plan?: string } | null
+  promptCaching?: PromptCaching | null
   /** Only for groups. */
   each?: UsageLimits | null
   /** Only for accounts. */
@@ -48,7 +51,14 @@ export function omitNulls<T extends object>(input: T): { [N in keyof T]?: Exclud
 interface OwnerFormProps {
   of: 'key' | 'group' | 'account'
   /** The record to edit; absent for a new one. */
-  owner?: { name?: string; expiresAt?: string; group?: string; actsFor?: { plan?: string }; plan?: string } & {
+  owner?: {
+    name?: string
+    expiresAt?: string
+    group?: string
+    actsFor?: { plan?: string }
+    plan?: string
+    promptCaching?: PromptCaching
+  } & {
     [Name in 'limits' | 'each' | 'models' | 'kinds' | 'metadata' | 'require' | 'guards' | 'guardsExcept']?: NonNullable<
       OwnerInput[Name]
     >
@@ -70,6 +80,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
   const expires = useSignal(owner?.expiresAt === undefined ? '' : toLocalInput(owner.expiresAt))
   const group = useSignal(owner?.group ?? owner?.plan ?? '')
   const actsFor = useSignal(owner?.actsFor ? (owner.actsFor.plan ?? ANY) : '')
+  const promptCaching = useSignal(toCachingChoice(owner?.promptCaching))
   const limits = useLimits(owner?.limits)
   const each = useLimits(owner?.each)
   const kinds = useSignal<Kind[]>(owner?.kinds ?? [])
@@ -91,6 +102,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       ...(of === 'key' && {
         group: group.value || null,
         actsFor: actsFor.value ? (actsFor.value === ANY ? {} : { plan: actsFor.value }) : null,
+        promptCaching: fromCachingChoice(promptCaching.value),
         expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
       }),
       ...(!isAccount && { guards: toNames(guards.value) }),
@@ -153,6 +165,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
         </div>
         <p class="hint">Leave all unchecked to allow every kind.</p>
       </fieldset>
+      {of === 'key' && <CachingField of={promptCaching} inherited="As its models and the settings say" />}
       <LimitFieldset title="Limits" path="limits" limits={limits} />
       {of === 'group' && <LimitFieldset title="Limits for each account with this plan" path="each" limits={each} />}
       {!isAccount && <TextField label="Guards" path="guards" hint="Names, separated by commas." of={guards} />}

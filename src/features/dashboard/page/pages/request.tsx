@@ -69,8 +69,11 @@ const priceSources = {
   'built-in': 'from the catalog',
 } as const
 
+const describePromptCache = ({ by, read, written, savedUsd = 0, stoodDown }: NonNullable<KeptRequest['promptCache']>) =>
+  `${formatNumber(read)} read, ${formatNumber(written)} written${by === 'gateway' ? `, saved ${formatMoney(savedUsd)}` : ''}${stoodDown ? `, no marks: ${stoodDown}` : ''}`
+
 function RequestFacts({ request, names }: { request: KeptRequest; names: ReadonlyMap<string, string> }) {
-  const { tokens, costUsd, costSource, error, reason, warnings = [] } = request
+  const { tokens, costUsd, costSource, promptCache, error, reason, warnings = [] } = request
   const prices = request.attempts.flatMap(({ price }) =>
     price ? [`${price.of} ${priceSources[price.by]}${price.asOf ? ` of ${price.asOf}` : ''}`] : [],
   )
@@ -100,6 +103,7 @@ function RequestFacts({ request, names }: { request: KeptRequest; names: Readonl
         : `${formatMoney(costUsd)}${costSource ? `, ${costSources[costSource]}` : ''}`,
     ],
     ['Prices', prices.length > 0 ? prices.join(', ') : undefined],
+    ['Prompt cache', promptCache && describePromptCache(promptCache)],
     ['Warnings', warnings.length > 0 ? warnings.join(', ') : undefined],
   ]
   return (

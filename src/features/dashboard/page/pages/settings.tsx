@@ -7,6 +7,7 @@ import { Setting } from '../ui/code-mark.tsx'
 import { bindField, CheckField, CountField, Form, SelectField, TextField, toChoices } from '../ui/forms.tsx'
 import { Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { CachingField, fromCachingChoice, toCachingChoice } from './caching-field.tsx'
 import { LimitUsage } from './limits-dialog.tsx'
 import { LimitFieldset, toNames, useLimits } from './owner-form.tsx'
 
@@ -66,6 +67,7 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
   })
   const keepRequests = useSignal(String(settings.usage?.keepRequestsDays ?? 30))
   const keepTotals = useSignal(String(settings.usage?.keepTotalsDays ?? 400))
+  const promptCaching = useSignal(toCachingChoice(settings.promptCaching))
   const attempts = useSignal(String(settings.maxAttempts))
   const isSaved = useSignal(false)
   const saving = useAction(async () => {
@@ -80,6 +82,7 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
       onStorageUnavailable: away.value,
       usage: { keepRequestsDays: Number(keepRequests.value), keepTotalsDays: Number(keepTotals.value) },
       maxAttempts: Number(attempts.value),
+      promptCaching: fromCachingChoice(promptCaching.value),
     }
     for (const name of inCode) Reflect.deleteProperty(change, name)
     await changeRecord(settings, (options) => api.value.settings.update(change, options), change)
@@ -157,6 +160,7 @@ function SettingsForm({ settings, states, inCode, onSaved }: SettingsFormProps) 
         'allowRequestModels',
         <CheckField label="Allow requests with their own list of models" of={allowRequestModels} />,
       )}
+      {setting('promptCaching', <CachingField of={promptCaching} inherited="Default (off)" />)}
       {setting('maxAttempts', <CountField label="Max attempts per request" of={attempts} />)}
     </Form>
   )

@@ -169,6 +169,9 @@ function Figures({ totals, before }: { totals: Totals; before: Totals | undefine
     ['Failed', formatPercent(getFailedShare(totals))],
     ['Tokens in / out', `${formatCompact(input)} / ${formatCompact(output)}`],
     ['Cached input', formatPercent(cacheRead / Math.max(1, input))],
+    ...(totals.cacheSavedUsd === undefined
+      ? []
+      : ([['Saved by prompt caching', formatMoney(totals.cacheSavedUsd)]] as const)),
     [
       'Median time to first token',
       formatTime(totals.firstByteMs?.p50),

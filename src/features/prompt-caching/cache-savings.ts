@@ -1,0 +1,16 @@
+import { calculateCost } from '../../pricing/cost.ts'
+import type { TokenUsage } from '../../protocols/formats/format.ts'
+import { getPrice, type ModelReference } from '../../protocols/providers/catalog-model.ts'
+import type { Catalog } from '../../types.ts'
+
+/** Calculates what caching saved in US dollars: the difference to the same usage without it. `undefined` if a required price is unknown. */
+export function calculateSavings(usage: TokenUsage, target: ModelReference, catalog: Catalog): number | undefined {
+  const price = getPrice(catalog, target)
+  const { cacheReadTokens: read = 0, cacheWriteTokens: written = 0, cacheWriteLongTokens = 0, ...uncached } = usage
+  if (price?.input === undefined) return undefined
+  if ((read > 0 && price.cacheRead === undefined) || (written > cacheWriteLongTokens && price.cacheWrite === undefined))
+    return undefined
+  const without = calculateCost(price, uncached)
+  const cost = calculateCost(price, usage)
+  return without === undefined || cost === undefined ? undefined : without - cost
+}

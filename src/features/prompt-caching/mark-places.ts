@@ -1,0 +1,198 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { PromptCacheTtl } from '../../types.ts'
+import type { MarkPlaces } from './cache-support.ts'
+
+/** A provider's body, in any format that takes marks, and how to mark it. */
+export interface MarkOptions {
+  /** The lifetime of the tools and the instructions. */
+  ttl: PromptCacheTtl | undefined
+  /** Whether the client's own bytes go to the provider, so that only the members with marks may change. */
+  isPassThrough: boolean
+  /** Whether only the instructions are marked, because the conversation may never continue. */
+  onlyInstructions: boolean
+}
+
+/** The fields of the body that marks change. `undefined` removes a field. */
+export type MarkedFields = Record<string, unknown>
+
+/** Marks a request at the places that the target supports. Never changes the given body. Returns no fields if nothing can be marked. */
+export function markRequest(body: JsonObject, places: MarkPlaces, options: MarkOptions): MarkedFields {
+  switch (places.form) {
+    case 'messages':
+      return markMessages(body, places, options)
+    case 'converse':
+      return markConverse(body, places, options)
+    case 'chat':
+      return markChat(body, options)
+    case 'breakpoint':
+      return Array.isArray(body.messages) ? markChatInstructions(body) : markResponsesInstructions(body)
+  }
+}
+
+/** Returns the parts of a body that no later request repeats, if its conversation has just begun and it has no tools. */
+export function findSinglePrompt(body: JsonObject): { instructions: unknown } | undefined {
+  const { tools, toolConfig, system, instructions } = body
+  const turns = listTurns(body)
+  if (isNonEmpty(tools) || toolConfig !== undefined || turns.some(isAnswer)) return undefined
+  return { instructions: [system, instructions, turns.filter(isInstruction)] }
+}
+
+const isNonEmpty = (list: unknown) => Array.isArray(list) && list.length > 0
+
+const listTurns = ({ messages, input }: JsonObject): JsonObject[] =>
+  [messages, input].flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []))
+
+const isAnswer = ({ role, type }: JsonObject): boolean =>
+  role === 'assistant' || type === 'function_call' || type === 'custom_tool_call'
+const isInstruction = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer'
+
+/** A block in a conversation, by its message and its position there. */
+interface Place {
+  message: number
+  block: number
+}
+
+/**
+ * Finds the ends of the previous request and of this one: the last block that can have a mark, in the last user or tool message, and in the last one
+ * before the model's last response. A mark where the previous request ended always finds its cache entry, whatever comes in between.
+ */
+function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => boolean) {
+  const isOwnTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)
+  const answer = messages.findLastIndex((message) => isObject(message) && isAnswer(message))
+  const find = (end: number): Place | undefined => {
+    const message = messages.slice(0, end).findLastIndex(isOwnTurn)
+    const block = toBlocks(Object(messages[message]).content).findLastIndex(isEligible)
+    return block < 0 ? undefined : { message, block }
+  }
+  return { previous: answer < 0 ? undefined : find(answer), end: find(messages.length) }
+}
+
+const toBlocks = (content: unknown): unknown[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : []
+
+/** Changes the blocks at some places. Later places come first, so that added blocks don't move the others. */
+function changeBlocks(
+  messages: readonly unknown[],
+  places: ReadonlyArray<Place | undefined>,
+  change: (block: JsonObject) => unknown[],
+): unknown[] {
+  const changed = [...messages]
+  const distinct = places.filter(
+    (place, at) =>
+      place && places.findIndex((one) => one?.message === place.message && one.block === place.block) === at,
+  )
+  for (const place of distinct.reverse()) {
+    const message = place && changed[place.message]
+    if (!place || !isObject(message)) continue
+    const blocks = toBlocks(message.content)
+    const block = blocks[place.block]
+    if (isObject(block)) blocks.splice(place.block, 1, ...change(block))
+    changed[place.message] = { ...message, content: [...blocks] }
+  }
+  return changed
+}
+
+const hasWords = (text: unknown): boolean => typeof text === 'string' && text.trim() !== ''
+
+const toMark = (ttl?: PromptCacheTtl) => ({ cache_control: { type: 'ephemeral', ...(ttl === '1h' && { ttl }) } })
+
+const MARKABLE = new Set<unknown>(['image', 'document', 'search_result', 'tool_result', 'tool_use'])
+const isMarkableBlock = (block: unknown): boolean =>
+  isObject(block) && (block.type === 'text' ? hasWords(block.text) : MARKABLE.has(block.type))
+
+/** The API looks for an entry at most 20 blocks before a mark. */
+const LOOKBACK = 18
+
+function markMessages(body: JsonObject, { tools: takesTools, top }: MarkPlaces, options: MarkOptions): MarkedFields {
+  const { ttl, isPassThrough, onlyInstructions } = options
+  const fields: MarkedFields = {}
+  const { tools, system } = body
+  const messages: unknown[] = Array.isArray(body.messages) ? body.messages : []
+  if (takesTools && Array.isArray(tools)) {
+    const last = tools.findLastIndex((tool) => isObject(tool) && tool.defer_loading !== true)
+    if (last >= 0) fields.tools = tools.with(last, { ...tools[last], ...toMark(ttl) })
+  }
+  const texts = toBlocks(system)
+  const last = texts.findLastIndex(isMarkableBlock)
+  if (last >= 0) fields.system = texts.with(last, { ...Object(texts[last]), ...toMark(ttl) })
+  if (onlyInstructions) return fields
+  const { previous, end } = findEnds(messages, isMarkableBlock)
+  const mark = (block: JsonObject) => [{ ...block, ...toMark() }]
+  if (top && isPassThrough) {
+    if (previous && end && countBlocks(messages, previous, end) > LOOKBACK)
+      fields.messages = changeBlocks(messages, [previous], mark)
+    if (end) fields.cache_control = toMark().cache_control
+  } else if (end) fields.messages = changeBlocks(messages, [previous, end], mark)
+  return fields
+}
+
+const countBlocks = (messages: readonly unknown[], from: Place, to: Place): number =>
+  messages
+    .slice(from.message, to.message)
+    .reduce<number>((sum, message) => sum + toBlocks(Object(message).content).length, to.block - from.block)
+
+const CONVERSE_BLOCKS = ['image', 'document', 'searchResult', 'toolResult', 'toolUse']
+const isMarkableConverse = (block: unknown): boolean =>
+  isObject(block) && (hasWords(block.text) || CONVERSE_BLOCKS.some((name) => name in block))
+
+function markConverse(body: JsonObject, { tools: takesTools }: MarkPlaces, options: MarkOptions): MarkedFields {
+  const { ttl, onlyInstructions } = options
+  const createPoint = (lifetime?: PromptCacheTtl) => ({
+    cachePoint: { type: 'default', ...(lifetime === '1h' && { ttl: lifetime }) },
+  })
+  const fields: MarkedFields = {}
+  const { toolConfig, system, messages } = body
+  if (takesTools && isObject(toolConfig) && Array.isArray(toolConfig.tools) && toolConfig.tools.length > 0)
+    fields.toolConfig = { ...toolConfig, tools: [...toolConfig.tools, createPoint(ttl)] }
+  if (Array.isArray(system) && system.some(isMarkableConverse)) fields.system = [...system, createPoint(ttl)]
+  if (onlyInstructions || !Array.isArray(messages)) return fields
+  const { previous, end } = findEnds(messages, isMarkableConverse)
+  fields.messages = changeBlocks(messages, [previous, end], (block) => [block, createPoint()])
+  return fields
+}
+
+const isChatText = (part: unknown): boolean => isObject(part) && part.type === 'text' && hasWords(part.text)
+
+function markChat(body: JsonObject, { ttl, onlyInstructions }: MarkOptions): MarkedFields {
+  const { messages } = body
+  if (!Array.isArray(messages)) return {}
+  const system = findInstructions(messages, isChatText)
+  const marked = changeBlocks(messages, [system], (part) => [{ ...part, ...toMark(ttl) }])
+  if (onlyInstructions) return system ? { messages: marked } : {}
+  const { previous, end } = findEnds(messages, isChatText)
+  return { messages: changeBlocks(marked, [previous, end], (part) => [{ ...part, ...toMark() }]) }
+}
+
+/** Finds the last text of the instructions that come before the conversation. */
+function findInstructions(messages: readonly unknown[], isEligible: (block: unknown) => boolean): Place | undefined {
+  const first = messages.findIndex((one) => !isObject(one) || !isInstruction(one))
+  const message = (first < 0 ? messages.length : first) - 1
+  const block = toBlocks(Object(messages[message]).content).findLastIndex(isEligible)
+  return block < 0 ? undefined : { message, block }
+}
+
+const BREAKPOINT = { prompt_cache_breakpoint: { mode: 'explicit' } }
+
+/** Marks the end of the instructions; the model marks the newest message on its own. */
+function markChatInstructions({ messages }: JsonObject): MarkedFields {
+  const list: unknown[] = Array.isArray(messages) ? messages : []
+  const place = findInstructions(list, isChatText)
+  return place ? { messages: changeBlocks(list, [place], (part) => [{ ...part, ...BREAKPOINT }]) } : {}
+}
+
+function markResponsesInstructions({ instructions, input }: JsonObject): MarkedFields {
+  const items: unknown[] = Array.isArray(input) ? input : [{ type: 'message', role: 'user', content: input }]
+  if (hasWords(instructions)) {
+    const content = [{ type: 'input_text', text: instructions, ...BREAKPOINT }]
+    return { instructions: undefined, input: [{ type: 'message', role: 'developer', content }, ...items] }
+  }
+  const texts = items.map((item) =>
+    isObject(item) && typeof item.content === 'string'
+      ? { ...item, content: [{ type: 'input_text', text: item.content }] }
+      : item,
+  )
+  const place = findInstructions(texts, (part) => isObject(part) && part.type === 'input_text' && hasWords(part.text))
+  if (!place) return {}
+  const marked = changeBlocks(texts, [place], (part) => [{ ...part, ...BREAKPOINT }])
+  return { input: items.with(place.message, marked[place.message]) }
+}

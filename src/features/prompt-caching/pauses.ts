@@ -1,0 +1,70 @@
+import { evictOldest } from '../../lib/maps.ts'
+import type { Clock, Logger } from '../../types.ts'
+
+const HOUR = 60 * 60_000
+const MIN_REQUESTS = 8
+const MIN_WRITTEN = 50_000
+const MAX_PAIRS = 10_000
+const MAX_EVENTS = 1_000
+
+interface Pair {
+  /** The marked requests of the last hour. */
+  events: Array<{ at: number; written: number; savedUsd: number }>
+  /** Until when no request is marked. */
+  pausedUntil: number
+  stops: number
+  /** The session that shows, after a pause, whether marks pay again; empty until there is one. */
+  probe: string | undefined
+}
+
+/** Stops marking the requests of an owner to a target while the marks cost more than they save. */
+export interface Pauses {
+  /** Returns whether the request of a session must not be marked. */
+  isPaused(pair: string, session: string): boolean
+  /** Counts a marked request. */
+  note(pair: string, spent: { written: number; savedUsd: number }): void
+}
+
+/** Decides in memory, for each owner and target by itself. `logger` gets a line with each stop. */
+export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; logger: Logger | undefined }): Pauses {
+  const pairs = new Map<string, Pair>()
+
+  function getPair(name: string): Pair {
+    const known = pairs.get(name)
+    if (known) return known
+    const created: Pair = { events: [], pausedUntil: 0, stops: 0, probe: undefined }
+    evictOldest(pairs, MAX_PAIRS)
+    pairs.set(name, created)
+    return created
+  }
+
+  return {
+    isPaused(name, session) {
+      const pair = pairs.get(name)
+      if (!pair) return false
+      if (clock.now() < pair.pausedUntil) return true
+      if (pair.probe === '') pair.probe = session
+      return pair.probe !== undefined && pair.probe !== session
+    },
+    note(name, spent) {
+      const pair = getPair(name)
+      const now = clock.now()
+      pair.events = pair.events.filter(({ at }) => at > now - HOUR).slice(-MAX_EVENTS)
+      pair.events.push({ at: now, ...spent })
+      const written = pair.events.reduce((sum, one) => sum + one.written, 0)
+      const saved = pair.events.reduce((sum, one) => sum + one.savedUsd, 0)
+      if (saved > 0) {
+        pair.probe = undefined
+        pair.stops = 0
+      }
+      if (saved >= 0 || written < MIN_WRITTEN || pair.events.length < MIN_REQUESTS) return
+      pair.stops++
+      const hours = Math.min(24, pair.stops < 3 ? 1 : 2 ** (pair.stops - 2))
+      Object.assign(pair, { events: [], pausedUntil: now + hours * HOUR, probe: '' })
+      logger?.warn(
+        `Prompt caching is paused for ${hours} h for one caller and target: marks cost $${(-saved).toFixed(4)} more than they saved in the last hour.`,
+        { target: name.slice(name.indexOf(' ') + 1), written, savedUsd: saved },
+      )
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import { hashText } from '../../lib/hash.ts'
+import { evictOldest } from '../../lib/maps.ts'
+import type { ModelRequest } from '../../request/model-request.ts'
+import { getCachingMode, type RouteIterator } from '../../request/prompt-caching.ts'
+import { readFacts } from '../../request/request-facts.ts'
+import type { Route, RouteTarget } from '../../request/routing/group.ts'
+import type { Clock } from '../../types.ts'
+
+const MAX_SESSIONS = 10_000
+/** How many routes to look through for the preferred one. */
+const MAX_ROUTES = 100
+
+interface ServedTarget {
+  connectionId: string
+  model: string
+  until: number
+}
+
+/** Remembers, in memory, which target last served each session, whose prompt is in its cache. */
+export class SessionTargets {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #served = new Map<string, ServedTarget>()
+  readonly #sessions = new WeakMap<object, string>()
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
+
+  /** Returns the session that the client names, or else the start of the conversation; may be empty. */
+  getSession({ call, owner, exchange }: ModelRequest): string {
+    const known = this.#sessions.get(call.body)
+    if (known !== undefined) return known
+    const session = readFacts(call, { owner, header: (name) => exchange.header(name) }).session()
+    this.#sessions.set(call.body, session)
+    return session
+  }
+
+  /** Returns the target that has the session's prompt in its cache. */
+  find(request: ModelRequest): ServedTarget | undefined {
+    const served = this.#served.get(this.#getKey(request))
+    return served && served.until > this.#clock.now() ? served : undefined
+  }
+
+  /** Remembers that the target served the session, whose prompt it caches for `ttlMs`. */
+  note(request: ModelRequest, { connection, model }: RouteTarget, ttlMs: number): void {
+    if (this.getSession(request) === '') return
+    const key = this.#getKey(request)
+    if (!this.#served.delete(key)) evictOldest(this.#served, MAX_SESSIONS)
+    this.#served.set(key, { connectionId: connection.id, model, until: this.#clock.now() + ttlMs }) // now the newest
+  }
+
+  /** Puts the session's target first, unless it is in cooldown, draining, or without prompt caching. */
+  prefer(request: ModelRequest, routes: RouteIterator): RouteIterator {
+    const served = this.find(request)
+    if (!served) return routes
+    const { health } = request.context
+    const isServed = (route: Route) => {
+      const { connection, model } = route.target
+      if (connection.id !== served.connectionId || model !== served.model || connection.draining) return false
+      return !health.getCooldown(route.target) && getCachingMode(request, route) !== undefined
+    }
+    return moveToFront(routes, isServed)
+  }
+
+  /** Hashes the session and its owner, which may be long and may identify people. */
+  #getKey(request: ModelRequest): string {
+    const text = `${request.owner}\0${request.call.model}\0${this.getSession(request)}`
+    return `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`
+  }
+}
+
+const SECOND_FACTOR = 0x5bd1e995
+
+async function* moveToFront(
+  routes: RouteIterator,
+  isFirst: (route: Route) => boolean,
+): AsyncGenerator<Route, undefined> {
+  const passed: Route[] = []
+  let isDone = false
+  while (passed.length < MAX_ROUTES) {
+    const { value } = await routes.next()
+    isDone = value === undefined
+    if (value === undefined) break
+    if (isFirst(value)) {
+      yield value
+      break
+    }
+    passed.push(value)
+  }
+  yield* passed
+  while (!isDone) {
+    const { value } = await routes.next()
+    if (value === undefined) return undefined
+    yield value
+  }
+  return undefined
+}

@@ -1,0 +1,81 @@
+import type { PromptCaching } from '../types.ts'
+import type { AttemptLog } from './attempt-log.ts'
+import type { Codec } from './codec/codec.ts'
+import type { AttemptRecord } from './hook-records.ts'
+import type { ModelRequest } from './model-request.ts'
+import type { Route } from './routing/group.ts'
+
+/** What a provider's prompt cache did for an attempt. */
+export interface PromptCacheRecord {
+  /** Who asked for the caching: the gateway, the client by its own marks, or nobody, so that the provider did it on its own. */
+  by: 'gateway' | 'client' | 'provider'
+  /** Input tokens read from the cache. */
+  read: number
+  /** Input tokens written to the cache. */
+  written: number
+  /** What caching saved in US dollars; negative if the writes cost more than the reads saved. Absent if a price is unknown. */
+  savedUsd?: number
+  /** Why the gateway placed no marks. */
+  stoodDown?: StandDownReason
+  /** Whether the session was served by another target or account before. */
+  moved?: true
+}
+
+/**
+ * Why the gateway places no marks. `client`: the client set its own; `short`: the prompt is too short to be cached; `single`: the prompt may never come
+ * again; `unsupported`: the target takes no marks; `unprofitable`: marks cost more than they saved; `rejected`: the target rejected them; `hedge`: a
+ * hedge would write twice.
+ */
+export type StandDownReason = 'client' | 'short' | 'single' | 'unsupported' | 'unprofitable' | 'rejected' | 'hedge'
+
+/** Asks providers to cache prompts, for requests with `promptCaching: 'auto'`. */
+export interface PromptCacher {
+  /** Encodes the request of an attempt with marks, where they pay. `encode` may be called again, without marks. */
+  encode(attempt: CachedAttempt, encode: Encode): Promise<Codec>
+  /** Puts the target that last served the request's session first, if it is healthy. Returns the same routes otherwise. */
+  prefer(request: ModelRequest, routes: RouteIterator): RouteIterator
+}
+
+type Encode = (request: ModelRequest) => Promise<Codec>
+/** The routes of a request, in the order in which to try them. */
+export type RouteIterator = AsyncIterator<Route, undefined> | Iterator<Route, undefined>
+
+/** An attempt at a target whose prompts may be cached. */
+export interface CachedAttempt {
+  readonly request: ModelRequest
+  readonly route: Route
+  readonly log: Pick<AttemptLog, 'isHedge' | 'reportCache'>
+  readonly mode: Exclude<PromptCaching, 'off'>
+}
+
+/** Creates the cache report of an attempt when it has settled. */
+export type CacheReport = (settled: AttemptRecord) => PromptCacheRecord | undefined
+
+/** The prompt cacher, which the first request that needs it loads. */
+export interface LazyPromptCacher {
+  /** `undefined` until it is loaded. */
+  loaded?: PromptCacher
+  load(): Promise<PromptCacher>
+}
+
+/** Returns how an attempt's prompts are cached; `undefined` if they aren't. The key decides, else the entry, the connection, or the settings. */
+export function getCachingMode(
+  { log, settings, exchange, call }: ModelRequest,
+  { target }: Route,
+): CachedAttempt['mode'] | undefined {
+  const { connection, promptCaching = connection.promptCaching ?? settings.promptCaching } = target
+  const mode = log.caller.key?.promptCaching ?? promptCaching
+  if (!mode || mode === 'off' || call.endpoint.operation.name !== 'generate') return undefined
+  return exchange.header(OFF_HEADER) === 'off' ? undefined : mode
+}
+
+/** Encodes the request of an attempt, with cache marks if its prompts are cached. */
+export function encodeForCache(attempt: Omit<CachedAttempt, 'mode'>, encode: Encode): Promise<Codec> {
+  const { request, route } = attempt
+  const mode = getCachingMode(request, route)
+  if (!mode) return encode(request)
+  return request.context.promptCacher.load().then((cacher) => cacher.encode({ ...attempt, mode }, encode))
+}
+
+/** The header with which a request turns prompt caching off. */
+const OFF_HEADER = 'x-signalbox-prompt-caching'

@@ -1,0 +1,112 @@
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import type { Strategy } from '../../src/types.ts'
+import { whole } from '../formats/cases/answers.ts'
+import { openDoor } from '../formats/cases/support.ts'
+import { type Answering, json } from '../pipeline/support/upstream.ts'
+import { isCi } from '../support/ci.ts'
+import { fakeClock } from '../support/clock.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clientWriters, createConversation } from './support/conversations.ts'
+
+const test = suite('prompt caching: sessions that stay')
+
+const ok = () => json(whole['anthropic-messages'])
+const write = clientWriters['anthropic-messages']
+const steps = createConversation(createRandom(5), 1).slice(0, 1)
+
+/** A gateway with accounts of one provider, whose API keys say which one was called. */
+async function openPool(
+  size: number,
+  { strategy = 'random', answer = ok }: { strategy?: Strategy; answer?: Answering } = {},
+) {
+  const clock = fakeClock()
+  const connections = Array.from({ length: size }, (_, at) => ({
+    provider: 'anthropic',
+    apiKey: `key-${at}`,
+    name: `${at}`,
+  }))
+  const { up, world } = await openDoor(answer, {
+    catalog: defaultCatalog,
+    connections,
+    clock,
+    limits: { maxAttempts: 5 },
+  })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  await world.api.providers.update('anthropic', { strategy })
+  const ask = async (session: string) => {
+    const body = { ...write(steps), model: 'anthropic/claude-sonnet-4-5' }
+    const response = await world.post('/v1/messages', body, { headers: { 'x-signalbox-session': session } })
+    assert.is(response.status, 200, await response.clone().text())
+    return up.calls.at(-1)?.headers.get('x-api-key')
+  }
+  return { ask, world, clock, up }
+}
+
+for (const strategy of ['random', 'round-robin'] as const)
+  test(`check 37: each of 100 sessions has one account of a pool of ten (${strategy})`, async () => {
+    const { ask } = await openPool(10, { strategy })
+    const accounts = new Map<string, string | null | undefined>()
+    for (let turn = 0; turn < (isCi ? 20 : 5); turn++)
+      for (let session = 0; session < (isCi ? 100 : 40); session++) {
+        const account = await ask(`s${session}`)
+        assert.is(account, accounts.get(`s${session}`) ?? account)
+        accounts.set(`s${session}`, account)
+      }
+    assert.ok(new Set(accounts.values()).size > 5, 'the sessions use different accounts')
+  })
+
+test('check 38: when its account fails, a session moves, and stays with the new one', async () => {
+  let failing: string | null | undefined
+  const answer: Answering = ({ headers }) => (headers.get('x-api-key') === failing ? json({}, 503) : ok())
+  const { ask, world, clock } = await openPool(3, { answer })
+  failing = await ask('s')
+  const moved = await ask('s')
+  assert.is.not(moved, failing)
+  assert.is(world.told.requests.at(-1)?.promptCache?.moved, true)
+  failing = undefined
+  await clock.advance(60_000)
+  for (let turn = 0; turn < 5; turn++) assert.is(await ask('s'), moved)
+  assert.is(world.told.requests.at(-1)?.promptCache?.moved, undefined)
+})
+
+test('check 39: when its account is at its limit, a session moves and is not rejected', async () => {
+  let limited: string | null | undefined
+  const answer: Answering = ({ headers }) =>
+    headers.get('x-api-key') === limited
+      ? json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }, 429)
+      : ok()
+  const { ask } = await openPool(3, { answer })
+  limited = await ask('s')
+  const moved = await ask('s')
+  assert.is.not(moved, limited)
+  assert.is(await ask('s'), moved)
+})
+
+test('a session is free again when its cache has expired', async () => {
+  const { ask, clock } = await openPool(10)
+  const seen = new Set<string | null | undefined>()
+  for (let turn = 0; turn < 20; turn++) {
+    seen.add(await ask('s'))
+    await clock.advance(6 * 60_000)
+  }
+  assert.ok(seen.size > 1)
+})
+
+test('a paused account gets no request of its sessions', async () => {
+  const { ask, world } = await openPool(3)
+  const first = await ask('s')
+  const { connections } = await world.api.connections.list()
+  const own = connections.find(({ name }) => `key-${name}` === first)
+  await world.api.connections.update(own?.id ?? '', { draining: true })
+  assert.is.not(await ask('s'), first)
+})
+
+test('without prompt caching, sessions do not stay', async () => {
+  const { ask, world } = await openPool(10)
+  await ask('s')
+  await world.api.settings.update({ promptCaching: 'off' })
+  const seen = new Set<string | null | undefined>()
+  for (let turn = 0; turn < 20; turn++) seen.add(await ask('s'))
+  assert.ok(seen.size > 1)
+})

@@ -1,0 +1,399 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import type { Catalog, Connection, PromptCaching } from '../../src/types.ts'
+import { whole } from '../formats/cases/answers.ts'
+import { ask, openDoor, type Question } from '../formats/cases/support.ts'
+import { converseAnswer } from '../formats/support/event-stream.ts'
+import { type Answering, json } from '../pipeline/support/upstream.ts'
+import { fakeClock } from '../support/clock.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
+import { listMarks } from './support/marks.ts'
+
+const test = suite('prompt caching: automatic marks')
+
+type Asked = Question & { promptCaching?: PromptCaching }
+
+const answers: Record<string, Answering> = {
+  messages: () => json(whole['anthropic-messages']),
+  chat: () => json(whole['openai-chat']),
+  responses: () => json(whole['openai-responses']),
+  gemini: () => json(whole.gemini),
+  converse: () => json(converseAnswer()),
+}
+
+const bedrock: Partial<Connection> & { provider: string } = {
+  provider: 'bedrock',
+  apiKey: 'k',
+  providerSpecificData: { region: 'eu-west-1' },
+}
+const vertex: Partial<Connection> & { provider: string } = {
+  provider: 'vertex',
+  apiKey: 'ya29.token',
+  providerSpecificData: { project: 'p' },
+}
+
+/** Sends one request through a gateway whose settings have `promptCaching`. */
+async function send({ promptCaching = 'auto', ...question }: Asked) {
+  const [provider = ''] = question.model.split('/')
+  const { client, model, answer, body, stream, headers, ...options } = question
+  const { up, world } = await openDoor(answer, { catalog: defaultCatalog, connections: [provider], ...options })
+  await world.api.settings.update({ promptCaching })
+  const paths = { 'openai-chat': '/v1/chat/completions', 'anthropic-messages': '/v1/messages' } as const
+  const path = paths[client as keyof typeof paths]
+  const response = await world.post(path, { ...body, model }, { headers: headers ?? {} })
+  assert.is(response.status, 200, await response.clone().text())
+  const [call] = up.calls
+  return { sent: JSON.parse(call?.body ?? '{}') as JsonObject, call, up, world, response }
+}
+
+const steps = createConversation(createRandom(3), 4)
+const agent = clientWriters['openai-chat'](steps.slice(0, listRequestEnds(steps)[3]))
+const agentMessages = clientWriters['anthropic-messages'](steps.slice(0, listRequestEnds(steps)[3]))
+const lastText = (body: JsonObject) => JSON.stringify((body.messages as JsonObject[]).at(-1))
+
+const claude = { client: 'openai-chat', model: 'anthropic/claude-sonnet-4-5', answer: answers.messages } as const
+const SAYS = 'You are an agent. '.repeat(400)
+
+const places = (sent: JsonObject) => listMarks(sent).map(({ place }) => place)
+
+test('check 1: a translated request of an agent is marked at the tools, the instructions, and both ends', async () => {
+  const { sent } = await send({ ...claude, body: agent })
+  assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
+  const turns = sent.messages as JsonObject[]
+  const answer = turns.findLastIndex(({ role }) => role === 'assistant')
+  const marked = turns.flatMap((turn, at) => (JSON.stringify(turn).includes('cache_control') ? [at] : []))
+  assert.equal(marked, [answer - 1, turns.length - 1])
+})
+
+test('check 2: a passed-through request keeps all bytes but its tools, its instructions, and the inserted field', async () => {
+  const body = JSON.stringify({ ...agentMessages, metadata: { n: 1 } }).replace('"n":1', '"n": 1.0')
+  const { up, world } = await openDoor(answers.messages as Answering, {
+    catalog: defaultCatalog,
+    connections: ['anthropic'],
+  })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const text = body.replace('"model":"m"', '"model":"anthropic/claude-sonnet-4-5"')
+  await world.post('/v1/messages', text)
+  const sent = up.calls[0]?.body ?? ''
+  const { tools, system } = JSON.parse(sent)
+  assert.equal(places(JSON.parse(sent)), ['tools', 'system', 'top'])
+  const restored = sent
+    .replace('"cache_control":{"type":"ephemeral"},', '')
+    .replace(JSON.stringify(tools), JSON.stringify(agentMessages.tools))
+    .replace(JSON.stringify(system), JSON.stringify(agentMessages.system))
+  assert.is(restored, body.replace('"model":"m"', '"model":"claude-sonnet-4-5"'))
+})
+
+test('check 3: after a turn of 24 blocks, the previous end is marked, too', async () => {
+  const calls = Array.from({ length: 12 }, (_, at) => ({ type: 'tool_use', id: `t${at}`, name: 'search', input: {} }))
+  const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }))
+  const messages = [
+    { role: 'user', content: 'Go.' },
+    { role: 'assistant', content: calls },
+    { role: 'user', content: results },
+  ]
+  const { sent } = await send({ ...claude, client: 'anthropic-messages', body: { ...agentMessages, messages } })
+  assert.equal(places(sent), ['tools', 'system', 'messages', 'top'])
+})
+
+test('check 4: a prompt without tools is not marked until its instructions come again', async () => {
+  const clock = fakeClock()
+  const { up, world } = await openDoor(answers.messages as Answering, {
+    catalog: defaultCatalog,
+    connections: ['anthropic'],
+    clock,
+  })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const ask = async (question: string) => {
+    const messages = [{ role: 'user', content: question }]
+    await world.messages({ model: 'anthropic/claude-sonnet-4-5', max_tokens: 9, system: SAYS, messages })
+    return places(JSON.parse(up.calls.at(-1)?.body ?? '{}'))
+  }
+  assert.equal(await ask('a'), [])
+  await clock.advance(4 * 60_000)
+  assert.equal(await ask('b'), ['system'])
+  await clock.advance(6 * 60_000)
+  assert.equal(await ask('c'), [])
+})
+
+test('check 5: a short prompt is sent as it is', async () => {
+  const body = {
+    messages: [{ role: 'user', content: 'Hi' }],
+    tools: (agent.tools as unknown[]).slice(0, 1),
+    max_tokens: 9,
+  }
+  const on = await send({ ...claude, body: { ...body, tools: [] } })
+  const off = await send({ ...claude, promptCaching: 'off', body: { ...body, tools: [] } })
+  assert.is(on.call?.body, off.call?.body)
+})
+
+test('check 6: Vertex gets marks on blocks, and none on the whole request', async () => {
+  for (const [client, body] of [
+    ['openai-chat', agent],
+    ['anthropic-messages', agentMessages],
+  ] as const) {
+    const { sent } = await send({
+      ...{ client, model: 'vertex/claude-sonnet-4-5', connections: [vertex], body },
+      answer: answers.messages as Answering,
+    })
+    assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
+  }
+})
+
+test('check 7: Converse gets four cache points for Claude, none of them first in its list', async () => {
+  const model = 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0'
+  const { sent } = await send({
+    client: 'anthropic-messages',
+    model,
+    connections: [bedrock],
+    body: agentMessages,
+    answer: answers.converse as Answering,
+  })
+  assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
+  for (const { content } of sent.messages as Array<{ content: JsonObject[] }>) assert.not.ok(content[0]?.cachePoint)
+})
+
+test('check 8: Nova gets no cache point in its tools', async () => {
+  const model = 'bedrock/eu.amazon.nova-pro-v1:0'
+  const { sent } = await send({
+    client: 'anthropic-messages',
+    model,
+    connections: [bedrock],
+    body: agentMessages,
+    answer: answers.converse as Answering,
+  })
+  assert.equal(places(sent), ['system', 'messages', 'messages'])
+})
+
+test('check 9: OpenRouter gets marks on texts for Claude, and none for GPT-4', async () => {
+  const to = (model: string) =>
+    send({ client: 'openai-chat', model: `openrouter/${model}`, body: agent, answer: answers.chat as Answering })
+  assert.equal(places((await to('anthropic/claude-sonnet-4-5')).sent), ['messages', 'messages', 'messages'])
+  assert.equal(places((await to('openai/gpt-4.1')).sent), [])
+})
+
+const openai: Catalog = { openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses' } }
+const breakpoints = (sent: JsonObject) => JSON.stringify(sent).match(/"prompt_cache_breakpoint"/g)?.length ?? 0
+
+for (const client of ['openai-chat', 'anthropic-messages'] as const)
+  test(`check 10: GPT-5.6 gets one breakpoint at the end of the instructions, from ${client} clients`, async () => {
+    const body = client === 'openai-chat' ? agent : agentMessages
+    const { sent } = await send({
+      client,
+      model: 'openai/gpt-5.6',
+      catalog: openai,
+      body,
+      answer: answers.responses as Answering,
+    })
+    assert.is(breakpoints(sent), 1)
+    const [first] = sent.input as Array<{ role: string; content: JsonObject[] }>
+    assert.match(String(first?.role), /developer|system/)
+    assert.equal(first?.content.at(-1)?.prompt_cache_breakpoint, { mode: 'explicit' })
+    assert.equal([sent.prompt_cache_options, sent.instructions], [undefined, undefined])
+    assert.match(String(sent.prompt_cache_key), /^[\w-]{22}$/)
+  })
+
+test('check 11: GPT-5.4 gets a key, and no breakpoint', async () => {
+  const { sent } = await send({
+    client: 'openai-chat',
+    model: 'openai/gpt-5.4',
+    catalog: openai,
+    body: agent,
+    answer: answers.responses as Answering,
+  })
+  assert.is(breakpoints(sent), 0)
+  assert.match(String(sent.prompt_cache_key), /^[\w-]{22}$/)
+})
+
+test('check 12: Mistral, xAI, and Fireworks get their own field or header, and nobody else does', async () => {
+  const to = async (provider: string) => {
+    const { sent, call } = await send({
+      client: 'openai-chat',
+      model: `${provider}/m`,
+      body: agent,
+      answer: answers.chat as Answering,
+    })
+    const { headers } = call ?? {}
+    return [sent.prompt_cache_key, headers?.get('x-grok-conv-id'), headers?.get('x-session-affinity')].map(Boolean)
+  }
+  const catalog = Object.fromEntries(['groq', 'mistral', 'fireworks'].map((name) => [name, defaultCatalog[name]]))
+  assert.ok(catalog)
+  assert.equal(await to('mistral'), [true, false, false])
+  assert.equal(await to('fireworks'), [false, false, true])
+  assert.equal(await to('groq'), [false, false, false])
+})
+
+for (const [model, answer] of [
+  ['google/gemini-3-pro-preview', answers.gemini],
+  ['deepseek/deepseek-flash', answers.chat],
+  ['groq/llama-3.3-70b-versatile', answers.chat],
+] as const)
+  test(`check 13: the request is the same with and without prompt caching for ${model}`, async () => {
+    const question = { client: 'openai-chat', model, body: agent, answer: answer as Answering } as const
+    const on = await send(question)
+    const off = await send({ ...question, promptCaching: 'off' })
+    assert.is(on.call?.body, off.call?.body)
+    assert.equal([...(on.call?.headers ?? [])], [...(off.call?.headers ?? [])])
+  })
+
+test('a longer lifetime only applies to the tools and the instructions', async () => {
+  const { sent } = await send({ ...claude, promptCaching: { mode: 'auto', ttl: '1h' }, body: agent })
+  assert.equal(
+    listMarks(sent).map(({ ttl }) => ttl),
+    ['1h', '1h', '5m', '5m'],
+  )
+})
+
+test('check 28: a key, an entry, and a connection take precedence over the settings, in this order', async () => {
+  const { up, world } = await openDoor(answers.messages as Answering, {
+    catalog: defaultCatalog,
+    connections: [{ provider: 'anthropic', apiKey: 'k', promptCaching: 'off' }],
+    combos: {
+      on: { models: [{ model: 'anthropic/claude-sonnet-4-5', promptCaching: 'auto' }] },
+    },
+  })
+  const ask = async (model: string, key?: string) => {
+    await world.post(
+      '/v1/chat/completions',
+      { ...agent, model },
+      { headers: key ? { authorization: `Bearer ${key}` } : {} },
+    )
+    return places(JSON.parse(up.calls.at(-1)?.body ?? '{}')).length > 0
+  }
+  await world.api.settings.update({ promptCaching: 'auto' })
+  assert.is(await ask('anthropic/claude-sonnet-4-5'), false)
+  assert.is(await ask('on'), true)
+  const { key } = await world.api.keys.create({ name: 'off', promptCaching: 'off' })
+  assert.is(await ask('on', key), false)
+  const other = await world.api.keys.create({ name: 'on', promptCaching: { mode: 'auto' } })
+  assert.is(await ask('anthropic/claude-sonnet-4-5', other.key), true)
+})
+
+test('check 29: the header turns prompt caching off, and cannot turn it on', async () => {
+  const ask = async (promptCaching: PromptCaching, value: string) =>
+    places(
+      (await send({ ...claude, promptCaching, body: agent, headers: { 'x-signalbox-prompt-caching': value } })).sent,
+    )
+  assert.equal(await ask('auto', 'off'), [])
+  assert.equal(await ask('off', 'auto'), [])
+  assert.is((await ask('auto', 'auto')).length, 4)
+})
+
+test('check 27: a combo can have an entry with prompt caching next to one without', async () => {
+  let isDown = true
+  const answer: Answering = () => (isDown ? new Response('{}', { status: 503 }) : json(whole['anthropic-messages']))
+  const { up, world } = await openDoor(
+    (call, nth) => {
+      isDown = nth === 1
+      return answer(call, nth)
+    },
+    {
+      catalog: defaultCatalog,
+      connections: ['anthropic'],
+      combos: {
+        two: {
+          models: [
+            { model: 'anthropic/claude-sonnet-4-5', promptCaching: 'auto' },
+            { model: 'anthropic/claude-haiku-4-5', promptCaching: 'off' },
+          ],
+        },
+      },
+    },
+  )
+  await world.chat({ ...agent, model: 'two' })
+  assert.equal(
+    up.calls.map(({ body }) => places(JSON.parse(body)).length),
+    [4, 0],
+  )
+})
+
+test('check 25: each attempt has its own marks only, and the client’s request stays as it is', async () => {
+  const before = structuredClone(agent)
+  const { up, world } = await openDoor(
+    (_, nth) => (nth < 3 ? new Response('{}', { status: 503 }) : json(converseAnswer())),
+    {
+      catalog: { ...defaultCatalog, ...openai },
+      connections: ['anthropic', 'openai', bedrock],
+      combos: {
+        all: { models: ['anthropic/claude-sonnet-4-5', 'openai/gpt-5.6', 'bedrock/us.anthropic.claude-sonnet-4-5'] },
+      },
+    },
+  )
+  await world.api.settings.update({ promptCaching: 'auto' })
+  await world.chat({ ...agent, model: 'all' })
+  const [anthropic, responses, converse] = up.calls.map(({ body }) => body)
+  assert.match(anthropic ?? '', /"cache_control"/)
+  assert.not.match(anthropic ?? '', /prompt_cache|cachePoint/)
+  assert.match(responses ?? '', /"prompt_cache_breakpoint"/)
+  assert.not.match(responses ?? '', /cache_control|cachePoint/)
+  assert.match(converse ?? '', /"cachePoint"/)
+  assert.not.match(converse ?? '', /cache_control|prompt_cache/)
+  assert.equal(agent, before)
+})
+
+test('check 36: a session has the same key in all instances, and another one for each API key', async () => {
+  const ask = async (options: object, name: string) => {
+    const { sent, world } = await send({
+      ...{
+        client: 'openai-chat',
+        model: 'openai/gpt-5.4',
+        catalog: openai,
+        body: agent,
+        answer: answers.responses as Answering,
+      },
+      ...options,
+      headers: { 'x-signalbox-session': name },
+    })
+    return { key: sent.prompt_cache_key, world }
+  }
+  const { memoryStorage } = await import('../../adapters/storage/memory.ts')
+  const storage = memoryStorage()
+  const secret = 'a secret of at least 32 characters'
+  const one = await ask({ storage, secret }, 's')
+  const other = await ask({ storage, secret, connections: [] }, 's')
+  assert.is(one.key, other.key)
+  assert.is.not(one.key, (await ask({ storage, secret, connections: [] }, 't')).key)
+})
+
+test('check 42: marks of a client are reported as the client’s', async () => {
+  const marked = { ...agentMessages, cache_control: { type: 'ephemeral' } }
+  const { sent, world } = await send({ ...claude, client: 'anthropic-messages', body: marked })
+  assert.equal(places(sent), ['top'])
+  assert.equal(world.told.requests[0]?.promptCache?.by, 'client')
+  assert.equal(world.told.requests[0]?.promptCache?.stoodDown, 'client')
+})
+
+test('check 50: a strict request has no warning for what the gateway marks', async () => {
+  const { response } = await send({ ...claude, body: agent, headers: { 'x-signalbox-strict': 'true' } })
+  assert.is(response.headers.get('x-signalbox-warning'), null)
+})
+
+test('check 52: a request whose marks are rejected is repeated once without, and not marked for an hour', async () => {
+  const clock = fakeClock()
+  const rejection = {
+    type: 'error',
+    error: { type: 'invalid_request_error', message: 'cache_control: Extra inputs are not permitted' },
+  }
+  const { up, world } = await openDoor(
+    ({ body }) => (/cache_control/.test(body) ? json(rejection, 400) : json(whole['anthropic-messages'])),
+    { catalog: defaultCatalog, connections: ['anthropic'], clock },
+  )
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const ask = async () => (await world.chat({ ...agent, model: 'anthropic/claude-sonnet-4-5' })).status
+  assert.is(await ask(), 200)
+  assert.is(up.calls.length, 2)
+  assert.is(await ask(), 200)
+  assert.is(up.calls.length, 3)
+  assert.is(world.told.requests[1]?.promptCache?.stoodDown, 'rejected')
+  await clock.advance(61 * 60_000)
+  await ask()
+  assert.is(up.calls.length, 5)
+})
+
+test('the ends of a conversation are marked on the last user turn', async () => {
+  const { sent } = await send({ ...claude, body: agent })
+  assert.match(lastText(sent), /cache_control/)
+  assert.ok(ask)
+})

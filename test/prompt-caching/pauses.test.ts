@@ -1,0 +1,81 @@
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import { openDoor } from '../formats/cases/support.ts'
+import { json } from '../pipeline/support/upstream.ts'
+import { fakeClock } from '../support/clock.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clientWriters, createConversation } from './support/conversations.ts'
+import { listMarks } from './support/marks.ts'
+
+const test = suite('prompt caching: marks that do not pay')
+
+const write = clientWriters['anthropic-messages']
+
+/** A gateway whose provider writes each marked prompt to its cache and reads none. */
+async function openWriting() {
+  const clock = fakeClock()
+  const warnings: string[] = []
+  const logger = { warn: (message: string) => void warnings.push(message), error() {} }
+  const { up, world } = await openDoor(
+    ({ body }) => {
+      const isMarked = /"cache_control"|"prompt_cache_breakpoint"/.test(body)
+      const usage = {
+        input_tokens: isMarked ? 10 : 10_010,
+        output_tokens: 1,
+        cache_creation_input_tokens: isMarked ? 10_000 : 0,
+      }
+      return json({
+        ...{ id: 'm', type: 'message', role: 'assistant', model: 'm', stop_reason: 'end_turn', stop_sequence: null },
+        ...{ content: [{ type: 'text', text: 'ok' }], usage },
+      })
+    },
+    { catalog: defaultCatalog, connections: ['anthropic'], clock, logger },
+  )
+  await world.api.settings.update({ promptCaching: 'auto' })
+  let count = 0
+  /** Sends a prompt that is like no other, and returns whether it was marked. */
+  const ask = async (session: string, { hasTools = true, model = 'claude-sonnet-4-5' } = {}) => {
+    const { tools, system, ...body } = write(createConversation(createRandom(count), 1).slice(0, 1))
+    const unique = { ...body, system: `${++count}. ${system}`, ...(hasTools && { tools }) }
+    const request = { ...unique, model: `anthropic/${model}` }
+    const response = await world.messages(request, { headers: { 'x-signalbox-session': session } })
+    assert.is(response.status, 200, await response.clone().text())
+    return listMarks(JSON.parse(up.calls.at(-1)?.body ?? '{}')).length > 0
+  }
+  return { ask, clock, world, warnings }
+}
+
+test('check 44: 1,000 different prompts without tools write nothing', async () => {
+  const { ask, world } = await openWriting()
+  for (let count = 0; count < 1_000; count++) assert.is(await ask(`s${count}`, { hasTools: false }), false)
+  assert.ok(world.told.requests.every(({ promptCache }) => promptCache?.written === 0))
+  assert.is(world.told.requests.at(-1)?.promptCache?.stoodDown, 'single')
+})
+
+test('check 45: marks stop after eight wasted writes, and one session tries again after an hour', async () => {
+  const { ask, clock, world, warnings } = await openWriting()
+  const marked: boolean[] = []
+  for (let count = 0; count < 12; count++) marked.push(await ask(`s${count}`))
+  assert.equal(marked, [...Array(8).fill(true), ...Array(4).fill(false)])
+  assert.is(world.told.requests.at(-1)?.promptCache?.stoodDown, 'unprofitable')
+  assert.is(warnings.filter((message) => message.includes('Prompt caching is paused for 1 h')).length, 1)
+  await clock.advance(61 * 60_000)
+  assert.equal([await ask('probe'), await ask('other'), await ask('probe')], [true, false, true])
+})
+
+test('check 45: from the third stop on, the pause doubles', async () => {
+  const { ask, clock, warnings } = await openWriting()
+  for (let stop = 0; stop < 4; stop++) {
+    for (let count = 0; count < 9; count++) await ask('s')
+    await clock.advance(60 * 60_000 * 3)
+  }
+  const hours = warnings.flatMap((message) => /paused for (\d+) h/.exec(message)?.[1] ?? [])
+  assert.equal(hours.slice(0, 4), ['1', '1', '2', '4'])
+})
+
+test('check 47: what was saved is absent if the price is unknown', async () => {
+  const { ask, world } = await openWriting()
+  await ask('s', { model: 'claude-unknown-9' })
+  const { promptCache } = world.told.requests.at(-1) ?? {}
+  assert.equal([promptCache?.by, promptCache?.written, promptCache?.savedUsd], ['gateway', 10_000, undefined])
+})
