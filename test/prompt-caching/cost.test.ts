@@ -16,7 +16,7 @@ test('check 26: a hedge is not marked', async () => {
   const asked = ask()
   await untilBoth()
   await asked
-  const hedge = world.told.requests[0]?.attempts.find(({ provider }) => provider === 'two')
+  const hedge = world.told.requests.at(-1)?.attempts.find(({ provider }) => provider === 'two')
   assert.is(hedge?.promptCache?.stoodDown, 'hedge')
 })
 

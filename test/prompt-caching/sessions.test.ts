@@ -1,6 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import { clientFormats } from '../../src/types/unions.ts'
 import type { Catalog, ClientFormat } from '../../src/types.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
@@ -18,10 +19,16 @@ import { type CacheSimulator, type SimulatedUsage, simulateAnthropic, simulateOp
 
 const test = suite('prompt caching: sessions of agents against simulated caches')
 
-const paths: Partial<Record<ClientFormat, string>> = {
-  'openai-chat': '/v1/chat/completions',
-  'openai-responses': '/v1/responses',
-  'anthropic-messages': '/v1/messages',
+/** The path of each client, and its headers. */
+const endpoints: Record<ClientFormat, (model: string) => { path: string; headers?: Record<string, string> }> = {
+  'openai-chat': () => ({ path: '/v1/chat/completions' }),
+  'openai-responses': () => ({ path: '/v1/responses' }),
+  'anthropic-messages': () => ({ path: '/v1/messages' }),
+  gemini: (model) => ({ path: `/v1beta/models/${model}:generateContent` }),
+  'ai-sdk': (model) => ({
+    path: '/v4/ai/language-model',
+    headers: { 'ai-language-model-id': model, 'ai-language-model-specification-version': '4' },
+  }),
 }
 
 const anthropicAnswer = ({ input, read, written }: SimulatedUsage) => ({
@@ -81,7 +88,10 @@ async function play(
   const steps = createConversation(createRandom(11), isCi ? 30 : 12, options)
   const write = clientWriters[client]
   for (const end of listRequestEnds(steps)) {
-    const response = await world.post(paths[client] ?? '', { ...write(steps.slice(0, end)), model: target.model })
+    const { path, headers = {} } = endpoints[client](target.model)
+    const { model: _, ...body } = write(steps.slice(0, end))
+    const named = headers['ai-language-model-id'] || client === 'gemini' ? body : { ...body, model: target.model }
+    const response = await world.post(path, named, { headers })
     assert.is(response.status, 200, await response.clone().text())
     await clock.advance(20_000)
   }
@@ -104,7 +114,7 @@ const gpt = () => ({
   } satisfies Catalog,
 })
 
-for (const client of Object.keys(paths) as ClientFormat[]) {
+for (const client of clientFormats) {
   test(`check 40: an agent's session reads at least 90% of its input from Anthropic's cache, from ${client} clients`, async () => {
     const { usages, world } = await play(client, claude(), { hasReasoning: client === 'anthropic-messages' })
     const share = getReadShare(usages)

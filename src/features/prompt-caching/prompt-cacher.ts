@@ -140,7 +140,7 @@ export function createPromptCacher({ store, catalog, clock, logger }: PromptCach
         if (Object.keys(fields).length > 0) codec.request.body = writeFields(codec.request.body, fields)
       }
       if (support.sessionHeader && key !== undefined)
-        codec.request.headers = { ...codec.request.headers, [support.sessionHeader]: key }
+        codec.request.headers = { [support.sessionHeader]: key, ...codec.request.headers }
       return isMarked ? retryWithoutMarks(codec) : codec
 
       /** Repeats the request once without marks if the target rejects them, and doesn't mark its requests for an hour. */
