@@ -37,7 +37,8 @@ export function withReadAhead(storage: Storage, clock: Clock): Storage {
     ...storage,
     get(key) {
       if (startedAt === undefined && key === KEYRING) ahead = start()
-      return take(ahead?.gets, key) ?? storage.get(key)
+      const work = take(ahead?.gets, key)
+      return work ? work.then((stored) => stored ?? storage.get(key)) : storage.get(key)
     },
     list: (prefix, range) =>
       (range?.after === undefined && range?.limit === PAGE && take(ahead?.lists, prefix)) ||
