@@ -73,9 +73,9 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
     name: /^(?:google-auth-library|@aws-sdk\/credential-providers|@azure\/identity)$/,
     where: /^adapters\/credentials\//,
   },
-  { name: /^re2js$/, where: /^src\/features\/guards\/kinds\/pattern-finder\.ts$/ },
   { name: /^yaml$/, where: /^src\/cli\// },
-  { name: /^a computed path$/, where: /^src\/cli\/code-file\.ts$/ }, // the operator's config file
+  // The operator's config file, and a package that bundlers must not look for.
+  { name: /^a computed path$/, where: /^src\/(?:cli\/code-file|features\/guards\/kinds\/pattern-finder)\.ts$/ },
   { name: /^(?:preact(?:\/hooks)?|@preact\/signals)$/, where: /^src\/features\/dashboard\/page\// },
   { name: /^signalbox:dashboard$/, where: /^src\/features\/dashboard\/dashboard\.ts$/ },
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },

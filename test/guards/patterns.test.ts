@@ -56,8 +56,8 @@ test('check 26: a pattern that RE2 does not support is rejected with the reason'
 })
 
 test('patterns: without the package, the error says how to install it', async () => {
-  const load = () => Promise.reject(new Error('Cannot find package'))
-  const finder = createPatternFinder({ patterns: ['a'], flags: '', maxMatch: 9 }, load)
+  const library = Promise.reject(new Error('Cannot find package'))
+  const finder = createPatternFinder({ patterns: ['a'], flags: '', maxMatch: 9 }, library)
   const error = await finder.catch((thrown: unknown) => thrown)
   assert.match(String(error), 'npm install re2js')
 })

@@ -82,7 +82,7 @@ const test = suite('the first failure of a process', { folder: '', copies: 0 })
 test.before(async (context) => {
   context.folder = await mkdtemp(join(root, 'node_modules/.first-failure-'))
   const entryPoints = [`${root}src/gateway.ts`]
-  const options = { ...portable, entryPoints, plugins: [portableBoom], external: ['re2js'] } // apps install it
+  const options = { ...portable, entryPoints, plugins: [portableBoom] }
   const { outputFiles = [] } = await build(options)
   await writeFile(join(context.folder, 'gateway.mjs'), outputFiles[0]?.text ?? '')
 })

@@ -6,7 +6,7 @@ import { createFindingGuard, type FindingTerms } from './kinds/finding-guard.ts'
 import { createHttpGuard, type HttpRules } from './kinds/http-guard.ts'
 import { countUnfinishedInvisible, findInvisible } from './kinds/invisible-finder.ts'
 import { createJudgeGuard, createModerationGuard, type JudgeRules, type ModerationRules } from './kinds/model-guards.ts'
-import { createPatternFinder } from './kinds/pattern-finder.ts'
+import { createPatternFinder, type PatternLibrary } from './kinds/pattern-finder.ts'
 import { countUnfinishedPii, findPii, type PiiType, piiTypes } from './kinds/pii-finder.ts'
 import { createSizeGuard, createToolGuard, type SizeRules, type ToolRules } from './kinds/request-guards.ts'
 import { countUnfinishedSecret, findSecrets } from './kinds/secret-finder.ts'
@@ -49,13 +49,16 @@ export interface PatternRules {
 
 /**
  * Finds regular expressions in RE2 syntax, in linear time. In streams, the last `maxMatch` characters are held back (default: 256). Rejects with a
- * TypeError for a pattern that RE2 doesn't support, and if the package `re2js` isn't installed.
+ * TypeError for a pattern that RE2 doesn't support, and if the package `re2js` isn't installed. In a bundle, pass the promise of the package as `library`.
  */
-export async function patterns(options: GuardTerms & FindingTerms & PatternRules): Promise<Guard> {
+export async function patterns(
+  options: GuardTerms & FindingTerms & PatternRules,
+  library?: Promise<PatternLibrary>,
+): Promise<Guard> {
   checkOptions('patterns', options)
   const { patterns: list, flags = '', ...terms } = options
   const { maxMatch = 256 } = terms
-  const find = await createPatternFinder({ patterns: list, flags, maxMatch })
+  const find = await createPatternFinder({ patterns: list, flags, maxMatch }, library)
   return createFindingGuard(terms, {
     find: (part) => findHidden(part.text, (view) => find(view, part)),
     countUnfinished: (text) => Math.min(text.length, maxMatch),

@@ -2,7 +2,7 @@ import type { GuardPart } from '../guard.ts'
 import type { Match } from './word-finder.ts'
 
 /** The parts of `re2js` that guards use. */
-interface PatternLibrary {
+export interface PatternLibrary {
   RE2JS: {
     compile(pattern: string, flags: number): { matcher(text: string): PatternMatcher }
     CASE_INSENSITIVE: number
@@ -26,16 +26,23 @@ interface PatternSearch {
   maxMatch: number
 }
 
+/** Hides a package from bundlers, which would fail in apps that don't install it. */
+const importPackage = (name: string): Promise<PatternLibrary> =>
+  import(/* @vite-ignore */ /* webpackIgnore: true */ name)
+
 /**
  * Creates the function that finds the patterns' matches in linear time. Rejects with a TypeError that names a pattern that RE2 doesn't support, or
  * with an Error if the package `re2js` isn't installed.
  */
 export async function createPatternFinder(
   { patterns, flags, maxMatch }: PatternSearch,
-  load: () => Promise<PatternLibrary> = () => import('re2js' as string), // the type hides the package from the compiler: apps may lack it
+  library: Promise<PatternLibrary> = importPackage('re2js'),
 ) {
-  const { RE2JS } = await load().catch((cause) => {
-    throw new Error('patterns() needs the package "re2js". Install it: npm install re2js', { cause })
+  const { RE2JS } = await library.catch((cause) => {
+    throw new Error(
+      'patterns() needs the package "re2js". Install it: npm install re2js. In a bundle, pass it: patterns(options, import("re2js")).',
+      { cause },
+    )
   })
   const options =
     (flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0) |
