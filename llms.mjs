@@ -10,7 +10,14 @@ const root = fileURLToPath(new URL('.', import.meta.url))
 
 /** The sections, and the pages of each: as `files` in package.json names them. */
 const SECTIONS = {
-  'Start here': ['README.md', 'src/cli/README.md', 'src/OPTIONS.md', 'examples/README.md', 'src/admin/README.md'],
+  'Start here': [
+    'README.md',
+    'src/cli/README.md',
+    'src/OPTIONS.md',
+    'src/SIZES.md',
+    'examples/README.md',
+    'src/admin/README.md',
+  ],
   Reference: () => [...below('src'), ...below('adapters')],
   Examples: () => below('examples'),
   Optional: ['CHANGELOG.md', 'SECURITY.md', 'NOTICES.md'],

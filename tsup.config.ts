@@ -86,7 +86,7 @@ async function divide(folder: string, names: readonly string[]): Promise<OutputC
   const input = Object.fromEntries(names.map((name) => [name, join(folder, `${name}.js`)]))
   const bundle = await rollup({ input, external: (id) => !id.startsWith('.') && !isAbsolute(id), logLevel: 'warn' })
   const chunkFileNames = ({ name }: { name: string }) => `${name.replace(/-[A-Z\d]{8}$/, '')}-[hash].js` // without the hash of esbuild
-  const options = { format: 'es', chunkFileNames, hashCharacters: 'base36', experimentalMinChunkSize: 5_000 } as const // no file of a few lines
+  const options = { format: 'es', chunkFileNames, hashCharacters: 'base36', experimentalMinChunkSize: 5_500 } as const // no file of a few lines
   const { output } = await bundle.generate(options)
   return output.filter((part) => part.type === 'chunk')
 }

@@ -218,7 +218,7 @@ test('lists all commands if an unknown word resembles none of them', async ({ ur
     assert.is(code, 2)
     assert.is(
       err,
-      `Unknown command "${word}". Commands: init, keys, groups, accounts, connections, combos, aliases, models, providers, usage, live, explain, info, overview, health, settings, cloud, import, openapi, tokens. Options start with "--"; with npm, put another "--" first: npm start -- --port 4100\n`,
+      `Unknown command "${word}". Commands: init, keys, groups, accounts, connections, combos, aliases, models, providers, usage, live, explain, info, overview, health, settings, cloud, import, openapi, tokens, guards, catalog. Options start with "--"; with npm, put another "--" first: npm start -- --port 4100\n`,
     )
   }
 })

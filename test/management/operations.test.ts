@@ -30,7 +30,7 @@ test('each operation is served at its path and method', async () => {
 })
 
 test('each operation validates its input with the schema in the table', async () => {
-  const { api } = openDoor().gateway
+  const { api } = openDoor({ catalog: { refresh: async () => 'unchanged' } }).gateway
   const withInput = servedOperations().filter(({ input }) => input)
   assert.ok(withInput.length >= 15, `${withInput.length} operations have a schema`)
   for (const { names, path, input } of withInput) {

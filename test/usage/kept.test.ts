@@ -47,6 +47,7 @@ test('a request is stored with its key, target, tokens, and cost, and is readabl
     costUsd: COST,
     costSource: 'counted',
   } as const
+  const price = { by: 'built-in', of: 'one/m' } as const
   assert.is(request.time, new Date(world.clock.now()).toISOString())
   assert.equal(withoutTimes(request), {
     keyId: group.id,
@@ -57,7 +58,7 @@ test('a request is stored with its key, target, tokens, and cost, and is readabl
     model: 'one/m',
     target,
     streamed: false,
-    attempts: [{ ...target, outcome: 'answered', status: 200, startMs: 0, durationMs: 0, ...spent }],
+    attempts: [{ ...target, outcome: 'answered', status: 200, startMs: 0, durationMs: 0, ...spent, price }],
     ...spent,
     firstByteMs: 0,
     durationMs: 0,

@@ -57,7 +57,8 @@ test('the events of a recorded stream add up to its final response', () => {
     const streamed = readStream(sse)
     assert.equal(streamed.content.map(rounded), choices[0]?.content.map(rounded), name)
     assert.equal(streamed.finish, choices[0]?.finish, name)
-    assert.equal(streamed.usage, usage, name)
+    const { serviceTier, ...tokens } = streamed.usage ?? {} // a whole response has it in a field of its own
+    assert.equal(tokens, usage ?? {}, name)
   }
 })
 
