@@ -15,13 +15,13 @@ const test = suite('prompt caching: automatic marks')
 
 type Asked = Question & { promptCaching?: PromptCaching }
 
-const answers: Record<string, Answering> = {
+const answers = {
   messages: () => json(whole['anthropic-messages']),
   chat: () => json(whole['openai-chat']),
   responses: () => json(whole['openai-responses']),
   gemini: () => json(whole.gemini),
   converse: () => json(converseAnswer()),
-}
+} satisfies Record<string, Answering>
 
 const bedrock: Partial<Connection> & { provider: string } = {
   provider: 'bedrock',
@@ -69,7 +69,7 @@ test('check 1: a translated request of an agent is marked at the tools, the inst
 
 test('check 2: a passed-through request keeps all bytes but its tools, its instructions, and the inserted field', async () => {
   const body = JSON.stringify({ ...agentMessages, metadata: { n: 1 } }).replace('"n":1', '"n": 1.0')
-  const { up, world } = await openDoor(answers.messages as Answering, {
+  const { up, world } = await openDoor(answers.messages, {
     catalog: defaultCatalog,
     connections: ['anthropic'],
   })
@@ -100,7 +100,7 @@ test('check 3: after a turn of 24 blocks, the previous end is marked, too', asyn
 
 test('check 4: a prompt without tools is not marked until its instructions come again', async () => {
   const clock = fakeClock()
-  const { up, world } = await openDoor(answers.messages as Answering, {
+  const { up, world } = await openDoor(answers.messages, {
     catalog: defaultCatalog,
     connections: ['anthropic'],
     clock,
@@ -136,7 +136,7 @@ test('check 6: Vertex gets marks on blocks, and none on the whole request', asyn
   ] as const) {
     const { sent } = await send({
       ...{ client, model: 'vertex/claude-sonnet-4-5', connections: [vertex], body },
-      answer: answers.messages as Answering,
+      answer: answers.messages,
     })
     assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
   }
@@ -149,7 +149,7 @@ test('check 7: Converse gets four cache points for Claude, none of them first in
     model,
     connections: [bedrock],
     body: agentMessages,
-    answer: answers.converse as Answering,
+    answer: answers.converse,
   })
   assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
   for (const { content } of sent.messages as Array<{ content: JsonObject[] }>) assert.not.ok(content[0]?.cachePoint)
@@ -162,14 +162,14 @@ test('check 8: Nova gets no cache point in its tools', async () => {
     model,
     connections: [bedrock],
     body: agentMessages,
-    answer: answers.converse as Answering,
+    answer: answers.converse,
   })
   assert.equal(places(sent), ['system', 'messages', 'messages'])
 })
 
 test('check 9: OpenRouter gets marks on texts for Claude, and none for GPT-4', async () => {
   const to = (model: string) =>
-    send({ client: 'openai-chat', model: `openrouter/${model}`, body: agent, answer: answers.chat as Answering })
+    send({ client: 'openai-chat', model: `openrouter/${model}`, body: agent, answer: answers.chat })
   assert.equal(places((await to('anthropic/claude-sonnet-4-5')).sent), ['messages', 'messages', 'messages'])
   assert.equal(places((await to('openai/gpt-4.1')).sent), [])
 })
@@ -185,7 +185,7 @@ for (const client of ['openai-chat', 'anthropic-messages'] as const)
       model: 'openai/gpt-5.6',
       catalog: openai,
       body,
-      answer: answers.responses as Answering,
+      answer: answers.responses,
     })
     assert.is(breakpoints(sent), 1)
     const [first] = sent.input as Array<{ role: string; content: JsonObject[] }>
@@ -201,7 +201,7 @@ test('check 11: GPT-5.4 gets a key, and no breakpoint', async () => {
     model: 'openai/gpt-5.4',
     catalog: openai,
     body: agent,
-    answer: answers.responses as Answering,
+    answer: answers.responses,
   })
   assert.is(breakpoints(sent), 0)
   assert.match(String(sent.prompt_cache_key), /^[\w-]{22}$/)
@@ -213,7 +213,7 @@ test('check 12: Mistral, xAI, and Fireworks get their own field or header, and n
       client: 'openai-chat',
       model: `${provider}/m`,
       body: agent,
-      answer: answers.chat as Answering,
+      answer: answers.chat,
     })
     const { headers } = call ?? {}
     return [sent.prompt_cache_key, headers?.get('x-grok-conv-id'), headers?.get('x-session-affinity')].map(Boolean)
@@ -231,7 +231,7 @@ for (const [model, answer] of [
   ['groq/llama-3.3-70b-versatile', answers.chat],
 ] as const)
   test(`check 13: the request is the same with and without prompt caching for ${model}`, async () => {
-    const question = { client: 'openai-chat', model, body: agent, answer: answer as Answering } as const
+    const question = { client: 'openai-chat', model, body: agent, answer: answer } as const
     const on = await send(question)
     const off = await send({ ...question, promptCaching: 'off' })
     assert.is(on.call?.body, off.call?.body)
@@ -247,7 +247,7 @@ test('a longer lifetime only applies to the tools and the instructions', async (
 })
 
 test('check 28: a key, an entry, and a connection take precedence over the settings, in this order', async () => {
-  const { up, world } = await openDoor(answers.messages as Answering, {
+  const { up, world } = await openDoor(answers.messages, {
     catalog: defaultCatalog,
     connections: [{ provider: 'anthropic', apiKey: 'k', promptCaching: 'off' }],
     combos: {
@@ -341,7 +341,7 @@ test('check 36: a session has the same key in all instances, and another one for
         model: 'openai/gpt-5.4',
         catalog: openai,
         body: agent,
-        answer: answers.responses as Answering,
+        answer: answers.responses,
       },
       ...options,
       headers: { 'x-signalbox-session': name },
