@@ -24,7 +24,7 @@ test('check P6: a new model appears in the lists of both instances without a res
   assert.is(one.fetches() + other.fetches(), 1) // check P3
 })
 
-test('check P3: of two instances, one fetches the source', async () => {
+test('check P3: only one of two instances fetches the source', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const source = async () => changed({})
@@ -42,7 +42,7 @@ test('check P3: of two instances, one fetches the source', async () => {
   )
 })
 
-test('check P4: after the instance that fetches was killed, another one fetches within a minute', async () => {
+test('check P4: if the instance that fetches is killed, another one fetches within a minute', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const killed = await openCatalog(() => new Promise(() => {}), { storage, clock: fakeClock() }) // its clock stops
@@ -87,7 +87,7 @@ test('check P7: a price that falls to 0 or disappears is held, and the old price
   assert.is((await findModel(world, 'newest'))?.price, undefined)
 })
 
-test('check P8: a price that changes eleven times is held, and one that changes nine times applies and is listed', async () => {
+test('check P8: a price that changes by a factor of eleven is held, and one that changes by a factor of nine applies and is listed', async () => {
   const world = await openCatalog(async () =>
     changed({
       a: { input: 110, output: 20 },
@@ -107,7 +107,7 @@ test('check P8: a price that changes eleven times is held, and one that changes 
   assert.ok(applied.some((line) => line.includes('one/d')))
 })
 
-test('check P9: a copy without 30% of the models is rejected as a whole', async () => {
+test('check P9: a copy that lacks 30% of the models is rejected as a whole', async () => {
   const world = await openCatalog(async () => changed({ a: 'gone', b: 'gone', c: { input: 11, output: 20 } }))
   await world.ask()
   const { rejected, current } = await world.api.catalog.review()
@@ -119,7 +119,7 @@ test('check P9: a copy without 30% of the models is rejected as a whole', async 
   assert.is((await findModel(world, 'a'))?.retired, true)
 })
 
-test('check P10: a model that is gone stays callable, and is marked', async () => {
+test('check P10: a model that disappears from the source stays callable, and is marked as retired', async () => {
   const world = await openCatalog(async () => changed({ a: 'gone' }))
   await world.ask()
   assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 }, retired: true })
@@ -143,7 +143,7 @@ test('check P11: accepting a change applies it on all instances', async () => {
   for (const world of [one, other]) assert.is((await findModel(world, 'a'))?.price?.input, 0)
 })
 
-test('the accept option applies suspicious changes that the host allows', async () => {
+test('the accept option applies the suspicious changes that it allows', async () => {
   const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } }), {
     accept: ({ model }) => model === 'one/a',
   })
@@ -151,7 +151,7 @@ test('the accept option applies suspicious changes that the host allows', async 
   assert.equal([(await findModel(world, 'a'))?.price?.input, (await findModel(world, 'b'))?.price?.input], [0, 10])
 })
 
-test('check P12: a rollback restores the data of the copy before, and the next refresh leaves it', async () => {
+test("check P12: a rollback restores the previous copy, and the next refresh doesn't undo it", async () => {
   let price = 11
   const world = await openCatalog(async () => changed({ a: { input: price, output: 20 } }))
   await world.ask()
@@ -169,7 +169,7 @@ test('check P12: a rollback restores the data of the copy before, and the next r
   assert.is((await findModel(world, 'a'))?.price?.input, 13)
 })
 
-test('check P13: if the stored copy is damaged, the one before it applies, then the built-in one, and the log says so', async () => {
+test('check P13: if the stored copy is damaged, the previous one applies, then the built-in catalog, and the log says so', async () => {
   let price = 11
   const storage = memoryStorage()
   const world = await openCatalog(async () => changed({ a: { input: price, output: 20 } }), { storage })
@@ -184,7 +184,7 @@ test('check P13: if the stored copy is damaged, the one before it applies, then 
   const second = await openCatalog(never, { storage })
   await second.ask()
   assert.is((await findModel(second, 'a'))?.price?.input, 11)
-  assert.match(second.warnings[0] ?? '', /copy of the catalog of 2026-01-02 is damaged/)
+  assert.match(second.warnings[0] ?? '', /catalog copy of 2026-01-02 is damaged/)
   await second.clock.advance(20_000)
   await second.ask()
   assert.is(second.warnings.length, 1)
@@ -221,7 +221,7 @@ test("check P15: a connection's price beats a refreshed one", async () => {
   assert.equal(sources.get('b'), { by: 'live', of: 'one/b', asOf: '2026-01-02' })
 })
 
-test('check P16: a request whose model gets another price while it runs costs the price of its start', async () => {
+test('check P16: a request costs the price at its start, even if the price changes while it runs', async () => {
   let release = () => {}
   const world = await openCatalog(async () => changed({ a: { input: 20, output: 20 } }))
   const answered = new Promise<void>((resolve) => {
@@ -255,12 +255,12 @@ test('check P16: a request whose model gets another price while it runs costs th
   assert.equal(costs, [10, 20])
 })
 
-test('check P24: prices per token in place of prices per million change nothing', async () => {
+test('check P24: prices per token instead of per million change nothing', async () => {
   const wrong = Object.fromEntries('abcdef'.split('').map((id) => [id, { input: 0.00001, output: 0.00002 }]))
   const world = await openCatalog(async () => changed({ ...wrong, newest: { input: 0.00001, output: 0.00002 } }))
   await world.ask()
   const { rejected, current } = await world.api.catalog.review()
-  assert.is(rejected, '6 of 6 prices change suspiciously.')
+  assert.is(rejected, '6 of 6 prices are suspicious.')
   assert.is(current, undefined)
   assert.is(await findModel(world, 'newest'), undefined)
 })

@@ -45,7 +45,7 @@ for (const [what, fetch] of Object.entries(broken))
     await world.settle()
     assert.is(world.fetches(), 1)
     assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
-    assert.match(world.warnings.at(-1) ?? '', /^The catalog was not refreshed: The source of the catalog /)
+    assert.match(world.warnings.at(-1) ?? '', /^The catalog was not refreshed: The catalog source /)
     assert.ok((await world.api.catalog.review()).error)
     await world.clock.advance(MINUTE)
     await world.ask()
@@ -77,7 +77,7 @@ for (const [what, refresh] of Object.entries(functions))
     assert.ok(rejected ?? error)
   })
 
-test('check P2: without `refresh`, no request leaves, and the operations say so', async () => {
+test('check P2: without `refresh`, nothing is fetched, and the operations say so', async () => {
   const urls: string[] = []
   const gateway = createGateway({
     ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },
@@ -94,7 +94,7 @@ test('check P2: without `refresh`, no request leaves, and the operations say so'
   assert.match(error.message, /^This gateway does not refresh its catalog\. Set "catalog"/)
 })
 
-test('models.dev is read as for the built-in catalog, with its ETag', async () => {
+test('models.dev is read the same way as for the built-in catalog, with its ETag', async () => {
   const model = (id: string, input: number) => ({
     ...{ id, release_date: '2026-10-01', tool_call: true, modalities: { input: ['text'], output: ['text'] } },
     ...{ limit: { context: 1_000, output: 100 }, cost: { input, output: 30, tiers: [tier] } },

@@ -90,7 +90,7 @@ test('applies a changed module, and keeps the configuration if the file has a mi
   }
 })
 
-test('a connection in the module takes the place of the one from a variable, and gives it back', async ({ folder }) => {
+test('a connection in the module replaces the one from a variable until it is removed', async ({ folder }) => {
   const path = join(folder, 'variables.mjs')
   await writeFile(path, 'export default {}')
   const { running, listConnections } = await serve(folder, path, [], { GROQ_API_KEY: 'gsk_0123456789' })

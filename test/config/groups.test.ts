@@ -156,7 +156,7 @@ test('a reload changes groups for the next request, and pausing one ends the str
   assert.is(await askWith(key, 'two/m'), 403)
 })
 
-test('a reload without a change keeps when a group was created', async () => {
+test('a reload without changes keeps the time when a group was created', async () => {
   const { api, gateway } = open({ groups: { team: {} } })
   const { createdAt } = await api.groups.get('team')
   await gateway.reload({ connections, groups: { team: { metadata: { cost: 'rd' } } } })

@@ -51,7 +51,7 @@ async function open(guards: readonly Guard[], fetch: ReturnType<typeof fakeUpstr
 
 const SAID = [chatChunk({ role: 'assistant', content: 'One. ' }), chatChunk({ content: 'Two ' })]
 
-test('check 46: a client that leaves while a guard checks its request aborts the guard once', async () => {
+test('check 46: if a client disconnects while a guard checks its request, the guard is aborted once', async () => {
   const { guard, counts } = createHanging('request')
   const upstream = fakeUpstream(() => sse(chatEvents()))
   const { send, records } = await open([guard], upstream)
@@ -86,7 +86,7 @@ test("check 46: a client that leaves while a judge runs aborts the judge's call"
 })
 
 for (const phase of ['text is held', 'a guard checks the response'])
-  test(`check 46: a client that leaves a stream while ${phase} aborts everything`, async () => {
+  test(`check 46: a client that disconnects from a stream while ${phase} aborts everything`, async () => {
     const { guard, counts } = createHanging('answer')
     const isHeld = phase === 'text is held'
     const all: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
@@ -125,7 +125,7 @@ test('check 36: the record of a refused stream has the guard, the tokens so far,
   assert.equal(errors, [])
 })
 
-test('a client that leaves after a refusal changes nothing', async () => {
+test('a client that disconnects after a refusal changes nothing', async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { send, records } = await open([words({ name: 'w', words: [WORD] })], upstream)
   const abort = new AbortController()
@@ -139,7 +139,7 @@ test('a client that leaves after a refusal changes nothing', async () => {
   assert.is((await send()).status, 200)
 })
 
-test('check 50: a refused stream is not tried on the next target, and cools none', async () => {
+test('check 50: a refused stream is not tried on the next target, and starts no cooldown', async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { world, send } = await open([words({ name: 'w', words: [WORD] })], upstream)
   await world.api.combos.create({ name: 'both', models: ['one/m', 'one/n'] })

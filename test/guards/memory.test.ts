@@ -57,7 +57,7 @@ test('a changed older text and a repeated last text are read again', async () =>
   assert.equal(judged, [['a'], ['a!', 'b', 'a']])
 })
 
-test('a refused older text is removed without asking again', async () => {
+test('a refused older text is removed without asking the model again', async () => {
   const { say, sent, judged } = openJudged(createJudge())
   assert.is(await say(user(WORD)), 400)
   const turns = [user(WORD), assistant('No.'), user('Hi')]

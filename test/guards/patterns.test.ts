@@ -8,7 +8,7 @@ const test = suite('guards for patterns')
 
 const ticket = { name: 'p', patterns: ['TICKET-\\d{4}', '^secret:.*$'], flags: 'im' } as const
 
-test('patterns: matches are refused, also behind invisible characters', async () => {
+test('patterns: matches are refused, even if they contain invisible characters', async () => {
   const { say } = await openWorld([await patterns(ticket)])
   for (const text of ['See ticket-1234', 'a\nSecret: b\nc', 'See TIC\u200bKET-1234', 'See TICKET-１２３４'])
     assert.is((await say('openai-chat', text)).status, 400, text)
@@ -44,7 +44,7 @@ test('check 26: a pattern with nested repetition takes linear time', async () =>
 
 test('check 26: a pattern that RE2 does not support is rejected with the reason', async () => {
   for (const [pattern, reason] of [
-    ['(?<=a)b', 'patterns().patterns[0] is not a pattern in RE2 syntax: invalid named capture: `(?<=a)b`'],
+    ['(?<=a)b', 'patterns().patterns[0] is not valid in RE2 syntax: invalid named capture: `(?<=a)b`'],
     ['(?=a)', 'invalid or unsupported Perl syntax'],
     ['(a)\\1', 'invalid escape sequence'],
     ['[', 'missing closing ]'],

@@ -105,7 +105,7 @@ test('check 30: a client can add a guard by name, and an unknown name is rejecte
   await rejects(api.guards.create({ name: 'none', ...words }), 400, /"name" must be/)
 })
 
-test('check 32: a guard runs once, whatever leads to a target', async () => {
+test('check 32: a guard runs once, no matter how a request gets to its target', async () => {
   const { api, say, upstream } = await open({
     guards: { judge: { kind: 'judge', model: 'one/judge', policy: 'No secrets.' } },
     settings: { guards: ['judge'] },
@@ -131,7 +131,7 @@ test('the combos in a list of models, and a combo that a step chooses, have thei
   assert.is(await getStatus(routed.say('Hello')), 200)
 })
 
-test('a request that needs a guard which is missing, changed elsewhere, or invalid gets a 503', async () => {
+test('a request that needs a missing or invalid guard, or one that was changed elsewhere, gets a 503', async () => {
   const storage = memoryStorage()
   const { api, upstream } = await open({}, storage)
   await api.settings.update({ guards: ['word'] })
@@ -168,7 +168,7 @@ test('the options of a guard must be those of its kind', async () => {
   await rejects(api.guards.get('missing'), 404, /Guard not found/)
 })
 
-test('a change of a guard takes effect with the next request', async () => {
+test('a change to a guard takes effect with the next request', async () => {
   const { api, say } = await open()
   await api.settings.update({ guards: ['word'] })
   assert.is(await getStatus(say('Hello')), 200)

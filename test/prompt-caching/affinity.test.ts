@@ -83,7 +83,7 @@ test('check 39: when its account is at its limit, a session moves and is not rej
   assert.is(await ask('s'), moved)
 })
 
-test('a session is free again when its cache has expired', async () => {
+test('a session can move again once its cache has expired', async () => {
   const { ask, clock } = await openPool(10)
   const seen = new Set<string | null | undefined>()
   for (let turn = 0; turn < 20; turn++) {
@@ -93,7 +93,7 @@ test('a session is free again when its cache has expired', async () => {
   assert.ok(seen.size > 1)
 })
 
-test('a paused account gets no request of its sessions', async () => {
+test('a paused account gets no requests, not even from its own sessions', async () => {
   const { ask, world } = await openPool(3)
   const first = await ask('s')
   const { connections } = await world.api.connections.list()
@@ -102,7 +102,7 @@ test('a paused account gets no request of its sessions', async () => {
   assert.is.not(await ask('s'), first)
 })
 
-test('without prompt caching, sessions do not stay', async () => {
+test("without prompt caching, sessions don't stay with an account", async () => {
   const { ask, world } = await openPool(10)
   await ask('s')
   await world.api.settings.update({ promptCaching: 'off' })

@@ -86,7 +86,7 @@ test('check 2: a passed-through request keeps all bytes but its tools, its instr
   assert.is(restored, body.replace('"model":"m"', '"model":"claude-sonnet-4-5"'))
 })
 
-test('check 3: after a turn of 24 blocks, the previous end is marked, too', async () => {
+test('check 3: after a turn of 24 blocks, the previous end is also marked', async () => {
   const calls = Array.from({ length: 12 }, (_, at) => ({ type: 'tool_use', id: `t${at}`, name: 'search', input: {} }))
   const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }))
   const messages = [
@@ -98,7 +98,7 @@ test('check 3: after a turn of 24 blocks, the previous end is marked, too', asyn
   assert.equal(places(sent), ['tools', 'system', 'messages', 'top'])
 })
 
-test('check 4: a prompt without tools is not marked until its instructions come again', async () => {
+test('check 4: a prompt without tools is not marked until its instructions are sent again', async () => {
   const clock = fakeClock()
   const { up, world } = await openDoor(answers.messages, {
     catalog: defaultCatalog,
@@ -142,7 +142,7 @@ test('check 6: Vertex gets marks on blocks, and none on the whole request', asyn
   }
 })
 
-test('check 7: Converse gets four cache points for Claude, none of them first in its list', async () => {
+test('check 7: Converse gets four cache points for Claude, and none is first in its list', async () => {
   const model = 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0'
   const { sent } = await send({
     client: 'anthropic-messages',
@@ -207,7 +207,7 @@ test('check 11: GPT-5.4 gets a key, and no breakpoint', async () => {
   assert.match(String(sent.prompt_cache_key), /^[\w-]{22}$/)
 })
 
-test('check 12: Mistral, xAI, and Fireworks get their own field or header, and nobody else does', async () => {
+test('check 12: Mistral, xAI, and Fireworks get their own field or header, and no other provider does', async () => {
   const to = async (provider: string) => {
     const { sent, call } = await send({
       client: 'openai-chat',
@@ -309,7 +309,7 @@ test('check 27: a combo can have an entry with prompt caching next to one withou
   )
 })
 
-test('check 25: each attempt has its own marks only, and the client’s request stays as it is', async () => {
+test('check 25: each attempt has only its own marks, and the client’s request stays unchanged', async () => {
   const before = structuredClone(agent)
   const { up, world } = await openDoor(
     (_, nth) => (nth < 3 ? new Response('{}', { status: 503 }) : json(converseAnswer())),
@@ -333,7 +333,7 @@ test('check 25: each attempt has its own marks only, and the client’s request 
   assert.equal(agent, before)
 })
 
-test('check 36: a session has the same key in all instances, and another one for each API key', async () => {
+test('check 36: a session has the same key in all instances, and a different one for each API key', async () => {
   const ask = async (options: object, name: string) => {
     const { sent, world } = await send({
       ...{
@@ -357,7 +357,7 @@ test('check 36: a session has the same key in all instances, and another one for
   assert.is.not(one.key, (await ask({ storage, secret, connections: [] }, 't')).key)
 })
 
-test('check 42: marks of a client are reported as the client’s', async () => {
+test('check 42: a client’s marks are reported as the client’s', async () => {
   const marked = { ...agentMessages, cache_control: { type: 'ephemeral' } }
   const { sent, world } = await send({ ...claude, client: 'anthropic-messages', body: marked })
   assert.equal(places(sent), ['top'])
@@ -365,12 +365,12 @@ test('check 42: marks of a client are reported as the client’s', async () => {
   assert.equal(world.told.requests[0]?.promptCache?.stoodDown, 'client')
 })
 
-test('check 50: a strict request has no warning for what the gateway marks', async () => {
+test("check 50: a strict request has no warning about the gateway's marks", async () => {
   const { response } = await send({ ...claude, body: agent, headers: { 'x-signalbox-strict': 'true' } })
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
-test('check 52: a request whose marks are rejected is repeated once without, and not marked for an hour', async () => {
+test('check 52: if marks are rejected, the request is repeated once without them, and the target gets none for an hour', async () => {
   const clock = fakeClock()
   const rejection = {
     type: 'error',

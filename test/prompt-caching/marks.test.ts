@@ -103,7 +103,7 @@ test('check 19: four marks of a client stay four', async () => {
     assert.is(listMarks((await ask({ ...target, body: four })).sent).length, 4)
 })
 
-test('check 20: a mark on the whole request and four others are four in all, with one warning', async () => {
+test('check 20: a mark on the whole request and four others become four marks, with one warning', async () => {
   const turns = [...four.messages, said(text('d')), user(text('e'))]
   const { sent, warned } = await ask({ ...bedrock, body: { ...four, messages: turns, ...mark() } })
   assert.equal(
@@ -113,7 +113,7 @@ test('check 20: a mark on the whole request and four others are four in all, wit
   assert.equal(warned, ['dropped:messages[0].content[0].cache_control'])
 })
 
-test('check 20: of too many marks, the last of the tools, of the instructions, and of the conversation stay', async () => {
+test('check 20: if there are too many marks, the last ones of the tools, the instructions, and the conversation stay', async () => {
   const body = {
     tools: [tool(mark())],
     system: [text('One.', mark()), text('Two.', mark())],

@@ -73,7 +73,7 @@ test('check 45: from the third stop on, the pause doubles', async () => {
   assert.equal(hours.slice(0, 4), ['1', '1', '2', '4'])
 })
 
-test('check 47: what was saved is absent if the price is unknown', async () => {
+test('check 47: the savings are absent if the price is unknown', async () => {
   const { ask, world } = await openWriting()
   await ask('s', { model: 'claude-unknown-9' })
   const { promptCache } = world.told.requests.at(-1) ?? {}

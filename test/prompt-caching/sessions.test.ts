@@ -137,7 +137,7 @@ test('check 40: without marks, an agent reads nothing from Anthropic’s cache',
   assert.is(getReadShare(usages), 0)
 })
 
-test('check 43: what caching saved is the difference to the same usage without a cache', async () => {
+test('check 43: the savings are the difference from the cost of the same usage without a cache', async () => {
   const { world, usages } = await play('anthropic-messages', claude())
   for (const [at, { promptCache }] of world.told.requests.entries()) {
     const { read, written } = usages[at] ?? { read: 0, written: 0 }

@@ -47,7 +47,7 @@ test.after(async () => {
   await postgres.remove()
 })
 
-test('each operation is one query, also the first one of a cold instance', async () => {
+test('each operation is one query, even the first one of a cold instance', async () => {
   const table = newTable()
   await postgresStorage(connect(), { table, watch: false }).set('a', '1')
   const storage = postgresStorage(connect(), { table, watch: false })
@@ -62,7 +62,7 @@ test('each operation is one query, also the first one of a cold instance', async
   assert.is(await count(() => storage.increment?.('c', 1) ?? Promise.resolve()), 1)
 })
 
-test('without `watch`, nothing is queried while no request comes in', async () => {
+test('without `watch`, nothing is queried between requests', async () => {
   const storage = postgresStorage(connect(), { table: newTable(), watch: false })
   const gateway = createGateway({ storage, secret: 'a secret of 32 characters or more', logger: false })
   await gateway.api.settings.get()

@@ -71,7 +71,7 @@ test("Upstash's own client reads replies of the front, plain and encoded, and it
   assert.match((await refusal(() => stranger.get('front'))).message, /WRONGPASS/)
 })
 
-test('each read, conditional write, and increment is one request, also as the first one after a list', async () => {
+test('each read, conditional write, and increment is one request, even right after a list', async () => {
   const storage = open()
   const count = async (work: () => Promise<unknown>) => {
     const before = server.requests
@@ -93,7 +93,7 @@ test('a cold store writes after at most two requests', async () => {
   assert.ok(server.requests - before <= 2)
 })
 
-test('of 100 concurrent writes of a key by 8 clients, one wins each time, and 10,000 increments are exact', {
+test('when 8 clients write a key at the same time, one of 100 writes wins each time, and 10,000 increments are exact', {
   timeoutMs: 180_000,
 }, async () => {
   const prefix = newPrefix()
@@ -128,7 +128,7 @@ test('a request that gets no response is sent again', async () => {
   assert.is(await storage.increment('count', 1), 1)
 })
 
-test('a service that stays away ends in STORAGE_UNREACHABLE within seconds, and then sooner', async () => {
+test('if the service stays unreachable, a command fails with STORAGE_UNREACHABLE within seconds, and the next one sooner', async () => {
   const storage = open()
   server.faults = Array.from({ length: 100 }, () => 'down')
   const timed = async () => {
@@ -142,7 +142,7 @@ test('a service that stays away ends in STORAGE_UNREACHABLE within seconds, and 
   assert.is(await storage.get('a'), undefined)
 })
 
-test('a wrong token is reported at once with the names of the variables, and without the token', async () => {
+test('a wrong token is reported immediately with the names of the variables, and without the token', async () => {
   const storage = upstashStorage({ url: server.url, token: 'a wrong token' })
   const before = server.requests
   const error = await refusal(() => storage.get('a'))

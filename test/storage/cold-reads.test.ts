@@ -83,7 +83,7 @@ test("reads in advance don't hide another instance's later change", async () => 
   await Promise.all([gateway.close(), other.close()])
 })
 
-test('a cold instance that first changes the settings keeps what another one has just changed', async () => {
+test("a cold instance that changes the settings first keeps another instance's latest change", async () => {
   const { storage } = await openStored()
   const { far } = remote(storage)
   const gateway = open(far)
@@ -96,7 +96,7 @@ test('a cold instance that first changes the settings keeps what another one has
   await Promise.all([gateway.close(), other.close()])
 })
 
-test('a failed read in advance fails only the request that needs it', async () => {
+test('if reading ahead fails, only the request that needs the data fails', async () => {
   const { storage, key } = await openStored()
   let fails = true
   const { watch, ...rest } = storage

@@ -68,7 +68,7 @@ test('check P17: a dollar limit reserves the price of the service tier and of th
   assert.is((await ask(120_000)).status, 200)
 })
 
-test('check P18: a model with a price for cached input but none for other input is unpriced', async () => {
+test('check P18: a model with a price only for cached input is unpriced', async () => {
   const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage: { prompt_tokens: 9, completion_tokens: 9 } }))
   const models = [{ id: 'm', price: { cacheRead: 0.1, output: 1 } }]
   const { gateway, api, chat, told } = await openWorld({

@@ -43,7 +43,7 @@ export function createRestConnection(
     if (status === 401 || status === 403)
       throw createStorageError(
         'STORAGE_UNREADABLE',
-        `${store} rejected the token (${status}). Check UPSTASH_REDIS_REST_TOKEN or KV_REST_API_TOKEN, or the option "token"; a read-only token can't be used.`,
+        `${store} rejected the token (${status}). Check UPSTASH_REDIS_REST_TOKEN or KV_REST_API_TOKEN, or the option "token". The token must be allowed to write.`,
       )
     syncToken = response.headers.get('upstash-sync-token') ?? syncToken
     const reply = parseReply(text)

@@ -4,7 +4,7 @@ import type { Storage } from '../../types.ts'
 import type { ModelLists } from './compare-models.ts'
 import type { CatalogChange, CatalogGeneration } from './live-types.ts'
 
-/** The stored state: two generations, and the changes that wait. */
+/** The stored state: two generations, and the changes on hold. */
 export interface CatalogState {
   current?: StoredGeneration
   previous?: StoredGeneration
@@ -27,7 +27,7 @@ export const PREFIX = 'catalog/'
 const STATE = `${PREFIX}state`
 const EMPTY: CatalogState = { held: [], applied: [] }
 
-/** In characters, which are ASCII. Deno KV takes values of 65,536 bytes, and adapters may add to them. */
+/** In ASCII characters. Deno KV accepts values of up to 65,536 bytes, and adapters may add to them. */
 const MAX_PART = 60_000
 
 /** The copies of the catalog in the storage, cut into values that every storage accepts. */

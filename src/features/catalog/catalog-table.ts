@@ -11,7 +11,7 @@ export const catalogTable = {
     path: '/api/catalog',
     failure: 'read the catalog',
     summary: 'Get the state of the catalog',
-    description: 'The copy of models and prices in use, and suspicious changes that wait for consent.',
+    description: 'Returns the copy of models and prices in use, and the suspicious changes on hold.',
   },
   refresh: {
     method: 'POST',
@@ -23,11 +23,11 @@ export const catalogTable = {
   accept: {
     method: 'POST',
     path: '/api/catalog/accept',
-    failure: 'accept changes of the catalog',
+    failure: 'accept changes to the catalog',
     input: acceptInput,
     isBodyOptional: true,
-    summary: 'Accept changes of the catalog',
-    parameters: { models: 'The models whose changes apply, such as `openai/gpt-5.4`. Default: all changes.' },
+    summary: 'Accept changes to the catalog',
+    parameters: { models: 'The models whose changes to accept, such as `openai/gpt-5.4`. Default: all changes.' },
   },
   rollback: {
     method: 'POST',

@@ -31,9 +31,9 @@ interface CompareOptions {
 const MAX_USD_PER_MILLION = 1_000
 /** A price that changes by more than this factor is suspicious. */
 const MAX_FACTOR = 10
-/** A copy in which more than this share of the models is gone is suspicious. */
+/** A copy that lacks more than this share of the models is suspicious. */
 const MAX_GONE = 0.2
-/** A copy in which more than this share of at least four prices is suspicious is probably in another unit. */
+/** If more than this share of at least four prices is suspicious, the copy is probably in another unit. */
 const MAX_HELD = 0.5
 
 /** Reads a source and compares its models with the catalog in use. Providers that this release doesn't know are ignored. */
@@ -83,7 +83,7 @@ function findRejection(counts: { known: number; gone: number; compared: number; 
   const { known, gone, compared, held } = counts
   if (known === 0) return 'The source has none of the known models.'
   if (gone > known * MAX_GONE) return `${gone} of ${known} known models are missing.`
-  if (compared > 3 && held > compared * MAX_HELD) return `${held} of ${compared} prices change suspiciously.`
+  if (compared > 3 && held > compared * MAX_HELD) return `${held} of ${compared} prices are suspicious.`
   return undefined
 }
 

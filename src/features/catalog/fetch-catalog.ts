@@ -39,7 +39,7 @@ export async function fetchCatalog(
 }
 
 const fail = (what: string, cause?: unknown) =>
-  gatewayError('UPSTREAM_FAILED', { message: `The source of the catalog ${what}.`, cause })
+  gatewayError('UPSTREAM_FAILED', { message: `The catalog source ${what}.`, cause })
 
 const fetchModelsDev: FetchCatalog = async ({ fetch, signal, etag }) => {
   const response = await fetch(MODELS_DEV, { signal, headers: etag === undefined ? {} : { 'if-none-match': etag } })

@@ -69,7 +69,7 @@ function createLiveCatalog(deps: LiveCatalogDependencies) {
     },
   )
 
-  /** Reads the state, and applies the generation in it. A damaged copy is reported, and the one before it applies. */
+  /** Reads the state, and applies the generation in it. A damaged copy is reported, and the previous one applies. */
   async function load(): Promise<void> {
     isStale = false
     polledAt = clock.now()
@@ -93,7 +93,7 @@ function createLiveCatalog(deps: LiveCatalogDependencies) {
       isDamaged = true
       if (warned.has(generation.sha256)) continue
       warned.add(generation.sha256)
-      logger.warn(`The copy of the catalog of ${generation.asOf} is damaged. The gateway uses the one before it.`)
+      logger.warn(`The catalog copy of ${generation.asOf} is damaged, so the gateway uses the previous one.`)
     }
     apply({}, undefined)
   }
@@ -151,7 +151,7 @@ function createLiveCatalog(deps: LiveCatalogDependencies) {
       return
     }
     if (held.length > 0)
-      logger.warn(`${held.length} price changes wait for consent. Review them: gateway.api.catalog.review().`)
+      logger.warn(`Suspicious price changes on hold: ${held.length}. Review them: gateway.api.catalog.review().`)
     const time = new Date(clock.now()).toISOString()
     const generation = { source, asOf, appliedAt: time, sourceSha256, ...(newEtag !== undefined && { etag: newEtag }) }
     await save(models, generation, { held, applied: addLines(applied, asOf) })
@@ -236,7 +236,7 @@ function createLiveCatalog(deps: LiveCatalogDependencies) {
         const accepted = state.held.filter(({ model }) => !wanted || wanted.includes(model))
         const { current } = state
         if (accepted.length === 0 || !current)
-          throw gatewayError('INVALID_REQUEST', { message: 'No change of the catalog waits for consent.' })
+          throw gatewayError('INVALID_REQUEST', { message: 'No changes to the catalog are on hold.' })
         const prices = new Map(accepted.map(({ model, price }) => [model, price]))
         const stored = await copies.readModels(current)
         const models = Object.fromEntries(

@@ -35,7 +35,7 @@ export interface FetchedCatalog {
   etag?: string
 }
 
-/** A suspicious change of a model's price, which waits until it is accepted: to 0 or unknown, or by more than ten times. */
+/** A suspicious change to a model's price, on hold until it is accepted: to 0 or unknown, or by more than a factor of ten. */
 export interface CatalogChange {
   /** `openai/gpt-5.4`. */
   model: string
@@ -64,9 +64,9 @@ export interface CatalogReview {
   isLive: boolean
   /** The refreshed copy in use; absent while the gateway uses the catalog that it started with. */
   current?: CatalogGeneration
-  /** The copy before it, to which `rollback` returns. */
+  /** The previous copy, to which `rollback` returns. */
   previous?: CatalogGeneration
-  /** Suspicious changes that wait for `accept`. */
+  /** Suspicious changes on hold until `accept`. */
   held: CatalogChange[]
   /** Why the latest copy was rejected as a whole; `accept` applies it anyway. */
   rejected?: string
@@ -78,12 +78,12 @@ export interface CatalogReview {
 
 /** Reviews and refreshes the catalog. */
 export interface CatalogOperations<Input = never> {
-  /** Returns the copy in use, and the changes that wait for consent. */
+  /** Returns the copy in use, and the changes on hold. */
   review(): Promise<CatalogReview>
   /** Fetches the source now. Rejects with `UPSTREAM_FAILED` if it can't be used. */
   refresh(): Promise<CatalogReview>
   /** Applies held changes: those of the given models, or all of them, including a copy that was rejected as a whole. */
   accept(input?: { models?: string[] } | Input): Promise<CatalogReview>
-  /** Returns to the copy before the current one, and ignores the current one from then on. */
+  /** Returns to the previous copy, and ignores the current one from then on. */
   rollback(): Promise<CatalogReview>
 }

@@ -26,7 +26,7 @@ export type {
 }
 
 /**
- * Finds words and phrases in any case. A `*` at an end matches the rest of a word. Look-alike letters, styled letters, and invisible characters don't
+ * Finds words and phrases in any case. A `*` at either end matches the rest of a word. Look-alike letters, styled letters, and invisible characters don't
  * hide a word.
  */
 export function words({ words: list, ...terms }: GuardTerms & FindingTerms & { words: readonly string[] }): Guard {

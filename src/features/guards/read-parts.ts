@@ -69,7 +69,7 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
 
 /** Searches one text after another; much cheaper than a check of parts. */
 export interface TextScreen {
-  /** Returns the state after a text, which goes on from the state after the text before it; -1 if the text needs a check. */
+  /** Returns the state after a text, which continues from the state after the previous text; -1 if the text needs a check. */
   scan(text: string, state: number): number
 }
 

@@ -205,7 +205,7 @@ export class GuardRun {
 /** The decision of guards that change nothing. */
 const NOTHING: GuardDecision = { kind: 'passed', texts: new Map() }
 
-const rejectCall = () => Promise.reject(new Error('No other server can be called here.'))
+const rejectCall = () => Promise.reject(new Error('Guards cannot call other servers here.'))
 const STAGES = ['request', 'answer'] as const
 const DEFAULT_TIMEOUT_MS = 2_000
 

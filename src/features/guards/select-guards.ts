@@ -81,7 +81,7 @@ const readHeader = (text = ''): string[] => text.split(',').flatMap((name) => na
 
 const createUnknownError = (name: string): GatewayError =>
   gatewayError('INVALID_REQUEST', {
-    message: `The header "${HEADER}" names a guard that this gateway doesn't have: ${JSON.stringify(name.slice(0, 64))}. It can only add guards.`,
+    message: `The header "${HEADER}" names a guard that this gateway doesn't have: ${JSON.stringify(name.slice(0, 64))}. Remove it, or use the name of an existing guard.`,
     data: { param: HEADER },
   })
 

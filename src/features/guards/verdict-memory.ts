@@ -64,7 +64,7 @@ class VerdictMemory {
 
 const memories = new WeakMap<Guard, VerdictMemory>()
 
-/** Returns the memory of a guard whose verdicts depend only on the text. An edited guard is another one, and starts afresh. */
+/** Returns the memory of a guard whose verdicts depend only on the text. An edited guard starts with an empty memory. */
 export function getVerdictMemory(guard: Guard, clock: Pick<Clock, 'now'>): VerdictMemory | undefined {
   if (!('remembers' in guard) && guard.stage !== 'during') return undefined
   const memory = memories.get(guard) ?? new VerdictMemory(clock)

@@ -46,7 +46,8 @@ export const labels = {
   'signalbox.window': '`minute`, `hour`, `day`, `week`, `month`, or `total`; absent for `parallel`.',
   'signalbox.guard': 'The name of the guard.',
   'signalbox.stage': '`request` or `answer`.',
-  'signalbox.verdict': '`pass`, `change`, `refuse`, `failed`, or others; with `watched-` if it only watches.',
+  'signalbox.verdict':
+    '`pass`, `change`, `refuse`, `failed`, or others; begins with `watched-` if the guard only watches.',
   'signalbox.metric': 'The metric with too many label sets.',
   'signalbox.version': 'The package version.',
 } as const
@@ -197,14 +198,14 @@ export const measures = {
     name: 'signalbox.prompt_cache.tokens',
     kind: 'counter',
     unit: '{token}',
-    help: 'Input tokens that prompt caching read from and wrote to caches.',
+    help: 'Input tokens read from and written to prompt caches.',
     labels: [...TARGET, 'signalbox.direction'],
   },
   promptCacheSaved: {
     name: 'signalbox.prompt_cache.saved_usd',
     kind: 'upDown',
     unit: '{USD}',
-    help: 'What the cache marks that the gateway sets have saved in USD; negative if they cost more.',
+    help: 'USD saved by the cache marks that the gateway sets; negative if they cost more than they saved.',
     labels: TARGET,
   },
   requestsActive: {
@@ -239,7 +240,7 @@ export const measures = {
     name: 'signalbox.guard.duration',
     kind: 'histogram',
     unit: 's',
-    help: 'Time that a guard took for a request or a response.',
+    help: 'Time a guard took to check a request or a response.',
     labels: ['signalbox.guard', 'signalbox.stage'],
     buckets: HTTP_SECONDS,
   },

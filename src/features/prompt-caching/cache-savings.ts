@@ -3,7 +3,7 @@ import type { TokenUsage } from '../../protocols/formats/format.ts'
 import { getPrice, type ModelReference } from '../../protocols/providers/catalog-model.ts'
 import type { Catalog } from '../../types.ts'
 
-/** Calculates what caching saved in US dollars: the difference to the same usage without it. `undefined` if a required price is unknown. */
+/** Calculates how much caching saved in US dollars, compared with the same usage without it. `undefined` if a required price is unknown. */
 export function calculateSavings(usage: TokenUsage, target: ModelReference, catalog: Catalog): number | undefined {
   const price = getPrice(catalog, target)
   const { cacheReadTokens: read = 0, cacheWriteTokens: written = 0, cacheWriteLongTokens = 0, ...uncached } = usage

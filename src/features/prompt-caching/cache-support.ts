@@ -2,7 +2,7 @@ import type { RouteTarget } from '../../request/routing/group.ts'
 
 /** How a target caches prompts, and how the gateway asks for it. */
 export interface CacheSupport {
-  /** Where marks can be placed; absent if the target takes none. */
+  /** Where marks can be placed; absent if the target doesn't support marks. */
   marks?: MarkPlaces
   /** Whether requests may have `prompt_cache_key`. */
   takesKey?: true
@@ -20,7 +20,7 @@ export interface MarkPlaces {
   tools: boolean
   /** Whether a mark on the whole request is accepted, which follows the end of the conversation. */
   top: boolean
-  /** Whether the conversation can have marks. If not, the model marks its end on its own. */
+  /** Whether the conversation can have marks. If not, the provider marks its end on its own. */
   conversation: boolean
 }
 

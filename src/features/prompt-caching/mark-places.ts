@@ -54,7 +54,7 @@ interface Place {
 
 /**
  * Finds the ends of the previous request and of this one: the last block that can have a mark, in the last user or tool message, and in the last one
- * before the model's last response. A mark where the previous request ended always finds its cache entry, whatever comes in between.
+ * before the model's last response. A mark where the previous request ended always finds its cache entry, no matter what comes in between.
  */
 function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => boolean) {
   const isOwnTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)

@@ -13,7 +13,7 @@ interface Pair {
   /** Until when no request is marked. */
   pausedUntil: number
   stops: number
-  /** The session that shows, after a pause, whether marks pay again; empty until there is one. */
+  /** The session that tests, after a pause, whether marks pay off again; empty until there is one. */
   probe: string | undefined
 }
 
@@ -25,7 +25,7 @@ export interface Pauses {
   note(pair: string, spent: { written: number; savedUsd: number }): void
 }
 
-/** Decides in memory, for each owner and target by itself. `logger` gets a line with each stop. */
+/** Decides in memory, for each owner and target separately. Logs a line at each stop. */
 export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; logger: Logger | undefined }): Pauses {
   const pairs = new Map<string, Pair>()
 

@@ -53,7 +53,7 @@ export function createPromptCacher({ store, catalog, clock, logger }: PromptCach
     return toBase64Url(hash).slice(0, 22)
   }
 
-  /** Returns whether the same instructions came before, within their lifetime. The next time, they have. */
+  /** Returns whether the same instructions were sent before, within their lifetime, and remembers them. */
   function isKnownPrompt(owner: string, instructions: unknown, ttlMs: number): boolean {
     const text = `${owner}\0${JSON.stringify(instructions)}`
     const key = `${hashText(text)} ${hashText(text, 0x5bd1e995)}`
@@ -113,7 +113,7 @@ export function createPromptCacher({ store, catalog, clock, logger }: PromptCach
         if (!marks) return {}
         if (pauses.isPaused(pair, sessions.getSession(request))) {
           stoodDown = 'unprofitable'
-          return marks.form === 'breakpoint' ? { prompt_cache_options: { mode: 'explicit' } } : {} // the model writes on its own otherwise
+          return marks.form === 'breakpoint' ? { prompt_cache_options: { mode: 'explicit' } } : {} // otherwise the provider writes on its own
         }
         const single = findSinglePrompt(body)
         const isKnown = single && isKnownPrompt(pair, single.instructions, ttl === '1h' ? HOUR : support.ttlMs)

@@ -29,7 +29,7 @@ export interface ChangeRules {
   readonly append?: string
   /** Parameters to set, whatever the client sends. */
   readonly set?: ChangedParameters
-  /** The highest values. `maxTokens` also holds for requests that don't set it. */
+  /** The maximum values. `maxTokens` also applies to requests that don't set it. */
   readonly max?: ChangedParameters
 }
 
@@ -110,7 +110,7 @@ interface SystemText {
   isLast: boolean
 }
 
-/** Adds system text in the place that a format has for it. */
+/** Adds system text where the format expects it. */
 function addSystemText(json: string, { format, added, isLast }: SystemText): string {
   const join = (current: string | undefined) => {
     const text = current === undefined ? undefined : tryParseJson(current)

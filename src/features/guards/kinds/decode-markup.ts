@@ -1,7 +1,7 @@
 import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
 /**
- * Decodes HTML entities, escapes of JavaScript, JSON, URLs, and Markdown, and drops emphasis and tags inside words. Returns `undefined` if there are
+ * Decodes HTML entities and the escapes of JavaScript, JSON, URLs, and Markdown, and drops emphasis and tags in words. Returns `undefined` if there are
  * none. Linear time.
  */
 export function decodeMarkup(text: string): RewrittenText | undefined {

@@ -11,9 +11,9 @@ export interface BuiltInGuard extends Guard {
   readonly isImmediate: true
   /** Returns how many characters at the end of a piece may begin a match. */
   countUnfinished?(text: string): number
-  /** Set if it restores masked values in responses, and refuses none. */
+  /** Set if the guard restores masked values in responses and never rejects a response. */
   readonly restores?: true
-  /** Finds out whether the texts of a request need a check. */
+  /** Determines whether a request's texts need a check. */
   readonly screen?: TextScreen
   /** Changes the JSON of a chat request after all checks. */
   rewrite?(json: string, format: ClientFormat): string

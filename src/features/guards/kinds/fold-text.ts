@@ -1,8 +1,8 @@
 import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
 /**
- * Returns the code unit that a character is read as: without accents, in lower case, and in Latin if it looks like a Latin letter. 0 for an invisible
- * character; `expandFold` returns the units of values from `EXPANDED`.
+ * Returns the code unit that a character is read as: without accents, in lower case, and in Latin if it looks like a Latin letter. Returns 0 for an
+ * invisible character. `expandFold` returns the units of values from `EXPANDED` up.
  */
 export function foldCode(code: number): number {
   if (code < 0x7f) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code >= 0x20 ? code : isSpace(code) ? 0x20 : 0
@@ -13,10 +13,10 @@ export function foldCode(code: number): number {
   return found
 }
 
-/** Values from here stand for several units, such as those of a ligature. */
+/** Values from here up stand for several units, such as those of a ligature. */
 export const EXPANDED = 0x1_0000
 
-/** Returns the units of a value that `foldCode` has returned. */
+/** Returns the units of a value from `foldCode`. */
 export const expandFold = (value: number): readonly number[] =>
   value < EXPANDED ? [value] : (expansions[value - EXPANDED] ?? [])
 
@@ -55,7 +55,7 @@ export function foldPair(high: number, low: number): number | undefined {
   return readDigit(plain)?.charCodeAt(0)
 }
 
-/** Folds the characters of a text outside ASCII, but keeps their case. Returns `undefined` if there are none. */
+/** Folds a text's non-ASCII characters, but keeps their case. Returns `undefined` if there are none. */
 export function foldText(text: string): RewrittenText | undefined {
   if (!NON_ASCII.test(text)) return undefined
   const rewriter = new TextRewriter()
@@ -130,8 +130,8 @@ function foldCharacter(character: string): readonly number[] {
 }
 
 /**
- * Returns whether accents distinguish two letters: those of a word must be present, and letters of other alphabets, such as Cyrillic ones, must be the
- * same.
+ * Returns whether a letter matches the letter of a word: it must have that letter's accents, and if that letter is from another alphabet, such as
+ * Cyrillic, it must be the same letter.
  */
 export const isSameLetter = (word: FoldedLetter, found: FoldedLetter): boolean =>
   Array.from(word.marks).every((mark) => found.marks.includes(mark)) &&
@@ -157,7 +157,7 @@ const DIGIT = /^\p{Nd}$/u
 const INVISIBLE =
   /\p{Cf}|\p{Variation_Selector}|[\u007f-\u0084\u0086-\u009f\u115f\u1160\u17b4\u17b5\u3164\uffa0]|\u034f/u
 
-/** Accents that don't make another letter in scripts other than Latin, Greek, and Cyrillic. */
+/** Accents that don't make a different letter in scripts other than Latin, Greek, and Cyrillic. */
 const MARK =
   /^(?:[\u0300-\u036f]|[\u0483-\u0489]|[\u05b0-\u05bd]|[\u064b-\u0652]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe20-\ufe2f]|\u05bf|\u05c1|\u05c2|\u05c4|\u05c5|\u05c7|\u0670)$/
 

@@ -6,7 +6,7 @@ import type { Guard, GuardChange, GuardPart, GuardVerdict } from '../guard.ts'
 export interface HttpRules {
   /** The service's URL. */
   readonly url: string
-  /** Headers of the calls, such as `authorization`. They never appear in errors or records. */
+  /** The headers to send, such as `authorization`. They never appear in errors or records. */
   readonly headers?: Readonly<Record<string, string>>
   /** Set if the service may change texts. */
   readonly changes?: true
@@ -48,7 +48,7 @@ export function createHttpGuard({
         throw new Error(`The service returned status ${response.status}.`)
       }
       const verdict = tryParseJson(await response.text())
-      if (!isObject(verdict)) throw new TypeError('The service returned no JSON object.')
+      if (!isObject(verdict)) throw new TypeError('The service did not return a JSON object.')
       return 'action' in verdict ? readAction(verdict, parts) : readVerdict(verdict)
     },
   }
@@ -69,9 +69,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>) {
     try {
       new Headers([[name, value]])
     } catch {
-      throw new TypeError(
-        `http().headers has a name or a value that isn't valid: ${JSON.stringify(name.slice(0, 100))}.`,
-      )
+      throw new TypeError(`http().headers has an invalid name or value: ${JSON.stringify(name.slice(0, 100))}.`)
     }
 }
 
@@ -91,9 +89,9 @@ const describe = ({
   ...(account && { account: { id: account.id } }),
 })
 
-/** Reads our own form of a verdict. `toDecision` checks the rest of it. */
+/** Reads a verdict in Signalbox's own form. `toDecision` checks the rest of it. */
 function readVerdict(verdict: JsonObject): GuardVerdict {
-  if (typeof verdict.verdict !== 'string') throw new TypeError('The service returned no verdict.')
+  if (typeof verdict.verdict !== 'string') throw new TypeError('The service did not return a verdict.')
   return verdict as unknown as GuardVerdict // checked like the verdicts of all guards
 }
 

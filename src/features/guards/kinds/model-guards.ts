@@ -65,7 +65,7 @@ export interface JudgeRules {
   readonly model: string
   /** The content to refuse, in plain language. Not for `llama-guard`, which has its own policy. */
   readonly policy?: string
-  /** The form of the prompt and of the verdict that the model was trained for. Default: a prompt for any chat model, and a verdict in JSON. */
+  /** The form of prompt and verdict that the model was trained on. Default: a prompt for any chat model, and a verdict in JSON. */
   readonly template?: 'llama-guard' | 'gpt-oss-safeguard'
 }
 
@@ -123,7 +123,7 @@ function readVerdict(reply: string): ReturnType<Guard['check']> {
   const verdict = tryParseJson(reply)
   if (isObject(verdict) && (verdict.verdict === 'allow' || verdict.violation === 0)) return undefined
   if (!isObject(verdict) || (verdict.verdict !== 'refuse' && verdict.violation !== 1))
-    throw new TypeError('The model returned no verdict.')
+    throw new TypeError('The model did not return a verdict.')
   const { ids, category } = verdict
   const isList = Array.isArray(ids) && ids.length > 0 && ids.every((id) => typeof id === 'string')
   return {
@@ -138,6 +138,6 @@ function readLlamaGuard(reply: string): ReturnType<Guard['check']> {
   if (reply === 'safe') return undefined
   const [, category] = /^unsafe(?:\s{1,9}(S\d{1,2})(?:,\s?S\d{1,2}){0,20})?$/.exec(reply) ?? []
   if (!reply.startsWith('unsafe') || (category === undefined && reply !== 'unsafe'))
-    throw new TypeError('The model returned no verdict.')
+    throw new TypeError('The model did not return a verdict.')
   return { verdict: 'refuse', category: category ?? 'unsafe' }
 }

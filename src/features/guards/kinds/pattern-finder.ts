@@ -52,11 +52,11 @@ export async function createPatternFinder(
     try {
       return RE2JS.compile(pattern, options)
     } catch (error) {
-      throw new TypeError(`patterns().patterns[${at}] is not a pattern in RE2 syntax: ${readReason(error)}`)
+      throw new TypeError(`patterns().patterns[${at}] is not valid in RE2 syntax: ${readReason(error)}`)
     }
   })
 
-  /** Finds matches in a text. In a piece, those that touch the end are left out while they may become longer. */
+  /** Finds matches in a text. In a piece, a match at the end is left out as long as it could become longer. */
   function find(text: string, { isPiece = false, before = '' }: Pick<GuardPart, 'isPiece' | 'before'>): Match[] {
     const context = before.slice(-maxMatch)
     const whole = context + text

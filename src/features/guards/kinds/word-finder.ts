@@ -14,12 +14,12 @@ export interface WordFinder {
   find(text: string, isPiece: boolean): Match[]
   /** Returns how many characters at the end may begin a match. */
   countUnfinished(text: string): number
-  /** Returns the state after a text that goes on from `state`; -1 if it may contain a word. */
+  /** Returns the state after a text that continues from `state`; -1 if it may contain a word. */
   scan(text: string, state: number): number
 }
 
 /**
- * Finds words in any case. A `*` at an end matches the rest of a word, and a space any whitespace. Look-alike, styled, and accented letters match plain
+ * Finds words in any case. A `*` at either end matches the rest of a word, and a space any whitespace. Look-alike, styled, and accented letters match plain
  * ones; invisible characters, and markup and escapes within a text, are ignored. Linear time.
  */
 export function createWordFinder(words: readonly string[]): WordFinder {

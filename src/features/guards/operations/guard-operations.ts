@@ -147,7 +147,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     async delete(name) {
       requireStored(await find(name))
       const uses = await describeGuardUses(store, name)
-      if (uses !== undefined) throw createInputError(`The guard is still used by ${uses}. First remove it there.`)
+      if (uses !== undefined) throw createInputError(`The guard is still used by ${uses}. Remove it there first.`)
       requirePresent(await guards.remove(name), 'Guard')
       return { success: true }
     },
@@ -184,7 +184,7 @@ async function findProblem(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>)
   }
 }
 
-/** The fields of all kinds. */
+/** The fields that all kinds have. */
 const GENERAL = new Set(['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', ...Object.keys(guardTerms)])
 
 const list = (names: readonly string[]) =>

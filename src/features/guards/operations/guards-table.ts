@@ -17,7 +17,7 @@ export const guardTable = {
     status: 201,
     input: guardInputs.create,
     summary: 'Create a guard',
-    description: 'It checks requests for which the settings, a group, a key, or a combo names it.',
+    description: 'The guard checks a request if the settings, a group, a key, or a combo names it.',
   },
   test: {
     method: 'POST',
@@ -26,7 +26,7 @@ export const guardTable = {
     input: guardInputs.test,
     summary: 'Try guards on a text',
     description:
-      'Checks the text with the named guards, with a guard that is not stored, or both, one after another. Nothing is stored.',
+      'Checks the text with the named guards, with a guard that is not stored, or with both, one after another. Stores nothing.',
     parameters: {
       text: 'The text to check.',
       guards: 'The names of guards.',

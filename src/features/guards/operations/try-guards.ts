@@ -17,9 +17,9 @@ export interface GuardTrial {
 }
 
 export interface GuardTestResult {
-  /** One for each guard, in order. Each checks the text as the ones before it have changed it. */
+  /** One for each guard, in order. Each guard checks the text as changed by the previous ones. */
   verdicts: TriedGuard[]
-  /** The text as the guards have changed it. */
+  /** The text with the changes of all guards. */
   text: string
 }
 

@@ -7,7 +7,7 @@ import { type Column, Table } from '../ui/table.tsx'
 type Review = Awaited<ReturnType<typeof api.value.catalog.review>>
 type Held = Review['held'][number]
 
-/** Shows the refreshed catalog, and the price changes that wait for consent. Shows nothing if the catalog isn't refreshed. */
+/** Shows the refreshed catalog, and the price changes on hold. Shows nothing if the catalog isn't refreshed. */
 export function LivePrices() {
   const { state, reload } = useData(() => api.value.catalog.review())
   return (
@@ -39,7 +39,7 @@ function ReviewedPrices({ review, onChange }: { review: Review; onChange: () => 
         of={[
           ['Copy in use', current ? `${current.asOf}, from ${current.source}` : 'The built-in catalog'],
           ['Version', current?.version],
-          ['Copy before', previous?.asOf],
+          ['Previous copy', previous?.asOf],
         ]}
       />
       {rejected !== undefined && (
@@ -48,11 +48,11 @@ function ReviewedPrices({ review, onChange }: { review: Review; onChange: () => 
         </p>
       )}
       <Table
-        caption="Price changes that need your consent"
+        caption="Price changes that need your approval"
         columns={columns}
         rows={held}
         getKey={({ model }) => model}
-        empty="No price change needs your consent."
+        empty="No price changes need your approval."
       />
       <p class="actions">
         <Button writes onClick={() => run(() => api.value.catalog.refresh())}>
