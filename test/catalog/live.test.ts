@@ -280,3 +280,44 @@ test('prices above $1,000, unknown fields, and unknown providers are left out', 
     ['one'],
   )
 })
+
+test('changes of models for which none waits cannot be accepted, and nothing is accepted with them', async () => {
+  const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 } }))
+  await world.ask()
+  for (const models of [['one/nothing'], ['one/a', 'one/nothing'], ['__proto__']]) {
+    const error = await world.api.catalog.accept({ models }).catch((thrown: Error & { status?: number }) => thrown)
+    assert.match(`${'message' in error && error.message}`, /No change waits for "(?:one\/nothing|__proto__)"/)
+    assert.is('status' in error && error.status, 400)
+  }
+  assert.is((await world.api.catalog.review()).held.length, 1)
+})
+
+test('while the source hangs, the state of the catalog can be read', async () => {
+  const world = await openCatalog(() => new Promise(() => {}))
+  const refreshed = world.api.catalog.refresh().catch((error: Error) => error)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  const reviewed = world.api.catalog.review()
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  await world.clock.advance(1_000)
+  assert.is((await reviewed).isLive, true)
+  await world.clock.advance(60_000)
+  assert.match(`${await refreshed}`, 'did not respond within a minute')
+})
+
+test('a source that returns something else than data is reported', async () => {
+  const { providers } = changed({})
+  const cyclic: Record<string, unknown> = {}
+  cyclic.one = cyclic
+  for (const fetched of [
+    { providers: cyclic },
+    { providers: { one: 1n } },
+    { providers, asOf: '2026-99-99' },
+    { providers, source: 5 },
+    { providers, etag: {} },
+  ]) {
+    const world = await openCatalog(async () => fetched as ReturnType<typeof changed>)
+    const error = await world.api.catalog.refresh().catch((thrown: Error & { code?: string }) => thrown)
+    assert.is('code' in error && error.code, 'UPSTREAM_FAILED')
+    assert.is((await world.api.catalog.review()).current, undefined)
+  }
+})

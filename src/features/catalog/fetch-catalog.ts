@@ -15,7 +15,7 @@ const MODELS_DEV = 'https://models.dev/api.json'
 export async function fetchCatalog(
   refresh: CatalogOptions['refresh'],
   { fetch, clock, etag }: { fetch: UpstreamFetch; clock: Clock; etag: string | undefined },
-): Promise<FetchedCatalog | 'unchanged'> {
+): Promise<(FetchedCatalog & { json: string }) | 'unchanged'> {
   const controller = new AbortController()
   const late = new Promise<never>((_, reject) => {
     controller.signal.addEventListener('abort', () => reject(fail('did not respond within a minute')))
@@ -27,16 +27,21 @@ export async function fetchCatalog(
     const fetched: unknown = await Promise.race([load({ fetch, signal, ...(etag !== undefined && { etag }) }), late])
     if (fetched === 'unchanged') return 'unchanged'
     if (!isObject(fetched) || !isObject(fetched.providers)) throw fail('did not return an object of providers')
-    const { asOf } = fetched
-    if (asOf !== undefined && !(typeof asOf === 'string' && /^\d{4}-\d\d-\d\d$/.test(asOf)))
+    const { asOf, source = '', etag: newEtag = '' } = fetched
+    if (asOf !== undefined && !(typeof asOf === 'string' && DATE.test(asOf) && !Number.isNaN(Date.parse(asOf))))
       throw fail('did not return a date like 2026-11-30 in "asOf"')
-    return fetched as unknown as FetchedCatalog // checked above; the models are checked next
+    if (typeof source !== 'string' || typeof newEtag !== 'string')
+      throw fail('did not return a string in "source" or "etag"')
+    const json = JSON.stringify(fetched.providers)
+    return { ...(fetched as unknown as FetchedCatalog), json } // checked above; the models are checked next
   } catch (thrown) {
     throw thrown instanceof Error && 'code' in thrown ? thrown : fail('failed', thrown)
   } finally {
     cancel()
   }
 }
+
+const DATE = /^\d{4}-\d\d-\d\d$/
 
 const fail = (what: string, cause?: unknown) =>
   gatewayError('UPSTREAM_FAILED', { message: `The catalog source ${what}.`, cause })

@@ -31,6 +31,8 @@ const FIRST_RETRY_MS = 5 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 const LEASE = `${PREFIX}lease`
 const MAX_APPLIED = 100
+/** How many unknown models an error names. */
+const MAX_NAMED = 5
 
 export type LiveCatalog = ReturnType<typeof createLiveCatalog>
 
@@ -137,8 +139,8 @@ function createLiveCatalog(deps: LiveCatalogDependencies) {
     const etag = isForced || state.rejected ? undefined : state.current?.etag
     const fetched = await fetchCatalog(options.refresh, { fetch: upstream(), clock, etag })
     if (fetched === 'unchanged') return
-    const { providers, source = 'the refresh function', asOf = formatDate(clock.now()), etag: newEtag } = fetched
-    const sourceSha256 = await hash(JSON.stringify(providers))
+    const { providers, json, source = 'the refresh function', asOf = formatDate(clock.now()), etag: newEtag } = fetched
+    const sourceSha256 = await hash(json)
     if (sourceSha256 === state.ignored || (!isForced && sourceSha256 === state.current?.sourceSha256)) return
     const accepts = isForced ? () => true : (options.accept ?? (() => false))
     const { models, held, applied, rejected } = compareModels({ ...providers }, { catalog, asOf, accepts })
@@ -212,11 +214,12 @@ function createLiveCatalog(deps: LiveCatalogDependencies) {
       })
     },
 
-    review: () =>
-      runInOrder(async () => {
-        await load()
-        return review()
-      }),
+    /** Doesn't wait for a refresh, which may take a minute. */
+    async review() {
+      const loading = runInOrder(load)
+      if (await settlesWithin(loading, LOAD_MS, clock)) await loading
+      return review()
+    },
 
     refresh: () =>
       runInOrder(async () => {
@@ -233,6 +236,14 @@ function createLiveCatalog(deps: LiveCatalogDependencies) {
           await update({ isForced: true })
           return review()
         }
+        const unknown = wanted?.filter((name) => !state.held.some(({ model }) => model === name)) ?? []
+        if (unknown.length > 0)
+          throw gatewayError('INVALID_REQUEST', {
+            message: `No change waits for ${unknown
+              .slice(0, MAX_NAMED)
+              .map((name) => JSON.stringify(name.slice(0, 200)))
+              .join(', ')}, so nothing was accepted. GET /api/catalog lists the changes that wait.`,
+          })
         const accepted = state.held.filter(({ model }) => !wanted || wanted.includes(model))
         const { current } = state
         if (accepted.length === 0 || !current)
