@@ -256,3 +256,18 @@ test('a text can be tried with stored guards and with a draft', async () => {
   assert.is(failed.verdicts[0]?.verdict, 'failed')
   assert.match(failed.verdicts[0]?.error ?? '', /404/)
 })
+
+test('requests to a combo whose guards cannot be read get a 503', async () => {
+  for (const guards of ['word', {}, 5, null, [1], [null, 'word'], [['word']]]) {
+    const { api, say, storage, upstream } = await open()
+    await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
+    await api.combos.create({ name: 'outer', models: ['one/x', 'strict'] })
+    const before = await storage.get('combos/strict')
+    const { record, order } = JSON.parse(before?.value ?? '')
+    await storage.set('combos/strict', JSON.stringify({ order, record: { ...record, guards } }))
+    for (const model of ['strict', 'outer']) assert.is(await getStatus(say(WORD, { model })), 503, `${guards}`)
+    assert.equal(upstream.calls, [])
+    await api.combos.update(record.id, { guards: ['word'] })
+    assert.is(await getStatus(say(WORD, { model: 'strict' })), 400)
+  }
+})

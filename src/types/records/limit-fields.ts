@@ -36,4 +36,4 @@ export const allowedKinds = list(choice(kinds), { items: 'kinds', max: kinds.len
 export const ownerTexts = map({ name: text({ isNonEmpty: true, max: 64 }), of: text({ max: 512 }), max: 16 })
 
 /** Names of guards. */
-export const guardNames = list(customId, { items: 'guards', max: 100, isNonEmpty: true })
+export const guardNames = list(customId, { items: 'guards', max: 100, isNonEmpty: true, isReadWhole: true })

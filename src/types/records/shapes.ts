@@ -98,6 +98,8 @@ export interface ListShape {
   readonly max: number
   /** Whether empty lists are rejected. */
   readonly isNonEmpty?: boolean
+  /** Whether a stored list with an invalid item is invalid as a whole. */
+  readonly isReadWhole?: boolean
 }
 
 /** An object with any field names. */
@@ -181,7 +183,7 @@ export const choice = <const T extends string>(
   rules: Pick<ChoiceShape, 'refused' | 'isOpen' | 'orObject'> = {},
 ): Shape<T> => ({ type: 'choice', of, ...rules })
 
-export const list = <T>(of: Shape<T>, rules: Pick<ListShape, 'items' | 'max' | 'isNonEmpty'>): Shape<T[]> => ({
+export const list = <T>(of: Shape<T>, rules: Omit<ListShape, 'type' | 'of'>): Shape<T[]> => ({
   type: 'list',
   of,
   ...rules,
