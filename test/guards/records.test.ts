@@ -271,3 +271,24 @@ test('requests to a combo whose guards cannot be read get a 503', async () => {
     assert.is(await getStatus(say(WORD, { model: 'strict' })), 400)
   }
 })
+
+test('a guard that is invalid or was changed elsewhere cannot be tried, and the reason is given', async () => {
+  const { api, storage } = await open()
+  const before = await storage.get('guards/word')
+  const { record, order } = JSON.parse(before?.value ?? '')
+  for (const change of [{ words: 'text' }, { kind: 'other' }, { mac: 5 }, { kind: undefined }]) {
+    await storage.set('guards/word', JSON.stringify({ order, record: { ...record, ...change } }))
+    await rejects(
+      api.guards.test({ text: WORD, guards: ['word'] }),
+      400,
+      /guard "word" cannot be used.+Save it again with "kind"/,
+    )
+  }
+  const invalid = await open({ guards: { odd: { kind: 'judge', words: ['x'] } } })
+  await rejects(invalid.api.guards.test({ text: 'x', guards: ['odd'] }), 400, /"words" is not an option/)
+})
+
+test('a trial without a guard is rejected', async () => {
+  const { api } = await open()
+  await rejects(api.guards.test({ text: WORD }), 400, /Send "guards" or "guard"/)
+})

@@ -86,8 +86,11 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   const { store, clock } = deps
   const { guards } = store
 
+  const diagnose = async (record: StoredGuard): Promise<string | undefined> =>
+    (await store.isSignedGuard(record)) ? findProblem(record) : UNSIGNED_GUARD
+
   async function show(record: StoredGuard): Promise<ShownGuard> {
-    const error = (await store.isSignedGuard(record)) ? await findProblem(record) : UNSIGNED_GUARD
+    const error = await diagnose(record)
     return { ...pickShownFields(guardFields, record), ...(error !== undefined && { error }) }
   }
 
@@ -113,7 +116,15 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     return requirePresent(changed, 'Guard')
   }
 
-  const { test } = createGuardTest({ ...deps, findGuard: async (name) => createGuard(await find(name)) })
+  const { test } = createGuardTest({
+    ...deps,
+    async findGuard(name) {
+      const record = await find(name)
+      const problem = await diagnose(record)
+      if (problem !== undefined) throw createInputError(`The guard "${name}" cannot be used: ${problem}`)
+      return createGuard(record)
+    },
+  })
 
   return {
     list: async () => ({ guards: await Promise.all((await guards.all()).map(show)) }),
@@ -154,6 +165,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
 
     async test(input) {
       const trial = parseInput(guardInputs.test, input) as GuardTrial // the schemas are made of the same fields
+      if (!trial.guards && !trial.guard) throw createInputError('Send "guards" or "guard", or both.')
       if (trial.guard) await check(trial.guard)
       return test(trial)
     },
