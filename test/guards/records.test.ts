@@ -292,3 +292,13 @@ test('a trial without a guard is rejected', async () => {
   const { api } = await open()
   await rejects(api.guards.test({ text: WORD }), 400, /Send "guards" or "guard"/)
 })
+
+test('a guard that could never find anything is rejected', async () => {
+  const { api } = await open()
+  for (const word of ['*', '**', '\u200b', '* *'])
+    await rejects(api.guards.create({ name: 'a', kind: 'words', words: ['x', word] }), 400, /words\[1\] has no visible/)
+  await rejects(api.guards.create({ name: 'a', kind: 'size' }), 400, /needs "maxCharacters", "maxTurns"/)
+  await rejects(api.guards.create({ name: 'a', kind: 'tools', hosted: 'pass' }), 400, /needs "allow", "deny"/)
+  await api.guards.create({ name: 'a', kind: 'size', media: 'refuse' })
+  await api.guards.create({ name: 'b', kind: 'tools', hosted: 'refuse' })
+})

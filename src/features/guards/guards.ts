@@ -1,3 +1,4 @@
+import { guardKinds } from '../../types/records/guard-fields.ts'
 import type { Guard } from './guard.ts'
 import { checkOptions, type GuardTerms } from './guard-shapes.ts'
 import { type ChangeRules, createChangeGuard } from './kinds/change-guard.ts'
@@ -104,13 +105,22 @@ export function invisible({ action = 'remove', ...terms }: GuardTerms & FindingT
 /** Refuses requests with too many characters, messages, tools, or media. */
 export function size(options: GuardTerms & SizeRules): Guard {
   checkOptions('size', options)
+  requireRule('size', options, [options.maxCharacters, options.maxTurns, options.maxTools, options.maxMedia])
   return createSizeGuard(options)
 }
 
 /** Refuses requests that offer tools that aren't allowed, and calls to denied tools. */
 export function tools(options: GuardTerms & ToolRules): Guard {
   checkOptions('tools', options)
+  requireRule('tools', options, [options.allow, options.deny, options.hosted === 'refuse' || undefined])
   return createToolGuard(options)
+}
+
+/** Throws a TypeError for a guard that could never refuse anything. */
+function requireRule(kind: 'size' | 'tools', { media, remote }: GuardTerms, rules: readonly unknown[]): void {
+  if (media === 'refuse' || remote === 'refuse' || rules.some((rule) => rule !== undefined)) return
+  const names = Object.keys(guardKinds[kind]).map((name) => `"${name}"`)
+  throw new TypeError(`${kind}() needs ${names.slice(0, -1).join(', ')}, or ${names.at(-1)}, or it passes everything.`)
 }
 
 /** Refuses content that a moderation model flags, or scores at or above a threshold. Default timeout: 5,000 ms. */

@@ -101,8 +101,10 @@ interface WordEnd {
 function buildAutomaton(words: readonly string[]) {
   const columns = new Uint16Array(0x1_0000)
   let width = 1
-  const patterns = words.flatMap((word) => {
+  const patterns = words.flatMap((word, index) => {
     const text = word.replace(/^\*|\*$/g, '').trim()
+    if (readLetters(text).length === 0)
+      throw new TypeError(`words().words[${index}] has no visible characters to find.`)
     const boundaries = {
       opensWord: !word.startsWith('*') && isLetter(text.at(0)),
       closesWord: !word.endsWith('*') && isLetter(text.at(-1)),
