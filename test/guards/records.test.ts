@@ -302,3 +302,17 @@ test('a guard that could never find anything is rejected', async () => {
   await api.guards.create({ name: 'a', kind: 'size', media: 'refuse' })
   await api.guards.create({ name: 'b', kind: 'tools', hosted: 'refuse' })
 })
+
+test('guards that a request does not need cost it next to nothing', async () => {
+  const measure = async (count: number) => {
+    const guards = Object.fromEntries(Array.from({ length: count }, (_, at) => [`g${at}`, words]))
+    const { say } = await open({ guards, settings: { guards: ['g0'] } })
+    await (await say('Hello')).text()
+    const startedAt = process.cpuUsage().user
+    for (let round = 0; round < 50; round++) await (await say('Hello')).text()
+    return process.cpuUsage().user - startedAt
+  }
+  await measure(1)
+  const [few, many] = [await measure(1), await measure(5_000)]
+  assert.ok(many < 5 * few, `${few} and ${many} microseconds`)
+})

@@ -34,9 +34,9 @@ export class NamedGuards {
     this.#store = store
   }
 
-  /** Returns the guards of all records, by name. Rejects with `STORAGE_FAILED`. */
-  async read(): Promise<ReadonlyMap<string, NamedGuard>> {
-    const records = await this.#store.guards.all()
+  /** Returns the guards with these names. Rejects with `STORAGE_FAILED`. */
+  async find(names: ReadonlySet<string>): Promise<ReadonlyMap<string, NamedGuard>> {
+    const records = (await this.#store.guards.all()).filter(({ name }) => names.has(name))
     return new Map(await Promise.all(records.map(async (record) => [record.name, await this.#load(record)] as const)))
   }
 

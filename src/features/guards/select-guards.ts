@@ -28,7 +28,7 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
     for (const name of names) done.add(name)
     const own = before ? [] : inCode
     if (names.size === 0) return { guards: [...own], tally }
-    const known = await call.log.client.scope.race(named.read())
+    const known = await call.log.client.scope.race(named.find(names))
     const found = [...names].map((name) => {
       const one = known.get(name)
       if (one && 'guard' in one) return one.guard
