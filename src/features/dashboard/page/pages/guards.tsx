@@ -1,6 +1,6 @@
 import { type GuardKind, type GuardOption, guardKinds, guardTerms } from '../../../../types/records/guard-fields.ts'
 import { useAction, useData, useSignal } from '../page-data.ts'
-import { formatNumber } from '../page-format.ts'
+import { formatNumber, sanitize } from '../page-format.ts'
 import { api, changeRecord, uncheckedApi } from '../session.ts'
 import { Await, Button, Problem, State, Time } from '../ui/basics.tsx'
 import { isInCode, RecordName } from '../ui/code-mark.tsx'
@@ -49,7 +49,7 @@ export default function Guards() {
             />
           </Section>
           <Section title="Keys without guards">
-            <p>{unguarded.join(', ') || 'None.'}</p>
+            <p>{unguarded.map(sanitize).join(', ') || 'None.'}</p>
           </Section>
           {open.value?.dialog === 'edit' && (
             <Dialog title={open.value.guard ? `Edit ${open.value.guard.name}` : 'New guard'} onClose={close}>
