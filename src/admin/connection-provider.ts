@@ -1,6 +1,6 @@
 import { tryParseJson } from '../lib/json.ts'
 import { didYouMean, findNearest } from '../lib/spelling.ts'
-import { findPrefixConflict, getBuiltInNames } from '../protocols/providers/prefix-conflict.ts'
+import { findPrefixConflict, findProviders } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition, type NamedConnection } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import { cloudRules, cloudSettings } from '../request/upstream/clouds/cloud-rules.ts'
@@ -49,8 +49,7 @@ export function warnOfMisspelledKind({ provider, providerSpecificData: data }: N
  * providers share the alias.
  */
 export function resolveProvider(catalog: Catalog, name: string): string {
-  if (getDefinition(catalog, name)) return name
-  const owners = Object.keys(catalog).filter((id) => getBuiltInNames(catalog, id).includes(name))
+  const owners = findProviders(catalog, name)
   if (owners.length > 1)
     throw createInputError(
       `"provider" must not be "${name}", an alias of ${owners.map((id) => `"${id}"`).join(' and ')}`,

@@ -2,7 +2,7 @@ import { assertNever } from '../lib/assert-never.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { findFieldProblem, findShapeProblem, type ShapeProblem } from '../lib/shape-problem.ts'
 import { trimCloudUrl } from '../lib/urls.ts'
-import { getDefinition } from '../protocols/providers/provider-names.ts'
+import { findProviders } from '../protocols/providers/prefix-conflict.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import { defaultHealthTerms } from '../request/routing/failure-class.ts'
 import { findCycle, formatCycle, isDirectModel } from '../request/routing/named-models.ts'
@@ -119,7 +119,7 @@ function findInputProblem(
 function requireProvider(place: string, input: JsonObject, catalog: Catalog): void {
   const provider = String(input.provider)
   const { baseUrl } = { ...Object(input.providerSpecificData), ...input }
-  if (getDefinition(catalog, provider) || getCompatibleFormat(provider) || baseUrl !== undefined) return
+  if (findProviders(catalog, provider).length === 1 || getCompatibleFormat(provider) || baseUrl !== undefined) return
   const similar = Object.keys(catalog).filter((id) => id.slice(0, 2) === provider.slice(0, 2).toLowerCase())
   const hint = similar.length > 0 ? `Known providers that start like it: ${similar.join(', ')}. ` : ''
   throw new TypeError(`${place}: unknown provider "${provider}". ${hint}For any other provider, set "baseUrl".`)

@@ -4,7 +4,7 @@ import { isGuard } from '../features/guards/guards-feature.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { findShapeProblem, isPlainObject } from '../lib/shape-problem.ts'
 import { trimCloudUrl } from '../lib/urls.ts'
-import { findPrefixConflict } from '../protocols/providers/prefix-conflict.ts'
+import { findPrefixConflict, findProviders } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition } from '../protocols/providers/provider-names.ts'
 import {
   type CodeRecords,
@@ -157,7 +157,8 @@ export function readCodeConfig(
     const { apiKey, ...plain } = given
     const source = getCredentialFunction(apiKey)
     checkRecord('connections', place, source ? plain : { ...given }, catalog)
-    const { provider, providerSpecificData, ...others } = plain
+    const { provider: named, providerSpecificData, ...others } = plain
+    const [provider = named] = findProviders(catalog, named)
     const data: JsonObject = { ...providerSpecificData }
     const rest: JsonObject = {}
     for (const [name, value] of Object.entries(others)) (name in topLevel ? data : rest)[name] = value

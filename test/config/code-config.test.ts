@@ -50,6 +50,15 @@ const refusal = (work: Promise<unknown>) =>
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
   )
 
+test("a connection may be named by a provider's alias, as in the API and the config file", async () => {
+  const { api } = open({ connections: { gemini: { apiKey: 'key-in-code' } }, combos: {}, aliases: {}, models: {} })
+  const { connections } = await api.connections.list()
+  assert.equal(
+    connections.map(({ id, provider, name }) => [id, provider, name]),
+    [['gemini', 'google', 'Google']],
+  )
+})
+
 test('serves combos, aliases, and models without a stored record', async () => {
   const { chat, calls } = open()
   for (const model of ['fast', 'default', 'slow', 'mine/m', 'openai/gpt-4o-mini'])

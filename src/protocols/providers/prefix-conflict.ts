@@ -41,6 +41,12 @@ export function findPrefixConflict(
 
 const getPrefix = ({ providerSpecificData }: NamedConnection) => providerSpecificData?.prefix?.trim() ?? ''
 
+/** Finds the ids of the providers with this id or, if there is none, with this alias. */
+export const findProviders = (catalog: Catalog, name: string): string[] =>
+  getDefinition(catalog, name)
+    ? [name]
+    : Object.keys(catalog).filter((id) => getBuiltInNames(catalog, id).includes(name))
+
 /** Returns a provider's ID and its names in the catalog. */
 export function getBuiltInNames(catalog: Catalog, provider: string): readonly string[] {
   const definition = getDefinition(catalog, provider)
