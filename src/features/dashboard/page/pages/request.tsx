@@ -8,6 +8,7 @@ import { api } from '../session.ts'
 import { Await, State, Text } from '../ui/basics.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/sections.tsx'
+import { describeVerdict } from './guard-verdicts.ts'
 
 /** Shows a request in detail: its client, targets, cost, and result. */
 export function OneRequest({ id }: { id: string }) {
@@ -35,6 +36,7 @@ export function OneRequest({ id }: { id: string }) {
                 <Text of={text} /> <CopyButton text={text.replace(/^.*?: | \(USD.*$/g, '')} label="Copy call" />
               </p>
             ))}
+            <GuardVerdicts request={request} />
             <section aria-labelledby="attempts">
               <h3 id="attempts">Attempts</h3>
               <Attempts request={request} />
@@ -69,11 +71,27 @@ const priceSources = {
   'built-in': 'from the catalog',
 } as const
 
-const describePromptCache = ({ by, read, written, savedUsd = 0, stoodDown }: NonNullable<KeptRequest['promptCache']>) =>
-  `${formatNumber(read)} read, ${formatNumber(written)} written${by === 'gateway' ? `, saved ${formatMoney(savedUsd)}` : ''}${stoodDown ? `, no marks: ${stoodDown}` : ''}`
+/** Why a prompt wasn't marked for caching. */
+const standDownLabels = {
+  client: 'marked by the client',
+  short: 'prompt too short',
+  single: 'prompt expected once',
+  unsupported: 'not supported by the target',
+  unprofitable: 'cost more than it saved',
+  rejected: 'rejected by the target',
+  hedge: 'hedged',
+} as const
+
+function describePromptCache({ by, read, written, savedUsd, stoodDown }: NonNullable<KeptRequest['promptCache']>) {
+  const parts = [`${formatNumber(read)} read`, `${formatNumber(written)} written`]
+  if (by === 'gateway' && savedUsd !== undefined)
+    parts.push(savedUsd < 0 ? `cost ${formatMoney(-savedUsd)} extra` : `saved ${formatMoney(savedUsd)}`)
+  if (stoodDown) parts.push(standDownLabels[stoodDown])
+  return parts.join(', ')
+}
 
 function RequestFacts({ request, names }: { request: KeptRequest; names: ReadonlyMap<string, string> }) {
-  const { tokens, costUsd, costSource, promptCache, error, reason, warnings = [] } = request
+  const { tokens, costUsd, costSource, promptCache, guardUsd, error, reason, warnings = [] } = request
   const prices = request.attempts.flatMap(({ price }) =>
     price ? [`${price.of} ${priceSources[price.by]}${price.asOf ? ` of ${price.asOf}` : ''}`] : [],
   )
@@ -103,6 +121,7 @@ function RequestFacts({ request, names }: { request: KeptRequest; names: Readonl
         : `${formatMoney(costUsd)}${costSource ? `, ${costSources[costSource]}` : ''}`,
     ],
     ['Prices', prices.length > 0 ? prices.join(', ') : undefined],
+    ['Cost of guards', guardUsd === undefined ? undefined : formatMoney(guardUsd)],
     ['Prompt cache', promptCache && describePromptCache(promptCache)],
     ['Warnings', warnings.length > 0 ? warnings.join(', ') : undefined],
   ]
@@ -115,6 +134,25 @@ function RequestFacts({ request, names }: { request: KeptRequest; names: Readonl
       )}
       <Facts of={facts} />
     </>
+  )
+}
+
+function GuardVerdicts({ request: { guards = [] } }: { request: KeptRequest }) {
+  if (guards.length === 0) return null
+  return (
+    <section aria-labelledby="guards">
+      <h3 id="guards">Guards</h3>
+      <ul>
+        {guards.map((entry) => (
+          <li key={entry.name + entry.stage}>
+            <Text
+              of={`${entry.name}, ${entry.stage === 'request' ? 'request' : 'response'}: ${describeVerdict(entry, entry.category)}`}
+            />{' '}
+            <span class="hint">{formatDuration(entry.ms)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

@@ -40,7 +40,7 @@ const MOST_ROWS = 2_000
 /** Shows live and past requests. */
 export default function Requests() {
   const { id } = route.value
-  return id === '' ? <RequestList /> : <OneRequest id={id} />
+  return id === '' ? <RequestList /> : <OneRequest key={id} id={id} />
 }
 
 function RequestList() {
