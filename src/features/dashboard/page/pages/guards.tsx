@@ -1,16 +1,16 @@
-import { type GuardKind, type GuardOption, guardKinds, guardTerms } from '../../../../types/records/guard-fields.ts'
 import { useAction, useData, useSignal } from '../page-data.ts'
 import { formatNumber, sanitize } from '../page-format.ts'
-import { api, changeRecord, uncheckedApi } from '../session.ts'
-import { Await, Button, Problem, State, Time } from '../ui/basics.tsx'
+import { buildLink } from '../route.ts'
+import { api } from '../session.ts'
+import { Await, Button, Problem, State, Text, Time } from '../ui/basics.tsx'
 import { isInCode, RecordName } from '../ui/code-mark.tsx'
-import { bindField, Form, NumberField, SelectField, TextArea, TextField } from '../ui/forms.tsx'
-import { fromPairs, PairFields, toPairs } from '../ui/pair-fields.tsx'
+import { Form, SelectField, TextArea } from '../ui/forms.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { Dialog, Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
+import { type Guard, GuardForm, getKindLabel } from './guard-form.tsx'
+import { describeVerdict } from './guard-verdicts.ts'
 
-type Guard = Awaited<ReturnType<typeof api.value.guards.list>>['guards'][number]
 type Open = { dialog: 'edit'; guard?: Guard } | { dialog: 'remove'; guard: Guard }
 
 /** Shows the guards, what they did lately, and a form to try them. */
@@ -36,8 +36,12 @@ export default function Guards() {
             columns={getColumns(counts, (dialog) => (open.value = dialog))}
             rows={guards}
             getKey={({ name }) => name}
-            empty="No guards yet. A guard checks the requests for which settings, a group, a key, or a combo names it."
+            empty="No guards yet."
           />
+          <p class="hint">
+            A guard checks only requests for which the settings, a group, a key, a combo, or the client names it.
+            Verdicts are from the latest 500 requests.
+          </p>
           <TryGuards names={guards.map(({ name }) => name)} />
           <Section title="Latest rejections">
             <Table
@@ -49,6 +53,7 @@ export default function Guards() {
             />
           </Section>
           <Section title="Keys without guards">
+            <p class="hint">Neither the settings, nor these keys or their groups name a guard.</p>
             <p>{unguarded.map(sanitize).join(', ') || 'None.'}</p>
           </Section>
           {open.value?.dialog === 'edit' && (
@@ -67,7 +72,7 @@ async function load() {
   const [{ guards }, settings, { keys }, { groups }, requests] = await Promise.all([
     api.value.guards.list(),
     api.value.settings.get(),
-    api.value.keys.list(),
+    api.value.keys.list({ values: 'none' }),
     api.value.groups.list(),
     api.value.usage.requests({ limit: 500 }).then(
       (found) => found.requests,
@@ -77,12 +82,13 @@ async function load() {
   const guarded = new Set(groups.flatMap((group) => (group.guards ? [group.id] : [])))
   const counts = new Map<string, Map<string, number>>()
   const refusals = requests.flatMap(({ id, time, keyId, model, guards: entries = [] }) => {
-    for (const { name, verdict } of entries) {
-      const known = counts.get(name) ?? new Map<string, number>()
-      counts.set(name, known.set(verdict, (known.get(verdict) ?? 0) + 1))
+    for (const entry of entries) {
+      const known = counts.get(entry.name) ?? new Map<string, number>()
+      const verdict = describeVerdict(entry)
+      counts.set(entry.name, known.set(verdict, (known.get(verdict) ?? 0) + 1))
     }
     return entries
-      .filter(({ verdict }) => verdict === 'refuse')
+      .filter(({ verdict, isWatched }) => verdict === 'refuse' && !isWatched)
       .map(({ name, category }) => ({
         ...{ id, time, model, category, guard: name },
         key: keys.find((key) => key.id === keyId)?.name ?? keyId,
@@ -95,7 +101,15 @@ async function load() {
 type Refusal = Awaited<ReturnType<typeof load>>['refusals'][number]
 
 const refusalColumns: Column<Refusal>[] = [
-  { name: 'Time', by: ({ time }) => time, cell: ({ time }) => <Time at={time} /> },
+  {
+    name: 'Time',
+    by: ({ time }) => time,
+    cell: ({ id, time }) => (
+      <a href={buildLink('requests', id)}>
+        <Time at={time} />
+      </a>
+    ),
+  },
   { name: 'Key', cell: ({ key }) => key },
   { name: 'Model', cell: ({ model }) => model },
   { name: 'Guard', cell: ({ guard }) => guard },
@@ -111,7 +125,7 @@ const getColumns = (
     by: ({ name }) => name,
     cell: (guard) => <RecordName of={guard.name} inCode={isInCode(guard)} />,
   },
-  { name: 'Kind', by: ({ kind }) => kind, cell: ({ kind }) => kind },
+  { name: 'Kind', by: ({ kind }) => getKindLabel(kind), cell: ({ kind }) => getKindLabel(kind) },
   {
     name: 'State',
     cell: ({ error, mode }) =>
@@ -125,21 +139,21 @@ const getColumns = (
       ),
   },
   {
-    name: 'Verdicts in the latest requests',
-    cell: ({ name }) => [...(counts.get(name) ?? [])].map(([word, n]) => `${word}: ${formatNumber(n)}`).join(', '),
+    name: 'Verdicts',
+    cell: ({ name }) => [...(counts.get(name) ?? [])].map(([word, n]) => `${formatNumber(n)} ${word}`).join('; '),
   },
   {
     name: 'Actions',
     cell: (guard) =>
       !isInCode(guard) && (
-        <>
+        <div class="actions">
           <Button writes of={guard.name} onClick={() => open({ dialog: 'edit', guard })}>
             Edit
           </Button>
           <Button kind="danger" of={guard.name} onClick={() => open({ dialog: 'remove', guard })}>
             Delete
           </Button>
-        </>
+        </div>
       ),
   },
 ]
@@ -154,73 +168,6 @@ const RemoveGuard = ({ guard, onClose, onDone }: { guard: Guard; onClose: () => 
     onDone={onDone}
   />
 )
-
-const kindNames = Object.keys(guardKinds) as GuardKind[]
-
-function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => void }) {
-  const name = useSignal(guard?.name ?? '')
-  const kind = useSignal<GuardKind>(guard?.kind ?? 'words')
-  const texts = useSignal<Record<string, string>>(toTexts(guard))
-  const pairs = useSignal(toPairs(guard?.thresholds))
-  const options = (): Record<string, GuardOption> => ({ ...guardKinds[kind.value], ...guardTerms })
-  const saving = useAction(async () => {
-    const input: Record<string, unknown> = { kind: kind.value }
-    for (const [field, { shape }] of Object.entries(options())) {
-      const value = shape.type === 'map' ? fromPairs(pairs.value, Number) : readText(shape.type, texts.value[field])
-      if (value !== null || (guard && field in guard)) input[field] = value
-    }
-    if (!guard) await uncheckedApi.value.guards.create({ name: name.value.trim(), ...input })
-    else await changeRecord(guard, (ifMatch) => uncheckedApi.value.guards.update(guard.name, input, ifMatch))
-    onSaved()
-  })
-  return (
-    <Form of={saving} submit={guard ? 'Save' : 'Create'}>
-      {!guard && <TextField label="Name" path="name" required of={name} />}
-      {!guard && <SelectField label="Kind" path="kind" of={kind} options={kindNames} />}
-      {Object.entries(options()).map(([field, option]) =>
-        option.shape.type === 'map' ? (
-          <PairFields key={field} title={toLabel(field)} path={field} of={pairs} />
-        ) : (
-          <OptionField key={field} field={field} option={option} of={bindField(texts, field)} />
-        ),
-      )}
-    </Form>
-  )
-}
-
-function OptionField({ field, option, of }: { field: string; option: GuardOption; of: { value: string | undefined } }) {
-  const { shape, isOptional } = option
-  const bound = {
-    get value() {
-      return of.value ?? ''
-    },
-    set value(text: string) {
-      of.value = text
-    },
-  }
-  const common = { label: toLabel(field) + (isOptional ? '' : ' (required)'), path: field, of: bound }
-  if (shape.type === 'number') return <NumberField {...common} />
-  if (shape.type === 'choice')
-    return <SelectField label={common.label} path={field} of={bound} options={[['', 'Default'], ...shape.of]} />
-  if (shape.type !== 'list') return <TextArea rows={2} {...common} />
-  const known = shape.of.type === 'choice' ? `: ${shape.of.of.join(', ')}` : ''
-  return <TextArea rows={3} {...common} hint={`One per line${known}.`} />
-}
-
-const toLabel = (field: string) =>
-  field.charAt(0).toUpperCase() + field.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-
-const toTexts = (guard: object = {}): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(guard).map(([field, value]) => [field, Array.isArray(value) ? value.join('\n') : String(value)]),
-  )
-
-/** Returns the value of a field; `null` if it is empty. */
-function readText(type: string, text = ''): unknown {
-  if (text.trim() === '') return null
-  if (type === 'number') return Number(text)
-  return type === 'list' ? text.split('\n').flatMap((line) => line.trim() || []) : text
-}
 
 function TryGuards({ names }: { names: readonly string[] }) {
   const text = useSignal('')
@@ -242,13 +189,16 @@ function TryGuards({ names }: { names: readonly string[] }) {
           <ul>
             {result.value.verdicts.map(({ name, verdict, category, error }) => (
               <li key={name}>
-                {name}: {verdict}
-                {category && ` (${category})`}
-                {error && `: ${error}`}
+                <Text of={`${name}: ${describeVerdict({ verdict }, category)}${error ? `: ${error}` : ''}`} />
               </li>
             ))}
           </ul>
-          <pre>{result.value.text}</pre>
+          {result.value.verdicts.some(({ verdict }) => verdict === 'change') && (
+            <>
+              <p>The text after changes:</p>
+              <pre>{result.value.text}</pre>
+            </>
+          )}
         </>
       )}
     </Section>

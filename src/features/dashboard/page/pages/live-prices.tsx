@@ -37,16 +37,17 @@ function ReviewedPrices({ review, onChange }: { review: Review; onChange: () => 
       <Problem>{error.value ?? review.error}</Problem>
       <Facts
         of={[
-          ['Copy in use', current ? `${current.asOf}, from ${current.source}` : 'The built-in catalog'],
+          ['Prices in use', current ? `${current.asOf}, from ${current.source}` : 'The built-in catalog'],
           ['Version', current?.version],
-          ['Previous copy', previous?.asOf],
+          ['Previous prices', previous?.asOf],
         ]}
       />
       {rejected !== undefined && (
         <p class="notice">
-          <Text of={`The latest copy was not applied: ${rejected}`} />
+          <Text of={`The latest prices weren’t applied: ${rejected}`} />
         </p>
       )}
+      {held.length > 0 && <p class="hint">These changes don’t apply until you accept them.</p>}
       <Table
         caption="Price changes that need your approval"
         columns={columns}

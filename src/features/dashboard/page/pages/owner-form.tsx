@@ -165,7 +165,9 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
         </div>
         <p class="hint">Leave all unchecked to allow every kind.</p>
       </fieldset>
-      {of === 'key' && <CachingField of={promptCaching} inherited="As its models and the settings say" />}
+      {of === 'key' && (
+        <CachingField of={promptCaching} inherited="Default (from the model, connection, or settings)" />
+      )}
       <LimitFieldset title="Limits" path="limits" limits={limits} />
       {of === 'group' && <LimitFieldset title="Limits for each account with this plan" path="each" limits={each} />}
       {!isAccount && <TextField label="Guards" path="guards" hint="Names, separated by commas." of={guards} />}

@@ -139,6 +139,7 @@ type TextAreaProps = FieldProps & {
   rows: number
   class?: 'mono'
   readOnly?: boolean
+  required?: boolean
   isSelected?: boolean
 }
 

@@ -1,0 +1,173 @@
+import { type GuardKind, type GuardOption, guardKinds, guardTerms } from '../../../../types/records/guard-fields.ts'
+import { useAction, useSignal } from '../page-data.ts'
+import { type api, changeRecord, uncheckedApi } from '../session.ts'
+import { bindField, bindValue, CheckFields, CountField, Form, SelectField, TextArea, TextField } from '../ui/forms.tsx'
+import { fromPairs, PairFields, toPairs } from '../ui/pair-fields.tsx'
+
+export type Guard = Awaited<ReturnType<typeof api.value.guards.list>>['guards'][number]
+
+const kindLabels: Readonly<Record<GuardKind, string>> = {
+  words: 'Words and phrases',
+  patterns: 'Patterns',
+  pii: 'Personal data',
+  secrets: 'Secrets',
+  invisible: 'Invisible characters',
+  size: 'Size of requests',
+  tools: 'Tools',
+  moderation: 'Moderation model',
+  judge: 'Judge model',
+}
+
+/** Labels for the options whose names aren't plain English, and the default of each choice. */
+const optionLabels: Readonly<Record<string, readonly [label: string, fallback?: string]>> = {
+  words: ['Words and phrases'],
+  patterns: ['Patterns (RE2 syntax)'],
+  action: ['What to do with matches', 'refuse'],
+  allow: ['Allowed tools'],
+  deny: ['Rejected tools'],
+  hosted: ['Tools that a provider runs', 'pass'],
+  on: ['Checks'],
+  mode: ['Mode', 'enforce'],
+  message: ['Message for rejected requests'],
+  as: ['Response to a rejected request', 'error'],
+  older: ['Rejected text in older turns', 'remove'],
+  onError: ['If the guard fails', 'refuse'],
+  stage: ['When it runs', 'before'],
+  timeoutMs: ['Timeout (ms)'],
+  media: ['Media that guards can’t read', 'pass'],
+  remote: ['Media named by URL or file ID', 'pass'],
+  hold: ['Part of a stream to hold back', 'window'],
+  maxMatch: ['Longest match (characters)'],
+}
+
+/** Labels for the choices whose names aren't plain English; with the option's name in front, for that option only. */
+const choiceLabels: Readonly<Record<string, string>> = {
+  refuse: 'Reject',
+  pass: 'Let pass',
+  mask: 'Mask',
+  replace: 'Replace with the type',
+  remove: 'Remove',
+  enforce: 'Enforce',
+  watch: 'Watch (report verdicts only)',
+  request: 'Requests',
+  answer: 'Responses',
+  'as.error': 'Error 400',
+  'as.answer': 'Response without text',
+  before: 'Before the call',
+  during: 'During the call',
+  window: 'Last characters',
+  all: 'Everything',
+}
+
+const getChoiceLabel = (field: string, choice: string) =>
+  choiceLabels[`${field}.${choice}`] ?? choiceLabels[choice] ?? choice
+
+const COMMON = ['on', 'mode', 'message']
+
+/** The form for a guard. Fields that few guards need are folded. */
+export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => void }) {
+  const name = useSignal(guard?.name ?? '')
+  const kind = useSignal<GuardKind>(guard?.kind ?? 'words')
+  const texts = useSignal<Record<string, string>>(toTexts(guard))
+  const pairs = useSignal(toPairs(guard?.thresholds))
+  const terms: Array<[string, GuardOption]> = Object.entries(guardTerms)
+  const own = (): Array<[string, GuardOption]> => Object.entries(guardKinds[kind.value])
+  const saving = useAction(async () => {
+    const input: Record<string, unknown> = { kind: kind.value }
+    for (const [field, { shape }] of [...own(), ...terms]) {
+      const value = shape.type === 'map' ? fromPairs(pairs.value, Number) : readText(shape.type, texts.value[field])
+      if (value !== null || (guard && field in guard)) input[field] = value
+    }
+    if (!guard) await uncheckedApi.value.guards.create({ name: name.value.trim(), ...input })
+    else await changeRecord(guard, (ifMatch) => uncheckedApi.value.guards.update(guard.name, input, ifMatch))
+    onSaved()
+  })
+  const renderField = ([field, option]: [string, GuardOption]) =>
+    option.shape.type === 'map' ? (
+      <PairFields
+        key={field}
+        title="Thresholds"
+        path={field}
+        what="threshold"
+        hint="Scores from 0 to 1 by category, such as violence: 0.8."
+        of={pairs}
+      />
+    ) : (
+      <OptionField key={field} field={field} kind={kind.value} option={option} of={bindField(texts, field)} />
+    )
+  return (
+    <Form of={saving} submit={guard ? 'Save' : 'Create'}>
+      {!guard && <TextField label="Name" path="name" required of={name} />}
+      {!guard && (
+        <SelectField label="Kind" path="kind" of={kind} options={kindNames.map((one) => [one, kindLabels[one]])} />
+      )}
+      {[...own(), ...terms.filter(([field]) => COMMON.includes(field))].map(renderField)}
+      <details>
+        <summary>More options</summary>
+        {terms.filter(([field]) => !COMMON.includes(field)).map(renderField)}
+      </details>
+    </Form>
+  )
+}
+
+const kindNames = Object.keys(guardKinds) as GuardKind[] // the object has no other keys
+
+export const getKindLabel = (kind: GuardKind): string => kindLabels[kind]
+
+interface OptionFieldProps {
+  field: string
+  kind: GuardKind
+  option: GuardOption
+  of: { value: string | undefined }
+}
+
+function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionFieldProps) {
+  const [label = toLabel(field), fallback] = optionLabels[field] ?? []
+  const bound = bindValue(of.value ?? '', (text) => (of.value = text))
+  const common = { label, path: field, of: bound, required: !isOptional }
+  if (shape.type === 'number') return <CountField {...common} />
+  if (shape.type === 'choice') {
+    const preset = kind === 'invisible' && field === 'action' ? 'remove' : fallback
+    const choices = shape.of.map((one) => [one, getChoiceLabel(field, one)] as const)
+    return (
+      <SelectField
+        label={label}
+        path={field}
+        of={bound}
+        options={[['', preset ? `Default: ${getChoiceLabel(field, preset)}` : 'None'], ...choices]}
+      />
+    )
+  }
+  if (shape.type === 'list' && shape.of.type === 'choice')
+    return (
+      <fieldset>
+        <legend>{label}</legend>
+        <div class="checks">
+          <CheckFields
+            of={bindValue(splitLines(bound.value), (chosen) => (bound.value = chosen.join('\n')))}
+            options={shape.of.of.map((one) => [one, getChoiceLabel(field, one)])}
+          />
+        </div>
+        <p class="hint">Leave all unchecked for all.</p>
+      </fieldset>
+    )
+  if (shape.type === 'list') return <TextArea rows={3} {...common} hint="One per line." />
+  return field === 'model' ? <TextField {...common} /> : <TextArea rows={2} {...common} />
+}
+
+const toLabel = (field: string) =>
+  field.charAt(0).toUpperCase() + field.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+const toTexts = (guard: object = {}): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(guard).map(([field, value]) => [field, Array.isArray(value) ? value.join('\n') : String(value)]),
+  )
+
+const splitLines = (text: string) => text.split('\n').flatMap((line) => line.trim() || [])
+
+/** Returns the value of a field; `null` if it is empty. */
+function readText(type: string, text = ''): unknown {
+  if (text.trim() === '') return null
+  if (type === 'number') return Number(text)
+  return type === 'list' ? splitLines(text) : text
+}
