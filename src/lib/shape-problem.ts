@@ -214,7 +214,10 @@ function findTextProblem(
     return 'must not be blank. If it comes from an environment variable, check that the variable is set'
   if (rules === 'credential' && /^(["']).*\1$/.test(value.trim()))
     return 'is in quotes, which would be sent as part of it'
-  if (rules === 'credential') return isSendableCredential(value.trim()) ? undefined : 'must be the bare credential'
+  if (rules === 'credential')
+    return isSendableCredential(value.trim())
+      ? undefined
+      : 'must be the bare credential, without whitespace or "Bearer"'
   if (isNonEmpty && value.trim() === '') return 'must not be blank'
   if (isTrimmed && value.trim() !== value) return 'must not start or end with whitespace'
   if (value.length > max) return `must not be longer than ${max} characters`

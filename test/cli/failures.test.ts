@@ -101,7 +101,10 @@ failures(
     assert.not.ok(existsSync(data))
     const refused = signalbox(args, { env: { OPENAI_KEY: 'with blanks in it' } })
     assert.equal(await refused.ended, { code: 1, signal: null })
-    assert.match(refused.stderr, /signalbox\.yaml: connections\.main: "apiKey" must be the bare key/)
+    assert.match(
+      refused.stderr,
+      /signalbox\.yaml: connections\.main\.apiKey must be the bare credential, without whitespace/,
+    )
   },
 )
 
