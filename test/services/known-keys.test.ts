@@ -51,7 +51,7 @@ async function onRedis(): Promise<Counted> {
   const sent: string[] = []
   const counted: IoredisClient = {
     call(command, ...args) {
-      sent.push(`${command} ${args.slice(0, 2).join(' ')}`)
+      sent.push([command, ...args.slice(command === 'EVAL' ? 1 : 0, 5)].join(' '))
       return ioredis.call(command, ...args)
     },
     duplicate: (...args) => ioredis.duplicate(...args),
