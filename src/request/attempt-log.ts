@@ -38,7 +38,7 @@ export class AttemptLog {
   readonly isHedge: boolean
   /** Starts at 1, in the order in which providers are called; 0 before that. */
   number = 0
-  /** Its position among the request's steps, once its provider is called. */
+  /** Its index in the request's steps; -1 until its provider is called. */
   place = -1
   /** Whether its stream broke off. */
   isCut = false

@@ -99,7 +99,7 @@ function readNetwork(hosts: string): Matches | undefined {
 const getAddressType = (text: string) => ADDRESS_TYPES[isIP(text)]
 const ADDRESS_TYPES: Readonly<Record<number, 'ipv4' | 'ipv6'>> = { 4: 'ipv4', 6: 'ipv6' }
 
-/** Parses an IPv4 address that contains `*`, such as `10.*`. It doesn't match names. */
+/** Parses an IPv4 address that contains `*`, such as `10.*`. It never matches a hostname. */
 function readAddressPattern(pattern: string): Matches | undefined {
   if (!pattern.includes('*')) return undefined // an incomplete address; names don't end in a number
   const glob = createGlob(pattern)

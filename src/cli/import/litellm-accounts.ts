@@ -77,7 +77,7 @@ const ADDRESS_VARIABLES: Readonly<Record<string, string>> = {
 /** Providers that aren't built into Signalbox and whose keys LiteLLM reads from variables. */
 const PROVIDERS_WITH_KEYS = [...Object.keys(ADDRESSES), 'azure_ai', 'databricks']
 
-/** LiteLLM's names for servers with the OpenAI format. */
+/** LiteLLM's names for OpenAI-compatible servers. */
 const OPENAI_LIKE = [
   ...splitWords(
     'openai custom_openai openai_like text-completion-openai hosted_vllm vllm litellm_proxy llamafile xinference',

@@ -83,7 +83,7 @@ export class ImportPlan {
   readonly #connections = new Map<string, PlannedConnection>()
   /** The IDs of the connections, by the identifying fields of their accounts. */
   readonly #accounts = new Map<string, string>()
-  /** The IDs of the connections by provider. */
+  /** Connection IDs by provider. */
   readonly #providers = new Map<string, string[]>()
   readonly #secrets = new Map<string, string>()
   readonly #reserved = new Set<string>()

@@ -83,7 +83,7 @@ function listPolicies(options: JsonObject): DataPolicy[] {
   })
 }
 
-/** The strategies by the values of `sort`. Throughput isn't measured, so `tps` sorts by time to first token, with a warning. */
+/** Maps each value of `sort` to a strategy. Throughput isn't measured, so `tps` sorts by time to first token, with a warning. */
 const SORTS = { cost: 'least-cost', ttft: 'least-latency', tps: 'least-latency' } as const
 
 function readSort({ sort = null }: JsonObject): (typeof SORTS)[keyof typeof SORTS] | undefined {

@@ -181,7 +181,7 @@ export class UsageReader {
       from: Math.max(from, clock.now() - totals * DAY_MS),
       to: Math.max(Math.min(to, nextHour), 0),
     }
-    if (range.from < oldest || range.from < 0) range.from = Math.max(0, Math.floor(range.from / HOUR_MS) * HOUR_MS) // the requests have been removed
+    if (range.from < oldest || range.from < 0) range.from = Math.max(0, Math.floor(range.from / HOUR_MS) * HOUR_MS) // older requests are deleted; only hourly totals remain
     if (range.to < oldest) range.to = Math.ceil(range.to / HOUR_MS) * HOUR_MS
     const whole = { from: Math.ceil(range.from / HOUR_MS) * HOUR_MS, to: Math.floor(range.to / HOUR_MS) * HOUR_MS }
     let isLessPrecise = false

@@ -6,7 +6,7 @@ import type { Guard, GuardedRequest, GuardPart } from '../guard.ts'
 import { createGuard } from '../named-guards.ts'
 import { type GuardNote, GuardRun } from '../run-guards.ts'
 
-/** A text to check with stored guards, with a guard that isn't stored, or both. */
+/** Text to check with stored guards, an unsaved guard, or both. */
 export interface GuardTrial {
   text: string
   /** The names of guards. */

@@ -13,7 +13,7 @@ export interface Restoration {
   toolNames: ReadonlyMap<string, string>
   /** The client's names for free-form tools that were sent as functions with one `input`. */
   freeFormTools: ReadonlySet<string>
-  /** The IDs of the calls in the conversation. New calls must not reuse one, because clients match results with calls by ID. */
+  /** The IDs of tool calls so far. A new call needs another one, because clients match results with calls by ID. */
   callIds: ReadonlySet<string>
   /** The tool whose arguments are the structured output. */
   outputTool?: string

@@ -252,7 +252,7 @@ export function writeUsage(usage: TokenUsage | undefined): WireUsage {
   }
 }
 
-/** Writes the losses of the request's translation as AI SDK warnings. */
+/** Reports what the request's translation dropped as AI SDK warnings. */
 export const writeRequestWarnings = ({ requestWarnings }: WriteContext): WireWarning[] =>
   writeWarnings(requestWarnings?.() ?? [])
 
