@@ -185,7 +185,7 @@ test('a proxy waits half a minute for a message, but not if its session does not
   assert.is((await waiting).status, 408)
 })
 
-test('a proxy rejects records that the schemas of /api reject, and accepts the others', async () => {
+test('a proxy rejects records that fail the schemas of /api, and accepts the rest', async () => {
   const { home, storage } = await openWorld()
   const { state } = await keyState('one')
   const { verdicts } = await home.enable([

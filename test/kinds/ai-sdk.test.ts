@@ -44,7 +44,7 @@ for (const [generation, ai] of Object.entries(generations)) {
   for (const name of Object.keys(made) as VendorName[]) {
     const { model, makes, edits, ...vendor } = imageVendors[name]
 
-    test(`${name} generates images, with its own names for the size`, async () => {
+    test(`${name} generates images, using its own parameters for the size`, async () => {
       const { models, up } = await images()
       const asked = { model: models.image(model), prompt: 'a walk', n: 2, maxRetries: 0 }
       const {

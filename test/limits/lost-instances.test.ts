@@ -66,7 +66,7 @@ test('the record stays small over thousands of short-lived instances', async () 
   assert.is((await world.start().ledger.state(scope))[0]?.used, 2_000)
 })
 
-test('reservations of many crashed instances are added up, and stay unsettled until they are ended', async () => {
+test('reservations of many crashed instances are added up, and stay unsettled until they are settled', async () => {
   const { world } = open()
   const scope = key({ tokens: { total: 10_000, month: 10_000, minute: 10_000 } })
   for (let count = 0; count < 200; count++) {

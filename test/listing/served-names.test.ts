@@ -59,7 +59,7 @@ for (const [what, name, owner] of [
   })
 }
 
-test('a name with Google’s prefix is found without the prefix', async () => {
+test('a model is found by its name with Google’s prefix', async () => {
   const { gateway } = await openServed()
   for (const [id, methods] of [
     ['lab/m', ['generateContent', 'streamGenerateContent', 'countTokens']],

@@ -273,7 +273,7 @@ async function withKeys() {
   }
 }
 
-test('a 403 without a reason falls back to the next target, and counts against the key once three clients in a row get one', async () => {
+test('an unexplained 403 falls back to the next target, and cools down the key after three clients in a row get one', async () => {
   const { down, askAs, world } = await withKeys()
   down.one = refused(403)
   for (const client of ['a', 'b', 'a', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')

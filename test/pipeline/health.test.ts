@@ -193,7 +193,7 @@ test('the last attempt is kept for another provider if one has rejected all keys
   assert.is(await askOnce(), '502 one/m=401:credentials, stopped=max-attempts')
 })
 
-test('the last attempt is kept for another model if all attempts so far have failed at one model with different keys', async () => {
+test('the last attempt is saved for another model if every key so far has failed at one model', async () => {
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
   const connections = [...['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name })), 'two']
   const { ask } = await failing({ fetch: up, connections })

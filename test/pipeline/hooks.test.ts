@@ -15,7 +15,7 @@ const failingFirst = () =>
 
 const chain = { chain: ['one/m', 'two/m'] }
 
-test('hooks get the losses of a translation under the same names as the response headers', async () => {
+test('hooks report what a translation dropped under the same names as the response headers', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })
   const asked = { model: 'claude/c', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
   for (const body of [{ seed: 7 }, {}]) await (await world.chat({ ...asked, ...body })).text()

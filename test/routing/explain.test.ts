@@ -157,7 +157,7 @@ test('the explanation uses the size and streaming of the actual request', async 
   assert.match(counted[0] ?? '', 'two first', 'counts are never streamed')
 })
 
-test('a model without a target is explained with the error that the client would get', async () => {
+test('a model without a target is explained by the error that the client would get', async () => {
   const { world } = await open('conditional', {}, [{ model: 'one/m', when: { tools: true } }])
   for (const model of ['poll', 'one', 'pool', 'nobody/m']) {
     const { targets, error, model: asked } = await world.api.explain({ model })

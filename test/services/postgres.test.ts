@@ -37,7 +37,7 @@ test.after(async () => {
   await server.remove()
 })
 
-test("another process's change is reported within 100 ms by LISTEN, and otherwise with the next poll", async () => {
+test("Postgres storage reports another process's change within 100 ms through LISTEN, and otherwise on the next poll", async () => {
   for (const [listen, limitMs] of [
     [undefined, 100],
     [false as const, 400],

@@ -207,7 +207,7 @@ test('a requireApiKey change on only one side is not a conflict', async () => {
   assert.is((await home.api.settings.get()).requireApiKey, false)
 })
 
-test('the value of a key created at the cloud moves to the gateway', async () => {
+test('the value of a key created in the cloud is synced to the gateway', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id, key } = await cloud.api.keys.create({ name: 'made there' })
   await sync()

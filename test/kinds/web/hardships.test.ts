@@ -71,7 +71,7 @@ for (const [path, body, calls] of asks) {
     assert.equal(web.up.calls, [])
   })
 
-  test(`${path} never shows a credential that a vendor repeats`, async () => {
+  test(`${path} never exposes a credential that a vendor echoes`, async () => {
     for (const status of [200, 400, 401, 422, 500]) {
       const web = await openWeb({
         answer: ({ headers }) => {

@@ -61,7 +61,7 @@ test('the body queue skips empty chunks', async () => {
   assert.is(await text(next), 'a')
 })
 
-test('the body queue returns what has arrived before it rejects', async () => {
+test('the body queue returns the chunks that have arrived before it rejects', async () => {
   const { body, push } = queue()
   push('half')
   body.end(new Error('cut'))

@@ -77,7 +77,7 @@ test('the next request gets the token if the client disconnects while waiting fo
   )
 })
 
-test('waiting for a token has a timeout', async () => {
+test('a request stops waiting for a token after the timeout', async () => {
   const { up, world } = await open({ answer: never, apiKey: keyFile, data: {} })
   const asked = world.chat(hello)
   while (up.calls.length === 0) await world.clock.advance(0)

@@ -116,7 +116,7 @@ test('the writer sends interleaved calls one after another', () => {
   ])
 })
 
-test('a thinking block ends with its sealed signature', () => {
+test('a thinking block ends with its encrypted signature', () => {
   const told = blocks([thought(0), delta(0, 'hm'), { type: 'part-state', key: 0, state }, stop(0)])
   assert.equal(told.slice(0, 2), [
     ['start', 0, { type: 'thinking', thinking: '', signature: '' }],
