@@ -222,6 +222,22 @@ test('the value of a key created in the cloud is synced to the gateway', async (
   )
 })
 
+test('a confirmation of a key does not cost the value of a newer key with its ID', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  await cloud.api.keys.put({ id: 'a', name: 'made there' })
+  let replaced = ''
+  await home.sync(async (request) => {
+    if (JSON.parse(request).seen.length > 0 && replaced === '') {
+      await cloud.api.keys.delete('a')
+      replaced = (await cloud.api.keys.put({ id: 'a', name: 'made again' })).key.key
+    }
+    return cloud.sync(request)
+  })
+  assert.not.equal(replaced, '')
+  await sync()
+  assert.is((await home.api.keys.get('a')).key.key, replaced)
+})
+
 test('a key that belongs to another tenant is rejected, and everything else is synced', async () => {
   const claims = { take: async () => false, release: async () => {} }
   const { home, cloud, sync } = await openPair(fakeClock(), { claims })

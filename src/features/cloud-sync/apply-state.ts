@@ -6,8 +6,8 @@ import { digestKey } from './cryptography.ts'
 import { areSameRegisters, mergeRegisters, type Registers } from './merge.ts'
 import type { Collection, RecordState, Verdict } from './protocol.ts'
 import { isSyncProblem, type ScannedRecord, type Scanner } from './scanner.ts'
-import { type ShadowState, withRegisters } from './shadows.ts'
-import type { Content } from './sync-forms.ts'
+import { type Shadow, type ShadowState, withRegisters } from './shadows.ts'
+import type { Content, SyncItem } from './sync-forms.ts'
 import type { Conflict, ReplicaOptions, StateId } from './sync-types.ts'
 
 type RejectedVerdict = Exclude<Verdict, string>
@@ -36,12 +36,14 @@ export class StateApplier {
     return 'refused' in incoming ? incoming : retryOnConflict(() => this.#tryApply(incoming, report))
   }
 
-  /** Deletes a key's value from the cloud once the other side has it. */
-  async forgetValue(where: StateId, given?: ScannedRecord): Promise<void> {
+  /** Deletes a key's value from the cloud once the other side has it, unless the key is no longer in the state that `isConfirmed` accepts. */
+  async forgetValue(where: StateId, isConfirmed: (shadow: Shadow) => boolean): Promise<void> {
     if (this.#options.side !== 'cloud') return
-    const scanned = given ?? (await this.#scanner.scanRecord(where))
-    if (isSyncProblem(scanned) || !scanned.item) return
-    const { item } = scanned
+    const scanned = await this.#scanner.scanRecord(where)
+    if (!isSyncProblem(scanned) && scanned.item && isConfirmed(scanned.shadow)) await this.#dropValue(scanned.item)
+  }
+
+  async #dropValue(item: SyncItem): Promise<void> {
     const { sha256 } = item.record as KeyRecord // `keys` only contains key records
     if (sha256 !== undefined) return
     const { keys } = this.#scanner.tables
@@ -53,7 +55,7 @@ export class StateApplier {
   async cleanUp(collection: Collection, scanned: ScannedRecord): Promise<void> {
     if (collection !== 'keys' || this.#options.side !== 'cloud') return
     const { item, shadow, where } = scanned
-    if (item && shadow.isSeen) await this.forgetValue(where, scanned)
+    if (item && shadow.isSeen) await this.#dropValue(item)
     if (shadow.claims) await this.#releaseClaims(where, item && getDigest(await this.#scanner.tables.keys.read(item)))
   }
 

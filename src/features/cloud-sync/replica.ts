@@ -91,7 +91,7 @@ export function createReplica(options: ReplicaOptions): Replica {
         (seen.activeRevision !== undefined && compareRevisions(shadow.active.revision, seen.activeRevision) === 'same'))
     const shadow = shadows.get(seen)?.shadow
     if (!shadow || shadow.isSeen || !matches(shadow)) return
-    if (seen.collection === 'keys') await taker.forgetValue(seen)
+    if (seen.collection === 'keys') await taker.forgetValue(seen, matches)
     await changeShadow(seen, (current) => (matches(current) ? confirmShadow(current) : undefined))
   }
 
