@@ -21,7 +21,8 @@ type Endpoint = (received: Received, issued: { nth: number; seconds: number }) =
 const json = (body: object): Reply => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 const expiresAt = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString().replace(/\.\d+/, '')
 
-const awsKeys = (nth: number) => ({
+/** Returns the nth keys that AWS issues. */
+export const awsKeys = (nth: number) => ({
   id: `ASIAIOSFODNN7EXAMPL${nth}`,
   secret: `wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKE${nth}`,
   token: `FwoGZXIvYXdzEBYaDsession${nth}`,
@@ -45,6 +46,12 @@ const awsKeysInJson: Endpoint = (_, { nth, seconds }) => {
   const { id, secret, token } = awsKeys(nth)
   const Expiration = expiresAt(seconds)
   return json({ Code: 'Success', Type: 'AWS-HMAC', AccessKeyId: id, SecretAccessKey: secret, Token: token, Expiration })
+}
+
+const ssoRoleKeys: Endpoint = (_, { nth, seconds }) => {
+  const { id, secret, token } = awsKeys(nth)
+  const expiration = Date.now() + seconds * 1_000
+  return json({ roleCredentials: { accessKeyId: id, secretAccessKey: secret, sessionToken: token, expiration } })
 }
 
 const entraToken: Endpoint = ({ fields }, { nth, seconds }) =>
@@ -77,17 +84,28 @@ const ISSUERS: Readonly<Record<string, Endpoint>> = {
     }),
   'GET /container': awsKeysInJson,
   'GET /latest/meta-data/iam/security-credentials/gateway': awsKeysInJson,
+  'GET /federation/credentials': ssoRoleKeys,
   'POST AssumeRole': assumedRole('AssumeRole'),
   'POST AssumeRoleWithWebIdentity': assumedRole('AssumeRoleWithWebIdentity'),
   'GET /msi/token': entraToken,
   'GET /metadata/identity/oauth2/token/': entraToken,
 }
 
-/** The endpoints that vendors' packages call before. */
+/** The endpoints that vendors' packages call before. Below `/revoked`, AWS rejects the refresh token of an SSO session. */
 const OTHERS: Readonly<Record<string, Reply>> = {
   'GET /computeMetadata/v1/instance': { headers: METADATA_SERVER, body: '{}' },
   'PUT /latest/api/token': { headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '21600' }, body: 'the-session-token' },
   'GET /latest/meta-data/iam/security-credentials/': { body: 'gateway' },
+  'POST /token': json({
+    accessToken: 'the-renewed-sso-token',
+    expiresIn: 28_800,
+    refreshToken: 'the-next-refresh-token',
+    tokenType: 'Bearer',
+  }),
+  'POST /revoked/token': {
+    ...json({ error: 'invalid_grant', error_description: 'Invalid refresh token provided' }),
+    status: 400,
+  },
 }
 
 /**

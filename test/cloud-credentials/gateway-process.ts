@@ -4,13 +4,15 @@ import { awsCredentials } from '../../adapters/credentials/aws-credentials.ts'
 import { azureCredentials } from '../../adapters/credentials/azure-credentials.ts'
 import { googleCredentials } from '../../adapters/credentials/google-credentials.ts'
 import { createGateway } from '../../src/gateway.ts'
+import { signV4 } from '../support/sigv4.ts'
+import { awsKeys } from './cloud-endpoints.ts'
 
 /*
  * A gateway in a process of its own, since the packages read the environment and keep credentials for the whole process:
  * `gateway-process.ts google|aws|azure [options in JSON]`. Writes what happened as JSON (see `Outcome`).
  */
 
-/** Each credential is the last character of what the provider got, which the endpoints count. */
+/** Each credential is the last character of what the provider got, which the endpoints count. AWS keys count only if their signature is right. */
 export interface Outcome {
   /** The credentials of twenty concurrent requests, without repetitions. */
   first: string[]
@@ -19,6 +21,9 @@ export interface Outcome {
   /** The credentials of a request whose first call the provider rejects. */
   rejected: string[]
   statuses: number[]
+  /** The messages of failed responses, without repetitions. */
+  failures: string[]
+  /** The errors that `onError` got, with their causes, without repetitions. */
   errors: string[]
 }
 
@@ -56,22 +61,51 @@ const [model, connections] =
           { azure: { apiKey: azureCredentials(options), providerSpecificData: { resource: 'r1' } } },
         ] as const)
 
-const errors: string[] = []
+const failures = new Set<string>()
+const errors = new Set<string>()
 let seen: string[] = []
 let rejects = false
 const gateway = createGateway({
   connections,
   identify: () => ({ account: 'a' }),
   logger: false,
-  hooks: { onError: (error) => void errors.push(String(error)) },
-  fetch: async (_: unknown, init?: RequestInit) => {
-    const authorization = new Headers(init?.headers).get('authorization') ?? ''
-    seen.push(/(?:Bearer \S+|Credential=\w+)(\d)\b/.exec(authorization)?.[1] ?? authorization)
+  hooks: {
+    onError: (error) => {
+      for (let one: unknown = error; one !== undefined; one = one instanceof Error ? one.cause : undefined)
+        errors.add(String(one))
+    },
+  },
+  fetch: async (url: unknown, init?: RequestInit) => {
+    const request = new Request(String(url), init)
+    const authorization = request.headers.get('authorization') ?? ''
+    const nth = /(?:Bearer \S+|Credential=\w+)(\d)\b/.exec(authorization)?.[1]
+    const isValid = nth !== undefined && (cloud !== 'aws' || (await isSigned(request, Number(nth))))
+    seen.push(isValid ? nth : `invalid: ${authorization}`)
     if (!rejects) return Response.json(cloud === 'aws' ? ANSWERS.aws : ANSWERS.google)
     rejects = false
     return Response.json({ message: 'no' }, { status: cloud === 'aws' ? 403 : 401 })
   },
 })
+
+/** Returns whether the request is signed with the nth keys that AWS issued. */
+async function isSigned(request: Request, nth: number): Promise<boolean> {
+  const { method, url, headers } = request
+  const { host, pathname, search } = new URL(url)
+  const { id, secret, token } = awsKeys(nth)
+  const date = headers.get('x-amz-date') ?? ''
+  const expected = signV4(
+    { method, host, pathname, search, headers: { 'content-type': 'application/json' }, body: await request.text() },
+    {
+      accessKeyId: id,
+      secretAccessKey: secret,
+      sessionToken: token,
+      region: 'eu-central-1',
+      service: 'bedrock',
+      now: Date.parse(date.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)/, '$1-$2-$3:$4:')),
+    },
+  )
+  return Object.entries(expected).every(([name, value]) => headers.get(name) === value)
+}
 
 async function ask(): Promise<number> {
   const response = await gateway.fetch('http://gateway/v1/chat/completions', {
@@ -79,7 +113,8 @@ async function ask(): Promise<number> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
   })
-  await response.text()
+  const { error } = await response.json()
+  if (!response.ok) failures.add(error.message)
   return response.status
 }
 
@@ -97,6 +132,13 @@ statuses.push(await ask())
 const renewed = take()
 rejects = true
 statuses.push(await ask())
-const outcome: Outcome = { first, renewed, rejected: take(), statuses: [...new Set(statuses)], errors }
+const outcome: Outcome = {
+  first,
+  renewed,
+  rejected: take(),
+  statuses: [...new Set(statuses)],
+  failures: [...failures],
+  errors: [...errors],
+}
 console.log(JSON.stringify(outcome))
 process.exit(0)

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +29,14 @@ async function run(cloud: 'google' | 'aws' | 'azure', env: Record<string, string
 
 /** Each credential is renewed when it is about to expire, and again when it is rejected. */
 function assertRenewed(outcome: Outcome): void {
-  assert.equal(outcome, { first: ['1'], renewed: ['2'], rejected: ['2', '3'], statuses: [200], errors: [] })
+  assert.equal(outcome, {
+    first: ['1'],
+    renewed: ['2'],
+    rejected: ['2', '3'],
+    statuses: [200],
+    failures: [],
+    errors: [],
+  })
 }
 
 async function withEndpoints(body: (endpoints: Awaited<ReturnType<typeof startEndpoints>>) => Promise<void>) {
@@ -124,9 +132,84 @@ test('AWS: assumes the role of a profile', async ({ folder }) => {
   })
 })
 
+/** Writes a profile with an SSO login, and the token that `aws sso login` has stored. The SDK finds the token by the hash of `login`. */
+async function writeSsoProfile(folder: string, login: string, profile: readonly string[], token: object) {
+  const cache = join(folder, '.aws/sso/cache')
+  await mkdir(cache, { recursive: true })
+  await writeFile(join(cache, `${createHash('sha1').update(login).digest('hex')}.json`), JSON.stringify(token))
+  const config = join(folder, 'sso-config')
+  const role = ['[profile gateway]', 'sso_account_id = 123456789012', 'sso_role_name = Gateway']
+  await writeFile(config, `${[...role, ...profile].join('\n')}\n`)
+  return { AWS_CONFIG_FILE: config, AWS_EC2_METADATA_DISABLED: 'true' }
+}
+
+const START_URL = 'https://acme.awsapps.com/start'
+const SSO_LOGIN = [`sso_start_url = ${START_URL}`, 'sso_region = eu-central-1']
+const SSO_SESSION = ['sso_session = acme', '[sso-session acme]', ...SSO_LOGIN]
+const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+const expiredToken = () => ({
+  accessToken: 'the-expired-sso-token',
+  expiresAt: inMinutes(-1),
+  clientId: 'the-client',
+  clientSecret: 'the-client-secret',
+  refreshToken: 'the-refresh-token',
+})
+
+test('AWS: gets the keys of an SSO role with a stored token, and refreshes them', async ({ folder }) => {
+  await withEndpoints(async ({ url, received }) => {
+    const services = ['services = local', '[services local]', 'sso =', `  endpoint_url = ${url}`]
+    const token = { accessToken: 'the-sso-token', expiresAt: inMinutes(60) }
+    const env = await writeSsoProfile(folder, START_URL, [...SSO_LOGIN, ...services], token)
+    assertRenewed(await run('aws', { ...env, AWS_PROFILE: 'gateway' }, folder))
+    assert.equal(
+      received.map(({ headers, fields }) => ({ token: headers['x-amz-sso_bearer_token'], ...fields })),
+      Array.from({ length: 3 }, () => ({ token: 'the-sso-token', account_id: '123456789012', role_name: 'Gateway' })),
+    )
+  })
+})
+
+test('AWS: renews the expired token of an SSO session, and gets keys with the new one', async ({ folder }) => {
+  await withEndpoints(async ({ url, received }) => {
+    const env = await writeSsoProfile(folder, 'acme', SSO_SESSION, expiredToken())
+    const endpoints = { AWS_ENDPOINT_URL_SSO: url, AWS_ENDPOINT_URL_SSO_OIDC: url }
+    assertRenewed(await run('aws', { ...env, ...endpoints }, folder, { profile: 'gateway' }))
+    assert.equal(
+      received.map(({ headers }) => headers['x-amz-sso_bearer_token']),
+      Array.from({ length: 3 }, () => 'the-renewed-sso-token'),
+    )
+  })
+})
+
+for (const [login, id, profile] of [
+  ['a session that AWS no longer renews', 'acme', SSO_SESSION],
+  ['a profile without a session', START_URL, SSO_LOGIN],
+] as const)
+  test(`AWS: fails the target when the SSO token of ${login} has expired, and tells onError to log in`, async ({
+    folder,
+  }) => {
+    await withEndpoints(async ({ url, received }) => {
+      const token = expiredToken()
+      const env = await writeSsoProfile(folder, id, profile, token)
+      const endpoints = { AWS_ENDPOINT_URL_SSO: url, AWS_ENDPOINT_URL_SSO_OIDC: `${url}/revoked` }
+      const outcome = await run('aws', { ...env, ...endpoints }, folder, { profile: 'gateway' })
+      assert.equal([outcome.first, outcome.renewed, outcome.rejected, received], [[], [], [], []])
+      assert.equal(outcome.statuses, [502])
+      assert.equal(outcome.failures, ['The credential function of the connection "bedrock" failed.'])
+      const [error, cause = '', ...others] = outcome.errors
+      assert.is(error, 'Error: The credential function of "bedrock" failed. The hook "onError" gets the cause.')
+      assert.match(cause, /expired\. To refresh this SSO session run '?aws sso login'? with the corresponding profile/)
+      assert.equal(others, [])
+      const shown = JSON.stringify(outcome)
+      for (const secret of [token.accessToken, token.clientSecret, token.refreshToken])
+        assert.not(shown.includes(secret), secret)
+    })
+  })
+
 /** Azure's package keeps the token of a managed identity until it is about to expire, for the whole process. */
-function assertKept(outcome: Outcome): void {
+function assertKept({ failures, ...outcome }: Outcome): void {
   assert.equal(outcome, { first: ['1'], renewed: ['2'], rejected: ['2'], statuses: [200, 502], errors: [] })
+  assert.is(failures.length, 1)
+  assert.match(failures[0] ?? '', "rejected the connection's credentials (status 401)")
 }
 
 test('Azure: gets tokens of the managed identity of an app service, and renews them', async ({ folder }) => {
