@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { OpenClient } from './redis-clients.ts'
 import { TOKEN } from './upstash-conformance.ts'
 
@@ -26,7 +27,7 @@ export interface UpstashServer {
 /** Starts the API over a client's Redis: `/`, `/pipeline`, `/multi-exec`, encoded replies, sync tokens, and errors. */
 export async function startUpstash(redis: Pick<OpenClient, 'command'>): Promise<UpstashServer> {
   const server = createServer(async (request, response) => {
-    const text = await readText(request)
+    const body = await text(request)
     state.requests++
     const fault = state.faults.shift()
     if (fault === 'cut before') return void request.socket.destroy()
@@ -46,7 +47,7 @@ export async function startUpstash(redis: Pick<OpenClient, 'command'>): Promise<
         return { error: (error as Error).message }
       }
     }
-    const parsed = JSON.parse(text)
+    const parsed = JSON.parse(body)
     const isList = request.url !== '/'
     const result = isList ? await Promise.all(parsed.map(run)) : await run(parsed)
     if (fault === 'cut after') return void request.socket.destroy()
@@ -65,12 +66,6 @@ export async function startUpstash(redis: Pick<OpenClient, 'command'>): Promise<
     },
   }
   return state
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
 }
 
 /** Encodes the strings of a reply as `Upstash-Encoding: base64` asks. */
