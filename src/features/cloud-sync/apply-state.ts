@@ -36,7 +36,7 @@ export class StateApplier {
     return 'refused' in incoming ? incoming : retryOnConflict(() => this.#tryApply(incoming, report))
   }
 
-  /** Deletes a key's value from the cloud once the other side has it, unless the key is no longer in the state that `isConfirmed` accepts. */
+  /** Deletes a key's value from the cloud once the other side has it. Keeps a newer value, whose state `isConfirmed` doesn't accept. */
   async forgetValue(where: StateId, isConfirmed: (shadow: Shadow) => boolean): Promise<void> {
     if (this.#options.side !== 'cloud') return
     const scanned = await this.#scanner.scanRecord(where)
