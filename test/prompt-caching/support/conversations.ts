@@ -16,6 +16,10 @@ interface Call {
 }
 
 export interface ConversationOptions {
+  /** Whether the messages are as long as those of coding agents, which read files and rarely hear from their users. */
+  isAgent?: boolean
+  /** Whether users send images as data. */
+  hasImageData?: boolean
   /** Whether responses have signed reasoning. */
   hasReasoning?: boolean
   /** Whether users send images by URL. */
@@ -32,16 +36,19 @@ const words = (random: Random, most: number) =>
  * have characters that some providers reject, and some repeat.
  */
 export function createConversation(random: Random, turns: number, options: ConversationOptions = {}): Step[] {
-  const { hasReasoning, hasImages, hasLateSystem } = options
+  const { hasReasoning, hasImages, hasImageData, hasLateSystem, isAgent } = options
+  const scale = isAgent ? 10 : 1
   const steps: Step[] = []
   for (let turn = 0; turn < turns; turn++) {
     const before = steps.at(-1)
     if (before?.type !== 'results') {
-      const image = hasImages && random.next() < 0.3 ? `https://images.test/${turn}.png` : undefined
+      const url = hasImageData ? `data:image/png;base64,${PNG}` : `https://images.test/${turn}.png`
+      const image = (hasImages || hasImageData) && random.next() < 0.3 ? url : undefined
       steps.push({ type: 'user', text: words(random, 20), image })
       if (hasLateSystem && random.next() < 0.3) steps.push({ type: 'system', text: words(random, 5) })
     }
-    const calls = Array.from({ length: random.below(4) }, (_, at) => ({
+    const count = isAgent ? countCalls(random) : random.below(4)
+    const calls = Array.from({ length: count }, (_, at) => ({
       id: random.next() < 0.1 ? `call:${random.below(9)}` : `toolu_${turn}_${at}`,
       name: random.next() < 0.2 ? 'files.read' : 'search',
       input: { query: words(random, 4), limit: random.below(9) },
@@ -50,15 +57,24 @@ export function createConversation(random: Random, turns: number, options: Conve
     const thought = hasReasoning && random.next() < 0.7 ? words(random, 9) : undefined
     steps.push({ type: 'assistant', text: words(random, 9), thought, calls: distinct })
     if (distinct.length > 0)
-      steps.push({ type: 'results', results: distinct.map((call) => ({ call, text: words(random, 30) })) })
+      steps.push({ type: 'results', results: distinct.map((call) => ({ call, text: words(random, 30 * scale) })) })
   }
   return steps
 }
 
-const SYSTEM = 'You are an agent. '.repeat(300)
+/** Agents mostly call one to three tools, at times many, and rarely return to their user. */
+function countCalls(random: Random): number {
+  const chance = random.next()
+  return chance < 0.12 ? 0 : chance < 0.2 ? 11 : 1 + random.below(3)
+}
+
+/** A pixel. */
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+const SYSTEM = 'You are an agent. '.repeat(900)
 const TOOLS = ['search', 'files.read'].map((name) => ({
   name,
-  description: `Calls ${name}. `.repeat(40),
+  description: `Calls ${name}. `.repeat(160),
   schema: { type: 'object', properties: { query: { type: 'string' }, limit: { type: 'integer' } } },
 }))
 
@@ -131,10 +147,13 @@ const writeMessages: ClientWriter = (steps) => ({
   messages: steps.map(writeMessage),
 })
 
+const toSource = (image: string) =>
+  image.startsWith('data:') ? { type: 'base64', media_type: 'image/png', data: PNG } : { type: 'url', url: image }
+
 function writeMessage(step: Step): JsonObject {
   switch (step.type) {
     case 'user': {
-      const image = step.image ? [{ type: 'image', source: { type: 'url', url: step.image } }] : []
+      const image = step.image ? [{ type: 'image', source: toSource(step.image) }] : []
       return { role: 'user', content: [...image, { type: 'text', text: step.text }] }
     }
     case 'system':
@@ -168,10 +187,15 @@ const writeGemini: ClientWriter = (steps) => ({
   contents: steps.flatMap(writeGeminiContent),
 })
 
+const toImagePart = (image: string) =>
+  image.startsWith('data:')
+    ? { inlineData: { mimeType: 'image/png', data: PNG } }
+    : { fileData: { mimeType: 'image/png', fileUri: image } }
+
 function writeGeminiContent(step: Step): JsonObject[] {
   switch (step.type) {
     case 'user': {
-      const image = step.image ? [{ fileData: { mimeType: 'image/png', fileUri: step.image } }] : []
+      const image = step.image ? [toImagePart(step.image)] : []
       return [{ role: 'user', parts: [...image, { text: step.text }] }]
     }
     case 'system':
@@ -213,7 +237,8 @@ function writeAiSdkMessage(step: Step): JsonObject {
       const calls = step.calls.map(({ id, name, input }) => ({
         ...{ type: 'tool-call', toolCallId: id, toolName: name.replace('.', '_'), input },
       }))
-      return { role: 'assistant', content: [{ type: 'text', text: step.text }, ...calls] }
+      const thought = step.thought ? [{ type: 'reasoning', text: step.thought }] : []
+      return { role: 'assistant', content: [...thought, { type: 'text', text: step.text }, ...calls] }
     }
     case 'results':
       return {

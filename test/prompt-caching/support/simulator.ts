@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { isObject } from '../../../src/lib/json.ts'
+import { type Block, countTokens, type PromptReader } from './prompt-blocks.ts'
 
 /** The tokens of one request, as a provider reports them. */
 export interface SimulatedUsage {
@@ -8,88 +9,146 @@ export interface SimulatedUsage {
   written: number
 }
 
-/** A provider's cache of prompts, with its rules. */
-export interface CacheSimulator {
-  /** Counts one request at a time, in ms. Throws if the request breaks a rule. */
-  count(body: JsonObject, now: number): SimulatedUsage
+/** A request that a provider got. */
+export interface SimulatedRequest {
+  body: object
+  headers?: Headers
+  /** In ms. */
+  now: number
 }
 
-interface Block {
-  text: string
-  tokens: number
-  /** Lifetime in ms, if the block has a mark. */
-  ttlMs?: number
-}
+/** A provider's cache of prompts, with its rules. Throws if the request breaks one. */
+export type CacheSimulator = (request: SimulatedRequest) => SimulatedUsage
 
 const MINUTE = 60_000
-const countTokens = (text: string) => Math.ceil(text.length / 4)
 
 /**
- * Simulates Anthropic's rules: at most four marks, longer lifetimes first, no prefix below the minimum, and from each mark a look back over at most 20
- * blocks for an entry that is still alive. A read renews an entry.
+ * Simulates the rules of Claude, which Bedrock, Nova, and OpenRouter share: at most four marks, longer lifetimes first, no prefix below the minimum,
+ * and from each mark a look back over at most 20 blocks for an entry that is still alive. A read renews an entry.
  */
-export function simulateAnthropic({ minTokens = 1_024 } = {}): CacheSimulator {
+export function simulateMarks(readPrompt: PromptReader, { minTokens = 1_024 } = {}): CacheSimulator {
   const entries = new Map<string, { until: number; ttlMs: number }>()
-  return {
-    count(body, now) {
-      const blocks = listBlocks(body)
-      const marks = blocks.flatMap(({ ttlMs }, at) => (ttlMs === undefined ? [] : [{ at, ttlMs }]))
-      const slots = marks.length + (isObject(body.cache_control) && blocks.at(-1)?.ttlMs === undefined ? 1 : 0)
-      if (isObject(body.cache_control)) {
-        const last = blocks.findLastIndex(({ text }) => text !== '')
-        if (!marks.some(({ at }) => at === last)) marks.push({ at: last, ttlMs: 5 * MINUTE })
-      }
-      if (slots > 4) throw new Error(`A maximum of 4 blocks with cache_control may be provided. Found ${slots}.`)
-      marks.forEach(({ ttlMs }, nth) => {
-        if (nth > 0 && ttlMs > (marks[nth - 1]?.ttlMs ?? 0)) throw new Error("ttl='1h' must not come after ttl='5m'")
-      })
-      const prefixes = listPrefixes(blocks)
-      let readTo = -1
-      for (const { at } of marks)
-        for (let back = at; back > at - 20 && back > readTo && back >= 0; back--) {
-          const entry = entries.get(prefixes[back]?.key ?? '')
-          if (entry && entry.until > now) {
-            entry.until = now + entry.ttlMs
-            readTo = back
-            break
-          }
+  return ({ body, now }) => {
+    const blocks = readPrompt(body)
+    const { cache_control } = Object(body)
+    const marks = blocks.flatMap(({ ttlMs }, at) => (ttlMs === undefined ? [] : [{ at, ttlMs }]))
+    const slots = marks.length + (isObject(cache_control) ? 1 : 0)
+    if (isObject(cache_control)) {
+      const last = blocks.findLastIndex(({ isMarkable }) => isMarkable)
+      if (!marks.some(({ at }) => at === last)) marks.push({ at: last, ttlMs: 5 * MINUTE })
+    }
+    if (slots > 4) throw new Error(`A maximum of 4 blocks with cache_control may be provided. Found ${slots}.`)
+    for (const [nth, { at, ttlMs }] of marks.entries()) {
+      if (!blocks[at]?.isMarkable) throw new Error(`cache_control cannot be set for ${blocks[at]?.text}`)
+      if (nth > 0 && ttlMs > (marks[nth - 1]?.ttlMs ?? 0)) throw new Error("ttl='1h' must not come after ttl='5m'")
+    }
+    const prefixes = listPrefixes(blocks)
+    let readTo = -1
+    for (const { at } of marks)
+      for (let back = at; back > at - 20 && back > readTo && back >= 0; back--) {
+        const entry = entries.get(prefixes[back]?.key ?? '')
+        if (entry && entry.until > now) {
+          entry.until = now + entry.ttlMs
+          readTo = back
+          break
         }
-      const input = prefixes.at(-1)?.tokens ?? 0
-      const read = prefixes[readTo]?.tokens ?? 0
-      let written = 0
-      for (const { at, ttlMs } of marks) {
-        const prefix = prefixes[at]
-        if (!prefix || at <= readTo || prefix.tokens < minTokens) continue
-        written = Math.max(written, prefix.tokens - read)
-        entries.set(prefix.key, { until: now + ttlMs, ttlMs })
       }
-      return { input, read, written }
-    },
+    const input = prefixes.at(-1)?.tokens ?? 0
+    const read = prefixes[readTo]?.tokens ?? 0
+    let written = 0
+    for (const { at, ttlMs } of marks) {
+      const prefix = prefixes[at]
+      if (!prefix || at <= readTo || prefix.tokens < minTokens) continue
+      written = Math.max(written, prefix.tokens - read)
+      entries.set(prefix.key, { until: now + ttlMs, ttlMs })
+    }
+    return { input, read, written }
   }
 }
 
-/** Lists the blocks of a Messages request, in the order of the prefix. Marks aren't part of a block's content. */
-function listBlocks({ tools, system, messages }: JsonObject): Block[] {
-  const turns = Array.isArray(messages) ? messages.filter(isObject) : []
-  return [
-    ...toList(tools).map(toBlock),
-    ...toList(system).map(toBlock),
-    ...turns.flatMap(({ role, content }) => toList(content).map((one) => toBlock(one, String(role)))),
-  ]
+/**
+ * Simulates the rules of GPT-5.6: one breakpoint of its own at the newest message unless the mode is explicit, and the latest three explicit ones. A
+ * prefix is found only at a breakpoint, and on the machine that the cache key leads to. Writes last 30 minutes.
+ */
+export function simulateBreakpoints(readPrompt: PromptReader, { minTokens = 1_024 } = {}): CacheSimulator {
+  const entries = new Map<string, number>()
+  return ({ body, now }) => {
+    const { prompt_cache_options, prompt_cache_key } = Object(body)
+    const prefixes = listPrefixes(readPrompt(body), `${prompt_cache_key}`)
+    const explicit = readPrompt(body).flatMap(({ ttlMs }, at) => (ttlMs === undefined ? [] : [at]))
+    if (explicit.length > 4) throw new Error('At most four breakpoints are allowed.')
+    const isImplicit = Object(prompt_cache_options).mode !== 'explicit'
+    const breakpoints = isImplicit ? [...explicit.slice(-3), prefixes.length - 1] : explicit
+    const input = prefixes.at(-1)?.tokens ?? 0
+    const found = prefixes.findLastIndex(({ key }) => (entries.get(key) ?? 0) > now)
+    const read = prefixes[found]?.tokens ?? 0
+    let written = 0
+    for (const at of breakpoints) {
+      const prefix = prefixes[at]
+      if (!prefix || prefix.tokens < minTokens) continue
+      if (at > found) written = Math.max(written, prefix.tokens - read)
+      entries.set(prefix.key, now + 30 * MINUTE)
+    }
+    return { input, read, written }
+  }
 }
 
-const toList = (content: unknown): unknown[] =>
-  typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : []
-
-function toBlock(value: unknown, role: unknown): Block {
-  const { cache_control, ...rest } = Object(value)
-  const text = `${typeof role === 'string' ? role : ''}${JSON.stringify(rest)}`
-  const ttl = isObject(cache_control) ? (cache_control.ttl === '1h' ? 60 : 5) * MINUTE : undefined
-  return { text, tokens: countTokens(text), ...(ttl !== undefined && { ttlMs: ttl }) }
+interface AutomaticRules {
+  /** The smallest prefix that is cached. */
+  minTokens?: number
+  /** Prefixes are cached in steps of this many tokens. */
+  step?: number
+  /** Returns what leads a request to its server. Without it, or for `null`, requests go to the servers in turn. */
+  findServer?(request: { body: Record<string, unknown>; headers: Headers }): unknown
+  /** The number of servers, each with its own cache. */
+  servers?: number
 }
 
-function listPrefixes(blocks: readonly Block[]): Array<{ key: string; tokens: number }> {
-  let key = ''
+/** Simulates a cache that finds the longest prefix of any earlier request on the same server. Prefixes last 5 minutes, and writes are free. */
+export function simulateAutomatic(readPrompt: PromptReader, rules: AutomaticRules = {}): CacheSimulator {
+  const { minTokens = 1_024, step = 128, findServer, servers = 1 } = rules
+  const seen: Array<{ server: unknown; text: string; until: number }> = []
+  let turn = 0
+  return ({ body, headers = new Headers(), now }) => {
+    const server = findServer?.({ body: Object(body), headers }) ?? turn++ % servers
+    const text = readPrompt(body)
+      .map((block) => block.text)
+      .join('\n')
+    let length = 0
+    for (const one of seen)
+      if (one.server === server && one.until > now) length = Math.max(length, countShared(one.text, text))
+    seen.push({ server, text, until: now + 5 * MINUTE })
+    const read = Math.floor(length / 4 / step) * step
+    return { input: countTokens(text), read: read < minTokens ? 0 : read, written: 0 }
+  }
+}
+
+function countShared(one: string, other: string): number {
+  if (other.startsWith(one)) return one.length
+  let at = 0
+  while (at < one.length && one[at] === other[at]) at++
+  return at
+}
+
+/**
+ * Simulates the rules of DeepSeek: a prefix is found only as a whole unit. A unit ends where the user's input ends, and where a prefix ended that two
+ * requests share.
+ */
+export function simulateUnits(readPrompt: PromptReader): CacheSimulator {
+  const units = new Set<string>()
+  const seen = new Set<string>()
+  return ({ body }) => {
+    const prefixes = listPrefixes(readPrompt(body))
+    const read = prefixes[prefixes.findLastIndex(({ key }) => units.has(key))]?.tokens ?? 0
+    const shared = prefixes.findLast(({ key }) => seen.has(key))
+    for (const unit of [shared, prefixes.at(-1)]) if (unit) units.add(unit.key)
+    for (const { key } of prefixes) seen.add(key)
+    return { input: prefixes.at(-1)?.tokens ?? 0, read, written: 0 }
+  }
+}
+
+function listPrefixes(blocks: readonly Block[], start = ''): Array<{ key: string; tokens: number }> {
+  let key = start
   let tokens = 0
   return blocks.map((block) => {
     key = `${hash(key + block.text)}`
@@ -107,39 +166,3 @@ function hash(text: string): string {
   }
   return `${one >>> 0} ${other >>> 0} ${text.length}`
 }
-
-/**
- * Simulates the rules of GPT-5.6: one breakpoint of its own at the newest message unless the mode is explicit, and the latest three explicit ones. A
- * prefix is found only at a breakpoint. Writes last 30 minutes.
- */
-export function simulateOpenAI({ minTokens = 1_024 } = {}): CacheSimulator {
-  const entries = new Map<string, number>()
-  return {
-    count(body, now) {
-      const { tools, instructions, input, prompt_cache_options, prompt_cache_key } = body
-      const items = Array.isArray(input) ? input.filter(isObject) : []
-      const blocks = [JSON.stringify([prompt_cache_key, tools ?? null, instructions ?? null]), ...items.map(toItemText)]
-      const prefixes = listPrefixes(blocks.map((text) => ({ text, tokens: countTokens(text) })))
-      const explicit = items.flatMap((item, at) =>
-        JSON.stringify(item).includes('"prompt_cache_breakpoint"') ? [at + 1] : [],
-      )
-      if (explicit.length > 4) throw new Error('At most four breakpoints are allowed.')
-      const isImplicit = Object(prompt_cache_options).mode !== 'explicit'
-      const breakpoints = isImplicit ? [...explicit.slice(-3), prefixes.length - 1] : explicit
-      const total = prefixes.at(-1)?.tokens ?? 0
-      const found = prefixes.findLastIndex(({ key }) => (entries.get(key) ?? 0) > now)
-      const read = prefixes[found]?.tokens ?? 0
-      let written = 0
-      for (const at of breakpoints) {
-        const prefix = prefixes[at]
-        if (!prefix || prefix.tokens < minTokens) continue
-        if (at > found) written = Math.max(written, prefix.tokens - read)
-        entries.set(prefix.key, now + 30 * MINUTE)
-      }
-      return { input: total, read, written }
-    },
-  }
-}
-
-const toItemText = (item: JsonObject): string =>
-  JSON.stringify(item).replace(/,"prompt_cache_breakpoint":\{[^}]*\}/g, '')

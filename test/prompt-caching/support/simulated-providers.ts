@@ -1,0 +1,223 @@
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
+import type { Catalog, Connection } from '../../../src/types.ts'
+import { whole } from '../../formats/cases/answers.ts'
+import { converseAnswer } from '../../formats/support/event-stream.ts'
+import { readChat, readConverse, readGemini, readMessages, readResponses } from './prompt-blocks.ts'
+import {
+  type CacheSimulator,
+  type SimulatedUsage,
+  simulateAutomatic,
+  simulateBreakpoints,
+  simulateMarks,
+  simulateUnits,
+} from './simulator.ts'
+
+/** A model at a provider whose prompt cache is simulated. */
+export interface SimulatedProvider {
+  model: string
+  connection?: Partial<Connection> & { provider: string }
+  catalog?: Catalog
+  createSimulator(): CacheSimulator
+  /** The provider's response, with its usage. */
+  answer(usage: SimulatedUsage): object
+  /** Whether the gateway asks for the caching; otherwise, the provider does it on its own. */
+  isMarked: boolean
+}
+
+const answerMessages = ({ input, read, written }: SimulatedUsage) => ({
+  ...whole['anthropic-messages'],
+  usage: {
+    ...{ input_tokens: input - read - written, output_tokens: 1 },
+    ...{ cache_read_input_tokens: read, cache_creation_input_tokens: written },
+  },
+})
+
+const answerConverse = ({ input, read, written }: SimulatedUsage) => ({
+  ...converseAnswer(),
+  usage: {
+    ...{ inputTokens: input - read - written, outputTokens: 1, totalTokens: input + 1 },
+    ...{ cacheReadInputTokens: read, cacheWriteInputTokens: written },
+  },
+})
+
+const answerResponses = ({ input, read, written }: SimulatedUsage) => ({
+  ...whole['openai-responses'],
+  usage: {
+    ...{ input_tokens: input, output_tokens: 1, total_tokens: input + 1 },
+    input_tokens_details: { cached_tokens: read, cache_write_tokens: written },
+  },
+})
+
+/** A chat completion with a vendor's own field for the tokens that it read. */
+const answerChat = (getDetails: (usage: SimulatedUsage) => object) => (usage: SimulatedUsage) => ({
+  ...whole['openai-chat'],
+  usage: {
+    ...{ prompt_tokens: usage.input, completion_tokens: 1, total_tokens: usage.input + 1 },
+    ...getDetails(usage),
+  },
+})
+
+const standardDetails = ({ read, written }: SimulatedUsage) => ({
+  prompt_tokens_details: { cached_tokens: read, ...(written > 0 && { cache_write_tokens: written }) },
+})
+
+const answerGemini = ({ input, read }: SimulatedUsage) => ({
+  ...whole.gemini,
+  usageMetadata: {
+    ...{ promptTokenCount: input, candidatesTokenCount: 1, totalTokenCount: input + 1 },
+    cachedContentTokenCount: read,
+  },
+})
+
+const bedrock = { provider: 'bedrock', apiKey: 'k', providerSpecificData: { region: 'eu-west-1' } }
+const vertex = { provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'p' } }
+const azure = { provider: 'azure', apiKey: 'k', providerSpecificData: { resource: 'r' } }
+const openaiResponses: Catalog = { openai: { ...defaultCatalog.openai, format: 'openai-responses' } }
+const xaiResponses: Catalog = { xai: { ...defaultCatalog.xai, format: 'openai-responses' } }
+/** The same providers without the format in which clients of Responses would pass through. */
+const chatOnly: Catalog = {
+  openai: { ...defaultCatalog.openai, alsoSpeaks: [] },
+  xai: { ...defaultCatalog.xai, alsoSpeaks: [] },
+}
+
+/** The servers of a provider that doesn't know which requests belong together. */
+const SERVERS = 8
+const byKey = { servers: SERVERS, findServer: ({ body }: { body: Record<string, unknown> }) => body.prompt_cache_key }
+const byHeader = (name: string) => ({
+  servers: SERVERS,
+  findServer: ({ headers }: { headers: Headers }) => headers.get(name),
+})
+
+/**
+ * The providers by what they cache and how. Sources: their pages on prompt caching, November 2026. Where they disagree about the smallest prefix, the
+ * largest number counts.
+ */
+export const simulatedProviders: Readonly<Record<string, SimulatedProvider>> = {
+  'Claude at Anthropic': {
+    model: 'anthropic/claude-sonnet-5-5',
+    createSimulator: () => simulateMarks(readMessages, { minTokens: 4_096 }),
+    answer: answerMessages,
+    isMarked: true,
+  },
+  'Claude on Vertex AI': {
+    model: 'vertex/claude-sonnet-5-5',
+    connection: vertex,
+    createSimulator: () => simulateMarks(readMessages, { minTokens: 4_096 }),
+    answer: answerMessages,
+    isMarked: true,
+  },
+  'Claude on Bedrock': {
+    model: 'bedrock/us.anthropic.claude-sonnet-5-5',
+    connection: bedrock,
+    createSimulator: () => simulateMarks(readConverse, { minTokens: 4_096 }),
+    answer: answerConverse,
+    isMarked: true,
+  },
+  'Nova on Bedrock': {
+    model: 'bedrock/eu.amazon.nova-pro-v1:0',
+    connection: bedrock,
+    createSimulator: () => simulateMarks(readConverse),
+    answer: answerConverse,
+    isMarked: true,
+  },
+  'Claude at OpenRouter': {
+    model: 'openrouter/anthropic/claude-sonnet-5-5',
+    createSimulator: () => simulateMarks(readChat, { minTokens: 4_096 }),
+    answer: answerChat(standardDetails),
+    isMarked: true,
+  },
+  'GPT-5.6 in Responses': {
+    model: 'openai/gpt-5.6',
+    catalog: openaiResponses,
+    createSimulator: () => simulateBreakpoints(readResponses),
+    answer: answerResponses,
+    isMarked: true,
+  },
+  'GPT-5.6 in Chat Completions': {
+    model: 'openai/gpt-5.6',
+    catalog: chatOnly,
+    createSimulator: () => simulateBreakpoints(readChat),
+    answer: answerChat(standardDetails),
+    isMarked: true,
+  },
+  'GPT-5.4 in Responses': {
+    model: 'openai/gpt-5.4',
+    catalog: openaiResponses,
+    createSimulator: () => simulateAutomatic(readResponses, byKey),
+    answer: answerResponses,
+    isMarked: false,
+  },
+  'GPT-4.1 in Chat Completions': {
+    model: 'openai/gpt-4.1',
+    catalog: chatOnly,
+    createSimulator: () => simulateAutomatic(readChat, byKey),
+    answer: answerChat(standardDetails),
+    isMarked: false,
+  },
+  'GPT-5.4 on Azure': {
+    model: 'azure/gpt-5.4',
+    connection: azure,
+    createSimulator: () => simulateAutomatic(readChat, byKey),
+    answer: answerChat(standardDetails),
+    isMarked: false,
+  },
+  Mistral: {
+    model: 'mistral/mistral-large-3',
+    createSimulator: () => simulateAutomatic(readChat, byKey),
+    answer: answerChat(({ read }) => ({ num_cached_tokens: read })),
+    isMarked: false,
+  },
+  'xAI in Chat Completions': {
+    model: 'xai/grok-4.7',
+    catalog: chatOnly,
+    createSimulator: () => simulateAutomatic(readChat, byHeader('x-grok-conv-id')),
+    answer: answerChat(standardDetails),
+    isMarked: false,
+  },
+  'xAI in Responses': {
+    model: 'xai/grok-4.7',
+    catalog: xaiResponses,
+    createSimulator: () => simulateAutomatic(readResponses, byKey),
+    answer: answerResponses,
+    isMarked: false,
+  },
+  Fireworks: {
+    model: 'fireworks/accounts/fireworks/models/kimi-k3',
+    createSimulator: () => simulateAutomatic(readChat, byHeader('x-session-affinity')),
+    answer: answerChat(standardDetails),
+    isMarked: false,
+  },
+  DeepSeek: {
+    model: 'deepseek/deepseek-flash',
+    createSimulator: () => simulateUnits(readChat),
+    answer: answerChat(({ input, read }) => ({
+      prompt_cache_hit_tokens: read,
+      prompt_cache_miss_tokens: input - read,
+    })),
+    isMarked: false,
+  },
+  Gemini: {
+    model: 'google/gemini-3.5-flash',
+    createSimulator: () => simulateAutomatic(readGemini, { minTokens: 4_096 }),
+    answer: answerGemini,
+    isMarked: false,
+  },
+  Groq: {
+    model: 'groq/llama-3.3-70b-versatile',
+    createSimulator: () => simulateAutomatic(readChat),
+    answer: answerChat(standardDetails),
+    isMarked: false,
+  },
+  Moonshot: {
+    model: 'moonshot/kimi-k3',
+    createSimulator: () => simulateAutomatic(readChat),
+    answer: answerChat(({ read }) => ({ cached_tokens: read })),
+    isMarked: false,
+  },
+  Qwen: {
+    model: 'alibaba/qwen3.7-plus',
+    createSimulator: () => simulateAutomatic(readChat),
+    answer: answerChat(standardDetails),
+    isMarked: false,
+  },
+}
