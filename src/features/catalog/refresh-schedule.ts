@@ -1,0 +1,79 @@
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import type { Clock, Storage } from '../../types.ts'
+import { PREFIX } from './catalog-copies.ts'
+
+interface RefreshScheduleDependencies {
+  /** How often to refresh: `1d` (default), `12h`. */
+  every: string | undefined
+  storage: Storage
+  clock: Clock
+  random(): number
+}
+
+/** When the next refresh is due, and how many have failed in a row. All instances share it. */
+interface RefreshLease {
+  nextAt: number
+  failures: number
+}
+
+/** How long the instance that refreshes keeps others from doing so, in ms. */
+const LEASE_MS = 60_000
+const FIRST_RETRY_MS = 5 * 60_000
+const DAY_MS = 24 * 60 * 60_000
+const LEASE = `${PREFIX}lease`
+
+/** Decides when to refresh. A lease in the storage makes one instance refresh for all of them. */
+export class RefreshSchedule {
+  readonly #storage: Storage
+  readonly #clock: Clock
+  readonly #random: () => number
+  readonly #periodMs: number
+  #dueAt = 0
+
+  constructor({ every, storage, clock, random }: RefreshScheduleDependencies) {
+    this.#storage = storage
+    this.#clock = clock
+    this.#random = random
+    this.#periodMs = parsePeriod(every)
+  }
+
+  get isDue(): boolean {
+    return this.#clock.now() >= this.#dueAt
+  }
+
+  /** Refreshes if it is due and no other instance is doing so. `refresh` resolves to whether it succeeded. */
+  async runIfDue(refresh: () => Promise<boolean>): Promise<void> {
+    if (!this.isDue) return
+    const stored = await this.#storage.get(LEASE)
+    const lease = readLease(stored?.value)
+    this.#dueAt = lease.nextAt
+    if (!this.isDue) return
+    const taken = await this.#write({ ...lease, nextAt: this.#clock.now() + LEASE_MS }, stored?.version ?? null)
+    this.#dueAt = this.#clock.now() + LEASE_MS
+    if (taken === false) return
+    const failures = (await refresh()) ? 0 : lease.failures + 1
+    this.#dueAt = this.#clock.now() + this.#getWaitMs(failures)
+    await this.#write({ nextAt: this.#dueAt, failures }, taken)
+  }
+
+  #getWaitMs(failures: number): number {
+    if (failures > 0) return Math.min(DAY_MS, FIRST_RETRY_MS * 2 ** (failures - 1))
+    return this.#periodMs * (0.95 + 0.1 * this.#random())
+  }
+
+  #write(lease: RefreshLease, ifVersion: string | null): Promise<string | false> {
+    return this.#storage.set(LEASE, JSON.stringify(lease), { ifVersion })
+  }
+}
+
+function readLease(value: string | undefined): RefreshLease {
+  const lease = value === undefined ? undefined : tryParseJson(value)
+  const { nextAt, failures } = isObject(lease) ? lease : {}
+  return { nextAt: typeof nextAt === 'number' ? nextAt : 0, failures: typeof failures === 'number' ? failures : 0 }
+}
+
+/** Parses `1d` and `12h`, to ms. */
+function parsePeriod(every = '1d'): number {
+  const [, count, unit] = /^(\d+)([dh])$/.exec(every) ?? []
+  return Number(count) * (unit === 'h' ? DAY_MS / 24 : DAY_MS)
+}
