@@ -36,7 +36,7 @@ export interface PromptCacher {
   prefer(request: ModelRequest, routes: RouteIterator): RouteIterator
 }
 
-type Encode = (request: ModelRequest) => Promise<Codec>
+export type Encode = (request: ModelRequest) => Promise<Codec>
 /** The routes of a request, in the order in which to try them. */
 export type RouteIterator = AsyncIterator<Route, undefined> | Iterator<Route, undefined>
 

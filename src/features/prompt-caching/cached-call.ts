@@ -1,0 +1,183 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
+import type { Codec } from '../../request/codec/codec.ts'
+import type { FailedResponse } from '../../request/codec/response.ts'
+import type { AttemptRecord } from '../../request/hook-records.ts'
+import type { CachedAttempt, Encode, PromptCacheRecord, StandDownReason } from '../../request/prompt-caching.ts'
+import type { RouteTarget } from '../../request/routing/group.ts'
+import type { Catalog } from '../../types.ts'
+import { calculateSavings } from './cache-savings.ts'
+import { type CacheSupport, getCacheSupport } from './cache-support.ts'
+import type { KnownPrompts } from './known-prompts.ts'
+import { findSinglePrompt, type MarkedFields, markRequest } from './mark-places.ts'
+import type { Pauses } from './pauses.ts'
+import type { SessionTargets } from './session-targets.ts'
+import { mergeFields, writeFields } from './write-fields.ts'
+
+/** What a gateway knows about its prompts. */
+export interface CacheMemory {
+  readonly catalog: Catalog
+  readonly sessions: SessionTargets
+  readonly pauses: Pauses
+  readonly prompts: KnownPrompts
+  /** The targets that rejected marks in the last hour. */
+  readonly rejecting: { get(target: string): true | undefined; set(target: string, value: true): void }
+  /** Hashes the request's session, so that the provider never learns the client's own name for it. */
+  createSessionKey(session: string, owner: string): Promise<string>
+}
+
+const HOUR = 60 * 60_000
+const CHARACTERS_PER_TOKEN = 4
+
+/** The fields with which clients set marks or choose a cached prompt. They can't occur in a string, where quotes are escaped. */
+const CLIENT_MARKS =
+  /"(?:cache_?control|cacheControl|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint|prompt_cache_options|promptCacheOptions|cached_?[cC]ontent)"\s*:/
+
+/** An error about marks. */
+const MARK_ERROR = /cache_control|cachePoint|cache point|prompt_cache/i
+
+/** One attempt whose prompt the gateway asks the target to cache. */
+export class CachedCall {
+  readonly #attempt: CachedAttempt
+  readonly #memory: CacheMemory
+  readonly #support: CacheSupport
+  readonly #targetKey: string
+  /** The owner and the target, which share a pause. */
+  readonly #pair: string
+  readonly #isMoved: boolean
+  #stoodDown: StandDownReason | undefined
+  #isMarked = false
+
+  constructor(attempt: CachedAttempt, memory: CacheMemory) {
+    const { request, route } = attempt
+    const { target } = route
+    const before = memory.sessions.find(request)
+    this.#attempt = attempt
+    this.#memory = memory
+    this.#support = getCacheSupport(target)
+    this.#targetKey = getTargetKey(target)
+    this.#pair = `${request.owner} ${this.#targetKey}`
+    this.#isMoved =
+      before !== undefined && (before.connectionId !== target.connection.id || before.model !== target.model)
+    this.#stoodDown = this.#findObstacle()
+  }
+
+  /** Encodes the request with marks, where they pay. `encode` may be called again, without marks. */
+  async encode(encode: Encode): Promise<Codec> {
+    const { request } = this.#attempt
+    if (this.#stoodDown) return encode(request)
+    const key = await this.#createSessionKey()
+    const codec = await encode({
+      ...request,
+      addMarks: (body) => mergeFields(body, this.#getFields(body, { key, isPassThrough: false })),
+    })
+    this.#markPassedThrough(codec, key)
+    const { sessionHeader } = this.#support
+    if (sessionHeader && key !== undefined) codec.request.headers = { [sessionHeader]: key, ...codec.request.headers }
+    return this.#isMarked ? this.#retryWithoutMarks(codec, encode) : codec
+  }
+
+  /** Learns from the settled attempt, and returns its record; `undefined` if no usage is known. */
+  report({ outcome, usage }: AttemptRecord): PromptCacheRecord | undefined {
+    const { request, route } = this.#attempt
+    const { sessions, pauses, catalog } = this.#memory
+    if (outcome === 'answered') sessions.note(request, route.target, this.#ttlMs)
+    if (!usage) return undefined
+    const { cacheReadTokens: read = 0, cacheWriteTokens: written = 0 } = usage
+    const savedUsd = calculateSavings(usage, route.target, catalog)
+    if (this.#isMarked && savedUsd !== undefined) pauses.note(this.#pair, { written, savedUsd })
+    return {
+      by: this.#isMarked ? 'gateway' : this.#stoodDown === 'client' ? 'client' : 'provider',
+      read,
+      written,
+      ...(savedUsd !== undefined && { savedUsd }),
+      ...(this.#stoodDown && { stoodDown: this.#stoodDown }),
+      ...(this.#isMoved && { moved: true as const }),
+    }
+  }
+
+  get #ttl() {
+    const { mode } = this.#attempt
+    return mode === 'auto' ? undefined : mode.ttl
+  }
+
+  get #ttlMs(): number {
+    return this.#ttl === '1h' ? HOUR : this.#support.ttlMs
+  }
+
+  #findObstacle(): StandDownReason | undefined {
+    const { request, log } = this.#attempt
+    const { marks, takesKey, sessionHeader, minTokens } = this.#support
+    const { text } = request.call
+    if (CLIENT_MARKS.test(text)) return 'client'
+    if (log.isHedge) return 'hedge'
+    if (!marks && !takesKey && !sessionHeader) return 'unsupported'
+    if (text.length < minTokens * CHARACTERS_PER_TOKEN) return 'short'
+    return this.#memory.rejecting.get(this.#targetKey) && 'rejected'
+  }
+
+  /** Resolves to `undefined` if the target takes no key, or the request has no session. */
+  async #createSessionKey(): Promise<string | undefined> {
+    const { request } = this.#attempt
+    if (!this.#support.takesKey && !this.#support.sessionHeader) return undefined
+    const session = this.#memory.sessions.getSession(request)
+    return session === '' ? undefined : this.#memory.createSessionKey(session, request.owner)
+  }
+
+  /** Marks a body that goes to the provider with the client's own characters. */
+  #markPassedThrough(codec: Codec, key: string | undefined): void {
+    if (!codec.isPassThrough || typeof codec.request.body !== 'string') return
+    const { call } = this.#attempt.request
+    const fields = this.#getFields(parseExactObject(call.text, call.body), { key, isPassThrough: true })
+    if (Object.keys(fields).length > 0) codec.request.body = writeFields(codec.request.body, fields)
+  }
+
+  /** Returns the fields to change in a body, in the target's terms. */
+  #getFields(body: JsonObject, { key, isPassThrough }: { key: string | undefined; isPassThrough: boolean }) {
+    const fields = this.#mark(body, isPassThrough)
+    const needsKey = this.#support.takesKey && key !== undefined && body.prompt_cache_key === undefined
+    return needsKey ? { ...fields, prompt_cache_key: key } : fields
+  }
+
+  #mark(body: JsonObject, isPassThrough: boolean): MarkedFields {
+    const { marks } = this.#support
+    const { pauses, prompts, sessions } = this.#memory
+    if (!marks) return {}
+    if (pauses.isPaused(this.#pair, sessions.getSession(this.#attempt.request))) {
+      this.#stoodDown = 'unprofitable'
+      return marks.form === 'breakpoint' ? { prompt_cache_options: { mode: 'explicit' } } : {} // otherwise the provider writes on its own
+    }
+    const single = findSinglePrompt(body)
+    if (single && !prompts.noteUse(this.#pair, single.instructions, this.#ttlMs)) {
+      this.#stoodDown = 'single'
+      return {}
+    }
+    const fields = markRequest(body, marks, { ttl: this.#ttl, isPassThrough, onlyInstructions: single !== undefined })
+    this.#isMarked = Object.keys(fields).length > 0
+    return fields
+  }
+
+  /** Repeats the request once without marks if the target rejects them, and doesn't mark its requests for an hour. */
+  #retryWithoutMarks(marked: Codec, encode: Encode): Codec {
+    return {
+      ...marked,
+      followUp: async (received) => {
+        if (received.kind !== 'failure' || !rejectsMarks(received)) {
+          const next = await marked.followUp?.(received)
+          return next && this.#retryWithoutMarks(next, encode)
+        }
+        this.#memory.rejecting.set(this.#targetKey, true)
+        this.#isMarked = false
+        this.#stoodDown = 'rejected'
+        return encode(this.#attempt.request)
+      },
+    }
+  }
+}
+
+const getTargetKey = ({ connection, provider, model }: RouteTarget) => `${connection.id} ${provider}/${model}`
+
+function rejectsMarks({ head, failure }: FailedResponse): boolean {
+  const text = failure.body ? new TextDecoder().decode(failure.body) : failure.message
+  return (head?.status === 400 || head?.status === 422) && MARK_ERROR.test(text)
+}

@@ -1,0 +1,27 @@
+import { hashText } from '../../lib/hash.ts'
+import { evictOldest } from '../../lib/maps.ts'
+import type { Clock } from '../../types.ts'
+
+const MAX_PROMPTS = 10_000
+const SECOND_FACTOR = 0x5bd1e995
+
+/** Remembers, in memory, when the instructions of each prompt without tools were last sent. */
+export class KnownPrompts {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #lastUses = new Map<string, number>()
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
+
+  /** Returns whether the same instructions were sent before, within their lifetime, and remembers them. */
+  noteUse(owner: string, instructions: unknown, ttlMs: number): boolean {
+    const text = `${owner}\0${JSON.stringify(instructions)}`
+    const key = `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`
+    const now = this.#clock.now()
+    const before = this.#lastUses.get(key)
+    if (!this.#lastUses.delete(key)) evictOldest(this.#lastUses, MAX_PROMPTS)
+    this.#lastUses.set(key, now) // now the newest
+    return before !== undefined && before > now - ttlMs
+  }
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { insertFirstMember, scanTopLevel, withoutMember } from '../../lib/json-scan.ts'
+import type { MarkedFields } from './mark-places.ts'
+
+/** Sets fields of a body in their positions, and adds new ones last. */
+export function mergeFields(body: JsonObject, fields: MarkedFields): JsonObject {
+  const merged: JsonObject = { ...body, ...fields }
+  for (const [name, value] of Object.entries(fields)) if (value === undefined) delete merged[name]
+  return merged
+}
+
+/** Sets fields of a JSON text in their positions, and adds new ones first. Keeps all other characters. */
+export function writeFields(text: string, fields: MarkedFields): string {
+  const names = Object.keys(fields)
+  const added = new Set(names)
+  let written = ''
+  let at = 0
+  for (const { start, end } of scanTopLevel(text, names).spans) {
+    const nameEnd = text.lastIndexOf('"', start - 1)
+    const name: string = JSON.parse(text.slice(text.lastIndexOf('"', nameEnd - 1), nameEnd + 1)) // none of the names contains a quote
+    added.delete(name)
+    if (fields[name] === undefined) continue
+    written += text.slice(at, start) + JSON.stringify(fields[name])
+    at = end
+  }
+  const whole = [...added].reduce(
+    (body, name) =>
+      fields[name] === undefined ? body : insertFirstMember(body, `"${name}":${JSON.stringify(fields[name])}`),
+    written + text.slice(at),
+  )
+  return names.reduce((body, name) => (fields[name] === undefined ? withoutMember(body, name) : body), whole)
+}
