@@ -66,7 +66,9 @@ function matchesShape(shape: Shape, value: unknown): boolean {
       if (shape.orObject && isObject(value)) return value.mode === 'auto'
       return typeof value === 'string' && (shape.isOpen || [...shape.of, ...(shape.refused ?? [])].includes(value))
     case 'list':
-      return Array.isArray(value) && (!shape.isReadWhole || value.every((item) => matchesShape(shape.of, item)))
+      if (!Array.isArray(value)) return false
+      if (!shape.isReadWhole) return true
+      return (value.length > 0 || !shape.isNonEmpty) && value.every((item) => matchesShape(shape.of, item))
     case 'map':
     case 'object':
       return isObject(value)

@@ -258,7 +258,7 @@ test('a text can be tried with stored guards and with a draft', async () => {
 })
 
 test('requests to a combo whose guards cannot be read get a 503', async () => {
-  for (const guards of ['word', {}, 5, null, [1], [null, 'word'], [['word']]]) {
+  for (const guards of ['word', {}, 5, null, [], [1], [null, 'word'], [['word']]]) {
     const { api, say, storage, upstream } = await open()
     await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
     await api.combos.create({ name: 'outer', models: ['one/x', 'strict'] })
