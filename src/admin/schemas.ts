@@ -285,6 +285,7 @@ function mapSchema({ name, of, max }: MapShape) {
       .find(Boolean)
   return v.pipe(
     noArray(),
+    v.check(hasNoReservedNames, RESERVED_NAME),
     v.record(v.string(), createSchema(of), 'must be an object'),
     v.metadata({ propertyNames: describeNames(name), maxProperties: max }),
     v.check((value) => Object.keys(value).length <= max, `must not have more than ${max} fields`),
@@ -294,6 +295,11 @@ function mapSchema({ name, of, max }: MapShape) {
     ),
   )
 }
+
+/** valibot drops these names, whatever their values. */
+const hasNoReservedNames = (value: unknown) => !RESERVED.some((name) => Object.hasOwn(Object(value), name))
+const RESERVED = ['__proto__', 'constructor', 'prototype']
+const RESERVED_NAME = `has an invalid field name: each must not be ${RESERVED.map((name) => `"${name}"`).join(', ')}`
 
 /** Describes the names of fields. valibot would report invalid names like invalid values. */
 const describeNames = (shape: Shape) => ({

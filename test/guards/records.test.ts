@@ -288,6 +288,15 @@ test('a guard that is invalid or was changed elsewhere cannot be tried, and the 
   await rejects(invalid.api.guards.test({ text: 'x', guards: ['odd'] }), 400, /"words" is not an option/)
 })
 
+test('names that JavaScript reserves are not dropped from thresholds', async () => {
+  const { api } = await open()
+  const moderation = { name: 'm', kind: 'moderation' as const, model: 'one/m' }
+  for (const name of ['__proto__', 'constructor', 'prototype']) {
+    const thresholds: Record<string, number> = JSON.parse(`{"violence":1,"${name}":0.5}`)
+    await rejects(api.guards.create({ ...moderation, thresholds }), 400, /"thresholds" has an invalid field name/)
+  }
+})
+
 test('a trial without a guard is rejected', async () => {
   const { api } = await open()
   await rejects(api.guards.test({ text: WORD }), 400, /Send "guards" or "guard"/)
