@@ -20,6 +20,8 @@ export interface WritableRecords<T> extends Records<T> {
   ): Promise<T | undefined>
   /** Replaces or inserts a record, even if the stored one is unusable. */
   upsert(id: string, record: T): Promise<void>
+  /** Replaces an unusable record; resolves to `false` if there is none, or if another write came first. */
+  replaceDamaged(id: string, record: T): Promise<boolean>
   /** Removes a record if `onlyIf` accepts it; resolves to the removed record and its order. */
   remove(
     id: string,
@@ -83,7 +85,6 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
       return version !== false && record
     })
 
-  /** Replaces a damaged record. Resolves to `false` if it isn't damaged, or if another write came first. */
   async function replaceDamaged(id: string, record: T): Promise<boolean> {
     if ((await read(id)) !== 'damaged') return false
     const key = getKey(id)
@@ -101,6 +102,7 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
     ...records,
     insert,
     update,
+    replaceDamaged,
 
     upsert: async (id, record) =>
       void (await retryOnConflict(

@@ -216,6 +216,8 @@ function withSignatures<T>(records: WritableRecords<T>, { sign, cache }: SignedK
       else cache.forget(id)
       return updated
     },
+    replaceDamaged: async (id, record) =>
+      records.replaceDamaged(id, await sign(id, record)).finally(() => cache.forget(id)),
     upsert: async (id, record) => records.upsert(id, await sign(id, record)).finally(() => cache.forget(id)),
     remove: (id, onlyIf) => records.remove(id, onlyIf).finally(() => cache.forget(id)),
   }

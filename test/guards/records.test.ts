@@ -288,6 +288,19 @@ test('a guard that is invalid or was changed elsewhere cannot be tried, and the 
   await rejects(invalid.api.guards.test({ text: 'x', guards: ['odd'] }), 400, /"words" is not an option/)
 })
 
+test('a guard that cannot be read can be replaced', async () => {
+  for (const value of ['not JSON', '{"order":1,"record":null}']) {
+    const { api, storage, say } = await open()
+    await api.settings.update({ guards: ['word'] })
+    await storage.set('guards/word', value)
+    assert.is(await getStatus(say('Hello')), 503)
+    await rejects(api.guards.create({ name: 'word', ...words }), 400, /already the name/)
+    assert.equal((await api.guards.put({ name: 'word', ...words })).words, [WORD])
+    assert.is(await getStatus(say(WORD)), 400)
+    assert.is(await getStatus(say('Hello')), 200)
+  }
+})
+
 test('names that JavaScript reserves are not dropped from thresholds', async () => {
   const { api } = await open()
   const moderation = { name: 'm', kind: 'moderation' as const, model: 'one/m' }

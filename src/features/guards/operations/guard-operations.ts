@@ -96,13 +96,17 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
 
   const find = async (name: string) => requirePresent(await guards.get(String(name)), 'Guard')
 
-  /** Creates a guard. Resolves to `false` if the name is taken. */
-  async function add({ name, kind, ...options }: NewGuard): Promise<StoredGuard | false> {
+  /** Creates a guard. Resolves to `false` if the name is taken. `replaces`: by another record than an unreadable one. */
+  async function add(
+    { name, kind, ...options }: NewGuard,
+    { replaces = false }: { replaces?: boolean } = {},
+  ): Promise<StoredGuard | false> {
     const now = getTimestamp(clock)
     const record = withChange({ name, kind }, options)
     await check(record)
     const added = { ...record, createdAt: now, updatedAt: now }
-    return (await guards.insert(name, added)) && added
+    const isAdded = (await guards.insert(name, added)) || (replaces && (await guards.replaceDamaged(name, added)))
+    return isAdded && added
   }
 
   async function change(name: string, given: Omit<GuardRecordChange, 'name'>): Promise<StoredGuard> {
@@ -148,7 +152,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
       const { name, ...given } = parsePut(guardInputs.put, input)
       await retryOnConflict<StoredGuard>(async () => {
         const found = await guards.get(name)
-        if (!found) return add(withChange({ name, kind: given.kind }, given))
+        if (!found) return add(withChange({ name, kind: given.kind }, given), { replaces: true })
         const isSame = isSameJson(found, withChange(found, given)) && (await store.isSignedGuard(found))
         return isSame ? found : change(name, given)
       })
