@@ -7,7 +7,7 @@ import { createAccess } from './features/access/access-feature.ts'
 import { createKeyWatch } from './features/access/key-watch.ts'
 import { createAccountsFeature } from './features/accounts/accounts-feature.ts'
 import { createCatalogFeature } from './features/catalog/catalog-feature.ts'
-import { createGuarding, listCodeGuards } from './features/guards/guards-feature.ts'
+import { checkGuardRecords, createGuarding, listCodeGuards } from './features/guards/guards-feature.ts'
 import { createConcurrencyLimit } from './features/limits/concurrency.ts'
 import type { Ledger } from './features/limits/ledger/ledger.ts'
 import { createLimits } from './features/limits/limits-feature.ts'
@@ -169,6 +169,7 @@ export function createGatewayWith(
     return createReload({
       ...core,
       findCredentials: pipeline.getContext().sourcedCredentials,
+      checkGuards: checkGuardRecords,
       read(config, now) {
         checkOptions(config)
         return readCodeConfig(

@@ -21,6 +21,8 @@ interface ReloadDependencies {
   events: RequestEvents
   /** Reads a configuration. Throws a TypeError if it is invalid. */
   read(config: CodeConfig, now: number): CodeRecords
+  /** Rejects with a TypeError for a guard that can't be used. */
+  checkGuards(records: CodeRecords): Promise<void>
   findCredentials: PipelineContext['sourcedCredentials']
   onError(error: unknown): void
 }
@@ -30,7 +32,7 @@ interface ReloadDependencies {
  * Requests that have found their targets keep them and their credentials; all others use the new configuration.
  */
 export function createReload(dependencies: ReloadDependencies): (config: CodeConfig) => Promise<void> {
-  const { store, clock, inFlight, events, read, findCredentials, onError } = dependencies
+  const { store, clock, inFlight, events, read, checkGuards, findCredentials, onError } = dependencies
   const { code } = store
   const runInOrder = createMutex()
   let lastAt = findLastUpdate(code.records)
@@ -89,7 +91,10 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
     if (!isPlainObject(config)) throw new TypeError('gateway.reload takes an object, such as { connections, combos }.')
     lastAt = Math.max(clock.now(), lastAt + 1) // credentials and failures belong to a connection and its time
     const next = read(config, lastAt)
-    await runInOrder(() => replace(next))
+    await runInOrder(async () => {
+      await checkGuards(next)
+      await replace(next)
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { CodeGuard } from '../../src/config/code-config.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/index.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
@@ -308,6 +309,34 @@ test('names that JavaScript reserves are not dropped from thresholds', async () 
     const thresholds: Record<string, number> = JSON.parse(`{"violence":1,"${name}":0.5}`)
     await rejects(api.guards.create({ ...moderation, thresholds }), 400, /"thresholds" has an invalid field name/)
   }
+})
+
+test('guards in code are checked at the start and on a reload', async () => {
+  const { gateway, errors, say } = await open({
+    guards: {
+      odd: { kind: 'judge', words: ['x'] } as CodeGuard,
+      empty: { kind: 'words', words: ['*'] },
+      good: words,
+    },
+    settings: { guards: ['odd'] },
+  })
+  assert.is(await getStatus(say('Hello')), 503)
+  const found = errors.map((error) => (error as Error).message)
+  assert.ok(
+    found.some((message) => /guards\.odd: "words" is not an option of the kind "judge"/.test(message)),
+    `${found}`,
+  )
+  assert.ok(
+    found.some((message) => /guards\.empty: .+words\[0\] has no visible characters/.test(message)),
+    `${found}`,
+  )
+  assert.not.match(`${found}`, /guards\.good/)
+  const reloaded = await gateway.reload({ guards: { odd: { kind: 'words' } as CodeGuard } }).then(
+    () => 'nothing',
+    (error: unknown) => String(error),
+  )
+  assert.match(reloaded, /TypeError: guards\.odd: "words" is required for the kind "words"/)
+  assert.is(await getStatus(say('Hello')), 503)
 })
 
 test('a trial without a guard is rejected', async () => {

@@ -1,5 +1,7 @@
 import { isObject } from '../../lib/json.ts'
-import { once } from '../../lib/promises.ts'
+import { type Background, once } from '../../lib/promises.ts'
+import type { CodeRecords } from '../../records/code-records.ts'
+import { GUARDS } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
 import type { ModelRequest } from '../../request/model-request.ts'
 import type { CallStep, ServedRequest } from '../../request/steps.ts'
@@ -23,8 +25,24 @@ export function listCodeGuards(given: unknown = []): readonly Guard[] {
 /** Whether a guard in code is a function, and not a record. */
 export const isGuard = (one: unknown): one is Guard => isObject(one) && typeof one.check === 'function'
 
+const hasGuardRecords = ({ values }: CodeRecords) => [...values.keys()].some((key) => key.startsWith(GUARDS))
+
+const listCodeProblems = async (records: CodeRecords) => (await import('./guard-problem.ts')).findCodeProblems(records)
+
+/** Rejects with a TypeError if a guard that is defined in code as a record can't be used. */
+export async function checkGuardRecords(records: CodeRecords): Promise<void> {
+  const [problem] = hasGuardRecords(records) ? await listCodeProblems(records) : []
+  if (problem) throw problem
+}
+
 /** Creates the function that adds guards to the steps around a model call, if the request may have any. Their code is loaded with the first of them. */
-export function createGuarding(inCode: readonly Guard[], deps: GuardServices & { store: Store }) {
+export function createGuarding(
+  inCode: readonly Guard[],
+  deps: GuardServices & { store: Store; background: Pick<Background, 'run'> },
+) {
+  const { store, background, onError } = deps
+  if (hasGuardRecords(store.code.records))
+    background.run(listCodeProblems(store.code.records).then((problems) => problems.forEach(onError)))
   const load = once(async () => (await import('./select-guards.ts')).createSelectedGuards(inCode, deps))
   const step: CallStep = async (call, next) => (await load())(call, next)
 

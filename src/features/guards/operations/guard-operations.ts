@@ -22,17 +22,15 @@ import type { StoredGuard } from '../../../records/record-collections.ts'
 import { retryOnConflict } from '../../../records/storage-access.ts'
 import type { WritableStore } from '../../../records/writable-store.ts'
 import {
-  type GuardOption,
   type GuardPut,
   type GuardRecord,
   type GuardRecordChange,
   guardFields,
-  guardKinds,
-  guardTerms,
   type NewGuard,
 } from '../../../types/records/guard-fields.ts'
 import { guardNames } from '../../../types/records/limit-fields.ts'
 import type { Clock } from '../../../types.ts'
+import { findGuardProblem } from '../guard-problem.ts'
 import { createGuard, UNSIGNED_GUARD } from '../named-guards.ts'
 import { describeGuardUses } from './guard-uses.ts'
 import { createGuardTest, type GuardTestResult, type GuardTrial, MAX_TRIED } from './try-guards.ts'
@@ -87,7 +85,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   const { guards } = store
 
   const diagnose = async (record: StoredGuard): Promise<string | undefined> =>
-    (await store.isSignedGuard(record)) ? findProblem(record) : UNSIGNED_GUARD
+    (await store.isSignedGuard(record)) ? findGuardProblem(record) : UNSIGNED_GUARD
 
   async function show(record: StoredGuard): Promise<ShownGuard> {
     const error = await diagnose(record)
@@ -178,30 +176,6 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
 
 /** Throws `INVALID_REQUEST` for a guard that lacks an option of its kind, or has one of another kind. */
 async function check(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Promise<void> {
-  const problem = await findProblem(record)
+  const problem = await findGuardProblem(record)
   if (problem !== undefined) throw createInputError(problem)
 }
-
-async function findProblem(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Promise<string | undefined> {
-  const { kind } = record
-  const own: Readonly<Record<string, GuardOption>> = Object.hasOwn(guardKinds, kind) ? guardKinds[kind] : {}
-  const all = Object.keys(guardFields).filter((name) => Object.hasOwn(record, name) && !GENERAL.has(name))
-  const foreign = all.find((name) => !Object.hasOwn(own, name))
-  if (foreign !== undefined)
-    return `"${foreign}" is not an option of the kind "${kind}", which has ${list(Object.keys(own))}`
-  const missing = Object.entries(own).find(([name, { isOptional }]) => !isOptional && !Object.hasOwn(record, name))
-  if (missing) return `"${missing[0]}" is required for the kind "${kind}"`
-  try {
-    await createGuard(record)
-    return undefined
-  } catch (error) {
-    if (error instanceof TypeError) return error.message
-    throw error
-  }
-}
-
-/** The fields that all kinds have. */
-const GENERAL = new Set(['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', ...Object.keys(guardTerms)])
-
-const list = (names: readonly string[]) =>
-  names.length > 0 ? names.map((name) => `"${name}"`).join(', ') : 'only the options that all kinds have'

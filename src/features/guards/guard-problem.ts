@@ -1,0 +1,47 @@
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import type { CodeRecords } from '../../records/code-records.ts'
+import { GUARDS, type StoredGuard } from '../../records/record-collections.ts'
+import { type GuardOption, guardFields, guardKinds, guardTerms } from '../../types/records/guard-fields.ts'
+import { createGuard } from './named-guards.ts'
+
+/** Says why a guard can't be used: it lacks an option of its kind, has one of another kind, or has one that can't work. */
+export async function findGuardProblem(
+  record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>,
+): Promise<string | undefined> {
+  const { kind } = record
+  const own: Readonly<Record<string, GuardOption>> | undefined = Object.hasOwn(guardKinds, kind)
+    ? guardKinds[kind]
+    : undefined
+  const given = Object.keys(guardFields).filter((name) => Object.hasOwn(record, name) && !GENERAL.has(name))
+  const foreign = own && given.find((name) => !Object.hasOwn(own, name))
+  if (foreign !== undefined)
+    return `"${foreign}" is not an option of the kind "${kind}", which has ${list(Object.keys(own ?? {}))}`
+  const required = Object.entries(own ?? {}).filter(([, { isOptional }]) => !isOptional)
+  const missing = required.find(([name]) => !Object.hasOwn(record, name))
+  if (missing) return `"${missing[0]}" is required for the kind "${kind}"`
+  try {
+    await createGuard(record)
+    return undefined
+  } catch (error) {
+    if (error instanceof TypeError) return error.message
+    throw error
+  }
+}
+
+/** Lists the problems of guards that are defined in code as records. */
+export async function findCodeProblems({ values }: Pick<CodeRecords, 'values'>): Promise<TypeError[]> {
+  const problems = [...values].map(async ([key, text]) => {
+    const stored = key.startsWith(GUARDS) ? tryParseJson(text) : undefined
+    if (!isObject(stored) || !isObject(stored.record)) return []
+    const record = stored.record as unknown as StoredGuard // checked here
+    const problem = await findGuardProblem(record)
+    return problem === undefined ? [] : [new TypeError(`guards.${record.name}: ${problem}`)]
+  })
+  return (await Promise.all(problems)).flat()
+}
+
+/** The fields that all kinds have. */
+const GENERAL = new Set(['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', ...Object.keys(guardTerms)])
+
+const list = (names: readonly string[]) =>
+  names.length > 0 ? names.map((name) => `"${name}"`).join(', ') : 'only the options that all kinds have'
