@@ -1,4 +1,8 @@
-import { describeVerdict } from '../../src/features/dashboard/page/pages/guard-verdicts.ts'
+import {
+  describeState,
+  describeVerdict,
+  listUsedGuards,
+} from '../../src/features/dashboard/page/pages/guard-verdicts.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite("guards' verdicts on the dashboard")
@@ -8,4 +12,12 @@ test('a verdict is shown with its category, and says so if it was only watched',
   assert.is(describeVerdict({ verdict: 'refuse', isWatched: true }, 'secret'), 'rejected (secret), not enforced')
   assert.is(describeVerdict({ verdict: 'pass', isWatched: true }), 'passed')
   assert.is(describeVerdict({ verdict: 'failed-open' }), 'failed, passed')
+})
+
+test('a guard that nothing names is not shown as enforced', () => {
+  const used = listUsedGuards([{ guards: ['a'] }, {}, { guards: ['b'] }])
+  assert.equal(describeState({ name: 'a' }, used), { kind: 'good', label: 'Enforced' })
+  assert.equal(describeState({ name: 'b', mode: 'watch' }, used), { kind: 'warn', label: 'Watching' })
+  assert.equal(describeState({ name: 'c' }, used), { kind: 'off', label: 'Not used' })
+  assert.equal(describeState({ name: 'c', mode: 'watch' }, used), { kind: 'off', label: 'Not used' })
 })

@@ -11,6 +11,23 @@ const verdictLabels: Readonly<Record<RanGuard['verdict'], string>> = {
   'failed-open': 'failed, passed',
 }
 
+interface Namer {
+  guards?: readonly string[]
+}
+
+/** Lists the guards that the settings, groups, keys, or combos name. No other guard checks a request, unless the client names it. */
+export const listUsedGuards = (namers: readonly Namer[]): ReadonlySet<string> =>
+  new Set(namers.flatMap(({ guards }) => guards ?? []))
+
+/** Describes the state of a guard that works. */
+export const describeState = (
+  { name, mode }: { name: string; mode?: 'enforce' | 'watch' },
+  used: ReadonlySet<string>,
+): { kind: 'good' | 'warn' | 'off'; label: string } => {
+  if (!used.has(name)) return { kind: 'off', label: 'Not used' }
+  return mode === 'watch' ? { kind: 'warn', label: 'Watching' } : { kind: 'good', label: 'Enforced' }
+}
+
 /** Describes a guard's verdict, such as "rejected (word)". */
 export const describeVerdict = (
   { verdict, isWatched }: Pick<RanGuard, 'verdict' | 'isWatched'>,

@@ -9,7 +9,7 @@ import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { Dialog, Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { type Guard, GuardForm, getKindLabel } from './guard-form.tsx'
-import { describeVerdict } from './guard-verdicts.ts'
+import { describeState, describeVerdict, listUsedGuards } from './guard-verdicts.ts'
 
 type Open = { dialog: 'edit'; guard?: Guard } | { dialog: 'remove'; guard: Guard }
 
@@ -24,7 +24,7 @@ export default function Guards() {
   }
   return (
     <Await of={state.value} onRetry={reload}>
-      {({ guards, counts, refusals, unguarded }) => (
+      {({ guards, used, counts, refusals, unguarded }) => (
         <>
           <p class="actions">
             <Button writes kind="primary" onClick={() => (open.value = { dialog: 'edit' })}>
@@ -33,7 +33,7 @@ export default function Guards() {
           </p>
           <Table
             caption="Guards"
-            columns={getColumns(counts, (dialog) => (open.value = dialog))}
+            columns={getColumns({ counts, used }, (dialog) => (open.value = dialog))}
             rows={guards}
             getKey={({ name }) => name}
             empty="No guards yet."
@@ -69,11 +69,12 @@ export default function Guards() {
 }
 
 async function load() {
-  const [{ guards }, settings, { keys }, { groups }, requests] = await Promise.all([
+  const [{ guards }, settings, { keys }, { groups }, { combos }, requests] = await Promise.all([
     api.value.guards.list(),
     api.value.settings.get(),
     api.value.keys.list({ values: 'none' }),
     api.value.groups.list(),
+    api.value.combos.list(),
     api.value.usage.requests({ limit: 500 }).then(
       (found) => found.requests,
       () => [], // usage isn't recorded
@@ -95,7 +96,8 @@ async function load() {
       }))
   })
   const unguarded = settings.guards ? [] : keys.filter((key) => !key.guards && !guarded.has(key.group ?? ''))
-  return { guards, counts, refusals: refusals.slice(0, 20), unguarded: unguarded.map(({ name }) => name) }
+  const used = listUsedGuards([settings, ...groups, ...keys, ...combos])
+  return { guards, used, counts, refusals: refusals.slice(0, 20), unguarded: unguarded.map(({ name }) => name) }
 }
 
 type Refusal = Awaited<ReturnType<typeof load>>['refusals'][number]
@@ -117,7 +119,7 @@ const refusalColumns: Column<Refusal>[] = [
 ]
 
 const getColumns = (
-  counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  { counts, used }: Pick<Awaited<ReturnType<typeof load>>, 'counts' | 'used'>,
   open: (dialog: Open) => void,
 ): Column<Guard>[] => [
   {
@@ -128,15 +130,17 @@ const getColumns = (
   { name: 'Kind', by: ({ kind }) => getKindLabel(kind), cell: ({ kind }) => getKindLabel(kind) },
   {
     name: 'State',
-    cell: ({ error, mode }) =>
-      error ? (
+    cell: (guard) => {
+      const { kind, label } = describeState(guard, used)
+      return guard.error ? (
         <>
           <State kind="bad">Not working</State>
-          <Problem>{error}</Problem>
+          <Problem>{guard.error}</Problem>
         </>
       ) : (
-        <State kind={mode === 'watch' ? 'warn' : 'good'}>{mode === 'watch' ? 'Watching' : 'Enforced'}</State>
-      ),
+        <State kind={kind}>{label}</State>
+      )
+    },
   },
   {
     name: 'Verdicts',
