@@ -6,6 +6,7 @@
  *   node setup.mjs build
  *   node setup.mjs check [--all [part of a path ...]]
  *   node setup.mjs bench [--check] [--rounds N] [--seconds N] [--only part]
+ *   node setup.mjs docs [dev | preview]
  *   node setup.mjs release --check [--tag v0.2.0] [--out folder] [--files] [--only part]
  *   node setup.mjs pack
  * It skips steps that are up to date. Folders in test/heavy.json have their own packages, which only `test --all` installs.
@@ -24,6 +25,7 @@ const at = (...parts) => join(root, ...parts)
 const isWindows = process.platform === 'win32'
 const node = isWindows ? at('node_modules', 'node', 'bin', 'node.exe') : at('node_modules', '.bin', 'node')
 const runtimes = at('test', 'runtimes')
+const site = at('docs')
 const cache = at('node_modules', '.cache', 'signalbox')
 /** The programs that make a build, in order. */
 const STEPS = ['src/cli/catalog/check.ts', 'node_modules/tsup/dist/cli-default.js', 'src/cli/config-schema/write.ts']
@@ -55,7 +57,7 @@ const options = [
 const npmName = (option) => `npm_config_${option.replace(/^no-/, '').replace('-', '_')}`
 const isTaken = (option) =>
   option.startsWith('no-') ? process.env[npmName(option)] === '' : process.env[npmName(option)] !== undefined
-const tasks = { start, test, unit, build: () => build('full'), check, bench, release, pack }
+const tasks = { start, test, unit, build: () => build('full'), check, bench, docs, release, pack }
 
 const [major, minor, patch] = process.versions.node.split('.').map(parseFloat)
 if (major * 1e6 + minor * 1e3 + patch < 20018001)
@@ -122,6 +124,18 @@ async function unit(args) {
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
 }
 
+/** Builds the documentation site as static files in docs/dist, or serves it. */
+async function docs(args) {
+  await install(root)
+  await install(site, { isHeavy: true })
+  const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' }
+  const [command = 'build', ...options] = args
+  // Astro keeps rendered pages, also when a plugin has changed.
+  const force = command === 'build' ? ['--force'] : []
+  const astro = join(site, 'node_modules', 'astro', 'bin', 'astro.mjs')
+  process.exitCode = (await run(node, [astro, command, ...force, ...options], { cwd: site, env })).code
+}
+
 /** Checks the package as its users get it. */
 async function release(args) {
   await install(root)
@@ -162,7 +176,7 @@ function heavyFolders(args) {
     filter.includes(`${name}/`) || readdirSync(at('test', name)).some((file) => `test/${name}/${file}`.includes(filter))
   return readJson(at('test', 'heavy.json'))
     .filter((name) => filters.length === 0 || filters.some((filter) => holds(name, filter)))
-    .map((name) => at('test', name))
+    .map((name) => (name === 'site' ? site : at('test', name))) // the tests of the site run on its own packages
 }
 
 async function bench(args) {

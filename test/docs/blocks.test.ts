@@ -2,20 +2,16 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { assert, suite } from '../support/suite.ts'
+import { COMMAND_PAGES } from './command-pages.ts'
 import { type Block, readPages } from './pages.ts'
 import { syntaxErrors, typeErrors } from './types.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const blocks = readPages().flatMap((page) => page.blocks)
 
-/** By page, the test that runs its blocks, in which language. One that it does not run has a comment `not run: …` before it. */
+/** By page other than those of commands.test.ts, the test that runs its blocks, in which language. One that it does not run has a comment `not run: …` before it. */
 const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^README\.md$/, ['js', 'sh'], 'test/docs/front-page.test.ts'],
-  [
-    /^src\/(?:cli|admin|protocols\/providers|request\/routing|features\/(?:cloud-sync|usage))\/README\.md$/,
-    ['json', 'sh', 'yaml'],
-    'test/docs/commands.test.ts',
-  ],
   [/^src\/features\/README\.md$/, ['js'], 'test/extend/page.test.ts'],
   [/^src\/protocols\/kinds\/WEB\.md$/, ['sh'], 'test/kinds/web/page.test.ts'],
   [/^src\/protocols\/kinds\/IMAGES\.md$/, ['sh'], 'test/kinds/image/page.test.ts'],
@@ -27,6 +23,7 @@ const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^examples\/(?:browser|cloud|cloudflare|msw|next|postgres|redis)\/README\.md$/, ['sh'], 'test/examples/'],
 ]
 
+const isCommandPage = ({ page, language }: Block) => page in COMMAND_PAGES && ['json', 'sh', 'yaml'].includes(language)
 const isLeftOut = ({ note }: Block) => /^not run: \S/.test(note ?? '')
 /** The languages whose blocks don't run; their contents are checked in place. */
 const READ: Record<string, (text: string) => unknown> = { json: JSON.parse, yaml: parse, text: String }
@@ -36,7 +33,9 @@ const test = suite('the code in the documentation')
 test('a test runs or checks each code block, or a comment says why not', () => {
   assert.ok(blocks.length > 70, `only ${blocks.length} blocks were found`)
   const unknown = blocks.filter((block) => {
-    const isRun = RUNS.some(([page, languages]) => page.test(block.page) && languages.includes(block.language))
+    const isRun =
+      isCommandPage(block) ||
+      RUNS.some(([page, languages]) => page.test(block.page) && languages.includes(block.language))
     return !isRun && !isLeftOut(block) && block.language !== 'ts' && !Object.hasOwn(READ, block.language)
   })
   assert.equal(

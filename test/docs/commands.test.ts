@@ -6,6 +6,7 @@ import { createCloudProxy } from '../../src/features/cloud-sync/proxy/proxy.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { cleanUp, signalbox, temporaryFolder } from '../cli/command.ts'
 import { assert, suite } from '../support/suite.ts'
+import { COMMAND_PAGES } from './command-pages.ts'
 import { type Block, readPages } from './pages.ts'
 import { openShell } from './shell.ts'
 
@@ -13,18 +14,7 @@ const ADMIN_TOKEN = 'sbx_admin_of-thirty-two-characters-or-more'
 const ENROLMENT = 'an enrollment token of thirty-two characters'
 const ANSWER = 'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
-/** By page, what must be in what its commands print. */
-const PRINTS: Record<string, RegExp> = {
-  'src/cli/README.md': /"name": "me"/,
-  'src/admin/README.md': /"requireApiKey":true[\s\S]*"content":"Hello"[\s\S]*\[DONE\]/,
-  'src/request/routing/README.md': /"use":"first"/,
-  'src/features/cloud-sync/README.md': /./,
-  'src/features/usage/README.md': /No usage in this period/,
-}
-
-const pages = readPages().filter(({ path }) =>
-  /^src\/(?:cli|admin|protocols\/providers|request\/routing|features\/(?:cloud-sync|usage))\/README\.md$/.test(path),
-)
+const pages = readPages().filter(({ path }) => path in COMMAND_PAGES)
 
 const test = suite('the commands in the documentation')
 
@@ -89,7 +79,7 @@ for (const page of pages) {
           SIGNALBOX_ADMIN_TOKEN: ADMIN_TOKEN,
           OPENAI_API_KEY: 'sk-openai',
         })
-        assert.match(printed, PRINTS[page.path] ?? /./)
+        assert.match(printed, COMMAND_PAGES[page.path] ?? /./)
       } finally {
         await cloud.close({ graceMs: 0 })
         await proxy.close()

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -15,11 +16,18 @@ export interface Block {
   note: string | undefined
 }
 
+export interface Frontmatter {
+  title?: unknown
+  description?: unknown
+}
+
 export interface Page {
   /** From the root of the repository, with slashes. */
   path: string
   text: string
   bytes: number
+  /** The YAML before the text of a page of the site. */
+  frontmatter: Frontmatter
   blocks: Block[]
   /** The target of the link within the repository: the path from the root, and the anchor, which may be empty. */
   links: { path: string; anchor: string }[]
@@ -30,14 +38,20 @@ export interface Page {
 }
 
 const REPOSITORY = 'https://github.com/signalbox-dev/signalbox/blob/HEAD/'
-const FENCE = /^(?:<!-- (.*) -->\n\n?)?```(\w*)\n([\s\S]*?)^```$/gm
+const FENCE = /^(?:<!-- (.*) -->\n\n?)?```(\w*)(?: .*)?\n([\s\S]*?)^```$/gm
+export const FRONTMATTER = /^---\n([\s\S]*?)^---\n/m
+
+/** The folder of the pages of the site. */
+export const SITE = 'docs/src/content/docs/'
+export const isOfSite = ({ path }: { path: string }) => path.startsWith(SITE)
 
 /** Every page of documentation in the repository. */
 export function readPages(): Page[] {
   return markdownFiles(root).map((file) => {
     const path = relative(root, file).split(sep).join('/')
     const text = readFileSync(file, 'utf8')
-    const prose = text.replace(FENCE, '')
+    const [head, yaml = ''] = (isOfSite({ path }) && FRONTMATTER.exec(text)) || ['']
+    const prose = text.slice(head.length).replace(FENCE, '')
     const targets = [...prose.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
       ([, inline, named]) => inline ?? named,
     )
@@ -45,6 +59,7 @@ export function readPages(): Page[] {
       path,
       text,
       bytes: Buffer.byteLength(text),
+      frontmatter: parse(yaml) ?? {},
       blocks: [...text.matchAll(FENCE)].map(({ 1: note, 2: language = '', 3: code = '', index }) => {
         const line = text.slice(0, index).split('\n').length
         return { place: `${path}:${line}`, page: path, language, code, note }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { readPages } from './pages.ts'
+import { FRONTMATTER, readPages } from './pages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -15,8 +15,9 @@ export interface Passage {
 /** The prose of every page outside `test/`, without code blocks and comments. Inline code becomes `x`, a link its text. */
 export function passagesOfPages(): Passage[] {
   const pages = readPages().filter(({ path }) => !path.startsWith('test/'))
-  return pages.flatMap(({ path, text }) => {
-    const prose = text
+  return pages.flatMap(({ path, text, frontmatter: { title, description } }) => {
+    const head = title === undefined ? '' : `# ${title}\n\n${description}\n\n`
+    const prose = (head + (head && text.replace(FRONTMATTER, '')) || text)
       .replace(/```[\s\S]*?```|<!--[\s\S]*?-->|<[a-z/][^>]*>/g, '')
       .replace(/(`+)[^`][\s\S]*?\1/g, 'x')
       .replace(/!?\[((?:[^[\]]|\[[^\]]*\])*)\](?:\([^)]*\)|\[[^\]]*\])?/g, '$1')

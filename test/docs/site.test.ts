@@ -1,0 +1,57 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { assert, suite } from '../support/suite.ts'
+import { isOfSite, readPages, SITE } from './pages.ts'
+
+const pages = readPages().filter(isOfSite)
+const FOLDERS = ['concepts', 'guides', 'migrate', 'project', 'reference', 'start', 'troubleshooting']
+
+const test = suite('the pages of the documentation site')
+
+test('each page has a title and a description, which search engines and link previews show', () => {
+  assert.ok(pages.length > 1, `only ${pages.length} pages were found`)
+  for (const { path, frontmatter } of pages) {
+    const { title, description } = frontmatter
+    assert.ok(
+      typeof title === 'string' && title.length > 1 && title.length <= 60,
+      `${path}: title of 2 to 60 characters`,
+    )
+    const isDescribed = typeof description === 'string' && description.length >= 40 && description.length <= 160
+    assert.ok(isDescribed, `${path}: description of 40 to 160 characters`)
+  }
+})
+
+test('no two pages have the same title', () => {
+  const titles = pages.map(({ frontmatter }) => String(frontmatter.title))
+  assert.equal([...new Set(titles)], titles)
+})
+
+test('no page repeats its title as a heading', () => {
+  assert.equal(
+    pages.filter(({ text }) => /^# /m.test(text.replace(/```[\s\S]*?```/g, ''))).map(({ path }) => path),
+    [],
+  )
+})
+
+test('each page is in a folder of the sidebar, and has a name that is also its URL', () => {
+  const entries = readdirSync(fileURLToPath(new URL(`../../${SITE}`, import.meta.url)), { withFileTypes: true })
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  assert.equal(
+    folders.filter((name) => !FOLDERS.includes(name)),
+    [],
+  )
+  const name = new RegExp(`^(?:index|(?:${FOLDERS.join('|')})(?:/[a-z0-9-]+)+)\\.md$`)
+  assert.equal(
+    pages.filter(({ path }) => !name.test(path.slice(SITE.length))).map(({ path }) => path),
+    [],
+  )
+})
+
+test('a link to another page of the site is relative, so that it also works on GitHub and in an editor', () => {
+  assert.equal(
+    pages
+      .filter(({ text }) => /\]\((?:https:\/\/signalbox-dev\.github\.io)?\/signalbox\//.test(text))
+      .map(({ path }) => path),
+    [],
+  )
+})
