@@ -68,6 +68,13 @@ test('check P17: a dollar limit reserves the price of the service tier and of th
   assert.is((await ask(120_000)).status, 200)
 })
 
+test('a service tier that is a list, or has no text, is never an internal error', async () => {
+  const { chat, told } = await openPriced(undefined)
+  for (const tier of [[{ toString: 1 }], [[], { valueOf: null }], { type: [{ toString: null }] }, ['priority']])
+    assert.is((await chat({ service_tier: tier })).status, 200)
+  assert.equal(told.errors, [])
+})
+
 test('check P18: a model with a price only for cached input is unpriced', async () => {
   const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage: { prompt_tokens: 9, completion_tokens: 9 } }))
   const models = [{ id: 'm', price: { cacheRead: 0.1, output: 1 } }]

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
  * more expensive.
  */
 export function findPremiumTier(tier: unknown, depth = 0): string | undefined {
-  if (isObject(tier)) {
+  if (typeof tier === 'object' && tier !== null) {
     const inner = depth < MAX_DEPTH ? Object.values(tier) : []
     return inner.map((one) => findPremiumTier(one, depth + 1)).find((name) => name !== undefined)
   }
