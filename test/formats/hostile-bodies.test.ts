@@ -3,7 +3,7 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
-import { isCi } from '../support/ci.ts'
+import { isCi, randomCases } from '../support/ci.ts'
 import { neverFails } from '../support/hostile-values.ts'
 import { suite } from '../support/suite.ts'
 import { fields as messages } from './fields/anthropic-messages.ts'
@@ -15,7 +15,7 @@ import { fields as responses } from './fields/openai-responses.ts'
 const test = suite('values of any JSON type in any field of a chat request')
 
 /** For each body and each provider. */
-const RUNS = isCi ? 40 : 1
+const RUNS = randomCases(40, 1)
 
 /** A provider of each format with known traits, and an unknown one. */
 const MODELS = [

@@ -1,4 +1,4 @@
-import { isCi } from '../support/ci.ts'
+import { randomCases } from '../support/ci.ts'
 import { createRandom } from '../support/random.ts'
 import { suite } from '../support/suite.ts'
 import { History } from './support/history.ts'
@@ -6,7 +6,7 @@ import { Instances } from './support/instances.ts'
 
 const test = suite('random histories of keys with limits')
 
-const HISTORIES = isCi ? 5_000 : 500
+const HISTORIES = randomCases(5_000, 500)
 const BATCH = 100
 const PART = 500
 

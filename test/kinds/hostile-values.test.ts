@@ -3,7 +3,7 @@ import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
-import { isCi } from '../support/ci.ts'
+import { randomCases } from '../support/ci.ts'
 import { neverFails } from '../support/hostile-values.ts'
 import { suite } from '../support/suite.ts'
 import { sampleOf } from './samples.ts'
@@ -12,7 +12,7 @@ import { EXTRA, RICH } from './support/rich-bodies.ts'
 const test = suite('values of any JSON type in any field')
 
 /** For each endpoint and each model of it. */
-const RUNS = isCi ? 400 : 60
+const RUNS = randomCases(400, 60)
 
 /** Vendors whose forms differ, by kind; each gets a connection. */
 const MODELS: Readonly<Record<string, readonly string[]>> = {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import { isCi } from '../support/ci.ts'
+import { randomCases } from '../support/ci.ts'
 import { suite } from '../support/suite.ts'
 import { histories, live } from './support/history.ts'
 
 const test = suite('random histories of limits')
 
-const HISTORIES = isCi ? 20_000 : 1_000
+const HISTORIES = randomCases(20_000, 1_000)
 
 /*
  * Three instances on one storage, requests at once under up to three limited scopes, output that takes what fits, extensions, settlements in

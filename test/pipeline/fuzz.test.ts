@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { anyText } from '../support/any-text.ts'
-import { isCi } from '../support/ci.ts'
+import { randomCases } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, messageAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
@@ -8,7 +8,7 @@ import { openWorld, token, type World } from './support/world.ts'
 
 const test = suite('arbitrary client input')
 /** As many for each route as make a figure in CI; a twentieth of them at a desk. */
-const RUNS = isCi ? 10_000 : 200
+const RUNS = randomCases(10_000, 200)
 
 const routes = [
   '/v1/chat/completions',

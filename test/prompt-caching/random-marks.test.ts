@@ -7,14 +7,14 @@ import { loadUpstreamFormat } from '../../src/protocols/formats/formats.ts'
 import { getTraits } from '../../src/protocols/providers/provider-traits.ts'
 import type { ProviderFormat } from '../../src/types.ts'
 import { contexts } from '../formats/support/contexts.ts'
-import { isCi } from '../support/ci.ts'
+import { randomCases } from '../support/ci.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { findMarkProblem } from './support/mark-rules.ts'
 
 const test = suite('prompt caching: random marks of a client')
 
-const REQUESTS = isCi ? 100_000 : 4_000
+const REQUESTS = randomCases(100_000, 4_000)
 
 const pick = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)] as T // never empty
 

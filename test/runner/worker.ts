@@ -75,7 +75,7 @@ async function runSuites(path: string, file: FileRecord): Promise<void> {
   if (/^import\b[^'"]*['"]uvu['"]/m.test(source)) {
     throw 'it imports uvu: take `suite` and `assert` from test/support/suite.ts, which forget nothing'
   }
-  if (/^import\b[^'"]*['"]fast-check['"]/m.test(source)) await seedProperties()
+  await seedProperties()
   const queue: Queue = []
   uvu.UVU_QUEUE = [queue]
   await within(loading, () => import(pathToFileURL(path).href))

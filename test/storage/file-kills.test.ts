@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileStorage } from '../../adapters/storage/file.ts'
-import { isCi } from '../support/ci.ts'
+import { randomCases } from '../support/ci.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Child, childProgram } from './support/children.ts'
@@ -9,7 +9,7 @@ import { inFolder } from './support/folder.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 
 /** As many as make a figure in CI; few at a desk, where each costs a tenth of a second. */
-const KILLS = isCi ? 500 : 24
+const KILLS = randomCases(500, 24)
 const LANES = 2
 /** A kill falls anywhere into a time like that of a commit, after up to so many acknowledged writes. */
 const WINDOW_MS = 8

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { times } from '../support/ci.ts'
+import { randomCases } from '../support/ci.ts'
 import { suite } from '../support/suite.ts'
 import { type History, histories, run } from './support/history.ts'
 import { withQuickCrypto } from './support/quick-crypto.ts'
@@ -14,7 +14,7 @@ const hold = (any: fc.Arbitrary<History>, count: number) =>
   withQuickCrypto(() =>
     fc.assert(
       fc.asyncProperty(any, async (history) => void (await run(history))),
-      { numRuns: times(count) },
+      { numRuns: randomCases(count, count / 4) },
     ),
   )
 

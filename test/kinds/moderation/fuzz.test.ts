@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { isCi } from '../../support/ci.ts'
+import { randomCases } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { models, open } from './support.ts'
 
 const test = suite('moderation with arbitrary requests')
 
 /** As many as make a figure in CI; a twentieth of them at a desk. */
-const RUNS = isCi ? 10_000 : 500
+const RUNS = randomCases(10_000, 500)
 
 const value = fc.jsonValue({ maxDepth: 3 })
 const mostly = <T>(allowed: fc.Arbitrary<T>) =>

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { isCi } from '../../support/ci.ts'
+import { randomCases } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { modelOf, openVendors, type VendorName } from './support.ts'
 
 const test = suite('reranking with arbitrary requests')
 
 /** As many as make a figure in CI; a tenth of them at a desk. */
-const RUNS = isCi ? 5_000 : 500
+const RUNS = randomCases(5_000, 500)
 
 const names: VendorName[] = ['cohere', 'voyage', 'jina', 'together', 'openrouter', 'bedrock', 'vllm', 'infinity', 'tei']
 const models = [...names.map(modelOf), 'rank', 'cohere/', 'nobody/m', '']

@@ -1,5 +1,5 @@
 import { never } from '../../pipeline/support/upstream.ts'
-import { isCi } from '../../support/ci.ts'
+import { randomCases } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 
@@ -22,7 +22,7 @@ for (const [path, body, calls] of asks) {
       const endless = () =>
         new Response(new ReadableStream({ pull: never }), { headers: { 'content-type': 'application/json' } })
       const web = await openWeb({ answer: () => (phase === 'headers' ? never() : endless()) })
-      for (let time = 0; time < (isCi ? 250 : 10); time++) {
+      for (let time = 0; time < randomCases(250, 10); time++) {
         const abort = new AbortController()
         const before = web.up.calls.length
         const asked = web.post(path, body, { signal: abort.signal })
