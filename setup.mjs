@@ -6,7 +6,7 @@
  *   node setup.mjs build
  *   node setup.mjs check [--all [part of a path ...]]
  *   node setup.mjs bench [--check] [--rounds N] [--seconds N] [--only part]
- *   node setup.mjs docs [dev | preview]
+ *   node setup.mjs docs [dev | preview | versions]
  *   node setup.mjs release --check [--tag v0.2.0] [--out folder] [--files] [--only part]
  *   node setup.mjs pack
  * It skips steps that are up to date. Folders in test/heavy.json have their own packages, which only `test --all` installs.
@@ -124,9 +124,13 @@ async function unit(args) {
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
 }
 
-/** Builds the documentation site as static files in docs/dist, or serves it. */
+/** Builds the documentation site as static files in docs/dist, or serves it. `versions` builds what is published: the release and the next version. */
 async function docs(args) {
   await install(root)
+  if (args[0] === 'versions') {
+    process.exitCode = (await run(node, ['docs/versions.mjs'])).code
+    return
+  }
   await install(site, { isHeavy: true })
   const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' }
   const [command = 'build', ...options] = args

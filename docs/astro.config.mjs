@@ -2,17 +2,11 @@ import { satteri } from '@astrojs/markdown-satteri'
 import starlight from '@astrojs/starlight'
 import { defineConfig, passthroughImageService } from 'astro/config'
 import { BASE, relativeLinks, SITE } from './links.mjs'
+import { llms } from './llms.mjs'
+import { SECTIONS } from './pages.mjs'
 
-/** The folders of pages, in the order of the sidebar. Their pages are ordered by `sidebar.order` in the frontmatter, then by title. */
-const SECTIONS = {
-  start: 'Start',
-  guides: 'Guides',
-  migrate: 'Migrate',
-  concepts: 'Concepts',
-  reference: 'Reference',
-  troubleshooting: 'Troubleshooting',
-  project: 'Project',
-}
+/** Is this the site of code that isn't released? Its pages must not replace those of the release in search engines. */
+const isNext = BASE.endsWith('/next/')
 
 export default defineConfig({
   site: SITE,
@@ -25,11 +19,16 @@ export default defineConfig({
       title: 'Signalbox',
       editLink: { baseUrl: 'https://github.com/signalbox-dev/signalbox/edit/main/docs/' },
       social: [{ icon: 'github', label: 'GitHub', href: 'https://github.com/signalbox-dev/signalbox' }],
+      ...(isNext && {
+        head: [{ tag: 'meta', attrs: { name: 'robots', content: 'noindex' } }],
+        routeMiddleware: './src/unreleased.mjs',
+      }),
       sidebar: Object.entries(SECTIONS).map(([directory, label]) => ({
         label,
         collapsed: directory !== 'start' && directory !== 'guides',
         items: [{ autogenerate: { directory } }],
       })),
     }),
+    llms,
   ],
 })

@@ -1,12 +1,12 @@
 import { posix, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PAGES } from './pages.mjs'
 
 export const SITE = 'https://signalbox-dev.github.io'
 /** The path that the site is served under. It ends with a slash. */
 export const BASE = process.env.DOCS_BASE ?? '/signalbox/'
 
 const REPOSITORY = 'https://github.com/signalbox-dev/signalbox/blob/HEAD/'
-const PAGES = 'docs/src/content/docs/'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**

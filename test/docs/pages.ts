@@ -19,6 +19,7 @@ export interface Block {
 export interface Frontmatter {
   title?: unknown
   description?: unknown
+  [field: string]: unknown
 }
 
 export interface Page {

@@ -21,6 +21,17 @@ test('each page has a title and a description, which search engines and link pre
   }
 })
 
+/** The formatter moves the lines of a nested value to the top level. */
+test('the frontmatter has only known fields, each on one line, such as `sidebar: { order: 1 }`', () => {
+  const known = ['title', 'description', 'sidebar', 'template', 'hero', 'tableOfContents']
+  const unknown = pages.flatMap(({ path, frontmatter }) =>
+    Object.entries(frontmatter)
+      .filter(([name, value]) => !known.includes(name) || value === null)
+      .map(([name]) => `${path}: ${name}`),
+  )
+  assert.equal(unknown, [])
+})
+
 test('no two pages have the same title', () => {
   const titles = pages.map(({ frontmatter }) => String(frontmatter.title))
   assert.equal([...new Set(titles)], titles)

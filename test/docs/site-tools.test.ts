@@ -1,0 +1,38 @@
+import { assert, suite } from '../support/suite.ts'
+import { isOfSite, readPages, SITE } from './pages.ts'
+
+/** A module of the site, which has its own packages and no types. */
+const load = (name: string) => import(new URL(`../../docs/${name}`, import.meta.url).href)
+
+const test = suite('the tools of the documentation site')
+
+for (const [link, url] of [
+  ['fallbacks.md', '/signalbox/guides/fallbacks/'],
+  ['../reference/cli.md#options', '/signalbox/reference/cli/#options'],
+  ['../reference/model-kinds/web.md', '/signalbox/reference/model-kinds/web/'],
+  ['../index.md', '/signalbox/'],
+  ['../../../../../CHANGELOG.md', 'https://github.com/signalbox-dev/signalbox/blob/HEAD/CHANGELOG.md'],
+  ['#limits', '#limits'],
+  ['https://example.com/a.md', 'https://example.com/a.md'],
+  ['mailto:a@example.com', 'mailto:a@example.com'],
+] as const)
+  test(`a link to ${link} becomes ${url}`, async () => {
+    const { toUrl } = await load('links.mjs')
+    assert.is(toUrl(link, `${SITE}guides/budgets.md`), url)
+  })
+
+test('llms.txt reads the same titles and descriptions as the site', async () => {
+  const { readSitePages }: { readSitePages(): { name: string; title: string; description: string }[] } =
+    await load('pages.mjs')
+  const read = readSitePages().map(({ name, title, description }) => [SITE + name, title, description])
+  const expected = readPages()
+    .filter(isOfSite)
+    .map(({ path, frontmatter: { title, description } }) => [path, String(title), String(description)])
+  assert.equal(read.toSorted(), expected.toSorted())
+})
+
+test('the published version is the newest release, not a prerelease', async () => {
+  const { findNewestRelease } = await load('versions.mjs')
+  assert.is(findNewestRelease(['v0.2.0', 'v0.10.0', 'v0.9.1', 'v1.0.0-alpha.1', '']), 'v0.10.0')
+  assert.is(findNewestRelease(['v1.0.0-alpha.1']), undefined)
+})
