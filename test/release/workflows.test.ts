@@ -18,7 +18,7 @@ interface Job {
   'runs-on': string
   'timeout-minutes'?: number
   needs?: string | string[]
-  environment?: string
+  environment?: string | { name: string }
   permissions?: Record<string, string>
   steps: Step[]
 }
@@ -38,6 +38,15 @@ const ON_NODE_24: Readonly<Record<string, number>> = {
   'actions/setup-node': 5,
   'actions/upload-artifact': 6,
   'actions/download-artifact': 7,
+  'actions/upload-pages-artifact': 5,
+  'actions/deploy-pages': 5,
+}
+
+/** The rights of jobs that may do more than read the repository. */
+const RIGHTS: Readonly<Record<string, string>> = {
+  stage: 'id-token: write',
+  draft: 'contents: write',
+  deploy: 'pages: write,id-token: write',
 }
 
 const test = suite('the workflows')
@@ -60,7 +69,7 @@ function findFaults(text: string): string[] {
   for (const [name, job] of Object.entries(jobs)) {
     const at = (fault: string) => faults.push(`${name}: ${fault}`)
     const granted = Object.entries(job.permissions ?? { all: 'write' }).map(([what, how]) => `${what}: ${how}`)
-    const rights = { stage: 'id-token: write', draft: 'contents: write' }[name] ?? 'contents: read'
+    const rights = RIGHTS[name] ?? 'contents: read'
     if (granted.join() !== rights) at(`may do ${granted.join() || 'nothing'}, and needs ${rights}`)
     if (job['timeout-minutes'] === undefined) at('may run for hours')
     if (/latest/.test(job['runs-on'])) at('runs on whatever is the latest')
@@ -145,6 +154,14 @@ test('a release is published only after all tests and checks have passed, and a 
       scripts.some((run) => run.includes('gh release create') && run.includes(file)),
       file,
     )
+})
+
+test('the site is published from main by a job that runs no code of the repository', () => {
+  const { on, jobs }: Workflow = parse(files.find(({ name }) => name === 'docs.yml')?.text ?? '')
+  assert.equal(on, { push: { branches: ['main'], tags: ['v*'] } })
+  assert.equal(Object.keys(jobs), ['build', 'deploy'])
+  assert.is(jobs.build?.steps[0]?.with?.ref, 'main', 'what a tag adds is found from main')
+  assert.equal([jobs.deploy?.needs, jobs.deploy?.steps.map(({ run }) => run)], ['build', [undefined]])
 })
 
 test('a prerelease gets the npm tag "next" and a prerelease on GitHub', async () => {
