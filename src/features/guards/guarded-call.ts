@@ -8,12 +8,14 @@ import { estimateTokens } from '../../protocols/formats/estimate-tokens.ts'
 import { type ErrorFormat, getClientContentFields } from '../../protocols/formats/format.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
 import { toJsonArray } from '../../request/codec/json-array.ts'
+import type { ModelCall } from '../../request/codec/model-call.ts'
 import type { RelayedStream } from '../../request/codec/relay.ts'
 import type { CallRequest } from '../../request/feature-requests.ts'
 import type { RequestEvents } from '../../request/request-events.ts'
 import type { CallChange } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import { createModelCaller } from './call-model.ts'
+import { expandItems } from './expand-items.ts'
 import type { Guard } from './guard.ts'
 import { writeReply } from './guard-reply.ts'
 import type { GuardTally } from './guard-tally.ts'
@@ -45,7 +47,8 @@ export async function guardCall(
   { guards, tally, ...services }: GuardServices & { guards: readonly Guard[]; tally: GuardTally },
 ): Promise<Reply> {
   const { clock, basePath, serve, events, onError, upstream } = services
-  const { endpoint, text, body } = call.request.call
+  const { endpoint } = call.request.call
+  const { text, body } = expandItems(call.request)
   const callModel = createModelCaller({
     basePath,
     serve,
@@ -54,18 +57,21 @@ export async function guardCall(
     onCost: (usd) => tally.addCost(usd),
   })
   const fetch = upstream(call.exchange)
-  const run = new GuardRun(guards, { request: call, clock, signal: call.signal, onError, callModel, fetch })
+  const deps = { request: call, clock, signal: call.signal, onError, callModel, fetch }
+  const run = new GuardRun(guards, deps)
   tally.add(run)
   const parts = needsParts(run.on('request'), text, body) ? readParts(text, body, 'request') : []
   const during = hasHostedTools(body) ? [] : await run.listDuring(parts)
   const before = run.on('request').filter((guard) => !during.includes(guard))
-  const texts = checkWhole(run, parts, call) ?? (await checkRequest(run, parts, { guards: before }))
+  const texts =
+    checkWhole(run, parts, { body, form: call.request.call.form }) ??
+    (await checkRequest(run, parts, { guards: before }))
   if ('answered' in texts || 'refused' in texts) {
     call.servedBy = 'guard'
     return writeReply(call, texts)
   }
   const changedText = rewrite(run, call, texts.changed.size > 0 ? writeParts(text, parts, texts.changed) : text)
-  const replying = next(changedText === text ? undefined : { text: changedText })
+  const replying = next(changedText === call.request.call.text ? undefined : { text: changedText })
   const refused = await checkDuring(call, replying, { run, parts: changeParts(parts, texts.changed), guards: during })
   if (refused) return refused
   const reply = await replying
@@ -245,8 +251,11 @@ const isRemovable = ({ isOlder, kind }: Pick<ReadPart, 'isOlder' | 'kind'>) =>
   isOlder && kind !== 'reasoning' && kind !== 'other' && kind !== 'media'
 
 /** Checks everything in a request other than its texts. */
-function checkWhole(run: GuardRun, parts: readonly ReadPart[], call: CallRequest): CheckedRequest | undefined {
-  const { body, form } = call.request.call
+function checkWhole(
+  run: GuardRun,
+  parts: readonly ReadPart[],
+  { body, form }: { body: JsonObject; form: ModelCall['form'] | undefined },
+): CheckedRequest | undefined {
   const guards = run.on('request')
   const hasFiles = form?.some((part) => 'bytes' in part) ?? false
   const isUnreadable = hasFiles || parts.some(({ media }) => media === 'unreadable')

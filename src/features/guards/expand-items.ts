@@ -1,0 +1,20 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { withMember } from '../../lib/json-scan.ts'
+import { isReference } from '../../protocols/formats/openai-responses/responses-references.ts'
+import type { ModelRequest } from '../../request/model-request.ts'
+
+/** Replaces references to items of earlier responses with the items, so that guards can read them. The provider would get the items anyway. */
+export function expandItems({ call, owner, context }: Pick<ModelRequest, 'call' | 'owner' | 'context'>): {
+  text: string
+  body: JsonObject
+} {
+  const { text, body, endpoint } = call
+  const known = new Set(endpoint.getReferences?.(call).filter((id) => context.items.has(owner, id)))
+  if (known.size === 0 || !Array.isArray(body.input)) return { text, body }
+  const input: unknown[] = body.input.map((item: unknown) =>
+    isObject(item) && typeof item.id === 'string' && known.has(item.id) && isReference(item)
+      ? (context.items.find(owner, item.id) ?? item)
+      : item,
+  )
+  return { text: withMember(text, 'input', () => JSON.stringify(input)), body: { ...body, input } }
+}
