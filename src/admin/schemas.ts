@@ -15,6 +15,7 @@ import type {
   TextRules,
   TextShape,
 } from '../types/records/shapes.ts'
+import { responseConditions } from '../types/unions.ts'
 import { comboModel, promptCaching, tagValue } from './combo-entry.ts'
 import {
   type ClosedSchema,
@@ -212,7 +213,10 @@ const listItems: Readonly<Record<ListItems, ListTexts>> = {
   },
   guards: { says: 'must be an array of guard names', tooMany: (most) => `must not contain more than ${most} guards` },
   texts: { says: 'must be an array of strings', tooMany: (most) => `must not contain more than ${most} strings` },
-  conditions: { says: 'must be an array of "content" and "schema"', tooMany: () => 'must not contain duplicates' },
+  conditions: {
+    says: `must be an array of ${responseConditions.map((one) => `"${one}"`).join(', ')}`,
+    tooMany: () => 'must not contain duplicates',
+  },
 }
 
 /** Schemas of strings whose rules are in code. */

@@ -3,6 +3,7 @@ import { type ByteStream, type Exchange, isByteStream, type Reply } from '../lib
 import type { InFlight } from '../lib/in-flight.ts'
 import { createRequestId } from '../lib/request-id.ts'
 import type { Spending } from '../pricing/cost.ts'
+import type { Choice } from '../protocols/formats/canonical/canonical-answer.ts'
 import type { ClientKey } from '../records/key-lookup.ts'
 import type { ClientFormat, Clock, Kind } from '../types.ts'
 import type { AttemptLog } from './attempt-log.ts'
@@ -68,6 +69,8 @@ export class RequestLog {
   readonly nameRules: NameRule[] = []
   /** Labels for the usage record, including the account's. Default: the account's. */
   tags: readonly string[] | undefined = undefined
+  /** Whether a response is refused, so that a combo with the condition `refused` tries its next target. */
+  readonly answerChecks: Array<(choices: readonly Choice[]) => Promise<boolean>> = []
   /** Returns what guards did. */
   getGuardFields: (() => Pick<RequestRecord, 'guards' | 'guardUsd'>) | undefined = undefined
   protected readonly events: RequestEvents

@@ -66,9 +66,9 @@ export interface EntryParams {
 
 /**
  * A response after which the next target is tried, as if it had failed. `content`: a content filter cut it off. `schema`: it isn't JSON that matches
- * the request's schema. `function`: a function in code (src/config/README.md) rejects it; it can't be set elsewhere.
+ * the request's schema. `refused`: a guard refuses it. `function`: a function in code (src/config/README.md) rejects it; it can't be set elsewhere.
  */
-export type ResponseCondition = 'content' | 'schema' | 'function'
+export type ResponseCondition = 'content' | 'schema' | 'refused' | 'function'
 
 /** A condition on a request. At least one part is required, and all given parts must match. */
 export interface Condition {

@@ -32,7 +32,11 @@ export const strategies = listMembers<Strategy>({
 })
 
 /** Every response condition of a combo's `on`, except functions. */
-export const responseConditions = listMembers<Exclude<ResponseCondition, 'function'>>({ content: true, schema: true })
+export const responseConditions = listMembers<Exclude<ResponseCondition, 'function'>>({
+  content: true,
+  schema: true,
+  refused: true,
+})
 
 /** Every reasoning effort, from none to the highest. */
 export const efforts = listMembers<Effort>({

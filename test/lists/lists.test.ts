@@ -126,7 +126,7 @@ const refusals: Array<[list: unknown, message: string | RegExp]> = [
   ],
   [{ models: Array.from({ length: 101 }, () => 'm') }, /^"models" must not contain more than 100 models/],
   [{ models: ['one/m'], on: ['never'] }, /^"on\[0\]" must be one of "content", "schema"/],
-  [{ models: ['one/m'], on: 'content' }, /^"on" must be an array of "content" and "schema"/],
+  [{ models: ['one/m'], on: 'content' }, /^"on" must be an array of "content", "schema", "refused"/],
   [{ models: ['one/m'], strategy: 'round-robin' }, /^"strategy" cannot be "round-robin"/],
   [{ models: ['one/m'], strategy: 'best' }, /^"strategy" must be one of/],
   [{ models: ['one/m'], maxAttempts: 0 }, /^"maxAttempts" must be/],

@@ -87,7 +87,7 @@ function dropTokens(json: string): string {
 }
 
 /** Checks the parts, and then the texts that follow each other in a message, joined. */
-async function checkParts(parts: readonly ReadPart[], run: GuardRun): Promise<GuardDecision> {
+export async function checkParts(parts: readonly ReadPart[], run: GuardRun): Promise<GuardDecision> {
   const decision = await run.check({ parts, stage: 'answer', final: true })
   if (decision.kind !== 'passed') return decision
   const texts = new Map(decision.texts)

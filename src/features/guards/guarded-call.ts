@@ -4,6 +4,7 @@ import { type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../
 import type { JsonObject } from '../../lib/json.ts'
 import { OPEN_BRACKET } from '../../lib/json-scan.ts'
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
+import type { Choice } from '../../protocols/formats/canonical/canonical-answer.ts'
 import { estimateTokens } from '../../protocols/formats/estimate-tokens.ts'
 import { type ErrorFormat, getClientContentFields } from '../../protocols/formats/format.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
@@ -19,7 +20,7 @@ import { expandItems } from './expand-items.ts'
 import type { Guard } from './guard.ts'
 import { writeReply } from './guard-reply.ts'
 import type { GuardTally } from './guard-tally.ts'
-import { checkAnswer, writeParts } from './guarded-answer.ts'
+import { checkAnswer, checkParts, writeParts } from './guarded-answer.ts'
 import { GuardedStream } from './guarded-stream.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
 import { hasHostedTools } from './kinds/request-guards.ts'
@@ -60,6 +61,12 @@ export async function guardCall(
   const deps = { request: call, clock, signal: call.signal, onError, callModel, fetch }
   const run = new GuardRun(guards, deps)
   tally.add(run)
+  if (run.on('answer').length > 0)
+    call.log.answerChecks.push((choices) => {
+      const attempt = new GuardRun(run.on('answer'), deps)
+      tally.add(attempt)
+      return isRefused(choices, attempt)
+    })
   const parts = needsParts(run.on('request'), text, body) ? readParts(text, body, 'request') : []
   const during = hasHostedTools(body) ? [] : await run.listDuring(parts)
   const before = run.on('request').filter((guard) => !during.includes(guard))
@@ -98,6 +105,13 @@ export async function guardCall(
   const stream = isByteStream(reply.body) ? (reply.body as RelayedStream) : createStream(reply.body)
   const guarded = await guardStream(call, stream, { run, clock, isArray: isJson, isSent })
   return withNotes({ ...reply, body: guarded }, run, ['held'])
+}
+
+/** Returns whether a guard refuses a response before it is written for the client. */
+async function isRefused(choices: readonly Choice[], run: GuardRun): Promise<boolean> {
+  const text = JSON.stringify({ choices })
+  const decision = await checkParts(readParts(text, JSON.parse(text), 'answer'), run)
+  return decision.kind === 'refused'
 }
 
 /** Returns whether guards may find something in a request. Most texts contain none of the words that are searched for. */

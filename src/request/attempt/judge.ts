@@ -37,7 +37,7 @@ type JudgedResponse = ReceivedResponse | FailedResponse
 export async function judgeResponse(received: JudgedResponse, terms: JudgeTerms): Promise<JudgedResponse> {
   const { request, route } = terms
   const { on = [] } = route
-  const isHeldBack = on.includes('function')
+  const isHeldBack = on.includes('function') || (on.includes('refused') && request.log.answerChecks.length > 0)
   if (request.call.endpoint.operation !== operations.generate) return received
   if (received.kind === 'failure') return on.includes('content') ? judgeFailure(received, request) : received
   const translation = await request.context.translation()
@@ -93,14 +93,18 @@ async function findFailure(
     return createUnwantedFailure('filtered', "The provider's content filter stopped the response.")
   if (output && !matchesOutput(choice, output))
     return createUnwantedFailure('schema', "The response is not JSON that matches the request's schema.")
-  if (!on.includes('function')) return undefined
   try {
+    if (on.includes('refused'))
+      for (const isRefused of request.log.answerChecks)
+        if (await isRefused(answer?.choices ?? []))
+          return createUnwantedFailure('filtered', 'A guard rejected the response.')
+    if (!on.includes('function')) return undefined
     const { isUnwantedAnswer } = await import('../function-conditions.ts')
     const isUnwanted = await isUnwantedAnswer({ choice, usage: answer?.usage }, request, route)
     return isUnwanted ? createUnwantedFailure('unwanted', 'A function of the combo rejected the response.') : undefined
   } catch (thrown) {
     await recordUsage()
-    request.client.cancel(thrown) // the request ends, because the function would fail for the next target as well
+    request.client.cancel(thrown) // the request ends, because the guard or the function would fail for the next target as well
     return toFailure(thrown)
   }
 }

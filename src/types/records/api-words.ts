@@ -119,7 +119,7 @@ export const comboDescriptions: DescriptionsOf<typeof comboFields> = {
   models: 'Listed models, aliases, or other combos, in order.',
   strategy: 'How the combo orders its models for a request; default `fallback`.',
   kind: 'Where the combo is listed; default `llm`.',
-  on: 'Responses after which the next model is tried: `content`, if a content filter cut it off; `schema`, if it is not JSON that matches the request schema.',
+  on: 'Responses after which the next model is tried: `content`, if a content filter cut it off; `schema`, if it is not JSON that matches the request schema; `refused`, if a guard rejects it.',
   stickyLimit: stickyLimit,
   connectionStrategy: "The strategy among each provider's connections.",
   sameVectors:

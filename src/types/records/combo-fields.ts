@@ -50,7 +50,7 @@ export const comboFields = {
   on: {
     shape: list(choice<ResponseCondition>(responseConditions, { refused: ['function'] }), {
       items: 'conditions',
-      max: 2,
+      max: responseConditions.length,
     }),
     isOptional: true,
     inputs: removable,

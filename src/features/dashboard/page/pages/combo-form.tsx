@@ -179,6 +179,7 @@ const strategies = toChoices(strategyHints).map(([one]) => [one, getStrategyLabe
 const responseLabels: Readonly<Record<Exclude<ResponseCondition, 'function'>, string>> = {
   content: 'Try the next model when a content filter stops the response',
   schema: 'Try the next model when the response doesn’t match the requested JSON schema',
+  refused: 'Try the next model when a guard rejects the response',
 }
 
 interface EntriesProps {
