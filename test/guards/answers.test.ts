@@ -42,7 +42,7 @@ for (const client of clientNames) {
     ['in two pieces', ['One. ', 'SES', 'AME']],
     ['letter by letter', [...`One. Two. ${WORD}.`]],
   ] as const)
-    test(`check 36: a stream ends before a refused word, in the client's format, ${title} (${client})`, async () => {
+    test(`checks 36 and 37: a stream ends before a refused word, in the client's format, ${title} (${client})`, async () => {
       const { say } = await openWorld([w], { events: toStream(pieces) })
       const response = await say(client, 'Hi', { stream: true })
       const text = await response.text()

@@ -214,6 +214,19 @@ test('check 60: each address gets its own placeholder, and the client gets the a
   assert.match(text, /^From EMAIL-1-(\w{4}) to EMAIL-2-\1, cc EMAIL-1-\1$/)
 })
 
+test('check 61: one address in several messages has one placeholder', async () => {
+  const { send, upstream } = await openWorld([mask])
+  const messages = ['ann@a.test', 'bob@b.test, ann@a.test', 'To ann@a.test.'].map((content) => ({
+    role: 'user',
+    content,
+  }))
+  await send('/v1/chat/completions', { model: 'one/m', messages })
+  const [first, second, third] = sent(upstream.calls[0]?.body)
+  assert.match(first, /^EMAIL-1-\w{4}$/)
+  assert.is(second, `${first.replace('EMAIL-1', 'EMAIL-2')}, ${first}`)
+  assert.is(third, `To ${first}.`)
+})
+
 /** The placeholder that a caller without a key gets for its first address. */
 async function findPlaceholder(): Promise<string> {
   const { say, upstream } = await openWorld([mask])

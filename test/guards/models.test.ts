@@ -139,6 +139,21 @@ test('check 34: calls by guards are not guarded', async () => {
   assert.equal(upstream.providers, ['judge', 'one'])
 })
 
+test("check 58: if the judge's first model is down, the next one of its combo judges", async () => {
+  const { say, upstream, gateway } = openJudged(
+    judge({ name: 'j', model: 'judges', policy: 'No secrets.', on: ['request'] }),
+    ({ body }) =>
+      JSON.parse(body).model === 'down'
+        ? json({ error: { message: 'down' } }, 503)
+        : json(chatAnswer(body.includes(WORD) ? '{"verdict":"refuse"}' : '{"verdict":"allow"}')),
+  )
+  await gateway.api.combos.create({ name: 'judges', models: ['judge/down', 'judge/up'] })
+  const passed = await say('Hi')
+  assert.is(passed.status, 200, await passed.text())
+  assert.equal(upstream.providers, ['judge', 'judge', 'one'])
+  assert.is((await say(WORD)).status, 400)
+})
+
 test('check 59: a key over its request limit gets a 429, and no judge is called', async () => {
   const { gateway, upstream } = openJudged(policy, saying('{"verdict":"allow"}'))
   const { key } = await gateway.api.keys.create({ name: 'k', limits: { requests: { minute: 1 } } })

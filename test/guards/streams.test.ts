@@ -164,6 +164,24 @@ test('check 45: a stream that is held until its end is refused if it is too long
   assert.match(text, 'content_filter')
 })
 
+test('check 45: a stream of 20 MB that is held until its end is refused at the limit, without keeping it all', async () => {
+  const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
+  const piece = chatChunk({ content: 'a long piece of text '.repeat(500) })
+  let count = 0
+  async function* createEvents() {
+    for (; count < 20_000_000 / piece.length; count++) yield piece
+    yield* toStream([])
+  }
+  const { say } = await openWorld([guard], {
+    events: createEvents(),
+    options: { limits: { maxResponseBytes: 1_000_000 } },
+  })
+  const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
+  assert.not.match(text, 'a long piece')
+  assert.match(text, 'content_filter')
+  assert.ok(count * piece.length < 2_000_000, `${count * piece.length} characters were read`)
+})
+
 test('a stream that is held until its end is sent after the last check', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const { say } = await openWorld([guard], { events: toStream(['One. ', 'Two.']) })
