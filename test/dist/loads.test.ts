@@ -21,7 +21,7 @@ const BUDGETS = {
   streamed: 98_500,
   failing: 105_900,
   translated: 193_500,
-  everything: 518_200,
+  everything: 519_500,
   description: 17_100,
 }
 
@@ -73,6 +73,8 @@ for (const [request, status, what] of [
     const answered: { status: number; loaded: string[] } = JSON.parse(stdout)
     assert.is(answered.status, status)
     assert.not.ok(answered.loaded.includes(description.file), 'only a request for the description loads it')
+    const loadsGuards = answered.loaded.some((file) => later.get(file)?.includes('features/guards/'))
+    assert.not.ok(loadsGuards, 'check 77: guards are loaded when a request may have any')
     const loadsCaching = answered.loaded.some((file) => later.get(file)?.includes('prompt-cacher'))
     assert.not.ok(loadsCaching, 'check 48: prompt caching is loaded when it is on')
     const size = await measureOneFile(answered.loaded.flatMap((file) => later.get(file) ?? []))
