@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { guardHolds } from './browser/guard-holds.ts'
+import { pageHasGuards } from './browser/page-guards.ts'
 import { sitesOfUsers } from './browser/sites-of-users.ts'
 import { workerServesPages } from './browser/worker-serves.ts'
 
@@ -17,4 +18,5 @@ test.after(({ browser }) => browser?.close())
 
 workerServesPages(test)
 guardHolds(test)
+pageHasGuards(test)
 sitesOfUsers(test)
