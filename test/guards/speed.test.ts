@@ -28,6 +28,7 @@ function createBody(content: unknown): string {
 async function measureGuard(text: string, body: JsonObject): Promise<number> {
   const call = {
     exchange: {},
+    log: { answerChecks: [] },
     signal: new AbortController().signal,
     request: { call: { endpoint: { operation: { kind: 'llm', name: 'generate' } }, text, body } },
   } as unknown as CallRequest // the fields that guards read
@@ -52,6 +53,7 @@ for (const [title, content] of [
   ['long texts', sentence.repeat(400)],
   ['50-character messages', sentence.slice(0, 50)],
   ['long texts with escapes', 'one "line"\n'.repeat(2_000)],
+  ['50-character blocks', [{ type: 'text', text: sentence.slice(0, 50) }]],
   ['messages of one block', [{ type: 'text', text: sentence.repeat(4) }]],
   ['texts with umlauts', 'Schöne Grüße aus Köln. '.repeat(500)],
 ] as const)

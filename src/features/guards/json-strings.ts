@@ -42,27 +42,40 @@ export interface StringVisitor<Place> {
   /** Gets each object and array with its parsed value, and returns its place. */
   enter(parent: Place, key: string, value: object): Place
   visit(string: JsonString<Place>): void
+  /** Whether the name of a field needs no visit. */
+  isPlainName?(name: string, place: Place): boolean
 }
 
 /**
  * Visits every string of a parsed value, without positions: faster than `visitStrings`. Returns whether `json`, which has been parsed, may contain
  * anything that parsers disagree about.
  */
-export function visitValues<Place>(json: string, { root, value, enter, visit }: StringVisitor<Place>): boolean {
+export function visitValues<Place>(
+  json: string,
+  { root, value, enter, visit, isPlainName }: StringVisitor<Place>,
+): boolean {
   let names = 0
+  const string = { start: 0, end: 0, text: '', field: '', isName: false, place: root } // one object for all strings
+  function visitString(place: Place, field: string, text: string, isName: boolean) {
+    string.text = text
+    string.field = field
+    string.isName = isName
+    string.place = place
+    visit(string)
+  }
   function walk(place: Place, inner: object) {
     if (Array.isArray(inner)) {
       for (let index = 0; index < inner.length; index++) visitValue(place, '', inner[index])
       return
     }
-    for (const key of Object.keys(inner)) {
-      names++
-      visit({ start: 0, end: 0, text: key, field: key, isName: true, place })
+    for (const key in inner) {
+      names++ // also for inherited names, which only the app can add: then the texts are checked
+      if (!isPlainName?.(key, place)) visitString(place, key, key, true)
       visitValue(place, key, (inner as Record<string, unknown>)[key])
     }
   }
   function visitValue(place: Place, field: string, inner: unknown) {
-    if (typeof inner === 'string') visit({ start: 0, end: 0, text: inner, field, isName: false, place })
+    if (typeof inner === 'string') visitString(place, field, inner, false)
     else if (typeof inner === 'object' && inner !== null) walk(enter(place, field, inner), inner)
   }
   if (typeof value === 'object' && value !== null) walk(root, value)
@@ -74,8 +87,10 @@ function countNames(json: string): number {
   let count = 0
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at)
-    if (code === QUOTE) at = findStringEnd(json, at) - 1
-    else if (code === COLON) count++
+    if (code === QUOTE) {
+      const end = json.indexOf('"', at + 1)
+      at = json.charCodeAt(end - 1) === BACKSLASH ? findStringEnd(json, at) - 1 : end
+    } else if (code === COLON) count++
   }
   return count
 }
@@ -157,6 +172,7 @@ export function visitStrings<Place>(
 }
 
 const COLON = 0x3a
+const BACKSLASH = 0x5c
 
 /** Returns the first name that the object that opens at `start` has twice. */
 function findRepeatedName(json: string, start: number): string {

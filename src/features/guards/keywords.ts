@@ -3,10 +3,10 @@
  * `web_search_20250305`, are known if the type is.
  */
 export const isKeyword = (field: string, text: string): boolean =>
-  FIELDS.has(field) && (VALUES.has(text) || VALUES.has(text.replace(/_20\d{6}$/, '')))
+  field.length <= LONGEST_FIELD && isField(field) && (isValue(text) || VALUES.has(text.replace(/_20\d{6}$/, '')))
 
 /** Returns whether a name is a field of a format. Unknown names are read as texts, since a client can hide one there. */
-export const isKnownName = (name: string): boolean => NAMES.has(name)
+export const isKnownName = (name: string): boolean => isName(name)
 
 /** Returns whether a text is the base64 of an image or a sound. */
 export const isBinary = (text: string): boolean => text.length > SHORT && BASE64.test(text)
@@ -18,6 +18,18 @@ const FIELDS = new Set([
   ...['role', 'type', 'object', 'status', 'unified', 'raw', 'service_tier', 'modality'],
   ...['finish_reason', 'finishReason', 'stop_reason', 'blockReason'],
 ])
+
+/** Tests whether a text is in a set. Remembers the latest texts by length and first letter, because requests repeat a few of them. */
+function createTest(set: ReadonlySet<string>): (text: string) => boolean {
+  const latest: string[] = Array(64).fill('')
+  return (text) => {
+    const at = (text.length * 7 + text.charCodeAt(0)) & 63
+    if (latest[at] === text && text !== '') return true
+    if (!set.has(text)) return false
+    latest[at] = text
+    return true
+  }
+}
 
 const toSet = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
 
@@ -75,3 +87,8 @@ const NAMES = toSet(`
   partial_images flagged categories category_scores category_applied_input_types transcript segments words start end language duration speed
   instances values value requests
 `)
+
+const LONGEST_FIELD = Math.max(...Array.from(FIELDS, ({ length }) => length))
+const isField = createTest(FIELDS)
+const isValue = createTest(VALUES)
+const isName = createTest(NAMES)

@@ -152,8 +152,8 @@ function createPartVisitor(
     const { text, field, isName, place } = string
     if (text === '') return
     if (isName) {
-      if (place.isData || place.isMap) add(string, { role: place.role, kind: place.kind })
-      else if (!isKnownName(text)) add(string, { role: place.role, kind: 'other' })
+      if (!isPlainName(text, place))
+        add(string, { role: place.role, kind: place.isData || place.isMap ? place.kind : 'other' })
       return
     }
     if (!place.isData && (isKeyword(field, text) || (field === 'model' && !place.isInner))) return
@@ -210,9 +210,10 @@ function createPartVisitor(
     add(string, { role, kind: 'media', ...content, write: () => undefined })
   }
 
-  return { root, value, enter, visit }
+  return { root, value, enter, visit, isPlainName }
 }
 
+const isPlainName = (name: string, { isData, isMap }: StringPlace) => !isData && !isMap && isKnownName(name)
 const writeString = (text: string) => `"${escapeJson(text)}"`
 const NO_TYPE: JsonObject = {}
 
@@ -319,6 +320,7 @@ interface ContentHints {
 
 /** Reads what the type or the name of an object says about its content. */
 function readHints(word: string): ContentHints {
+  if (word === '') return NO_HINTS
   const known = knownHints.get(word)
   if (known) return known
   const hints: ContentHints = {
@@ -331,6 +333,7 @@ function readHints(word: string): ContentHints {
   return hints
 }
 
+const NO_HINTS: ContentHints = {}
 const knownHints = new Map<string, ContentHints>()
 
 const RESULT = /tool[_-]result|_call_output$|^functionResponse$|^function_response$/

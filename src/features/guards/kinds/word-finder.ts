@@ -175,6 +175,9 @@ function buildAutomaton(words: readonly string[]) {
   for (let state = 0; state <= seen; state += width) table[state + markup] = ~seen
 
   for (let code = 0; code < 0x80; code++) columns[code] = columns[foldCode(code)] ?? 0
+  /** Characters that begin no word and no markup, by code. */
+  const isIdle = new Uint8Array(0x1_0000)
+  for (let code = 0; code < 0x7f; code++) if (table[columns[code] ?? 0] === 0) isIdle[code] = 1
 
   /**
    * Steps through the text. `onEnd` gets each state in which a word ends, with the index after it, and whether that is inside a character. Returns the
@@ -184,6 +187,10 @@ function buildAutomaton(words: readonly string[]) {
     let state = from
     let hasMarkup = hasMarkupInWords
     for (let at = 0; at < text.length; at++) {
+      if (state === 0) {
+        while (at < text.length && isIdle[text.charCodeAt(at)] === 1) at++
+        if (at === text.length) break
+      }
       let code = text.charCodeAt(at)
       if (code >= 0x7f || code < 0x20) {
         const isPair = code >= 0xd800 && code <= 0xdbff && at + 1 < text.length
