@@ -1,14 +1,13 @@
-/*
- * Writes llms.txt, the list of the documentation for programs that read (https://llmstxt.org): made anew whenever the package is packed. The pages
- * are those that the package has.
- */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+/* Writes the llms.txt of the package, which lists its pages for language models (https://llmstxt.org). Runs whenever the package is packed. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { heading, listPages } from './docs/llms.mjs'
+import { PAGES } from './docs/pages.mjs'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 
-/** The sections, and the pages of each: as `files` in package.json names them. */
+/** The sections of the pages outside the site, in the package's `files`. */
 const SECTIONS = {
   'Start here': [
     'README.md',
@@ -48,12 +47,14 @@ function line(path) {
   return `- [${title.replaceAll('`', '')}](${path}): ${sentence.replace(/:$/, '.')}`
 }
 
-const { description, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const listed = new Set()
 const sections = Object.entries(SECTIONS).map(([title, pages]) => {
-  const paths = (typeof pages === 'function' ? pages() : pages).filter((path) => !listed.has(path))
+  const paths = (typeof pages === 'function' ? pages() : pages.filter((path) => existsSync(join(root, path)))).filter(
+    (path) => !listed.has(path),
+  )
   for (const path of paths) listed.add(path)
   return `## ${title}\n\n${paths.map(line).join('\n')}\n`
 })
-const head = `# Signalbox ${version}\n\n> ${description}\n\nThe addresses are relative to this file. Types: \`dist/*.d.ts\`; a gateway that runs describes its HTTP at \`/api/openapi.json\`.\n`
-writeFileSync(join(root, 'llms.txt'), [head, ...sections].join('\n'))
+const paths =
+  'The paths are relative to this file. Types are in `dist/*.d.ts`, and a running gateway describes its HTTP API at `/api/openapi.json`.\n'
+writeFileSync(join(root, 'llms.txt'), [heading, paths, ...listPages((name) => PAGES + name), ...sections].join('\n'))

@@ -113,7 +113,7 @@ test('the package contains every documentation page, and every file they link to
 })
 
 /** Pictures stay in the repository, where the package's page on npm finds them: they would be a quarter of the package. */
-const isPicture = (path: string) => path.endsWith('.webp')
+const isPicture = (path: string) => /\.(?:webp|svg)$/.test(path)
 
 test('llms.txt lists each page of the package exactly once', async ({ tarball }) => {
   const { stdout } = await execute('tar', ['-xzOf', tarball, 'package/llms.txt'])

@@ -23,11 +23,13 @@ test("a file that doesn't belong in the package is detected", () => {
     'dist/storage/file.d.ts',
     'src/cli/README.md',
     'src/features/usage/README.md',
+    'docs/src/content/docs/guides/fallbacks.md',
     'examples/next/app/ai/[...path]/route.js',
   ]
   const bad = [
     'dist/index.js.map',
     'src/index.ts',
+    'docs/astro.config.mjs',
     'examples/node/.env',
     'examples/node/data/keys',
     'test/run.ts',
