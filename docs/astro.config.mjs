@@ -17,6 +17,8 @@ export default defineConfig({
   integrations: [
     starlight({
       title: 'Signalbox',
+      logo: { src: './public/favicon.svg' },
+      customCss: ['./src/styles/site.css'],
       editLink: { baseUrl: 'https://github.com/signalbox-dev/signalbox/edit/main/docs/' },
       social: [{ icon: 'github', label: 'GitHub', href: 'https://github.com/signalbox-dev/signalbox' }],
       ...(isNext && {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { assert, suite } from '../support/suite.ts'
 import { isOfSite, readPages, SITE } from './pages.ts'
 
@@ -35,4 +36,10 @@ test('the published version is the newest release, not a prerelease', async () =
   const { findNewestRelease } = await load('versions.mjs')
   assert.is(findNewestRelease(['v0.2.0', 'v0.10.0', 'v0.9.1', 'v1.0.0-alpha.1', '']), 'v0.10.0')
   assert.is(findNewestRelease(['v1.0.0-alpha.1']), undefined)
+})
+
+test('the architecture image is drawn by its script', async () => {
+  const { drawArchitecture } = await load('draw-architecture.mjs')
+  const image = readFileSync(new URL('../../docs/src/assets/architecture.svg', import.meta.url), 'utf8')
+  assert.is(image, drawArchitecture(), 'Run `node docs/draw-architecture.mjs`.')
 })
