@@ -132,6 +132,7 @@ async function docs(args) {
     return
   }
   await install(site, { isHeavy: true })
+  if ((await run(node, ['docs/prepare.ts'])).code !== 0) throw new Error('could not prepare the references')
   const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' }
   const [command = 'build', ...options] = args
   // Astro keeps rendered pages, also when a plugin has changed.

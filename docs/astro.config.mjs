@@ -1,6 +1,8 @@
 import { satteri } from '@astrojs/markdown-satteri'
 import starlight from '@astrojs/starlight'
 import { defineConfig, passthroughImageService } from 'astro/config'
+import starlightOpenAPI, { openAPISidebarGroups } from 'starlight-openapi'
+import starlightTypeDoc, { typeDocSidebarGroup } from 'starlight-typedoc'
 import { BASE, relativeLinks, SITE } from './links.mjs'
 import { llms } from './llms.mjs'
 import { SECTIONS } from './pages.mjs'
@@ -25,10 +27,37 @@ export default defineConfig({
         head: [{ tag: 'meta', attrs: { name: 'robots', content: 'noindex' } }],
         routeMiddleware: './src/unreleased.mjs',
       }),
+      plugins: [
+        starlightTypeDoc({
+          entryPoints: ['.generated/entries/**/*.ts'],
+          tsconfig: '.generated/entries/tsconfig.json',
+          output: 'reference/typescript',
+          sidebar: { label: 'TypeScript API', collapsed: true },
+          typeDoc: {
+            outputFileStrategy: 'modules',
+            useHTMLAnchors: true,
+            skipErrorChecking: true,
+            excludeInternal: true,
+            disableSources: true,
+            readme: 'none',
+            logLevel: 'Error',
+          },
+        }),
+        starlightOpenAPI([
+          {
+            base: 'reference/api',
+            schema: './.generated/openapi.json',
+            sidebar: { label: 'HTTP API', operations: { labels: 'path', badges: true } },
+          },
+        ]),
+      ],
       sidebar: Object.entries(SECTIONS).map(([directory, label]) => ({
         label,
         collapsed: directory !== 'start' && directory !== 'guides',
-        items: [{ autogenerate: { directory } }],
+        items: [
+          { autogenerate: { directory } },
+          ...(directory === 'reference' ? [...openAPISidebarGroups, typeDocSidebarGroup] : []),
+        ],
       })),
     }),
     llms,

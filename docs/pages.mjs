@@ -15,12 +15,16 @@ export const SECTIONS = {
   project: 'Project',
 }
 
+/** The folder of pages that TypeDoc writes during a build. */
+const GENERATED = 'reference/typescript/'
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Reads the pages in the order of the sidebar. The front page, which has no section, comes first. */
 export function readSitePages() {
   const names = readdirSync(root + PAGES, { recursive: true, encoding: 'utf8' })
-  const pages = names.filter((name) => name.endsWith('.md')).map((name) => readPage(name.replaceAll('\\', '/')))
+  const written = names.map((name) => name.replaceAll('\\', '/')).filter((name) => !name.startsWith(GENERATED))
+  const pages = written.filter((name) => name.endsWith('.md')).map(readPage)
   const sections = ['', ...Object.keys(SECTIONS)]
   const rank = ({ section, name }) => sections.indexOf(section) * 100 + name.split('/').length
   return pages.sort((a, b) => rank(a) - rank(b) || a.order - b.order || a.title.localeCompare(b.title))

@@ -85,10 +85,15 @@ const toAnchor = (heading: string) =>
     .replace(/[^\p{L}\p{N}_ -]/gu, '')
     .replaceAll(' ', '-')
 
+/** Folders that no person writes. */
+const NO_PAGES = /(?:^|\/)(?:node_modules|dist[^/]*|\.[^/]*)$|^docs\/src\/content\/docs\/reference\/typescript$/
+
 function markdownFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (entry.isFile()) return entry.name.endsWith('.md') ? [path] : []
-    return entry.isDirectory() && !/^(?:node_modules|dist.*|\..*)$/.test(entry.name) ? markdownFiles(path) : []
+    return entry.isDirectory() && !NO_PAGES.test(path.slice(root.length).split(sep).join('/'))
+      ? markdownFiles(path)
+      : []
   })
 }

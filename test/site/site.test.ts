@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { entries } from '../../tsup.config.ts'
 import { isOfSite, readPages, SITE } from '../docs/pages.ts'
 import { assert, suite } from '../support/suite.ts'
 import { QUESTIONS } from './questions.ts'
@@ -19,11 +20,10 @@ const test = suite('the built documentation site', { out: '', log: '' })
 test.before(async (context) => {
   context.out = await mkdtemp(join(tmpdir(), 'signalbox-site-'))
   const astro = join(docs, 'node_modules/astro/bin/astro.mjs')
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    [astro, 'build', '--force', '--outDir', context.out],
-    { cwd: docs, env: { ...process.env, ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1' } },
-  )
+  const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1' }
+  const run = (...args: string[]) => promisify(execFile)(process.execPath, args, { cwd: docs, env })
+  await run('prepare.ts')
+  const { stdout, stderr } = await run(astro, 'build', '--force', '--outDir', context.out)
   context.log = stdout + stderr
 })
 
@@ -63,7 +63,7 @@ test('every link within the site leads to a page, and every anchor to an element
       })
       .map((link) => `${from} -> ${link}`),
   )
-  assert.ok(count > 50, `only ${count} links were found`)
+  assert.ok(count > 500, `only ${count} links were found`)
   assert.equal(broken, [])
 })
 
@@ -95,6 +95,21 @@ interface Pagefind {
   options(options: { basePath: string; baseUrl: string }): Promise<void>
   search(query: string): Promise<{ results: { data(): Promise<{ url: string }> }[] }>
 }
+
+test('the references have a page for each operation and each entry point', ({ out }) => {
+  const { paths } = JSON.parse(readFileSync(join(docs, '.generated/openapi.json'), 'utf8'))
+  const ids = Object.values<Record<string, { operationId: string }>>(paths).flatMap((path) =>
+    Object.values(path).map(({ operationId }) => operationId),
+  )
+  assert.ok(ids.length > 100, `only ${ids.length} operations were found`)
+  const slugs = new Set(readdirSync(join(out, 'reference/api/operations')))
+  assert.equal(
+    ids.filter((id) => !slugs.has(id.toLowerCase().replace(/[^\w-]/g, ''))),
+    [],
+  )
+  for (const name of Object.keys(entries).filter((entry) => entry !== 'index' && entry !== 'cli'))
+    assert.ok(existsSync(join(out, 'reference/typescript', name, 'index.html')), name)
+})
 
 test('llms.txt lists every page by the URL of its Markdown, and llms-full.txt has their text', async ({ out }) => {
   const list = await readFile(join(out, 'llms.txt'), 'utf8')
