@@ -1,7 +1,7 @@
 import { isObject } from '../../../../lib/json.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import { type Fields, readElementFields, requireString } from '../../canonical/canonical-fields.ts'
-import type { AssistantPart, AudioPart, ImagePart, ToolCallPart } from '../../canonical/canonical-parts.ts'
+import type { AssistantPart, AudioPart, CacheMark, ImagePart, ToolCallPart } from '../../canonical/canonical-parts.ts'
 import type { ToolResult, Turn } from '../../canonical/canonical-turns.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { returnStateToParts } from '../../canonical/state-in-reasoning.ts'
@@ -17,6 +17,7 @@ export function parseTurns(messages: readonly unknown[], warnings: Warnings): Tu
   messages.forEach((entry, index) => {
     const message = readElementFields(entry, `messages[${index}]`, warnings)
     const turn = parseTurn(message, calls, warnings)
+    markTurn(turn, parseMark(message, warnings), warnings)
     message.drop()
     warnings.setPath(turn, message.at)
     const last = turns.at(-1)
@@ -47,6 +48,17 @@ function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Tur
     default:
       return warnings.reject(message.path('role'), 'must be system, developer, user, assistant, or tool.')
   }
+}
+
+/** Adds the cache mark of a whole message, which LiteLLM and OpenRouter also accept, to its last part or its result. */
+function markTurn(turn: Turn, cache: CacheMark | undefined, warnings: Warnings): void {
+  if (!cache) return
+  const last =
+    turn.role === 'tool'
+      ? turn.results.at(-1)
+      : turn.content.findLast(({ type }) => type === 'text' || type === 'image')
+  if (last) Object.assign(last, { cache })
+  else warnings.noteDropped(warnings.getPath(cache, 'cache'))
 }
 
 function parseResult(message: Fields, role: 'tool' | 'function', calls: LegacyCalls, warnings: Warnings): ToolResult {
