@@ -1,3 +1,5 @@
+import { gatewayError } from '../errors.ts'
+import type { Exchange } from '../lib/exchange.ts'
 import type { PromptCaching } from '../types.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { Codec } from './codec/codec.ts'
@@ -66,7 +68,16 @@ export function getCachingMode(
   const { connection, promptCaching = connection.promptCaching ?? settings.promptCaching } = target
   const mode = log.caller.key?.promptCaching ?? promptCaching
   if (!mode || mode === 'off' || call.endpoint.operation.name !== 'generate') return undefined
-  return exchange.header(OFF_HEADER) === 'off' ? undefined : mode
+  return exchange.header(HEADER) === 'off' ? undefined : mode
+}
+
+/** Throws `INVALID_REQUEST` if the header has an unknown value. */
+export function checkCachingHeader(exchange: Pick<Exchange, 'header'>): void {
+  const value = exchange.header(HEADER)
+  if (value !== undefined && value !== 'off' && value !== 'auto')
+    throw gatewayError('INVALID_REQUEST', {
+      message: `${HEADER} must be "off" (no prompt caching for this request) or "auto" (as configured).`,
+    })
 }
 
 /** Encodes the request of an attempt, with cache marks if its prompts are cached. */
@@ -78,4 +89,4 @@ export function encodeForCache(attempt: Omit<CachedAttempt, 'mode'>, encode: Enc
 }
 
 /** The header with which a request turns prompt caching off. */
-const OFF_HEADER = 'x-signalbox-prompt-caching'
+const HEADER = 'x-signalbox-prompt-caching'

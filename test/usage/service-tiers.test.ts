@@ -119,7 +119,7 @@ test('tokens cached for an hour or longer have their own price, by default twice
   assert.is(calculateCost({ ...short, cacheWriteLong: 3 }, usage), 0.6 * 2.5 + 0.4 * 3)
 })
 
-test('providers report how many tokens they cached for an hour or for 12 hours', () => {
+test('check 46: tokens that a provider cached for an hour or for 12 hours are counted apart', () => {
   const details = {
     cached_tokens: 0,
     cache_write_tokens: 9,
