@@ -1,13 +1,14 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
+import { type CacheTraits, getCacheTraits } from '../../protocols/providers/traits/cache-traits.ts'
 import type { Codec } from '../../request/codec/codec.ts'
+import { useClientFormat } from '../../request/codec/encode.ts'
 import type { FailedResponse } from '../../request/codec/response.ts'
 import type { AttemptRecord } from '../../request/hook-records.ts'
 import type { CachedAttempt, Encode, PromptCacheRecord, StandDownReason } from '../../request/prompt-caching.ts'
 import type { RouteTarget } from '../../request/routing/group.ts'
 import type { Catalog } from '../../types.ts'
 import { calculateSavings } from './cache-savings.ts'
-import { type CacheSupport, getCacheSupport } from './cache-support.ts'
 import type { KnownPrompts } from './known-prompts.ts'
 import { findSinglePrompt, type MarkedFields, markRequest } from './mark-places.ts'
 import type { Pauses } from './pauses.ts'
@@ -40,7 +41,7 @@ const MARK_ERROR = /cache_control|cachePoint|cache point|prompt_cache/i
 export class CachedCall {
   readonly #attempt: CachedAttempt
   readonly #memory: CacheMemory
-  readonly #support: CacheSupport
+  readonly #traits: CacheTraits
   readonly #targetKey: string
   /** The owner and the target, which share a pause. */
   readonly #pair: string
@@ -54,7 +55,7 @@ export class CachedCall {
     const before = memory.sessions.find(request)
     this.#attempt = attempt
     this.#memory = memory
-    this.#support = getCacheSupport(target)
+    this.#traits = getCacheTraits(useClientFormat(request.format.name, target))
     this.#targetKey = getTargetKey(target)
     this.#pair = `${request.owner} ${this.#targetKey}`
     this.#isMoved =
@@ -72,7 +73,7 @@ export class CachedCall {
       addMarks: (body) => mergeFields(body, this.#getFields(body, { key, isPassThrough: false })),
     })
     this.#markPassedThrough(codec, key)
-    const { sessionHeader } = this.#support
+    const { sessionHeader } = this.#traits
     if (sessionHeader && key !== undefined) codec.request.headers = { [sessionHeader]: key, ...codec.request.headers }
     return this.#isMarked ? this.#retryWithoutMarks(codec, encode) : codec
   }
@@ -102,12 +103,12 @@ export class CachedCall {
   }
 
   get #ttlMs(): number {
-    return this.#ttl === '1h' ? HOUR : this.#support.ttlMs
+    return this.#ttl === '1h' ? HOUR : this.#traits.ttlMs
   }
 
   #findObstacle(): StandDownReason | undefined {
     const { request, log } = this.#attempt
-    const { marks, takesKey, sessionHeader, minTokens } = this.#support
+    const { marks, takesKey, sessionHeader, minTokens } = this.#traits
     const { text } = request.call
     if (CLIENT_MARKS.test(text)) return 'client'
     if (log.isHedge) return 'hedge'
@@ -119,7 +120,7 @@ export class CachedCall {
   /** Resolves to `undefined` if the target takes no key, or the request has no session. */
   async #createSessionKey(): Promise<string | undefined> {
     const { request } = this.#attempt
-    if (!this.#support.takesKey && !this.#support.sessionHeader) return undefined
+    if (!this.#traits.takesKey && !this.#traits.sessionHeader) return undefined
     const session = this.#memory.sessions.getSession(request)
     return session === '' ? undefined : this.#memory.createSessionKey(session, request.owner)
   }
@@ -135,12 +136,12 @@ export class CachedCall {
   /** Returns the fields to change in a body, in the target's terms. */
   #getFields(body: JsonObject, { key, isPassThrough }: { key: string | undefined; isPassThrough: boolean }) {
     const fields = this.#mark(body, isPassThrough)
-    const needsKey = this.#support.takesKey && key !== undefined && body.prompt_cache_key === undefined
+    const needsKey = this.#traits.takesKey && key !== undefined && body.prompt_cache_key === undefined
     return needsKey ? { ...fields, prompt_cache_key: key } : fields
   }
 
   #mark(body: JsonObject, isPassThrough: boolean): MarkedFields {
-    const { marks } = this.#support
+    const { marks } = this.#traits
     const { pauses, prompts, sessions } = this.#memory
     if (!marks) return {}
     if (pauses.isPaused(this.#pair, sessions.getSession(this.#attempt.request))) {

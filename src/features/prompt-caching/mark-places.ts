@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { MarkPlaces } from '../../protocols/providers/traits/cache-traits.ts'
 import type { PromptCacheTtl } from '../../types.ts'
-import type { MarkPlaces } from './cache-support.ts'
 
 /** A provider's body, in any format that takes marks, and how to mark it. */
 export interface MarkOptions {

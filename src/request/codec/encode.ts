@@ -65,7 +65,7 @@ const loadKindCodec = once(async () => {
 })
 
 /** Returns the target with the client's own format, if it supports that, too. */
-const useClientFormat = (format: ClientFormat, target: RouteTarget): RouteTarget => {
+export const useClientFormat = (format: ClientFormat, target: RouteTarget): RouteTarget => {
   const sharedFormat = target.format === format ? undefined : target.alsoSpeaks?.find((other) => other === format)
   return sharedFormat ? { ...target, format: sharedFormat } : target
 }

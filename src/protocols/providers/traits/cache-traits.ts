@@ -1,0 +1,88 @@
+import type { ProviderFormat } from '../../../types.ts'
+
+/** How a target caches prompts, and how the gateway asks for it. */
+export interface CacheTraits {
+  /** Where marks can be placed; absent if the target doesn't support marks. */
+  marks?: MarkPlaces
+  /** Whether requests may have `prompt_cache_key`. */
+  takesKey?: true
+  /** The header that keeps a session on one server. */
+  sessionHeader?: string
+  /** Prompts with fewer tokens are never cached. */
+  minTokens: number
+  /** How long a cached prompt lasts by default. */
+  ttlMs: number
+}
+
+/** The form of marks, and the places that can have one. */
+export interface MarkPlaces {
+  form: 'messages' | 'converse' | 'chat' | 'breakpoint'
+  tools: boolean
+  /** Whether a mark on the whole request is accepted, which follows the end of the conversation. */
+  top: boolean
+  /** Whether the conversation can have marks. If not, the provider marks its end on its own. */
+  conversation: boolean
+}
+
+const MINUTE = 60_000
+
+const blocks = { tools: true, top: false, conversation: true } as const
+
+/** A difference and the targets that it applies to. An absent condition matches all targets. */
+interface CacheDifference {
+  formats: RegExp
+  providers?: RegExp
+  /** Matches model names in lowercase, with the prefixes of hosts. */
+  models?: RegExp
+  traits: Partial<CacheTraits>
+}
+
+/*
+ * All matching rows apply. Sources: the providers' pages on prompt caching, November 2026. Gemini, DeepSeek, Moonshot, Groq, and local servers cache
+ * on their own and need no field; a session that stays with its account is enough. Qwen, MiniMax, and Z.ai document marks, too, but no recorded call
+ * shows yet that theirs work as Claude's do.
+ */
+const rows: readonly CacheDifference[] = [
+  { formats: /^anthropic-messages$/, models: /claude-/, traits: { marks: { form: 'messages', ...blocks } } },
+  {
+    formats: /^anthropic-messages$/,
+    providers: /^anthropic$/,
+    models: /claude-/,
+    traits: { marks: { form: 'messages', ...blocks, top: true } },
+  },
+  { formats: /^bedrock-converse$/, models: /claude-/, traits: { marks: { form: 'converse', ...blocks } } },
+  {
+    formats: /^bedrock-converse$/,
+    models: /nova-/,
+    traits: { marks: { form: 'converse', ...blocks, tools: false } },
+  },
+  { formats: /./, models: /claude-(?:[a-z]+-5|[a-z]+-[6-9])/, traits: { minTokens: 512 } },
+  {
+    formats: /^openai-chat$/,
+    providers: /^openrouter$/,
+    models: /claude-|gemini-|qwen/,
+    traits: { marks: { form: 'chat', ...blocks, tools: false }, sessionHeader: 'x-session-id' },
+  },
+  { formats: /^openai-/, providers: /^openai$/, traits: { takesKey: true } },
+  {
+    formats: /^openai-/,
+    providers: /^openai$/,
+    models: /^(?!o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/,
+    traits: { marks: { form: 'breakpoint', tools: false, top: false, conversation: false }, ttlMs: 30 * MINUTE },
+  },
+  { formats: /^openai-/, providers: /^azure$/, models: /^(?:gpt-\d|o\d|codex)/, traits: { takesKey: true } },
+  { formats: /^openai-chat$/, providers: /^mistral$/, traits: { takesKey: true } },
+  { formats: /^openai-responses$/, providers: /^xai$/, traits: { takesKey: true } },
+  { formats: /^openai-chat$/, providers: /^xai$/, traits: { sessionHeader: 'x-grok-conv-id' } },
+  { formats: /^openai-chat$/, providers: /^fireworks$/, traits: { sessionHeader: 'x-session-affinity' } },
+]
+
+/** Returns how a target caches prompts. Unlike other traits, they don't depend on a translator, which passed-through requests don't load. */
+export function getCacheTraits(target: { provider: string; model: string; format: ProviderFormat }): CacheTraits {
+  const traits: CacheTraits = { minTokens: 1_024, ttlMs: 5 * MINUTE }
+  const model = target.model.toLowerCase()
+  for (const { formats, providers, models, traits: difference } of rows)
+    if (formats.test(target.format) && providers?.test(target.provider) !== false && models?.test(model) !== false)
+      Object.assign(traits, difference)
+  return traits
+}

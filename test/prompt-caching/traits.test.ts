@@ -1,0 +1,51 @@
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import { getCacheTraits } from '../../src/protocols/providers/traits/cache-traits.ts'
+import type { Catalog } from '../../src/types.ts'
+import { whole } from '../formats/cases/answers.ts'
+import { openDoor } from '../formats/cases/support.ts'
+import { json } from '../pipeline/support/upstream.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
+
+const test = suite('prompt caching: what targets support')
+
+const steps = createConversation(createRandom(3), 4).slice(0, 5)
+const end = listRequestEnds(steps).at(-1)
+
+test('clients of Responses that pass through at xAI get the field of that format', async () => {
+  const { up, world } = await openDoor(() => json(whole['openai-responses']), {
+    catalog: defaultCatalog,
+    connections: ['xai'],
+  })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  await world.post('/v1/responses', {
+    ...clientWriters['openai-responses'](steps.slice(0, end)),
+    model: 'xai/grok-4.7',
+  })
+  const [call] = up.calls
+  assert.match(call?.url ?? '', /\/responses$/)
+  assert.match(JSON.parse(call?.body ?? '{}').prompt_cache_key, /^[\w-]{22}$/)
+  assert.is(call?.headers.get('x-grok-conv-id'), null)
+})
+
+for (const provider of ['alibaba', 'minimax', 'zai', 'moonshot', 'deepseek', 'groq', 'google'])
+  test(`${provider} gets no marks, keys, or headers`, () => {
+    for (const format of ['openai-chat', 'anthropic-messages', 'gemini'] as const) {
+      const { marks, takesKey, sessionHeader } = getCacheTraits({ provider, model: 'm', format })
+      assert.equal([marks, takesKey, sessionHeader], [undefined, undefined, undefined])
+    }
+  })
+
+test('Claude behind a compatible URL, such as Azure AI Foundry, gets marks on blocks only', async () => {
+  const catalog: Catalog = {}
+  const baseUrl = 'https://r.services.ai.azure.com/anthropic/v1'
+  const connection = { provider: 'anthropic-compatible-foundry', providerSpecificData: { baseUrl } }
+  const { up, world } = await openDoor(() => json(whole['anthropic-messages']), { catalog, connections: [connection] })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const body = clientWriters['anthropic-messages'](steps.slice(0, end))
+  await world.post('/v1/messages', { ...body, model: 'anthropic-compatible-foundry/claude-sonnet-5-5' })
+  const sent = JSON.parse(up.calls[0]?.body ?? '{}')
+  assert.is(sent.cache_control, undefined)
+  assert.ok((JSON.stringify(sent).match(/"cache_control"/g)?.length ?? 0) >= 3)
+})
