@@ -1,10 +1,12 @@
 import { gatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
+import type { StandDownReason } from '../types/caching-types.ts'
 import type { PromptCaching } from '../types.ts'
 import type { AttemptLog } from './attempt-log.ts'
-import type { Codec } from './codec/codec.ts'
+import type { Codec, CodecRequest } from './codec/codec.ts'
 import type { AttemptRecord } from './hook-records.ts'
 import type { ModelRequest } from './model-request.ts'
+import type { CacheExplanation } from './routing/explanation.ts'
 import type { Route } from './routing/group.ts'
 
 /** What a provider's prompt cache did for an attempt. */
@@ -23,30 +25,30 @@ export interface PromptCacheRecord {
   moved?: true
 }
 
-/**
- * Why the gateway places no marks. `client`: the client set its own; `short`: the prompt is too short to be cached; `single`: the prompt may never come
- * again; `unsupported`: the target takes no marks; `unprofitable`: marks cost more than they saved; `rejected`: the target rejected them; `hedge`: a
- * hedge would write twice.
- */
-export type StandDownReason = 'client' | 'short' | 'single' | 'unsupported' | 'unprofitable' | 'rejected' | 'hedge'
-
 /** Asks providers to cache prompts, for requests with `promptCaching: 'auto'`. */
 export interface PromptCacher {
   /** Encodes the request of an attempt with marks, where they pay. `encode` may be called again, without marks. */
   encode(attempt: CachedAttempt, encode: Encode): Promise<Codec>
+  /** Explains how `encode` would mark the request. Changes nothing. */
+  explain(attempt: ExplainedAttempt, encode: Encode): Promise<CacheExplanation>
   /** Puts the target that last served the request's session first, if it is healthy. Returns the same routes otherwise. */
   prefer(request: ModelRequest, routes: RouteIterator): RouteIterator
 }
 
-export type Encode = (request: ModelRequest) => Promise<Codec>
+export type Encode = (request: CodecRequest) => Promise<Codec>
 /** The routes of a request, in the order in which to try them. */
 export type RouteIterator = AsyncIterator<Route, undefined> | Iterator<Route, undefined>
 
 /** An attempt at a target whose prompts may be cached. */
-export interface CachedAttempt {
-  readonly request: ModelRequest
-  readonly route: Route
+export interface CachedAttempt extends ExplainedAttempt {
   readonly log: Pick<AttemptLog, 'isHedge' | 'reportCache'>
+}
+
+/** An attempt that may only be explained. */
+export interface ExplainedAttempt {
+  readonly request: CodecRequest
+  readonly route: Route
+  readonly log: Pick<AttemptLog, 'isHedge'>
   readonly mode: Exclude<PromptCaching, 'off'>
 }
 
@@ -60,9 +62,15 @@ export interface LazyPromptCacher {
   load(): Promise<PromptCacher>
 }
 
+/** The parts of a request that decide how its prompts are cached. */
+type CachingTerms = Pick<ModelRequest, 'settings' | 'call'> & {
+  exchange: Pick<Exchange, 'header'>
+  log: Pick<ModelRequest['log'], 'caller'>
+}
+
 /** Returns how an attempt's prompts are cached; `undefined` if they aren't. The key decides, else the entry, the connection, or the settings. */
 export function getCachingMode(
-  { log, settings, exchange, call }: ModelRequest,
+  { log, settings, exchange, call }: CachingTerms,
   { target }: Route,
 ): CachedAttempt['mode'] | undefined {
   const { connection, promptCaching = connection.promptCaching ?? settings.promptCaching } = target
@@ -81,7 +89,10 @@ export function checkCachingHeader(exchange: Pick<Exchange, 'header'>): void {
 }
 
 /** Encodes the request of an attempt, with cache marks if its prompts are cached. */
-export function encodeForCache(attempt: Omit<CachedAttempt, 'mode'>, encode: Encode): Promise<Codec> {
+export function encodeForCache(
+  attempt: Omit<CachedAttempt, 'mode' | 'request'> & { request: ModelRequest },
+  encode: Encode,
+): Promise<Codec> {
   const { request, route } = attempt
   const mode = getCachingMode(request, route)
   if (!mode) return encode(request)

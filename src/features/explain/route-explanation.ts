@@ -16,6 +16,7 @@ import type { PipelineContext } from '../../request/context.ts'
 import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
 import { excludeEntries } from '../../request/function-conditions.ts'
 import { redirectMediaCall } from '../../request/media-redirect.ts'
+import { getCachingMode } from '../../request/prompt-caching.ts'
 import { hasOwnTerms } from '../../request/read-request.ts'
 import { readFacts } from '../../request/request-facts.ts'
 import type { ChooseModels } from '../../request/route-call.ts'
@@ -29,6 +30,7 @@ import { explainChoice } from '../../request/routing/strategies.ts'
 import type { CooldownState } from '../../request/routing/target-health.ts'
 import type { NameRule, RefusalPreview, TargetRule } from '../../request/steps.ts'
 import type { Catalog, Kind } from '../../types.ts'
+import { explainPromptCaching, hasContent } from './explain-prompt-caching.ts'
 
 /** A request to explain. It isn't sent. */
 export interface RoutingInput {
@@ -150,6 +152,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
           ? isAllowed(route.target, model, routed.getName(route))
           : isAllowed(route.target, getRequestedName(route, { call, list })),
       targetRules,
+      getCachingMode: (route) => getCachingMode({ call, settings, exchange, log }, route),
     }
     return { model, ...decision, ...(await explainTargets(routes, unsentRequest)), leftOut }
   } catch (thrown) {
@@ -166,6 +169,7 @@ type UnsentRequest = CodecRequest &
     subject: string
     isAllowed(route: Route): boolean
     targetRules: readonly TargetRule[]
+    getCachingMode(route: Route): ReturnType<typeof getCachingMode>
   }
 
 const listNameRules = (access: CallerAccess | undefined, subject: string): NameRule[] =>
@@ -286,6 +290,13 @@ async function explainTargets(
       : explainTarget(route, 'last-resort', describeCooldown(cooldown))
     if (!reason) usedCount++
   }
+  for (const [at, route] of routes.entries()) {
+    const target = targets[at]
+    if (!target || target.use === 'skipped' || target.use === 'beyond') continue
+    const mode = request.getCachingMode(route)
+    const promptCaching = mode && (await explainPromptCaching(request, route, mode))
+    if (promptCaching) targets[at] = { ...target, promptCaching }
+  }
   const { missing } = call.endpoint.operation
   const hasDefaultResponse = missing?.getAnswer !== undefined && rejection?.error.data.param !== 'model'
   if (usedCount > 0 || (hasDefaultResponse && !rejection?.rejectsRequest)) return { targets }
@@ -329,7 +340,7 @@ async function findRejection(request: UnsentRequest, route: Route): Promise<Rout
 
 /** Returns why the target's format doesn't support the request. Skips the check for a body without content, which only outlines a request. */
 async function findFormatError(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
-  if (!CONTENT_FIELDS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
+  if (!hasContent(request)) return undefined
   try {
     await encodeRequest(request, target)
     return undefined
@@ -338,20 +349,6 @@ async function findFormatError(request: CodecRequest, { target }: Route): Promis
     throw thrown
   }
 }
-
-/** The fields that contain a request's content, across all formats. */
-const CONTENT_FIELDS = [
-  'messages',
-  'input',
-  'contents',
-  'prompt',
-  'texts',
-  'content',
-  'requests',
-  'query',
-  'url',
-  'urls',
-]
 
 function describeCooldown({ level, class: failure, retryAt }: CooldownState): string {
   const until = Number.isFinite(retryAt)

@@ -5,11 +5,14 @@ import type { Codec } from '../../request/codec/codec.ts'
 import { useClientFormat } from '../../request/codec/encode.ts'
 import type { FailedResponse } from '../../request/codec/response.ts'
 import type { AttemptRecord } from '../../request/hook-records.ts'
-import type { CachedAttempt, Encode, PromptCacheRecord, StandDownReason } from '../../request/prompt-caching.ts'
+import type { Encode, ExplainedAttempt, PromptCacheRecord } from '../../request/prompt-caching.ts'
+import type { CacheExplanation } from '../../request/routing/explanation.ts'
 import type { RouteTarget } from '../../request/routing/group.ts'
+import type { StandDownReason } from '../../types/caching-types.ts'
 import type { Catalog } from '../../types.ts'
 import { calculateSavings } from './cache-savings.ts'
 import type { KnownPrompts } from './known-prompts.ts'
+import { listMarkPaths } from './mark-paths.ts'
 import { findSinglePrompt, type MarkedFields, markRequest } from './mark-places.ts'
 import type { Pauses } from './pauses.ts'
 import type { SessionTargets } from './session-targets.ts'
@@ -39,7 +42,7 @@ const MARK_ERROR = /cache_control|cachePoint|cache point|prompt_cache/i
 
 /** One attempt whose prompt the gateway asks the target to cache. */
 export class CachedCall {
-  readonly #attempt: CachedAttempt
+  readonly #attempt: ExplainedAttempt
   readonly #memory: CacheMemory
   readonly #traits: CacheTraits
   readonly #targetKey: string
@@ -48,8 +51,9 @@ export class CachedCall {
   readonly #isMoved: boolean
   #stoodDown: StandDownReason | undefined
   #isMarked = false
+  #isUnsent = false
 
-  constructor(attempt: CachedAttempt, memory: CacheMemory) {
+  constructor(attempt: ExplainedAttempt, memory: CacheMemory) {
     const { request, route } = attempt
     const { target } = route
     const before = memory.sessions.find(request)
@@ -76,6 +80,31 @@ export class CachedCall {
     const { sessionHeader } = this.#traits
     if (sessionHeader && key !== undefined) codec.request.headers = { [sessionHeader]: key, ...codec.request.headers }
     return this.#isMarked ? this.#retryWithoutMarks(codec, encode) : codec
+  }
+
+  /** Explains what `encode` would do. Remembers nothing. */
+  async explain(encode: Encode): Promise<CacheExplanation> {
+    const { request } = this.#attempt
+    this.#isUnsent = true
+    let fields: MarkedFields = {}
+    if (!this.#stoodDown) {
+      const codec = await encode({
+        ...request,
+        addMarks: (body) => {
+          fields = this.#mark(body, false)
+          return body
+        },
+      })
+      if (codec.isPassThrough) fields = this.#mark(request.call.body, true)
+    }
+    const { takesKey, sessionHeader } = this.#traits
+    const session = sessionHeader ?? (takesKey && 'prompt_cache_key')
+    const isNamed = !this.#stoodDown && session && this.#memory.sessions.getSession(request) !== ''
+    return {
+      marks: listMarkPaths(fields),
+      ...(isNamed && { session }),
+      ...(this.#stoodDown && { stoodDown: this.#stoodDown }),
+    }
   }
 
   /** Learns from the settled attempt, and returns its record; `undefined` if no usage is known. */
@@ -144,12 +173,17 @@ export class CachedCall {
     const { marks } = this.#traits
     const { pauses, prompts, sessions } = this.#memory
     if (!marks) return {}
-    if (pauses.isPaused(this.#pair, sessions.getSession(this.#attempt.request))) {
+    const session = sessions.getSession(this.#attempt.request)
+    if (this.#isUnsent ? pauses.wouldPause(this.#pair, session) : pauses.isPaused(this.#pair, session)) {
       this.#stoodDown = 'unprofitable'
       return marks.form === 'breakpoint' ? { prompt_cache_options: { mode: 'explicit' } } : {} // otherwise the provider writes on its own
     }
     const single = findSinglePrompt(body)
-    if (single && !prompts.noteUse(this.#pair, single.instructions, this.#ttlMs)) {
+    const isKnown = (instructions: unknown) =>
+      this.#isUnsent
+        ? prompts.isKnown(this.#pair, instructions, this.#ttlMs)
+        : prompts.noteUse(this.#pair, instructions, this.#ttlMs)
+    if (single && !isKnown(single.instructions)) {
       this.#stoodDown = 'single'
       return {}
     }

@@ -16,12 +16,21 @@ export class KnownPrompts {
 
   /** Returns whether the same instructions were sent before, within their lifetime, and remembers them. */
   noteUse(owner: string, instructions: unknown, ttlMs: number): boolean {
-    const text = `${owner}\0${JSON.stringify(instructions)}`
-    const key = `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`
-    const now = this.#clock.now()
-    const before = this.#lastUses.get(key)
+    const key = createKey(owner, instructions)
+    const isKnown = this.isKnown(owner, instructions, ttlMs)
     if (!this.#lastUses.delete(key)) evictOldest(this.#lastUses, MAX_PROMPTS)
-    this.#lastUses.set(key, now) // now the newest
-    return before !== undefined && before > now - ttlMs
+    this.#lastUses.set(key, this.#clock.now()) // now the newest
+    return isKnown
   }
+
+  /** Returns whether the same instructions were sent before, within their lifetime. */
+  isKnown(owner: string, instructions: unknown, ttlMs: number): boolean {
+    const before = this.#lastUses.get(createKey(owner, instructions))
+    return before !== undefined && before > this.#clock.now() - ttlMs
+  }
+}
+
+function createKey(owner: string, instructions: unknown): string {
+  const text = `${owner}\0${JSON.stringify(instructions)}`
+  return `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`
 }

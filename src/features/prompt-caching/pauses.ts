@@ -21,6 +21,8 @@ interface Pair {
 export interface Pauses {
   /** Returns whether the request of a session must not be marked. */
   isPaused(pair: string, session: string): boolean
+  /** Returns the same, but doesn't make the session the one that tries again after a pause. */
+  wouldPause(pair: string, session: string): boolean
   /** Counts a marked request. */
   note(pair: string, spent: { written: number; savedUsd: number }): void
 }
@@ -38,13 +40,19 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
     return created
   }
 
+  function wouldPause(name: string, session: string): boolean {
+    const pair = pairs.get(name)
+    if (!pair) return false
+    return clock.now() < pair.pausedUntil || (Boolean(pair.probe) && pair.probe !== session)
+  }
+
   return {
+    wouldPause,
     isPaused(name, session) {
+      if (wouldPause(name, session)) return true
       const pair = pairs.get(name)
-      if (!pair) return false
-      if (clock.now() < pair.pausedUntil) return true
-      if (pair.probe === '') pair.probe = session
-      return pair.probe !== undefined && pair.probe !== session
+      if (pair?.probe === '') pair.probe = session
+      return false
     },
     note(name, spent) {
       const pair = getPair(name)

@@ -34,6 +34,7 @@ export function createPromptCacher({ store, catalog, clock, logger }: PromptCach
     },
   }
   return {
+    explain: (attempt, encode) => new CachedCall(attempt, memory).explain(encode),
     prefer: (request, routes) => sessions.prefer(request, routes),
     encode(attempt, encode) {
       const call = new CachedCall(attempt, memory)

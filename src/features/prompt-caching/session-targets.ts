@@ -1,5 +1,6 @@
 import { hashText } from '../../lib/hash.ts'
 import { evictOldest } from '../../lib/maps.ts'
+import type { CodecRequest } from '../../request/codec/codec.ts'
 import type { ModelRequest } from '../../request/model-request.ts'
 import { getCachingMode, type RouteIterator } from '../../request/prompt-caching.ts'
 import { readFacts } from '../../request/request-facts.ts'
@@ -9,6 +10,9 @@ import type { Clock } from '../../types.ts'
 const MAX_SESSIONS = 10_000
 /** How many routes to look through for the preferred one. */
 const MAX_ROUTES = 100
+
+/** The parts of a request that its session depends on. */
+type SessionRequest = Pick<CodecRequest, 'call' | 'owner' | 'exchange'>
 
 interface ServedTarget {
   connectionId: string
@@ -27,7 +31,7 @@ export class SessionTargets {
   }
 
   /** Returns the session that the client names, or else the start of the conversation; may be empty. */
-  getSession({ call, owner, exchange }: ModelRequest): string {
+  getSession({ call, owner, exchange }: SessionRequest): string {
     const known = this.#sessions.get(call.body)
     if (known !== undefined) return known
     const session = readFacts(call, { owner, header: (name) => exchange.header(name) }).session()
@@ -36,13 +40,13 @@ export class SessionTargets {
   }
 
   /** Returns the target that has the session's prompt in its cache. */
-  find(request: ModelRequest): ServedTarget | undefined {
+  find(request: SessionRequest): ServedTarget | undefined {
     const served = this.#served.get(this.#getKey(request))
     return served && served.until > this.#clock.now() ? served : undefined
   }
 
   /** Remembers that the target served the session, whose prompt it caches for `ttlMs`. */
-  note(request: ModelRequest, { connection, model }: RouteTarget, ttlMs: number): void {
+  note(request: SessionRequest, { connection, model }: RouteTarget, ttlMs: number): void {
     if (this.getSession(request) === '') return
     const key = this.#getKey(request)
     if (!this.#served.delete(key)) evictOldest(this.#served, MAX_SESSIONS)
@@ -63,7 +67,7 @@ export class SessionTargets {
   }
 
   /** Hashes the session and its owner, which may be long and may identify people. */
-  #getKey(request: ModelRequest): string {
+  #getKey(request: SessionRequest): string {
     const text = `${request.owner}\0${request.call.model}\0${this.getSession(request)}`
     return `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`
   }

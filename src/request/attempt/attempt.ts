@@ -12,6 +12,7 @@ import type { Codec, CodecPart } from '../codec/codec.ts'
 import { encodeRequest, encodeWithLimit } from '../codec/encode.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 import { getSecrets } from '../codec/secrets.ts'
+import type { CodecRequest } from '../codec/codec.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Answered, Failed, Outcome, RejectedTarget, Target } from '../outcome.ts'
 import { encodeForCache } from '../prompt-caching.ts'
@@ -136,7 +137,7 @@ export class Attempt {
     const { outputLimit, checkCall } = this.#terms ?? {}
     let codec: Codec
     try {
-      const encode = (changed: ModelRequest) =>
+      const encode = (changed: CodecRequest) =>
         outputLimit === undefined ? encodeRequest(changed, target) : encodeWithLimit(changed, target, outputLimit)
       codec = await encodeForCache({ request, route: this.route, log: this.#log }, encode)
     } catch (thrown) {

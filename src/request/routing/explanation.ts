@@ -1,3 +1,4 @@
+import type { StandDownReason } from '../../types/caching-types.ts'
 import type { Integer } from '../../types/plain-types.ts'
 import type { EntryParams, PriceOrigin, ResponseCondition } from '../../types.ts'
 
@@ -43,8 +44,20 @@ export interface ExplainedTarget {
   params?: EntryParams
   /** Where its price comes from; absent if its price is unknown. */
   price?: PriceOrigin
+  /** How the gateway would ask the target to cache the prompt; absent without `promptCaching`, and for a request without content. */
+  promptCaching?: CacheExplanation
   /** The combos and providers that led here, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string
+}
+
+/** How the gateway would ask a target to cache a prompt. */
+export interface CacheExplanation {
+  /** Where marks would be in the request to the provider, such as `tools[3]` or `messages[4].content[0]`. */
+  marks: string[]
+  /** The field or header that would name the session: `prompt_cache_key`, `x-session-id`. */
+  session?: string
+  /** Why there would be no marks. */
+  stoodDown?: StandDownReason
 }
 
 /** A combo entry that is excluded. */

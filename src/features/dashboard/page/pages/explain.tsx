@@ -91,5 +91,6 @@ const columns: Column<Target>[] = [
     cell: ({ provider, model, connection }) => `${provider}/${model} (${connection})`,
   },
   { name: 'Reason', cell: ({ why }) => why },
+  { name: 'Cache marks', cell: ({ promptCaching: of }) => of && (of.stoodDown ?? of.marks.join(', ')) },
   { name: 'Via', cell: ({ via }) => via },
 ]
