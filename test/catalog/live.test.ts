@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Catalog } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { base, changed, findModel, openCatalog } from './world.ts'
@@ -320,4 +321,37 @@ test('a source that returns something else than data is reported', async () => {
     assert.is('code' in error && error.code, 'UPSTREAM_FAILED')
     assert.is((await world.api.catalog.review()).current, undefined)
   }
+})
+
+test('check P9: a copy with less than half of the data is rejected as a whole, even if it has all models', async () => {
+  const details = { contextWindow: 1_000_000, maxOutputTokens: 100_000, price: { input: 10, output: 20 } }
+  const detailed: Catalog = { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...details })) } }
+  const poor = { one: ['a', 'b', 'c'].map((id) => ({ id, price: details.price })) }
+  const world = await openCatalog(async () => ({ providers: poor, asOf: '2026-01-02' }), { base: detailed })
+  await world.ask()
+  const { current, rejected } = await world.api.catalog.review()
+  assert.equal([current, rejected], [undefined, 'The source has less than half of the data in use.'])
+  assert.is((await findModel(world, 'a'))?.contextWindow, 1_000_000)
+})
+
+test('a provider that disappears from the source keeps its refreshed models and prices', async () => {
+  const two = {
+    name: 'Two',
+    baseUrl: 'http://two.test/v1',
+    asOf: '2026-01-01',
+    models: [{ id: 'x', price: { input: 1 } }],
+  }
+  let lacksTwo = false
+  const world = await openCatalog(
+    async () => {
+      const { providers, ...others } = changed({})
+      return { ...others, providers: lacksTwo ? providers : { ...providers, two: [{ id: 'x', price: { input: 2 } }] } }
+    },
+    { base: { ...base, two } },
+  )
+  await world.ask()
+  lacksTwo = true
+  await world.api.catalog.refresh()
+  const { models } = await world.api.providers.get('two')
+  assert.equal(models, [{ id: 'x', price: { input: 2 }, retired: true }])
 })

@@ -33,6 +33,8 @@ const MAX_USD_PER_MILLION = 1_000
 const MAX_FACTOR = 10
 /** A copy that lacks more than this share of the models is suspicious. */
 const MAX_GONE = 0.2
+/** A copy with less than this share of the data is suspicious. */
+const MIN_SIZE = 0.5
 /** If more than this share of at least four prices is suspicious, the copy is probably in another unit. */
 const MAX_HELD = 0.5
 
@@ -44,16 +46,20 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
   let known = 0
   let gone = 0
   let compared = 0
+  let sizeBefore = 0
+  let sizeAfter = 0
   for (const provider of Object.keys(options.catalog)) {
-    const { models: before = [], asOf: date } = options.catalog[provider] ?? {}
-    const after = readModels(source, provider, options)
+    const { models: before = [], asOf: date, isLive } = options.catalog[provider] ?? {}
+    const after = readModels(source, provider, options) ?? (isLive ? [] : undefined) // the copy in use has it, so its models are missing now
     if (!after) continue
+    sizeAfter += JSON.stringify(after).length
     const found = new Map(after.map((model) => [model.id, model]))
     const extra = new Set(handWrittenModels[provider]?.map(({ id }) => id))
     const kept = before.map((old): CatalogModel => {
       const now = found.get(old.id)
       found.delete(old.id)
       if (!now && extra.has(old.id)) return old
+      if (!old.retired) sizeBefore += JSON.stringify(old).length
       if (!old.retired) known++
       if (!now) {
         if (!old.retired) gone++
@@ -75,15 +81,25 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
     for (const { id } of found.values()) applied.push(`+ ${provider}/${id}`)
     models[provider] = [...found.values(), ...kept]
   }
-  const rejected = findRejection({ known, gone, compared, held: held.length })
+  const rejected = findRejection({ known, gone, compared, held: held.length, sizeBefore, sizeAfter })
   return { models, held, applied, ...(rejected !== undefined && { rejected }) }
 }
 
-function findRejection(counts: { known: number; gone: number; compared: number; held: number }): string | undefined {
-  const { known, gone, compared, held } = counts
+interface Counts {
+  known: number
+  gone: number
+  compared: number
+  held: number
+  /** In characters. */
+  sizeBefore: number
+  sizeAfter: number
+}
+
+function findRejection({ known, gone, compared, held, sizeBefore, sizeAfter }: Counts): string | undefined {
   if (known === 0) return 'The source has none of the known models.'
   if (gone > known * MAX_GONE) return `${gone} of ${known} known models are missing.`
   if (compared > 3 && held > compared * MAX_HELD) return `${held} of ${compared} prices are suspicious.`
+  if (sizeAfter < sizeBefore * MIN_SIZE) return 'The source has less than half of the data in use.'
   return undefined
 }
 
