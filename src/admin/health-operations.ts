@@ -2,6 +2,7 @@ import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { GROUPS, KEYS } from '../records/record-collections.ts'
 import type { DamagedRecord } from '../records/stored-records.ts'
 import type { WritableStore } from '../records/writable-store.ts'
+import type { Pipeline } from '../request/pipeline.ts'
 import {
   type HealthEntry,
   listHealthEntries,
@@ -9,6 +10,8 @@ import {
   type TargetState,
 } from '../request/routing/health-entry.ts'
 import type { Health } from '../request/routing/target-health.ts'
+import type { CachingPause } from '../types/caching-types.ts'
+import type { Catalog } from '../types.ts'
 import { anyObject, closedObject, parseInput } from './input.ts'
 import { findRecord, requirePresent } from './record-operations.ts'
 
@@ -16,14 +19,38 @@ import { findRecord, requirePresent } from './record-operations.ts'
 export interface HealthOperations {
   /**
    * `health`: everything that failed recently, without entries for healthy ones; `targets`: the state of each target; `damaged`: damaged
-   * records in the storage.
+   * records in the storage; `catalog`: the date of the prices; `promptCaching`: who gets no cache marks for a while.
    */
-  list(): Promise<{ health: HealthEntry[]; targets: TargetState[]; damaged: DamagedRecord[] }>
+  list(): Promise<ShownHealth>
   /** Resets all health, or the health of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown id. */
   reset(connectionId?: string): Promise<{ success: true }>
 }
 
-export function createHealthOperations({ store, health }: { store: WritableStore; health: Health }): HealthOperations {
+/** The health of a gateway, as the management API returns it. */
+export interface ShownHealth {
+  health: HealthEntry[]
+  targets: TargetState[]
+  damaged: DamagedRecord[]
+  catalog: CatalogAge
+  promptCaching: CachingPause[]
+}
+
+/** How current the prices are. */
+export interface CatalogAge {
+  /** The date of the newest prices, `YYYY-MM-DD`; absent if the catalog doesn't say. */
+  asOf?: string
+  /** Whether they were refreshed since the gateway's release. */
+  isLive: boolean
+}
+
+interface HealthDependencies {
+  store: WritableStore
+  health: Health
+  catalog: Catalog
+  pipeline: Pick<Pipeline, 'getContext'>
+}
+
+export function createHealthOperations({ store, health, catalog, pipeline }: HealthDependencies): HealthOperations {
   return {
     async list() {
       const damaged = await store.repair.inspect()
@@ -32,6 +59,8 @@ export function createHealthOperations({ store, health }: { store: WritableStore
         health: listHealthEntries(connections, health.facts),
         targets: listTargetStates(connections, health.facts),
         damaged,
+        catalog: getCatalogAge(catalog),
+        promptCaching: pipeline.getContext().promptCacher.loaded?.listPauses() ?? [],
       }
     },
     async reset(connectionId) {
@@ -40,6 +69,14 @@ export function createHealthOperations({ store, health }: { store: WritableStore
       return { success: true }
     },
   }
+}
+
+function getCatalogAge(catalog: Catalog): CatalogAge {
+  const providers = Object.values(catalog)
+  const live = providers.filter(({ isLive }) => isLive)
+  const dates = (live.length > 0 ? live : providers).flatMap(({ asOf }) => asOf ?? [])
+  const asOf = dates.sort().at(-1)
+  return { ...(asOf !== undefined && { asOf }), isLive: live.length > 0 }
 }
 
 /** Damaged records in the storage. `key` is the storage key, as listed by `GET /api/health`. */

@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import type { StandDownReason } from '../types/caching-types.ts'
+import type { CachingPause, StandDownReason } from '../types/caching-types.ts'
 import type { PromptCaching } from '../types.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { Codec, CodecRequest } from './codec/codec.ts'
@@ -31,6 +31,8 @@ export interface PromptCacher {
   encode(attempt: CachedAttempt, encode: Encode): Promise<Codec>
   /** Explains how `encode` would mark the request. Changes nothing. */
   explain(attempt: ExplainedAttempt, encode: Encode): Promise<CacheExplanation>
+  /** Returns the callers and targets that get no marks for a while, because marks didn't pay off. */
+  listPauses(): CachingPause[]
   /** Puts the target that last served the request's session first, if it is healthy. Returns the same routes otherwise. */
   prefer(request: ModelRequest, routes: RouteIterator): RouteIterator
 }

@@ -1,3 +1,18 @@
+import type { IsoTime } from './plain-types.ts'
+
+/** A caller whose requests to a target get no cache marks for a while, because marks cost more than they saved. */
+export interface CachingPause {
+  /** The ID of the API key, or the account; empty for requests without either. */
+  caller: string
+  connectionId: string
+  provider: string
+  model: string
+  /** When one session is marked again. */
+  until: IsoTime
+  /** What marks saved within an hour, in US dollars; negative. */
+  savedUsd: number
+}
+
 /**
  * Why the gateway places no marks. `client`: the client set its own; `short`: the prompt is too short to be cached; `single`: the prompt may never come
  * again; `unsupported`: the target takes no marks; `unprofitable`: marks cost more than they saved; `rejected`: the target rejected them; `hedge`: a

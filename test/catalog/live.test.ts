@@ -323,6 +323,14 @@ test('a source that returns something else than data is reported', async () => {
   }
 })
 
+test('the health shows the date of the prices in use', async () => {
+  const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }))
+  const show = async () => (await world.api.health.list()).catalog
+  assert.equal(await show(), { asOf: '2026-01-01', isLive: false })
+  await world.ask()
+  assert.equal(await show(), { asOf: '2026-01-02', isLive: true })
+})
+
 test('check P9: a copy with less than half of the data is rejected as a whole, even if it has all models', async () => {
   const details = { contextWindow: 1_000_000, maxOutputTokens: 100_000, price: { input: 10, output: 20 } }
   const detailed: Catalog = { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...details })) } }

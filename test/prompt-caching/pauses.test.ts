@@ -59,7 +59,19 @@ test('check 45: marks stop after eight wasted writes, and one session tries agai
   assert.equal(marked, [...Array(8).fill(true), ...Array(4).fill(false)])
   assert.is(world.told.requests.at(-1)?.promptCache?.stoodDown, 'unprofitable')
   assert.is(warnings.filter((message) => message.includes('Prompt caching is paused for 1 h')).length, 1)
+  const [connection] = (await world.api.connections.list()).connections
+  const { promptCaching } = await world.api.health.list()
+  assert.equal(
+    promptCaching.map(({ savedUsd, ...pause }) => ({ ...pause, isLoss: savedUsd < 0 })),
+    [
+      {
+        ...{ caller: '', connectionId: connection?.id, provider: 'anthropic', model: 'claude-sonnet-4-5' },
+        ...{ until: new Date(clock.now() + 60 * 60_000).toISOString(), isLoss: true },
+      },
+    ],
+  )
   await clock.advance(61 * 60_000)
+  assert.equal((await world.api.health.list()).promptCaching, [])
   assert.equal([await ask('probe'), await ask('other'), await ask('probe')], [true, false, true])
 })
 

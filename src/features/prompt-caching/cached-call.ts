@@ -115,7 +115,8 @@ export class CachedCall {
     if (!usage) return undefined
     const { cacheReadTokens: read = 0, cacheWriteTokens: written = 0 } = usage
     const savedUsd = calculateSavings(usage, route.target, catalog)
-    if (this.#isMarked && savedUsd !== undefined) pauses.note(this.#pair, { written, savedUsd })
+    if (this.#isMarked && savedUsd !== undefined)
+      pauses.note(this.#pair, { written, savedUsd }, { caller: request.owner, target: route.target })
     return {
       by: this.#isMarked ? 'gateway' : this.#stoodDown === 'client' ? 'client' : 'provider',
       read,

@@ -1,4 +1,6 @@
 import { evictOldest } from '../../lib/maps.ts'
+import type { RouteTarget } from '../../request/routing/group.ts'
+import type { CachingPause } from '../../types/caching-types.ts'
 import type { Clock, Logger } from '../../types.ts'
 
 const HOUR = 60 * 60_000
@@ -15,6 +17,8 @@ interface Pair {
   stops: number
   /** The session that tests, after a pause, whether marks pay off again; empty until there is one. */
   probe: string | undefined
+  /** The latest pause. */
+  pause?: CachingPause
 }
 
 /** Stops marking the requests of an owner to a target while the marks cost more than they save. */
@@ -24,7 +28,9 @@ export interface Pauses {
   /** Returns the same, but doesn't make the session the one that tries again after a pause. */
   wouldPause(pair: string, session: string): boolean
   /** Counts a marked request. */
-  note(pair: string, spent: { written: number; savedUsd: number }): void
+  note(pair: string, spent: { written: number; savedUsd: number }, of: { caller: string; target: RouteTarget }): void
+  /** Returns the current pauses. */
+  list(): CachingPause[]
 }
 
 /** Decides in memory, for each owner and target separately. Logs a line at each stop. */
@@ -54,7 +60,11 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
       if (pair?.probe === '') pair.probe = session
       return false
     },
-    note(name, spent) {
+    list() {
+      const now = clock.now()
+      return [...pairs.values()].flatMap(({ pausedUntil, pause }) => (pause && pausedUntil > now ? [pause] : []))
+    },
+    note(name, spent, { caller, target: { connection, provider, model } }) {
       const pair = getPair(name)
       const now = clock.now()
       pair.events = pair.events.filter(({ at }) => at > now - HOUR).slice(-MAX_EVENTS)
@@ -68,7 +78,10 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
       if (saved >= 0 || written < MIN_WRITTEN || pair.events.length < MIN_REQUESTS) return
       pair.stops++
       const hours = Math.min(24, pair.stops < 3 ? 1 : 2 ** (pair.stops - 2))
-      Object.assign(pair, { events: [], pausedUntil: now + hours * HOUR, probe: '' })
+      const pausedUntil = now + hours * HOUR
+      const until = new Date(pausedUntil).toISOString()
+      pair.pause = { caller, connectionId: connection.id, provider, model, until, savedUsd: saved }
+      Object.assign(pair, { events: [], pausedUntil, probe: '' })
       logger?.warn(
         `Prompt caching is paused for ${hours} h for one caller and target: marks cost $${(-saved).toFixed(4)} more than they saved in the last hour.`,
         { target: name.slice(name.indexOf(' ') + 1), written, savedUsd: saved },

@@ -35,6 +35,7 @@ export function createPromptCacher({ store, catalog, clock, logger }: PromptCach
   }
   return {
     explain: (attempt, encode) => new CachedCall(attempt, memory).explain(encode),
+    listPauses: () => memory.pauses.list(),
     prefer: (request, routes) => sessions.prefer(request, routes),
     encode(attempt, encode) {
       const call = new CachedCall(attempt, memory)

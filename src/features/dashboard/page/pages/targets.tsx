@@ -1,7 +1,7 @@
 import type { HealthEntry } from '../../../../request/routing/health-entry.ts'
 import { getOutcomeLabel, healthLabels } from '../labels.ts'
 import { useChange, useData, useSignal } from '../page-data.ts'
-import { escapeInvisible, formatDateTime, formatDuration, formatPercent } from '../page-format.ts'
+import { escapeInvisible, formatDateTime, formatDuration, formatMoney, formatPercent } from '../page-format.ts'
 import { api } from '../session.ts'
 import { Await, Button, Problem, State, Text, Time } from '../ui/basics.tsx'
 import { isInCode, nameColumn } from '../ui/code-mark.tsx'
@@ -34,7 +34,7 @@ export default function Targets() {
       <Problem>{change.error.value}</Problem>
       <TestResult tested={tested.value} />
       <Await of={state.value} onRetry={reload}>
-        {({ connections, health, targets, windowMs, startedAt }) => (
+        {({ connections, health, targets, promptCaching, windowMs, startedAt }) => (
           <>
             <Section title="Unhealthy targets">
               {health.length === 0 ? (
@@ -50,6 +50,17 @@ export default function Targets() {
                 />
               )}
             </Section>
+            {promptCaching.length > 0 && (
+              <Section title="Prompt caching paused">
+                <p class="hint">Cache marks cost more than they saved, so these requests get none for a while.</p>
+                <Table
+                  caption="Prompt caching paused"
+                  columns={pauseColumns}
+                  rows={promptCaching}
+                  getKey={({ caller, connectionId, model }) => [caller, connectionId, model].join(' ')}
+                />
+              </Section>
+            )}
             <Section title="Connections">
               <Table
                 caption="Connections"
@@ -94,14 +105,21 @@ export default function Targets() {
 }
 
 async function load() {
-  const [{ connections }, { health, targets }, settings, { startedAt }] = await Promise.all([
+  const [{ connections }, { health, targets, promptCaching }, settings, { startedAt }] = await Promise.all([
     api.value.connections.list(),
     api.value.health.list(),
     api.value.settings.get(),
     api.value.info(),
   ])
-  return { connections, health, targets, startedAt, windowMs: settings.health.windowMs }
+  return { connections, health, targets, promptCaching, startedAt, windowMs: settings.health.windowMs }
 }
+
+const pauseColumns: Column<Health['promptCaching'][number]>[] = [
+  { name: 'Key or account', cell: ({ caller }) => caller || 'None' },
+  { name: 'Target', cell: ({ provider, model }) => `${provider}/${model}` },
+  { name: 'Saved', isNumber: true, cell: ({ savedUsd }) => formatMoney(savedUsd) },
+  { name: 'Until', cell: ({ until }) => <Time at={until} /> },
+]
 
 const getHealthKey = ({ level, provider, connectionId, model, combo }: HealthEntry) =>
   [level, provider, connectionId, model, combo].join(' ')

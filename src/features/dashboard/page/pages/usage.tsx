@@ -64,10 +64,10 @@ export default function Usage() {
               <Chart {...toChart(summary, names)} />
               <Table
                 caption="Usage"
-                columns={getColumns(names)}
+                columns={getColumns(names, summary.totals)}
                 rows={summary.rows}
                 getKey={(row) => JSON.stringify([row.others, row.target, getRowValue(row)])}
-                totals={['Total', ...sumColumns.map(({ cell }) => cell(summary.totals))]}
+                totals={['Total', ...getSumColumns(summary.totals).map(({ cell }) => cell(summary.totals))]}
               />
               <Export />
             </>
@@ -162,13 +162,13 @@ const getFormat = (measure: Measure) => (measure === 'costUsd' ? formatMoney : f
 
 /** Shows figures for all matching requests, compared with the previous period. */
 function Figures({ totals, before }: { totals: Totals; before: Totals | undefined }) {
-  const { input, output, cacheRead } = totals.tokens
+  const { input, output } = totals.tokens
   const figures = [
     ['Cost', formatCost(totals), formatChange(totals.costUsd, before?.costUsd)],
     ['Requests', formatNumber(totals.requests), formatChange(totals.requests, before?.requests)],
     ['Failed', formatPercent(getFailedShare(totals))],
     ['Tokens in / out', `${formatCompact(input)} / ${formatCompact(output)}`],
-    ['Cached input', formatPercent(cacheRead / Math.max(1, input))],
+    ['Cached input', formatPercent(getCachedShare(totals))],
     ...(totals.cacheSavedUsd === undefined
       ? []
       : ([['Saved by prompt caching', formatMoney(totals.cacheSavedUsd)]] as const)),
@@ -221,6 +221,7 @@ function listTimes({ from, to }: Summary, isHourly: boolean): string[] {
   return times
 }
 
+const getCachedShare = ({ tokens }: Totals) => tokens.cacheRead / Math.max(1, tokens.input)
 const getFailedShare = ({ failed, requests }: Totals) => failed / Math.max(1, requests)
 
 /** Shows the 95th percentile, with the other percentiles in a tooltip. */
@@ -238,7 +239,8 @@ const sumColumns: Column<Totals>[] = [
   {
     name: 'Cached',
     isNumber: true,
-    cell: ({ tokens }) => formatPercent(tokens.cacheRead / Math.max(1, tokens.input)),
+    by: getCachedShare,
+    cell: (of) => formatPercent(getCachedShare(of)),
   },
   {
     name: 'Tokens out',
@@ -261,7 +263,18 @@ const sumColumns: Column<Totals>[] = [
   { name: 'Cost', isNumber: true, by: (of) => of.costUsd, cell: (of) => formatCost(of) },
 ]
 
-const getColumns = (names: Names): Column<Row>[] => [
+/** Shows savings only if the gateway has set cache marks. */
+const getSumColumns = (totals: Totals): Column<Totals>[] =>
+  totals.cacheSavedUsd === undefined ? sumColumns : [...sumColumns, savingsColumn]
+
+const savingsColumn: Column<Totals> = {
+  name: 'Saved by caching',
+  isNumber: true,
+  by: ({ cacheSavedUsd = 0 }) => cacheSavedUsd,
+  cell: ({ cacheSavedUsd }) => (cacheSavedUsd === undefined ? '–' : formatMoney(cacheSavedUsd)),
+}
+
+const getColumns = (names: Names, totals: Totals): Column<Row>[] => [
   {
     name: groupings[getSelection().by],
     by: (row) => getRowName(names, row),
@@ -281,7 +294,7 @@ const getColumns = (names: Names): Column<Row>[] => [
         getRowName(names, row)
       ),
   },
-  ...sumColumns,
+  ...getSumColumns(totals),
 ]
 
 /** Exports matching usage. Fetches the files with the tab's token, because a link couldn't send it. */
