@@ -104,7 +104,7 @@ test('check P20: a dollar limit rejects an unpriced model, and the log and the e
   await (await ask()).text()
   const { connections } = await world.api.connections.list()
   const call = `gateway.api.connections.update('${connections[0]?.id}', { prices: { unknown: { input: 3, output: 15 } } })`
-  const advice = `No price of "one/unknown": ${call} (USD per million tokens). The catalog is of 2026-09-30.`
+  const advice = `No price of "one/unknown": ${call} (USD per million tokens). The catalog is of 2026-09-30. To keep it current: catalog: { refresh: 'models.dev' }.`
   assert.equal(warnings, [advice]) // once, although two requests were rejected
   const { targets } = await world.api.explain({ model: 'one/unknown', keyId: id })
   assert.ok(targets[0]?.why.endsWith(advice), targets[0]?.why)

@@ -6,7 +6,7 @@ import type { Catalog, Kind, Price } from '../../types.ts'
 /** Tells the operator which call sets the price of a target, and how old the catalog is. The prices in the call are examples. */
 export function describeMissingPrice(catalog: Catalog, target: RouteTarget): string {
   const { provider, model, connection } = target
-  const { asOf } = getDefinition(catalog, provider) ?? {}
+  const { asOf, isLive } = getDefinition(catalog, provider) ?? {}
   const example = examples[getCatalogModel(catalog, target)?.type ?? 'llm'] ?? TOKENS
   const prices = { ...connection.prices, [model]: example }
   const call =
@@ -14,8 +14,10 @@ export function describeMissingPrice(catalog: Catalog, target: RouteTarget): str
       ? `add prices: ${toLiteral({ [model]: example })} to the connection "${connection.id}" in code`
       : `gateway.api.connections.update(${toLiteral(connection.id)}, { prices: ${toLiteral(prices)} })`
   const unit = example === TOKENS ? 'USD per million tokens' : 'USD'
-  return `No price of "${provider}/${model}": ${call} (${unit}).${asOf ? ` The catalog is of ${asOf}.` : ''}`
+  return `No price of "${provider}/${model}": ${call} (${unit}).${asOf ? ` The catalog is of ${asOf}.${isLive ? '' : REFRESH}` : ''}`
 }
+
+const REFRESH = " To keep it current: catalog: { refresh: 'models.dev' }."
 
 const TOKENS: Price = { input: 3, output: 15 }
 
