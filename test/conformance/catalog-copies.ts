@@ -1,0 +1,50 @@
+import type { Storage } from '../../src/types.ts'
+import { changed, findModel, openCatalog } from '../catalog/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/** Tests that a storage keeps copies of a refreshed catalog for all gateways that share it. */
+export function catalogCopies(
+  name: string,
+  open: () => Promise<{ storage: Storage; destroy(): Promise<void> | void }>,
+): void {
+  const test = suite(`a refreshed catalog in ${name}`)
+
+  test('check P23: the storage keeps a large copy and the previous one, which all gateways use', async () => {
+    const { storage, destroy } = await open()
+    try {
+      const clock = fakeClock()
+      const many = Object.fromEntries(
+        Array.from({ length: 3_000 }, (_, nth) => [`model-ü-${nth}`, { input: 1, output: 2 }]),
+      )
+      let source = changed(many)
+      const one = await openCatalog(async () => source, { storage, clock })
+      await one.ask()
+      const other = await openCatalog(() => new Promise(() => {}), { storage, clock })
+      await other.ask()
+      assert.is((await findModel(other, 'model-ü-2999'))?.price?.input, 1)
+
+      source = changed({ ...many, a: { input: 11, output: 20 }, b: { input: 0, output: 20 } })
+      const { held } = await one.api.catalog.refresh()
+      assert.equal(
+        held.map(({ model }) => model),
+        ['one/b'],
+      )
+      const { current, previous } = await other.api.catalog.review()
+      assert.is((await findModel(other, 'a'))?.price?.input, 11)
+      await other.api.catalog.accept({ models: ['one/b'] })
+      assert.equal((await one.api.catalog.review()).held, [])
+
+      const parts = (await storage.list('catalog/data/')).map(({ key }) => key)
+      assert.ok(parts.length >= 2 && parts.every((key) => key.length < 100), `${parts}`)
+      await one.api.catalog.rollback()
+      await one.api.catalog.rollback()
+      await other.api.catalog.review()
+      assert.is((await findModel(other, 'a'))?.price?.input, 10)
+      assert.ok(current && previous && current.sha256 !== previous.sha256)
+      for (const { gateway } of [one, other]) await gateway.close()
+    } finally {
+      await destroy()
+    }
+  })
+}
