@@ -1,7 +1,7 @@
 import { memoizeByObject } from '../lib/maps.ts'
 import type { ClientKey } from '../records/key-lookup.ts'
 import type { ClientGroup } from '../records/known-groups.ts'
-import type { DataTags, Kind, UsageLimits } from '../types.ts'
+import type { DataTags, Kind, PromptCaching, UsageLimits } from '../types.ts'
 
 /** The key, account, and token that a request runs as. */
 export interface Caller {
@@ -44,6 +44,8 @@ export interface CallerAccount {
   readonly limits?: UsageLimits | undefined
   /** The account's own lists, in addition to those of its plan. Each list must allow a request. Absent: all. */
   readonly allowed?: ReadonlyArray<Allowed> | undefined
+  /** Whether its prompts are cached. Absent: as its plan says. */
+  readonly promptCaching?: PromptCaching | undefined
   /** The data policies of the identity, the account, and the plan. Absent: none. */
   readonly require?: ReadonlyArray<Readonly<DataTags>> | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined

@@ -70,13 +70,16 @@ type CachingTerms = Pick<ModelRequest, 'settings' | 'call'> & {
   log: Pick<ModelRequest['log'], 'caller'>
 }
 
-/** Returns how an attempt's prompts are cached; `undefined` if they aren't. The key decides, else the entry, the connection, or the settings. */
+/** Returns how an attempt's prompts are cached; `undefined` if they aren't. The key decides, else the
+ * account, the key's group, the account's plan, the entry, the connection, or the settings. */
 export function getCachingMode(
   { log, settings, exchange, call }: CachingTerms,
   { target }: Route,
 ): CachedAttempt['mode'] | undefined {
   const { connection, promptCaching = connection.promptCaching ?? settings.promptCaching } = target
-  const mode = log.caller.key?.promptCaching ?? promptCaching
+  const { key, account } = log.caller
+  const ofOwner = key?.promptCaching ?? account?.promptCaching ?? key?.group?.promptCaching
+  const mode = ofOwner ?? account?.plan?.promptCaching ?? promptCaching
   if (!mode || mode === 'off' || call.endpoint.operation.name !== 'generate') return undefined
   return exchange.header(HEADER) === 'off' ? undefined : mode
 }

@@ -53,7 +53,7 @@ const refused: [given: object, error: string][] = [
   [{ metadata: { a: 5 } }, '"metadata.a" must be a string'],
   [
     { owner: 'x' },
-    'Unknown field "owner". Known: "name", "isActive", "limits", "each", "models", "kinds", "require", "guards", "metadata".',
+    'Unknown field "owner". Known: "name", "isActive", "limits", "each", "models", "kinds", "require", "guards", "promptCaching", "metadata".',
   ],
 ]
 

@@ -77,7 +77,7 @@ const key = {
   promptCaching: { mode: 'auto', ttl: '1h' },
 }
 const newKey = { ...key, account: 'a' }
-const user = { name: 'a', plan: 'p', isActive: true, require: { zdr: true }, ...allowed }
+const user = { name: 'a', plan: 'p', isActive: true, require: { zdr: true }, promptCaching: 'off', ...allowed }
 const sentBack = { ref: 'x', tokensFrom: 'x', createdAt: 'x', seenOn: 'x', isManaged: true, warnings: [], error: 'e' }
 
 const guard = {
@@ -113,13 +113,22 @@ const samples: Record<string, object> = {
   'guards.update': { ...guard, on: null, source: 'code', createdAt: 'x', updatedAt: 'x', error: 'e' },
   'guards.put': guard,
   'guards.test': { text: 'a', guards: ['w'], guard, stage: 'answer' },
-  'groups.create': { name: 'a', isActive: true, each: limits, guards: ['w'], require: { zdr: true }, ...allowed },
+  'groups.create': {
+    name: 'a',
+    isActive: true,
+    each: limits,
+    guards: ['w'],
+    require: { zdr: true },
+    promptCaching: 'off',
+    ...allowed,
+  },
   'groups.update': {
     name: 'a',
     isActive: true,
     each: limits,
     guards: ['w'],
     require: { zdr: true },
+    promptCaching: 'auto',
     ...allowed,
     id: 'i',
     createdAt: 'x',
@@ -127,7 +136,16 @@ const samples: Record<string, object> = {
     warnings: [],
     error: 'e',
   },
-  'groups.put': { name: 'a', isActive: true, each: limits, guards: ['w'], require: { zdr: true }, ...allowed, id: 'i' },
+  'groups.put': {
+    name: 'a',
+    isActive: true,
+    each: limits,
+    guards: ['w'],
+    require: { zdr: true },
+    promptCaching: 'off',
+    ...allowed,
+    id: 'i',
+  },
   'settings.update': {
     requireApiKey: true,
     cloudUrl: 'https://a.example',

@@ -24,7 +24,7 @@ test('clients of Responses that pass through at xAI get the field of that format
     model: 'xai/grok-4.7',
   })
   const [call] = up.calls
-  assert.match(call?.url ?? '', /\/responses$/)
+  assert.match(String(call?.url), /\/responses$/)
   assert.match(JSON.parse(call?.body ?? '{}').prompt_cache_key, /^[\w-]{22}$/)
   assert.is(call?.headers.get('x-grok-conv-id'), null)
 })

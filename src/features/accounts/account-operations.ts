@@ -108,7 +108,7 @@ export const accountInputs = {
 /** The fields that can be changed. */
 type AccountInput = Pick<
   AppAccountChange,
-  'name' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'require' | 'metadata'
+  'name' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'require' | 'promptCaching' | 'metadata'
 >
 
 interface AccountOperationsDependencies {

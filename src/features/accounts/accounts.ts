@@ -115,6 +115,7 @@ export function createAccounts({
       tags: identity.tags,
       ...(allowed.length > 0 && { allowed }),
       ...(require.length > 0 && { require }),
+      ...(known?.promptCaching !== undefined && { promptCaching: known.promptCaching }),
     }
     identities.set(account, identity)
     if (known) latest.set(known, account)

@@ -17,7 +17,7 @@ export interface KnownAccount
   extends AccountProfile,
     Pick<
       AccountRecord,
-      'ref' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'require' | 'seenOn' | 'isManaged'
+      'ref' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'require' | 'promptCaching' | 'seenOn' | 'isManaged'
     > {}
 
 /** The 20,000 most recently used accounts; `undefined` for an account that isn't in the storage. */

@@ -1,3 +1,4 @@
+import { cachingField } from './caching-fields.ts'
 import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fields.ts'
 import {
   type InputOf,
@@ -30,6 +31,8 @@ export const accountFields = {
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, inputs: removable },
   /** The tags that connections must have to serve its requests, in addition to those of its plan. A change replaces all of them. */
   require: { shape: dataTags, isOptional: true, guard: 2, inputs: removable },
+  /** Whether the gateway asks providers to cache the prompts of its requests. Default: the plan's. */
+  promptCaching: { ...cachingField, inputs: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
   metadata: { shape: ownerTexts, isOptional: true, isStored: false, inputs: removable },
   /** Cached identities and tokens from before this time are no longer valid. ISO 8601. */

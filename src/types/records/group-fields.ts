@@ -1,3 +1,4 @@
+import { cachingField } from './caching-fields.ts'
 import { allowedKinds, allowedModels, guardNames, ownerTexts, usageLimits } from './limit-fields.ts'
 import {
   type InputOf,
@@ -41,6 +42,8 @@ export const groupFields = {
   require: { shape: dataTags, isOptional: true, guard: 3, inputs: removable },
   /** Names of guards that check requests of its keys, or of accounts with the group as their plan. */
   guards: { shape: guardNames, isOptional: true, guard: 4, inputs: removable },
+  /** Whether the gateway asks providers to cache the prompts of its keys, or of accounts with the group as their plan. */
+  promptCaching: { ...cachingField, inputs: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
   metadata: { shape: ownerTexts, isOptional: true, inputs: removable },
   /** `code` if it is defined in code, so that it can't be changed. */

@@ -26,6 +26,7 @@ export interface OwnerInput {
   models: string[] | null
   kinds: Kind[] | null
   metadata: Record<string, string> | null
+  promptCaching: PromptCaching | null
   /** Only for keys and groups. */
   require?: Record<string, string | boolean> | null
   guards?: string[] | null
@@ -34,7 +35,6 @@ export interface OwnerInput {
   expiresAt?: string | null
   group?: string | null
   actsFor?: { plan?: string } | null
-  promptCaching?: PromptCaching | null
   /** Only for groups. */
   each?: UsageLimits | null
   /** Only for accounts. */
@@ -99,10 +99,10 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
       kinds: kinds.value.length > 0 ? kinds.value : null,
       metadata: fromPairs(metadata.value, (text) => text),
       require: fromPairs(require.value, readTag),
+      promptCaching: fromCachingChoice(promptCaching.value),
       ...(of === 'key' && {
         group: group.value || null,
         actsFor: actsFor.value ? (actsFor.value === ANY ? {} : { plan: actsFor.value }) : null,
-        promptCaching: fromCachingChoice(promptCaching.value),
         expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
       }),
       ...(!isAccount && { guards: toNames(guards.value) }),
@@ -165,9 +165,7 @@ export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
         </div>
         <p class="hint">Leave all unchecked to allow every kind.</p>
       </fieldset>
-      {of === 'key' && (
-        <CachingField of={promptCaching} inherited="Default (from the model, connection, or settings)" />
-      )}
+      <CachingField of={promptCaching} inherited="Default" />
       <LimitFieldset title="Limits" path="limits" limits={limits} />
       {of === 'group' && <LimitFieldset title="Limits for each account with this plan" path="each" limits={each} />}
       {!isAccount && <TextField label="Guards" path="guards" hint="Names, separated by commas." of={guards} />}
