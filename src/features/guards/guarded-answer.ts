@@ -17,7 +17,7 @@ export interface CheckedBody {
   refused?: RefusedDecision
 }
 
-interface AnswerTerms {
+export interface AnswerTerms {
   run: GuardRun
   format: ClientFormat
   isChat: boolean

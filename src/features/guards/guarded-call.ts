@@ -20,7 +20,7 @@ import { expandItems } from './expand-items.ts'
 import type { Guard } from './guard.ts'
 import { writeReply } from './guard-reply.ts'
 import type { GuardTally } from './guard-tally.ts'
-import { checkAnswer, checkParts, writeParts } from './guarded-answer.ts'
+import { type AnswerTerms, checkAnswer, checkParts, writeParts } from './guarded-answer.ts'
 import { GuardedStream } from './guarded-stream.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
 import { hasHostedTools } from './kinds/request-guards.ts'
@@ -83,8 +83,7 @@ export async function guardCall(
   if (refused) return refused
   const reply = await replying
   const isMedia = MEDIA.test(reply.headers['content-type'] ?? '')
-  if (run.on('answer').length === 0 || !isSuccess(reply) || isMedia || reply.body === undefined)
-    return withNotes(reply, run)
+  if (run.on('answer').length === 0 || isMedia || reply.body === undefined) return withNotes(reply, run)
   const { kind } = endpoint.operation
   const { changed } = texts
   let sent: ReadonlySet<string> | undefined
@@ -94,6 +93,7 @@ export async function guardCall(
     return sent.has(string)
   }
   const isJson = reply.headers['content-type']?.includes('json') ?? false
+  if (!isSuccess(reply)) return checkErrorReply(reply, { run, format: call.format, isJson, isSent })
   const isChatStream = call.stream && kind === 'llm' && (!isJson || isArrayText(reply.body))
   if (!isByteStream(reply.body) && !isChatStream) {
     const isChat = kind === 'llm'
@@ -112,6 +112,21 @@ async function isRefused(choices: readonly Choice[], run: GuardRun): Promise<boo
   const text = JSON.stringify({ choices })
   const decision = await checkParts(readParts(text, JSON.parse(text), 'answer'), run)
   return decision.kind === 'refused'
+}
+
+/** Checks a provider's error. If a guard rejects it, the client gets the same status with another message. */
+async function checkErrorReply(reply: Reply, terms: Omit<AnswerTerms, 'isChat'>): Promise<Reply> {
+  const { status, headers, body } = reply
+  if (isByteStream(body) || body === undefined) return withNotes(reply, terms.run)
+  try {
+    const { body: checked } = await checkAnswer(body, { ...terms, isChat: false })
+    return withNotes({ ...reply, body: checked }, terms.run)
+  } catch {
+    const errors = await getFormat(terms.format).loadErrors()
+    const message = `The provider returned an error with the status ${status}. A guard removed its message.`
+    const changed = JSON.stringify(errors.body({ status, code: 'UPSTREAM_FAILED', message }))
+    return withNotes({ status, headers: { ...headers, 'content-type': 'application/json' }, body: changed }, terms.run)
+  }
 }
 
 /** Returns whether guards may find something in a request. Most texts contain none of the words that are searched for. */
