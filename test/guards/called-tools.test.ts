@@ -1,4 +1,4 @@
-import { tools } from '../../src/features/guards/guards.ts'
+import { tools, words } from '../../src/features/guards/guards.ts'
 import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/answers.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
@@ -31,3 +31,23 @@ for (const client of clientNames)
       const allowed = await openWorld([tools({ name: 't', deny: ['mail*'] })], { answer, events })
       assert.match(await (await allowed.say(client, 'Hi', { stream })).text(), 'shell_run')
     })
+
+for (const names of [['shell', '_run'], [...'shell_run'], ['', 'shell_run']])
+  test(`a call to a denied tool whose name arrives as ${JSON.stringify(names)} is not delivered`, async () => {
+    const [name = '', ...more] = names
+    const pieces = [
+      chatChunk({ role: 'assistant', content: '' }),
+      chatChunk({ tool_calls: [{ ...begun, function: { name, arguments: '' } }] }),
+      ...more.map((piece) => chatChunk({ tool_calls: [{ index: 0, function: { name: piece } }] })),
+      ...events.slice(2),
+    ]
+    for (const guard of [tools({ name: 't', deny: ['shell_*'] }), words({ name: 'w', words: ['shell_run'] })]) {
+      const { say } = await openWorld([guard], { events: pieces })
+      const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
+      assert.not.match(text, 'rm -rf')
+      assert.not.match(text, '_run')
+      assert.match(text, 'content_filter')
+    }
+    const allowed = await openWorld([tools({ name: 't', deny: ['mail'] })], { events: pieces })
+    assert.match(await (await allowed.say('openai-chat', 'Hi', { stream: true })).text(), 'rm -rf')
+  })

@@ -42,6 +42,7 @@ export class EventQueue {
   readonly #tails = new Map<string, string>()
   readonly #seen = new Set<string>()
   readonly #openCalls = new Set<string>()
+  readonly #toolNames = new Map<string, string>()
   readonly #refusedChoices = new Set<string>()
   readonly #endedChoices = new Set<string>()
   #events: HeldEvent[] = []
@@ -81,8 +82,10 @@ export class EventQueue {
     const held = createHeldEvent(block, event, { json, opens, closes, isChanged })
     for (const text of texts) this.#addText(held, text)
     for (const [line] of block.matchAll(OTHER_LINE)) if (line !== `event: ${json.type}`) this.#addLine(held, line)
-    for (const other of others)
+    for (const other of others) {
       if (!this.#seen.has(other.text)) this.#addString(held, other.isToolName ? 'tool-call' : 'other', other)
+      if (other.isToolName && other.call !== undefined) this.#addToolName(held, other, other.call)
+    }
     this.#endChannels(json, ended)
     for (const call of opens) this.#openCalls.add(call)
     for (const call of closes) this.#openCalls.delete(call)
@@ -128,6 +131,14 @@ export class EventQueue {
     this.textLength += text.length
     const reader = `${choice} ${kind}`
     this.#tails.set(reader, ((this.#tails.get(reader) ?? '') + text).slice(-CONTEXT))
+  }
+
+  /** Adds the name of a tool that arrives in pieces, up to this piece. The call is held until it is complete. */
+  #addToolName(held: HeldEvent, piece: OtherText, call: string) {
+    const before = this.#toolNames.get(call) ?? ''
+    const text = before + piece.text
+    this.#toolNames.set(call, text)
+    if (before !== '') this.#addString(held, 'tool-call', { ...piece, text, replace() {} })
   }
 
   /** Adds a line of an event that isn't data. If a guard changes it, it isn't sent. */

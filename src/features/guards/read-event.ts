@@ -15,6 +15,8 @@ export interface OtherText {
   readonly isEcho: boolean
   /** Set for the name of a tool that is called. */
   readonly isToolName?: boolean
+  /** Identifies a tool call whose name later events may continue. */
+  readonly call?: string | undefined
   replace(text: string): void
 }
 
@@ -38,7 +40,7 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
   const names: OtherText[] = [] // after the values, which are found by their names
   const opens: string[] = []
 
-  function visit(holder: object, place: Pick<OtherText, 'choice' | 'isEcho'> & { isData: boolean }) {
+  function visit(holder: object, place: Pick<OtherText, 'choice' | 'isEcho' | 'call'> & { isData: boolean }) {
     if (place.isEcho) echoed.add(holder)
     for (const [key, value] of Object.entries(holder)) {
       const { choice, isData } = place
@@ -49,10 +51,14 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
         if (value === '' || content.get(holder)?.has(key)) continue
         if (!isData && (isKeyword(key, value) || isBinary(value))) continue
         const replace = (text: string) => Object.assign(holder, { [key]: text })
-        others.push({ text: value, choice, isEcho, isToolName: isToolName(holder, key), replace })
+        const isName = isToolName(holder, key) || (key === 'name' && place.call !== undefined)
+        others.push({ text: value, choice, isEcho, isToolName: isName, call: place.call, replace })
       } else if (holder === json && CHOICES.has(key) && Array.isArray(value)) value.forEach(visitChoice)
       else if (typeof value === 'object' && value !== null)
-        visit(value, { choice, isEcho, isData: isData || key === 'args' || key === 'input' })
+        visit(value, {
+          ...{ choice, isEcho, isData: isData || key === 'args' || key === 'input' },
+          call: 'index' in holder && (key === 'function' || key === 'custom') ? `${choice},${holder.index}` : undefined,
+        })
     }
   }
 
