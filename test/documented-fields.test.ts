@@ -6,7 +6,7 @@ import { groupFields } from '../src/types/records/group-fields.ts'
 import { keyFields } from '../src/types/records/key-fields.ts'
 import type { RecordFields } from '../src/types/records/record-fields.ts'
 import { settingsFields } from '../src/types/records/settings-fields.ts'
-import { readPages } from './docs/pages.ts'
+import { isOfSite, readPages } from './docs/pages.ts'
 import { assert, suite } from './support/suite.ts'
 
 const test = suite('record fields in the documentation and the dashboard')
@@ -54,7 +54,7 @@ test('the dashboard has a form field for each field that can be changed, unless 
 
 test('the documentation mentions each field that can be changed', () => {
   const text = readPages()
-    .filter(({ path }) => path.startsWith('src/'))
+    .filter((page) => page.path.startsWith('src/') || isOfSite(page))
     .map((page) => page.text)
     .join('\n')
   const missing = listMissing((field) =>
