@@ -9,6 +9,9 @@ import { syntaxErrors, typeErrors } from './types.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const blocks = readPages().flatMap((page) => page.blocks)
 
+/** Their blocks are files of one app, which `test/recipes/` compiles with the packages of the app. */
+const RECIPES = /^docs\/src\/content\/docs\/guides\/recipes\//
+
 /** By page other than those of commands.test.ts, the test that runs its blocks, in which language. One that it does not run has a comment `not run: …` before it. */
 const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^README\.md$/, ['js', 'sh'], 'test/docs/front-page.test.ts'],
@@ -21,6 +24,7 @@ const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^examples\/(?:bun|deno|node)\/README\.md$/, ['sh'], 'test/examples/alone.test.ts'],
   [/^examples\/(?:express|fastify|hono)\/README\.md$/, ['sh'], 'test/examples/mounted.test.ts'],
   [/^examples\/(?:browser|cloud|cloudflare|msw|next|postgres|redis)\/README\.md$/, ['sh'], 'test/examples/'],
+  [RECIPES, ['sh', 'ts'], 'test/recipes/'],
 ]
 
 const isCommandPage = ({ page, language }: Block) => page in COMMAND_PAGES && ['json', 'sh', 'yaml'].includes(language)
@@ -70,7 +74,7 @@ test('each JavaScript block can be parsed', () => {
 })
 
 test('each TypeScript block compiles in strict mode', async () => {
-  const typed = blocks.filter((block) => block.language === 'ts' && !isLeftOut(block))
+  const typed = blocks.filter((block) => block.language === 'ts' && !isLeftOut(block) && !RECIPES.test(block.page))
   assert.ok(typed.length > 10, `only ${typed.length} blocks were found`)
   assert.equal(await typeErrors(typed), [])
 })

@@ -129,7 +129,7 @@ async function linkPackages(folder: string): Promise<void> {
 }
 
 /** Starts a script in a process group of its own, with the runtimes of these tests and nothing else of this machine's environment. */
-function startScript(script: string, cwd: string, more: Record<string, string>): Started {
+export function startScript(script: string, cwd: string, more: Record<string, string>): Started {
   const path = [dirname(process.execPath), runtimes, process.env.PATH].join(delimiter)
   const home = { HOME: cwd, XDG_CONFIG_HOME: join(cwd, '.config'), npm_config_update_notifier: 'false' }
   const quiet = { NO_COLOR: '1', NEXT_TELEMETRY_DISABLED: '1', WRANGLER_SEND_METRICS: 'false' }

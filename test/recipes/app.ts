@@ -1,0 +1,84 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { freePort, type Started, startScript, until } from '../examples/example.ts'
+import { linkPackage } from '../runtimes/package-link.ts'
+import { readRecipe } from './page.ts'
+
+const here = new URL('.', import.meta.url)
+
+/** The pages' connection. Tests add the URL of a mocked provider, which is the only difference except for the port. */
+const CONNECTION = "openai: { apiKey: process.env.OPENAI_API_KEY ?? '' }"
+
+export interface AppOptions {
+  /** The address of the server on the page, whose port is replaced. Default: `127.0.0.1:3000`. */
+  address?: string
+  /** Files that the page takes for granted, by path. */
+  files?: Record<string, string>
+}
+
+/** An app that consists of the files on a page. */
+export interface App {
+  readonly folder: string
+  readonly files: ReadonlyMap<string, string>
+  /** Starts the app with the commands of the page's first block, and resolves to its origin once it responds. */
+  serve(): Promise<string>
+  /** Runs the commands of the page's last block, and resolves to what they print. */
+  ask(): Promise<string>
+  /** Runs commands to their end, and resolves to what they print. Rejects if they fail. */
+  run(script: string, env?: Record<string, string>): Promise<string>
+  remove(): Promise<void>
+}
+
+/** Writes the files of the page `slug` into a new folder. */
+export async function openApp(slug: string, options: AppOptions & { providerUrl: string }): Promise<App> {
+  const { address = '127.0.0.1:3000', providerUrl, files: given = {} } = options
+  await linkPackage(here)
+  const { files, commands } = await readRecipe(slug)
+  const folder = await mkdtemp(join(tmpdir(), `signalbox-${slug}-`))
+  await symlink(fileURLToPath(new URL('node_modules', here)), join(folder, 'node_modules'), 'dir')
+  const port = await freePort()
+  const adapt = (text: string) =>
+    text
+      .replaceAll(new RegExp(`\\b${address.split(':')[1]}\\b`, 'g'), String(port))
+      .replaceAll(CONNECTION, CONNECTION.replace(' }', `, baseUrl: '${providerUrl}' }`))
+  for (const [path, code] of [...Object.entries(given), ...files]) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), adapt(code))
+  }
+
+  const running = new Set<Started>()
+  const start = (script: string, env: Record<string, string> = {}) => {
+    const started = startScript(adapt(script), folder, env)
+    running.add(started)
+    return started
+  }
+  async function run(script: string, env?: Record<string, string>): Promise<string> {
+    const { code, output } = await start(script, env).ended
+    if (code !== 0) throw new Error(`${script} ended with ${code}:\n${output}`)
+    return output
+  }
+
+  return {
+    folder,
+    files,
+    run,
+    async serve() {
+      const started = start(commands[0] ?? '')
+      const origin = `http://127.0.0.1:${port}`
+      await until(started, () =>
+        fetch(origin).then(
+          () => true,
+          () => false,
+        ),
+      )
+      return origin
+    },
+    ask: () => run(commands.at(-1) ?? ''),
+    async remove() {
+      for (const one of running) await one.kill()
+      await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises'
+
+export const PAGES = new URL('../../docs/src/content/docs/guides/recipes/', import.meta.url)
+
+/** A page of `guides/recipes`. */
+export interface Recipe {
+  slug: string
+  /** By its path, the code of each file. The first line of a block of code names the file in a comment, which stays. */
+  files: Map<string, string>
+  /** The commands of each shell block, except those that install packages. */
+  commands: string[]
+  /** The packages that the page installs. */
+  installs: string[]
+}
+
+const FENCE = /^```(\w+)\n([\s\S]*?)^```$/gm
+const FILE_NAME = /^(?:\/\/|#|<!--) ([\w./[\]$-]+\.\w+)(?: -->)?$/
+
+export async function readRecipe(slug: string): Promise<Recipe> {
+  const text = await readFile(new URL(`${slug}.md`, PAGES), 'utf8')
+  const blocks = [...text.matchAll(FENCE)].map(([, language = '', code = '']) => ({ language, code }))
+  const shell = blocks.filter(({ language }) => language === 'sh').map(({ code }) => code)
+  const files = new Map<string, string>()
+  for (const { language, code } of blocks) {
+    const [, path] = FILE_NAME.exec(code.split('\n', 1)[0] ?? '') ?? []
+    if (path !== undefined && files.has(path)) throw new Error(`${slug}.md has two blocks for ${path}`)
+    if (path !== undefined) files.set(path, code)
+    else if (language !== 'sh') throw new Error(`${slug}.md has a block of ${language} that doesn't name its file`)
+  }
+  return {
+    slug,
+    files,
+    commands: shell.map((code) => code.replace(/^npm install .*\n/gm, '')).filter((code) => code !== ''),
+    installs: shell.flatMap((code) =>
+      [...code.matchAll(/^npm install (.*)$/gm)].flatMap(([, list = '']) => list.split(/\s+/)),
+    ),
+  }
+}

@@ -1,0 +1,23 @@
+const login = (origin: string, user: string) =>
+  fetch(`${origin}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ user }),
+  })
+
+/** Signs in at an app that returns a token. */
+export async function withToken(origin: string, user: string): Promise<Record<string, string>> {
+  const { token } = await (await login(origin, user)).json()
+  return { authorization: `Bearer ${token}` }
+}
+
+/** Signs in at an app that sets cookies. */
+export async function withCookies(origin: string, user: string): Promise<Record<string, string>> {
+  const { headers } = await login(origin, user)
+  return {
+    cookie: headers
+      .getSetCookie()
+      .map((cookie) => cookie.split(';', 1)[0])
+      .join('; '),
+  }
+}
