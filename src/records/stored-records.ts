@@ -48,8 +48,9 @@ export function createStoredRecords<T extends object>(
 
   function toStoredEntry(key: string, { value, version }: Stored): StoredEntry<T> | undefined {
     const { entry, problem } = parseRecord(key, value, { prefix, read })
-    damage?.report(key, problem)
-    if (entry && version !== CODE_VERSION) Reflect.deleteProperty(entry.record, 'source') // only code can set it
+    const isFromCode = version === CODE_VERSION
+    damage?.report(key, isFromCode ? undefined : problem) // those in code were checked at startup, and have no signature
+    if (entry && !isFromCode) Reflect.deleteProperty(entry.record, 'source') // only code can set it
     return entry && { ...entry, version }
   }
 

@@ -67,6 +67,18 @@ test('a plan in code sets the limits of each account, and the tags that connecti
   assert.is(await askAs('cid', 'two/m'), 403)
 })
 
+test("groups and plans in code aren't reported as damaged", async () => {
+  const errors: unknown[] = []
+  const { api, askAs } = open(
+    { plans: { free: { each: { requests: { day: 5 } } } }, groups: { team: {} } },
+    { identify, accounts: { defaultPlan: 'free' }, hooks: { onError: (error) => void errors.push(error) } },
+  )
+  assert.is(await askAs('ann'), 200)
+  assert.is((await api.groups.list()).groups.length, 2)
+  assert.equal(errors, [])
+  assert.equal((await api.health.list()).damaged, [])
+})
+
 test('a group is named after its ID, and a plan is found by its name', async () => {
   const { api, askAs } = open(
     { groups: { team: {} }, plans: { p1: { name: 'Free', each: { requests: { day: 1 } } } } },
