@@ -24,7 +24,7 @@ const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^examples\/(?:bun|deno|node)\/README\.md$/, ['sh'], 'test/examples/alone.test.ts'],
   [/^examples\/(?:express|fastify|hono)\/README\.md$/, ['sh'], 'test/examples/mounted.test.ts'],
   [/^examples\/(?:browser|cloud|cloudflare|msw|next|postgres|redis)\/README\.md$/, ['sh'], 'test/examples/'],
-  [RECIPES, ['sh', 'ts'], 'test/recipes/'],
+  [RECIPES, ['jsonc', 'sh', 'ts'], 'test/recipes/'],
 ]
 
 const isCommandPage = ({ page, language }: Block) => page in COMMAND_PAGES && ['json', 'sh', 'yaml'].includes(language)

@@ -8,12 +8,14 @@ import { readRecipe } from './page.ts'
 
 const here = new URL('.', import.meta.url)
 
-/** The pages' connection. Tests add the URL of a mocked provider, which is the only difference except for the port. */
-const CONNECTION = "openai: { apiKey: process.env.OPENAI_API_KEY ?? '' }"
+/** The pages' connection. Tests add the URL of a mocked provider. Except for that, ports, and secrets, the code is the page's. */
+const CONNECTION = /(openai: \{ apiKey: [^}]*[^} ])(?= \})/g
 
 export interface AppOptions {
   /** The address of the server on the page, whose port is replaced. Default: `127.0.0.1:3000`. */
   address?: string
+  /** Texts on the page that stand for secrets, and what to use instead. */
+  secrets?: Record<string, string>
   /** Files that the page takes for granted, by path. */
   files?: Record<string, string>
 }
@@ -21,6 +23,8 @@ export interface AppOptions {
 /** An app that consists of the files on a page. */
 export interface App {
   readonly folder: string
+  /** In place of the page's port. */
+  readonly port: number
   readonly files: ReadonlyMap<string, string>
   /** Starts the app with the commands of the page's first block, and resolves to its origin once it responds. */
   serve(): Promise<string>
@@ -33,16 +37,17 @@ export interface App {
 
 /** Writes the files of the page `slug` into a new folder. */
 export async function openApp(slug: string, options: AppOptions & { providerUrl: string }): Promise<App> {
-  const { address = '127.0.0.1:3000', providerUrl, files: given = {} } = options
+  const { address = '127.0.0.1:3000', providerUrl, secrets = {}, files: given = {} } = options
   await linkPackage(here)
   const { files, commands } = await readRecipe(slug)
   const folder = await mkdtemp(join(tmpdir(), `signalbox-${slug}-`))
   await symlink(fileURLToPath(new URL('node_modules', here)), join(folder, 'node_modules'), 'dir')
   const port = await freePort()
   const adapt = (text: string) =>
-    text
+    Object.entries(secrets)
+      .reduce((adapted, [from, to]) => adapted.replaceAll(from, to), text)
       .replaceAll(new RegExp(`\\b${address.split(':')[1]}\\b`, 'g'), String(port))
-      .replaceAll(CONNECTION, CONNECTION.replace(' }', `, baseUrl: '${providerUrl}' }`))
+      .replaceAll(CONNECTION, `$1, baseUrl: '${providerUrl}'`)
   for (const [path, code] of [...Object.entries(given), ...files]) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), adapt(code))
@@ -62,6 +67,7 @@ export async function openApp(slug: string, options: AppOptions & { providerUrl:
 
   return {
     folder,
+    port,
     files,
     run,
     async serve() {

@@ -1,4 +1,4 @@
 import { serves } from './scenario.ts'
 import { withCookies } from './sign-in.ts'
 
-serves('express-sessions', { signIn: withCookies })
+serves('express-sessions', withCookies)

@@ -1,4 +1,4 @@
 import { serves } from './scenario.ts'
 import { withToken } from './sign-in.ts'
 
-serves('hono-jwt', { signIn: withToken })
+serves('hono-jwt', withToken)

@@ -31,4 +31,4 @@ const project = {
   }),
 }
 
-serves('nestjs', { signIn: withToken, files: project })
+serves('nestjs', withToken, { files: project })

@@ -7,19 +7,19 @@ export interface Recipe {
   slug: string
   /** By its path, the code of each file. The first line of a block of code names the file in a comment, which stays. */
   files: Map<string, string>
-  /** The commands of each shell block, except those that install packages. */
+  /** The commands of each shell block, except those that install packages, and blocks that the page marks as not run. */
   commands: string[]
   /** The packages that the page installs. */
   installs: string[]
 }
 
-const FENCE = /^```(\w+)\n([\s\S]*?)^```$/gm
+const FENCE = /^(<!-- not run: .* -->\n\n)?```(\w+)\n([\s\S]*?)^```$/gm
 const FILE_NAME = /^(?:\/\/|#|<!--) ([\w./[\]$-]+\.\w+)(?: -->)?$/
 
 export async function readRecipe(slug: string): Promise<Recipe> {
   const text = await readFile(new URL(`${slug}.md`, PAGES), 'utf8')
-  const blocks = [...text.matchAll(FENCE)].map(([, language = '', code = '']) => ({ language, code }))
-  const shell = blocks.filter(({ language }) => language === 'sh').map(({ code }) => code)
+  const blocks = [...text.matchAll(FENCE)].map(([, note, language = '', code = '']) => ({ note, language, code }))
+  const shell = blocks.filter(({ language }) => language === 'sh')
   const files = new Map<string, string>()
   for (const { language, code } of blocks) {
     const [, path] = FILE_NAME.exec(code.split('\n', 1)[0] ?? '') ?? []
@@ -30,8 +30,11 @@ export async function readRecipe(slug: string): Promise<Recipe> {
   return {
     slug,
     files,
-    commands: shell.map((code) => code.replace(/^npm install .*\n/gm, '')).filter((code) => code !== ''),
-    installs: shell.flatMap((code) =>
+    commands: shell
+      .filter(({ note }) => note === undefined)
+      .map(({ code }) => code.replace(/^npm install .*\n/gm, ''))
+      .filter((code) => code !== ''),
+    installs: shell.flatMap(({ code }) =>
       [...code.matchAll(/^npm install (.*)$/gm)].flatMap(([, list = '']) => list.split(/\s+/)),
     ),
   }

@@ -1,19 +1,40 @@
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { type App, type AppOptions, openApp } from './app.ts'
+import { type AppOptions, openApp } from './app.ts'
 
 /** The requests of a day that the pages' plan allows. */
-const DAILY = 20
+export const DAILY = 20
 const STREAM = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 
-export interface HostOptions extends AppOptions {
-  /** Signs a user in, and returns the headers of the user's requests, such as a cookie. */
-  signIn(origin: string, user: string): Promise<Record<string, string>>
+interface ServedApp {
+  origin: string
+  /** Runs the page's own request, and resolves to what it prints. */
+  ask?(): Promise<string>
+  close(): Promise<unknown>
 }
 
-/** Tests that the page `slug` makes an app whose signed-in users chat within their own limits, and that others can't. */
-export function serves(slug: string, { signIn, ...options }: HostOptions) {
-  const test = suite<{ app: App }>(`the recipe ${slug}`)
+/** The headers of the requests of a user who has signed in, such as a cookie. */
+type SignIn = (origin: string, user: string) => Promise<Record<string, string>>
+
+/** Starts the app of the page `slug` as the page says. */
+const start = (slug: string, options?: AppOptions) => async (providerUrl: string) => {
+  const { serve, ask, remove } = await openApp(slug, { ...options, providerUrl })
+  try {
+    return { origin: await serve(), ask, close: remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+/** Tests that the page `slug` makes an app whose signed-in users chat within their own limits, and nobody else does. */
+export function serves(slug: string, signIn: SignIn, options?: AppOptions) {
+  return servesBy(slug, signIn, start(slug, options))
+}
+
+/** The same for an app that `open` starts. */
+export function servesBy(slug: string, signIn: SignIn, open: (providerUrl: string) => Promise<ServedApp>) {
+  const test = suite<{ app: ServedApp }>(`the recipe ${slug}`)
   let upstream: Awaited<ReturnType<typeof startUpstream>>
   let origin = ''
 
@@ -26,23 +47,20 @@ export function serves(slug: string, { signIn, ...options }: HostOptions) {
 
   test.before({ timeoutMs: 300_000 }, async (context) => {
     upstream = await startUpstream()
-    context.app = await openApp(slug, { ...options, providerUrl: upstream.url })
-    origin = await context.app.serve()
+    context.app = await open(upstream.url)
+    origin = context.app.origin
   })
   test.after(async ({ app }) => {
-    await app?.remove()
+    await app?.close()
     upstream?.close()
   })
 
-  test(`${slug}: the page's own request gets a stream`, async ({ app }) => {
-    assert.match(await app.ask(), STREAM)
-  })
-
-  test(`${slug}: a signed-in user gets a stream`, async () => {
+  test(`${slug}: a signed-in user gets a stream, also by the page's own request`, async ({ app }) => {
     const response = await chat(await signIn(origin, 'grace'))
     assert.is(response.status, 200, await response.clone().text())
     assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
     assert.match(await response.text(), STREAM)
+    if (app.ask) assert.match(await app.ask(), STREAM)
   })
 
   test(`${slug}: a signed-out user gets a 401`, async () => {
@@ -51,10 +69,8 @@ export function serves(slug: string, { signIn, ...options }: HostOptions) {
 
   test(`${slug}: a page of another site can't use a user's session`, async () => {
     const user = await signIn(origin, 'grace')
-    assert.is(
-      (await chat({ ...user, origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' })).status,
-      403,
-    )
+    const response = await chat({ ...user, origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' })
+    assert.is(response.status, 403)
   })
 
   test(`${slug}: a user reaches their limit, and another user's limit is untouched`, async () => {

@@ -2,11 +2,14 @@ import { build } from 'esbuild'
 import { Miniflare, type WorkerOptions } from 'miniflare'
 import { linkPackage } from './package-link.ts'
 
-/** Bundles an app of the folder `apps` for Workers and serves it in workerd, on loopback: at any port unless told otherwise. */
-export async function startWorker(app: string, { port = 0, ...options }: Partial<WorkerOptions> & { port?: number }) {
+/** Bundles an app, at a URL or in the folder `apps`, for Workers and serves it in workerd, on loopback: at any port unless told otherwise. */
+export async function startWorker(
+  app: string | URL,
+  { port = 0, ...options }: Partial<WorkerOptions> & { port?: number },
+) {
   await linkPackage()
   const { outputFiles } = await build({
-    entryPoints: [new URL(`apps/${app}.mjs`, import.meta.url).pathname],
+    entryPoints: [(typeof app === 'string' ? new URL(`apps/${app}.mjs`, import.meta.url) : app).pathname],
     bundle: true,
     write: false,
     logLevel: 'error',
@@ -16,7 +19,7 @@ export async function startWorker(app: string, { port = 0, ...options }: Partial
   })
   const worker = new Miniflare({
     // Named, so that nobody parses it for modules that it could import: it is one.
-    modules: [{ type: 'ESModule', path: `${app}.mjs`, contents: outputFiles[0]?.text ?? '' }],
+    modules: [{ type: 'ESModule', path: 'worker.mjs', contents: outputFiles[0]?.text ?? '' }],
     compatibilityDate: '2026-07-01',
     compatibilityFlags: ['enable_request_signal'],
     host: '127.0.0.1',

@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { startUpstream } from '../runtimes/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { type App, openApp } from './app.ts'
+import { DAILY } from './scenario.ts'
+
+/** The client on the page, as far as these tests use it. */
+type CreateClient = (token?: string) => {
+  login: { mutate(input: { user: string }): Promise<{ token: string }> }
+  ask: { mutate(prompt: string): Promise<AsyncIterable<string>> }
+}
+
+const test = suite<{ app: App; createClient: CreateClient }>('the recipe trpc')
+let upstream: Awaited<ReturnType<typeof startUpstream>>
+
+test.before(async (context) => {
+  upstream = await startUpstream()
+  context.app = await openApp('trpc', { providerUrl: upstream.url })
+  await context.app.serve()
+  const { createClient } = await import(pathToFileURL(join(context.app.folder, 'client.ts')).href)
+  context.createClient = createClient
+})
+test.after(async ({ app }) => {
+  await app?.remove()
+  upstream?.close()
+})
+
+async function ask(client: ReturnType<CreateClient>): Promise<string[]> {
+  const parts: string[] = []
+  for await (const part of await client.ask.mutate('Hello')) parts.push(part)
+  return parts
+}
+
+/** Returns the name and the HTTP status of the error that `work` rejects with. */
+async function rejectionOf(work: Promise<unknown>): Promise<{ code: string; httpStatus: number }> {
+  const [{ reason }] = (await Promise.allSettled([work])) as [PromiseRejectedResult] // a work that succeeds has no reason
+  const { code, httpStatus } = reason.data
+  return { code, httpStatus }
+}
+
+test("trpc: the page's own call gets a stream", async ({ app }) => {
+  assert.is(await app.ask(), 'Hello')
+})
+
+test('trpc: a signed-out user gets a 401', async ({ createClient }) => {
+  assert.equal(await rejectionOf(ask(createClient())), { code: 'UNAUTHORIZED', httpStatus: 401 })
+})
+
+test("trpc: a user reaches their limit, and another user's limit is untouched", async ({ createClient }) => {
+  const open = async (user: string) => createClient((await createClient().login.mutate({ user })).token)
+  const [alan, barbara] = [await open('alan'), await open('barbara')]
+  for (let sent = 0; sent < DAILY; sent++) assert.equal(await ask(alan), ['Hel', 'lo'])
+  assert.equal(await rejectionOf(ask(alan)), { code: 'TOO_MANY_REQUESTS', httpStatus: 429 })
+  assert.equal(await ask(barbara), ['Hel', 'lo'])
+})
