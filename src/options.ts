@@ -107,7 +107,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   strict?: boolean
   /**
    * Fetches images, audio, video, and documents that a request links to when the provider accepts only bytes. Default `true`: over HTTPS,
-   * from public hosts only, within the limits in SECURITY.md. With `false`, such requests get a 400.
+   * from public hosts only, within limits (docs/src/content/docs/concepts/security-model.md). With `false`, such requests get a 400.
    */
   fetchMedia?: boolean
   /**
