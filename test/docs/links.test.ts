@@ -26,6 +26,7 @@ const isForDevelopers = ({ path }: Page) =>
   (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') ||
   path.startsWith('test/') ||
   path.startsWith('docs/') || // the front page links to these at GitHub
+  path === 'CODE_OF_CONDUCT.md' ||
   path === 'CONTRIBUTING.md'
 /** Pages that the front page links to, and that link back to it. */
 const isPart = (page: Page) =>
