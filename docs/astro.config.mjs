@@ -2,18 +2,23 @@ import { satteri } from '@astrojs/markdown-satteri'
 import starlight from '@astrojs/starlight'
 import { defineConfig, passthroughImageService } from 'astro/config'
 import starlightOpenAPI, { openAPISidebarGroups } from 'starlight-openapi'
-import starlightTypeDoc, { typeDocSidebarGroup } from 'starlight-typedoc'
+import starlightTypeDoc from 'starlight-typedoc'
 import { BASE, relativeLinks, SITE } from './links.mjs'
 import { llms } from './llms.mjs'
 import { SECTIONS } from './pages.mjs'
+import { REDIRECTS } from './redirects.mjs'
 
 /** Is this the site of code that isn't released? Its pages must not replace those of the release in search engines. */
 const isNext = BASE.endsWith('/next/')
+
+/** The group of pages that TypeDoc writes. */
+const TYPES = { label: 'TypeScript API', collapsed: true, items: [{ autogenerate: { directory: 'typescript' } }] }
 
 export default defineConfig({
   site: SITE,
   base: BASE,
   trailingSlash: 'always',
+  redirects: REDIRECTS,
   image: { service: passthroughImageService() },
   markdown: { processor: satteri({ hastPlugins: [relativeLinks], features: { smartPunctuation: false } }) },
   integrations: [
@@ -31,15 +36,19 @@ export default defineConfig({
         starlightTypeDoc({
           entryPoints: ['.generated/entries/**/*.ts'],
           tsconfig: '.generated/entries/tsconfig.json',
-          output: 'reference/typescript',
-          sidebar: { label: 'TypeScript API', collapsed: true },
+          output: 'typescript',
           typeDoc: {
             outputFileStrategy: 'modules',
             useHTMLAnchors: true,
             skipErrorChecking: true,
             excludeInternal: true,
             disableSources: true,
+            name: 'TypeScript API',
             readme: 'none',
+            parametersFormat: 'table',
+            interfacePropertiesFormat: 'table',
+            typeAliasPropertiesFormat: 'table',
+            typeDeclarationFormat: 'table',
             logLevel: 'Error',
           },
         }),
@@ -56,7 +65,7 @@ export default defineConfig({
         collapsed: directory !== 'start' && directory !== 'guides',
         items: [
           { autogenerate: { directory } },
-          ...(directory === 'reference' ? [...openAPISidebarGroups, typeDocSidebarGroup] : []),
+          ...(directory === 'reference' ? [...openAPISidebarGroups, TYPES] : []),
         ],
       })),
     }),

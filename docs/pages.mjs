@@ -16,7 +16,7 @@ export const SECTIONS = {
 }
 
 /** The folder of pages that TypeDoc writes during a build. */
-const GENERATED = 'reference/typescript/'
+const GENERATED = 'typescript/'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

@@ -29,7 +29,7 @@ await gateway.close()
 
 for (const [name, source] of Object.entries(entries)) {
   if (name === 'cli') continue
-  const path = join(folder, 'entries', name === 'index' ? 'signalbox.ts' : `${name}.ts`)
+  const path = join(folder, 'entries', name === 'index' ? 'signalbox.ts' : `signalbox/${name}.ts`)
   const from = relative(dirname(path), join(import.meta.dirname, '..', source)).replaceAll('\\', '/')
   write(relative(folder, path), `export * from '${from}'\n`)
 }

@@ -86,7 +86,7 @@ const toAnchor = (heading: string) =>
     .replaceAll(' ', '-')
 
 /** Folders that no person writes. */
-const NO_PAGES = /(?:^|\/)(?:node_modules|dist[^/]*|\.[^/]*)$|^docs\/src\/content\/docs\/reference\/typescript$/
+const NO_PAGES = /(?:^|\/)(?:node_modules|dist[^/]*|\.[^/]*)$|^docs\/src\/content\/docs\/typescript$/
 
 function markdownFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

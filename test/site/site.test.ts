@@ -108,7 +108,7 @@ test('the references have a page for each operation and each entry point', ({ ou
     [],
   )
   for (const name of Object.keys(entries).filter((entry) => entry !== 'index' && entry !== 'cli'))
-    assert.ok(existsSync(join(out, 'reference/typescript', name, 'index.html')), name)
+    assert.ok(existsSync(join(out, 'typescript/signalbox', name, 'index.html')), name)
 })
 
 test('llms.txt lists every page by the URL of its Markdown, and llms-full.txt has their text', async ({ out }) => {
