@@ -41,6 +41,8 @@ export interface InProcessOptions<S extends Specification = 'v4'> {
    * your app is trusted.
    */
   account?: string | Identity
+  /** Keeps a serverless platform running until the calls' usage is stored, such as `after` from `next/server`. */
+  waitUntil?: (work: Promise<unknown>) => void
   /** An API key, whose limits and allowed models apply; with `account`, a key of that account. Default: none. */
   apiKey?: string
   /** `v3` for AI SDK 6; default `v4`, for AI SDK 7. */
@@ -48,7 +50,8 @@ export interface InProcessOptions<S extends Specification = 'v4'> {
 }
 
 /** Options for a gateway on a server. */
-export interface RemoteOptions<S extends Specification = 'v4'> extends Omit<InProcessOptions<S>, 'account'> {
+export interface RemoteOptions<S extends Specification = 'v4'>
+  extends Omit<InProcessOptions<S>, 'account' | 'waitUntil'> {
   /** The gateway's URL, such as `http://127.0.0.1:4000`. */
   baseURL: string
   /** Default: the platform's `fetch`. */
@@ -96,7 +99,7 @@ export function createSignalbox<S extends Specification = 'v4'>(
   const version = specification as S // matches the default of the type parameter
   const send = isRemote
     ? createFetchTransport({ baseURL: gateway.baseURL, apiKey, fetch: gateway.fetch ?? platformFetch })
-    : createInProcessTransport(getAccountGateway(gateway, options.account), apiKey)
+    : createInProcessTransport(getAccountGateway(gateway, options.account), options)
   const createFactory =
     <M>(createModel: (models: Models<S>, modelId: string) => M) =>
     (model: NamedModel, options?: ModelOptions): M => {

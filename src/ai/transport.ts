@@ -6,7 +6,7 @@ import { withoutTrailing } from '../lib/urls.ts'
 
 /** The gateway methods that in-process models use. `gateway.as(…)` also has them. */
 export interface GatewayInProcess extends Pick<Gateway, 'exchange' | 'basePath'> {
-  fetch(request: string, init?: RequestInit): Promise<Response>
+  fetch(request: string, init?: RequestInit, context?: object): Promise<Response>
   as?: Gateway['as']
 }
 
@@ -22,9 +22,17 @@ interface TransportRequest {
 export type Transport = (request: TransportRequest) => Promise<Response>
 
 /** Creates a transport to a gateway in this process. Without a key, calls have the same full access as your app. */
-export function createInProcessTransport(gateway: GatewayInProcess, apiKey: string | undefined): Transport {
+export function createInProcessTransport(
+  gateway: GatewayInProcess,
+  { apiKey, waitUntil }: { apiKey?: string; waitUntil?: (work: Promise<unknown>) => void },
+): Transport {
+  const platform = waitUntil && { waitUntil: (work: Promise<unknown>) => waitUntil(work) }
   if (apiKey !== undefined)
-    return createFetchTransport({ baseURL: `http://gateway${gateway.basePath}`, apiKey, fetch: gateway.fetch })
+    return createFetchTransport({
+      baseURL: `http://gateway${gateway.basePath}`,
+      apiKey,
+      fetch: (url, init) => gateway.fetch(url, init, platform),
+    })
   return async ({ path, headers, body, signal }) => {
     signal?.throwIfAborted()
     const reply = await gateway.exchange(
@@ -33,7 +41,7 @@ export function createInProcessTransport(gateway: GatewayInProcess, apiKey: stri
         body,
         headers: new Map(Object.entries(headers)),
         actsAs: {},
-        outer: { onAbort: (listener) => onAbort(signal, listener) },
+        outer: { onAbort: (listener) => onAbort(signal, listener), ...platform },
       }),
     )
     signal?.throwIfAborted()
