@@ -3,7 +3,9 @@ const MAX = '9007199254740991'
 const LIVE = 'r.value IS NOT NULL AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())'
 const EXPIRY = `clock_timestamp() + $4::float8 * interval '1 millisecond'`
 const SUM = `CASE WHEN r.value ~ '^-?[0-9]{1,16}$' THEN r.value::bigint + $2::bigint END`
-const ADDED = `value = CASE WHEN ${LIVE} THEN ${SUM}::text ELSE excluded.value END, expires_at = CASE WHEN ${LIVE} THEN r.expires_at ELSE excluded.expires_at END`
+/** The network may deliver a write twice; the second time, the row has its version. */
+const REPEATED = 'r.version = excluded.version'
+const ADDED = `value = CASE WHEN ${REPEATED} THEN r.value WHEN ${LIVE} THEN ${SUM}::text ELSE excluded.value END, expires_at = CASE WHEN ${REPEATED} OR ${LIVE} THEN r.expires_at ELSE excluded.expires_at END`
 const TEXT = "'=' || value" // PGlite drops a byte order mark at the start of a string
 
 /** Creates the statements for a table. Those that change it also notify the listeners of the channel. */
@@ -12,7 +14,7 @@ export function createStatements(table: string, channel: string) {
     `WITH changed AS (${change} RETURNING ${columns}) SELECT ${columns}, pg_notify('${channel}', key) FROM changed`
   const update = (changes: string, where: string) =>
     notify(
-      `UPDATE ${table} AS r SET version = $3, changed_at = clock_timestamp(), ${changes} WHERE r.key = $1 AND ${where} AND ${LIVE}`,
+      `UPDATE ${table} AS r SET version = $3, changed_at = clock_timestamp(), ${changes} WHERE r.key = $1 AND (r.version = $3 OR ${where} AND ${LIVE})`,
     )
   const insert = (value: string, onConflict: string, columns?: string) =>
     notify(
@@ -22,12 +24,12 @@ export function createStatements(table: string, channel: string) {
   const set = 'value = excluded.value, expires_at = excluded.expires_at'
   return {
     set: insert('$2', set),
-    create: insert('$2', `${set} WHERE NOT (${LIVE})`),
+    create: insert('$2', `${set} WHERE ${REPEATED} OR NOT (${LIVE})`),
     replace: update(`value = $2, expires_at = ${EXPIRY}`, 'r.version = $5'),
     delete: update('value = NULL, expires_at = NULL', '($2::text IS NULL OR r.version = $2)'),
     increment: insert(
       '$2::bigint::text',
-      `${ADDED} WHERE NOT (${LIVE}) OR (abs(${SUM}) <= ${MAX} AND abs(${SUM} - $2::bigint) <= ${MAX})`,
+      `${ADDED} WHERE ${REPEATED} OR NOT (${LIVE}) OR (abs(${SUM}) <= ${MAX} AND abs(${SUM} - $2::bigint) <= ${MAX})`,
       'key, value',
     ),
     get: `SELECT ${TEXT} AS value, version FROM ${table} AS r WHERE key = $1 AND ${LIVE}`,

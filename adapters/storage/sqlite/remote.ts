@@ -66,12 +66,14 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
   const OVERWRITTEN =
     'value = excluded.value, version = excluded.version, expires_at = excluded.expires_at, seq = excluded.seq'
   const SET = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, ?2, ?3, ?4, ${NEXT}) ON CONFLICT (key) DO UPDATE SET ${OVERWRITTEN}`
-  const CREATE = `${SET} WHERE NOT (${isLive('?5')}) RETURNING version`
-  const REPLACE = `UPDATE ${table} SET value = ?2, version = ?3, expires_at = ?4, seq = ${NEXT} WHERE key = ?1 AND version = ?6 AND ${isLive('?5')} RETURNING version`
-  const DELETE = `UPDATE ${table} SET value = NULL, expires_at = NULL, seq = ${NEXT} WHERE key = ?1 AND (?2 IS NULL OR version = ?2) AND ${isLive('?3')} RETURNING key`
+  /** The network may deliver a write twice; the second time, the row has its version. */
+  const REPEATED = 'version = ?3'
+  const CREATE = `${SET} WHERE ${REPEATED} OR NOT (${isLive('?5')}) RETURNING version`
+  const REPLACE = `UPDATE ${table} SET value = ?2, version = ?3, expires_at = ?4, seq = ${NEXT} WHERE key = ?1 AND (${REPEATED} OR version = ?6 AND ${isLive('?5')}) RETURNING version`
+  const DELETE = `UPDATE ${table} SET value = NULL, version = ?3, expires_at = NULL, seq = ${NEXT} WHERE key = ?1 AND (${REPEATED} OR (?2 IS NULL OR version = ?2) AND ${isLive('?4')}) RETURNING key`
   const WHOLE = `(value GLOB '[0-9]*' OR value GLOB '-[0-9]*') AND substr(value, 2) NOT GLOB '*[^0-9]*' AND length(value) <= 17`
   const SUM = '(CAST(value AS INTEGER) + ?2)'
-  const INCREMENT = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, CAST(CAST(?2 AS INTEGER) AS TEXT), ?3, ?4, ${NEXT}) ON CONFLICT (key) DO UPDATE SET value = CASE WHEN ${isLive('?5')} THEN CAST(CAST(${SUM} AS INTEGER) AS TEXT) ELSE excluded.value END, version = excluded.version, expires_at = CASE WHEN ${isLive('?5')} THEN expires_at ELSE excluded.expires_at END, seq = excluded.seq WHERE NOT (${isLive('?5')}) OR (${WHOLE} AND abs(CAST(value AS INTEGER)) <= ${MAX} AND abs${SUM} <= ${MAX}) RETURNING value`
+  const INCREMENT = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, CAST(CAST(?2 AS INTEGER) AS TEXT), ?3, ?4, ${NEXT}) ON CONFLICT (key) DO UPDATE SET value = CASE WHEN ${REPEATED} THEN value WHEN ${isLive('?5')} THEN CAST(CAST(${SUM} AS INTEGER) AS TEXT) ELSE excluded.value END, version = excluded.version, expires_at = CASE WHEN ${REPEATED} OR ${isLive('?5')} THEN expires_at ELSE excluded.expires_at END, seq = excluded.seq WHERE ${REPEATED} OR NOT (${isLive('?5')}) OR (${WHOLE} AND abs(CAST(value AS INTEGER)) <= ${MAX} AND abs${SUM} <= ${MAX}) RETURNING value`
   const GET = `SELECT value, version FROM ${table} WHERE key = ?1 AND ${isLive('?2')}`
   const list = (comparison: string) =>
     `SELECT key, value, version FROM ${table} WHERE key ${comparison} ?1 AND key < ?2 AND ${isLive('?3')} ORDER BY key LIMIT ?4`
@@ -101,7 +103,7 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
     },
 
     delete: async (key, { ifVersion } = {}) =>
-      (await query(DELETE, [toOrdered(key), ifVersion ?? null, clock.now()])).length > 0,
+      (await query(DELETE, [toOrdered(key), ifVersion ?? null, crypto.randomUUID(), clock.now()])).length > 0,
 
     async list(prefix, { after, limit } = {}) {
       const start = toOrdered(prefix)
