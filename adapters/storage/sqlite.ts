@@ -51,7 +51,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     table,
     clock,
     checkWrite: (key, value, ttlMs) => checkWrite(key, value, ttlMs, limits),
-    failure: (cause) => failure(cause, table),
+    failure: (cause) => failure(cause, { table, isRemote: !('local' in found) }),
   }
   const storage =
     'local' in found ? localStorage(found.local, tableOptions, options) : remoteStorage({ ...tableOptions, ...found })
@@ -150,11 +150,19 @@ function findDatabase(database: SqliteDatabase): { local: LocalDatabase } | Pick
 
 const getCode = (cause: unknown) => String(Object(cause).code ?? '')
 
-function failure(cause: unknown, table: string): Error {
+function failure(cause: unknown, { table, isRemote }: { table: string; isRemote: boolean }): Error {
   if (cause instanceof Error && cause.name === 'StorageError') return cause
   const message = cause instanceof Error ? cause.message : ''
-  const [reason] = /\bE[A-Z]{4,}\b/.exec(`${message} ${getCode(cause)} ${getCode(Object(cause).cause)}`) ?? []
-  if (/fetch|network|connect|ECONN|timed? ?out/i.test(message))
+  const text = `${message} ${getCode(cause)} ${getCode(Object(cause).cause)}`
+  const [reason] = /\bE[A-Z]{4,}\b/.exec(text) ?? []
+  const isAnswer = /SQLite|SQLITE_|D1_/.test(text)
+  if (isRemote && /\bstatus:? 40[13]\b/.test(message))
+    return createStorageError(
+      'STORAGE_UNREADABLE',
+      `The database of the table ${table} rejected the token. Check its URL and token.`,
+      cause,
+    )
+  if ((isRemote && !isAnswer) || /fetch|network|connect|ECONN|timed? ?out/i.test(message))
     return createStorageError(
       'STORAGE_UNREACHABLE',
       `The database of the table ${table} is unreachable${reason === undefined ? '' : ` (${reason})`}. Check its URL and token.`,

@@ -40,7 +40,7 @@ function toStorageError(what: 'read' | 'write' | 'list', key: string, cause: unk
     UNREACHABLE.test(getErrorCode(cause)) || (what === 'write' && getErrorCode(cause) === 'STORAGE_UNWRITABLE')
   const reason = findNetworkCode(cause)
   return gatewayError(isUnreachable ? 'STORAGE_UNAVAILABLE' : 'STORAGE_FAILED', {
-    message: `The gateway cannot ${what} its storage${reason && ` (${reason})`}.`,
+    message: `The gateway cannot ${what} its storage${reason && ` (${reason})`}.${isUnreachable ? ' Retry in a moment.' : ''}`,
     cause,
     data: { what, key, isAway: isUnreachable || !UNREADABLE.test(getErrorCode(cause)) },
   })
@@ -83,7 +83,7 @@ export function withTimeouts(storage: Storage, clock: Clock): Storage {
         isHanging = true
         reject(
           gatewayError('STORAGE_UNAVAILABLE', {
-            message: `The gateway's storage did not respond within ${timeoutMs} ms.`,
+            message: `The gateway's storage did not respond within ${timeoutMs} ms. Retry in a moment.`,
           }),
         )
       })

@@ -309,10 +309,10 @@ test('an unreachable storage is reported to the app with the cause, and to clien
     const answer = await gateway.fetch(new Request(`http://gateway.test${path}`, init))
     assert.is(answer.status, 503)
     const text = await answer.text()
-    assert.match(text, 'The gateway cannot read its storage (ECONNREFUSED).')
+    assert.match(text, 'The gateway cannot read its storage (ECONNREFUSED). Retry in a moment.')
     assert.not.match(text, /Postgres|10\.0\.0\.5/)
     const error = reported.pop() as Error
-    assert.is(error.message, 'The gateway cannot read its storage (ECONNREFUSED).')
+    assert.is(error.message, 'The gateway cannot read its storage (ECONNREFUSED). Retry in a moment.')
     assert.match((error.cause as Error).message, 'Postgres is unreachable for the table t (ECONNREFUSED).')
     assert.match(
       lines.pop() ?? '',
@@ -320,5 +320,5 @@ test('an unreachable storage is reported to the app with the cause, and to clien
     )
   }
   const inProcess = await gateway.api.keys.list().catch((error: Error) => error.message)
-  assert.is(inProcess, 'The gateway cannot read its storage (ECONNREFUSED).')
+  assert.is(inProcess, 'The gateway cannot read its storage (ECONNREFUSED). Retry in a moment.')
 })
