@@ -25,7 +25,7 @@ declare module '@neondatabase/serverless' {
   export function neon(url: string): import('../../adapters/storage/postgres.ts').PostgresPool
 }
 
-declare module '@tursodatabase/serverless/compat' {
+declare module '@libsql/client/web' {
   export function createClient(options: {
     url: string
     authToken: string

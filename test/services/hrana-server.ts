@@ -1,18 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
-import { text } from 'node:stream/consumers'
-
-/** libSQL's protocol over HTTP, `POST /v2/pipeline` and `/v3/cursor`, over a database in memory. */
-export interface HranaServer {
-  url: string
-  /** The requests so far. */
-  requests: number
-  /** What happens to the next requests instead: the connection is closed before or after they run. */
-  faults: Array<'cut before' | 'cut after'>
-  close(): Promise<void>
-}
+import { type Front, startFront } from './http-front.ts'
 
 interface Value {
   type: string
@@ -31,7 +19,8 @@ interface Step {
   condition?: object | null
 }
 
-export async function startHrana(): Promise<HranaServer> {
+/** Starts libSQL's protocol over HTTP, `POST /v2/pipeline` and `/v3/cursor`, over a database in memory. */
+export async function startHrana(): Promise<Front> {
   const database = new DatabaseSync(':memory:')
 
   function execute({ sql, args = [], named_args = [] }: Statement) {
@@ -91,33 +80,22 @@ export async function startHrana(): Promise<HranaServer> {
     return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
   }
 
-  const server = createServer(async (request, response) => {
-    if (request.method === 'GET')
-      return void response.writeHead(request.url === '/v3' || request.url === '/v2' ? 200 : 404).end()
-    state.requests++
-    const fault = state.faults.shift()
-    const body = await text(request)
-    if (fault === 'cut before') return void request.socket.destroy()
-    const parsed = JSON.parse(body)
-    const isCursor = request.url === '/v3/cursor'
-    const reply = isCursor
-      ? runCursor(parsed.batch.steps)
-      : JSON.stringify({ baton: null, base_url: null, results: parsed.requests.map(runRequest) })
-    if (fault === 'cut after') return void request.socket.destroy()
-    response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': randomUUID() }).end(reply)
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const state: HranaServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests: 0,
-    faults: [],
+  const front = await startFront(({ method, url }, body) => {
+    if (method === 'GET') return { status: url === '/v3' || url === '/v2' ? 200 : 404, body: '' }
+    const request = JSON.parse(body)
+    const reply =
+      url === '/v3/cursor'
+        ? runCursor(request.batch.steps)
+        : JSON.stringify({ baton: null, base_url: null, results: request.requests.map(runRequest) })
+    return { status: 200, body: reply, headers: { 'x-request-id': randomUUID() } }
+  })
+  const { close } = front
+  return Object.assign(front, {
     async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await close()
       database.close()
     },
-  }
-  return state
+  })
 }
 
 function decode({ type, value, base64 }: Value): unknown {

@@ -5,7 +5,9 @@ import { createGateway } from '../../src/index.ts'
 import { storageConformance } from '../conformance/storage.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { assert, skip, suite } from '../support/suite.ts'
-import { startNeon, WAKE_MS } from './neon-server.ts'
+import { SLOW_MS } from './http-front.ts'
+import { startNeon } from './neon-server.ts'
+import { testOverHttp } from './over-http.ts'
 import { startPostgres } from './postgres-server.ts'
 
 if (!existsSync(new URL('node_modules/@neondatabase/serverless', import.meta.url)))
@@ -47,19 +49,13 @@ test.after(async () => {
   await postgres.remove()
 })
 
-test('each operation is one query, even the first one of a cold instance', async () => {
-  const table = newTable()
-  await postgresStorage(connect(), { table, watch: false }).set('a', '1')
-  const storage = postgresStorage(connect(), { table, watch: false })
-  const count = async (work: () => Promise<unknown>) => {
-    const before = server.requests
-    await work()
-    return server.requests - before
-  }
-  assert.is(await count(() => storage.get('a')), 1)
-  assert.is(await count(() => storage.list('')), 1)
-  assert.is(await count(() => storage.set('b', '1', { ifVersion: null })), 1)
-  assert.is(await count(() => storage.increment?.('c', 1) ?? Promise.resolve()), 1)
+testOverHttp(test, 'Neon', {
+  front: server,
+  retries: false,
+  create() {
+    const table = newTable()
+    return () => postgresStorage(connect(), { table, watch: false })
+  },
 })
 
 test('without `watch`, nothing is queried between requests', async () => {
@@ -72,15 +68,6 @@ test('without `watch`, nothing is queried between requests', async () => {
   assert.is(server.requests, before)
   assert.is(storage.watch, undefined)
   await gateway.close()
-})
-
-test('a write whose response is lost is rejected, and has one effect', async () => {
-  const storage = postgresStorage(connect(), { table: newTable(), watch: false })
-  await storage.increment?.('count', 1)
-  server.faults = ['cut after']
-  const error = await storage.increment?.('count', 1).catch((cause: { code: string }) => cause)
-  assert.is(Object(error).code, 'STORAGE_UNREACHABLE')
-  assert.is((await storage.get('count'))?.value, '2')
 })
 
 test("a first request waits until a sleeping database has started, and another instance's change is seen later", async () => {
@@ -106,42 +93,13 @@ test("a first request waits until a sleeping database has started, and another i
     await response.text()
     return response.status
   }
-  server.faults = Array.from({ length: 7 }, () => 'asleep')
+  server.faults = Array.from({ length: 7 }, () => 'slow' as const)
   const startedAt = performance.now()
   assert.is(await ask(), 200)
-  assert.ok(performance.now() - startedAt >= WAKE_MS)
+  assert.ok(performance.now() - startedAt >= SLOW_MS)
   server.faults = []
   await first.api.keys.update(id, { isActive: false })
   await new Promise((resolve) => setTimeout(resolve, 250))
   assert.is(await ask(), 403)
   await Promise.all([first.close(), second.close()])
-})
-
-test('several cold instances hold a limit exactly', async () => {
-  const table = newTable()
-  const build = () =>
-    createGateway({
-      ...{ storage: postgresStorage(connect(), { table, watch: false }), logger: false },
-      secret: 'a secret of 32 characters or more',
-      fetch: async () => Response.json(chatAnswer('Hello')),
-      connections: { openai: { apiKey: 'sk-test' } },
-    })
-  const first = build()
-  const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 5 } } })
-  await first.close()
-  const ask = async () => {
-    const gateway = build()
-    const response = await gateway.fetch(
-      new Request('http://localhost/v1/chat/completions', {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}` },
-        body: JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
-      }),
-    )
-    await response.text()
-    await gateway.close()
-    return response.status
-  }
-  const statuses = await Promise.all(Array.from({ length: 12 }, ask))
-  assert.equal(statuses.toSorted(), [...Array(5).fill(200), ...Array(7).fill(429)])
 })

@@ -6,6 +6,7 @@ import { storageConformance } from '../conformance/storage.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { startHrana } from './hrana-server.ts'
+import { testOverHttp } from './over-http.ts'
 
 if (!existsSync(new URL('node_modules/@tursodatabase/serverless', import.meta.url)))
   skip('services: the clients are not installed')
@@ -38,33 +39,15 @@ const test = suite('Turso')
 
 test.after(() => server.close())
 
-for (const [name, createClient] of Object.entries(CLIENTS)) {
-  const client = createClient({ url: server.url, authToken: 'a token' })
-
-  test(`each operation is one request through ${name}, also the first one of a cold instance`, async () => {
-    const table = `records_${++tables}`
-    await sqliteStorage(client, { table }).set('a', '1')
-    const storage = sqliteStorage(createClient({ url: server.url, authToken: 'a token' }), { table })
-    const count = async (work: () => Promise<unknown>) => {
-      const before = server.requests
-      await work()
-      return server.requests - before
-    }
-    assert.is(await count(() => storage.get('a')), 1)
-    assert.is(await count(() => storage.list('')), 1)
-    assert.is(await count(() => storage.set('b', '1', { ifVersion: null })), 1)
-    assert.is(await count(() => storage.increment?.('c', 1) ?? Promise.resolve()), 1)
+for (const [name, createClient] of Object.entries(CLIENTS))
+  testOverHttp(test, name, {
+    front: server,
+    retries: false,
+    create() {
+      const table = `records_${++tables}`
+      return () => sqliteStorage(createClient({ url: server.url, authToken: 'a token' }), { table })
+    },
   })
-
-  test(`a write whose response is lost through ${name} is rejected, and has one effect`, async () => {
-    const storage = sqliteStorage(client, { table: `records_${++tables}` })
-    await storage.increment?.('count', 1)
-    server.faults = ['cut after']
-    const error = await storage.increment?.('count', 1).catch((cause: { code: string }) => cause)
-    assert.is(Object(error).code, 'STORAGE_UNREACHABLE')
-    assert.is((await storage.get('count'))?.value, '2')
-  })
-}
 
 test('expired rows are removed although no instance makes many writes', async () => {
   const clock = fakeClock()

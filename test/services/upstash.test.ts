@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { upstashStorage } from '../../adapters/storage/upstash.ts'
-import { createGateway } from '../../src/index.ts'
 import { storageConformance } from '../conformance/storage.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
 import { assert, skip, suite } from '../support/suite.ts'
+import { testOverHttp, withIncrement } from './over-http.ts'
 import { openClient } from './redis-clients.ts'
 import { findRedis } from './redis-server.ts'
 import { newPrefix, TOKEN, upstashConformance } from './upstash-conformance.ts'
@@ -17,12 +16,7 @@ const redis = await findRedis()
 const client = await openClient('ioredis', redis.url)
 const server = await startUpstash(client)
 
-const open = (prefix = newPrefix()) => {
-  const storage = upstashStorage({ url: server.url, token: TOKEN, prefix })
-  const { increment } = storage
-  if (!increment) throw new Error('it has no increment')
-  return { ...storage, increment }
-}
+const open = (prefix = newPrefix()) => withIncrement(upstashStorage({ url: server.url, token: TOKEN, prefix }))
 
 storageConformance('upstash', upstashConformance(server.url))
 
@@ -32,10 +26,6 @@ test.after(async () => {
   await server.close()
   client.end()
   await redis.remove()
-})
-
-test.before.each(() => {
-  server.faults = []
 })
 
 test("Upstash's own client reads replies of the front, plain and encoded, and its errors", async () => {
@@ -71,19 +61,13 @@ test("Upstash's own client reads replies of the front, plain and encoded, and it
   assert.match((await refusal(() => stranger.get('front'))).message, /WRONGPASS/)
 })
 
-test('each read, conditional write, and increment is one request, even right after a list', async () => {
-  const storage = open()
-  const count = async (work: () => Promise<unknown>) => {
-    const before = server.requests
-    await work()
-    return server.requests - before
-  }
-  assert.is(await count(() => storage.list('')), 1)
-  assert.is(await count(() => storage.set('a', '1', { ifVersion: null })), 1)
-  assert.is(await count(() => storage.increment('b', 2)), 1)
-  assert.is(await count(() => storage.get('a')), 1)
-  assert.is(await count(() => storage.list('')), 1)
-  assert.is(await count(() => storage.delete('a')), 1)
+testOverHttp(test, 'Upstash', {
+  front: server,
+  retries: true,
+  create() {
+    const prefix = newPrefix()
+    return () => open(prefix)
+  },
 })
 
 test('a cold store writes after at most two requests', async () => {
@@ -106,26 +90,6 @@ test('when 8 clients write a key at the same time, one of 100 writes wins each t
   }
   for (let round = 0; round < 100; round++) await byEach(100, (client) => client.increment('sum', 1))
   assert.is((await open(prefix).get('sum'))?.value, '10000')
-})
-
-for (const fault of ['cut before', 'cut after', 'busy', 'down', 'html'] as const)
-  test(`a write happens once if the network fails by "${fault}"`, async () => {
-    const storage = open()
-    await storage.list('')
-    server.faults = [fault, fault]
-    assert.is(await storage.increment('count', 3), 3)
-    server.faults = [fault]
-    assert.ok(await storage.set('a', '1', { ifVersion: null }))
-    server.faults = [fault]
-    assert.is(await storage.delete('a'), true)
-    assert.is((await storage.get('count'))?.value, '3')
-  })
-
-test('a request that gets no response is sent again', async () => {
-  const storage = open()
-  await storage.list('')
-  server.faults = ['stall']
-  assert.is(await storage.increment('count', 1), 1)
 })
 
 test('if the service stays unreachable, a command fails with STORAGE_UNREACHABLE within seconds, and the next one sooner', async () => {
@@ -189,35 +153,6 @@ test('the environment names the database, and a missing or invalid option says w
   assert.throws(() => upstashStorage({ url: server.url, token: TOKEN, prefix: '{a}' }), /prefix/)
   assert.throws(() => upstashStorage({ url: server.url, token: TOKEN, largestValueBytes: 10 }), /largestValueBytes/)
   assert.throws(() => upstashStorage({ urls: 'x' } as object), /urls is not an option/)
-})
-
-test('gateways that share a database hold a limit exactly, with one cold instance per request', async () => {
-  const prefix = newPrefix()
-  const build = () =>
-    createGateway({
-      ...{ storage: open(prefix), secret: 'a secret of 32 characters or more', logger: false },
-      fetch: async () => Response.json(chatAnswer('Hello')),
-      connections: { openai: { apiKey: 'sk-test' } },
-    })
-  const first = build()
-  const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 5 } } })
-  await first.close()
-  const ask = async () => {
-    const gateway = build()
-    const response = await gateway.fetch(
-      new Request('http://localhost/v1/chat/completions', {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
-      }),
-    )
-    await response.text()
-    await gateway.close()
-    return response.status
-  }
-  const statuses = await Promise.all(Array.from({ length: 12 }, ask))
-  assert.is(statuses.filter((status) => status === 200).length, 5)
-  assert.is(statuses.filter((status) => status === 429).length, 7)
 })
 
 async function refusal(work: () => Promise<unknown>): Promise<{ code?: string; message: string }> {

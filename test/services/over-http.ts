@@ -1,0 +1,189 @@
+import { createGateway, type Storage } from '../../src/index.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { assert, type Suite } from '../support/suite.ts'
+import type { Fault, Front } from './http-front.ts'
+
+/** A store that is reached over HTTP. */
+export interface HttpStore {
+  front: Front
+  /** Returns a function that opens the same new store each time, as a cold instance does. */
+  create(): () => Storage
+  /** Whether the adapter sends a request again after a failure, so that a single fault is not noticed. */
+  retries: boolean
+}
+
+/** A storage that can increment. */
+export type Incrementing = Storage & Required<Pick<Storage, 'increment'>>
+
+export function withIncrement(storage: Storage): Incrementing {
+  if (!storage.increment) throw new Error('it has no increment')
+  return storage as Incrementing // checked above
+}
+
+/** Every fault after which the store is back, and whether the write was run. */
+const FAULTS: Record<Exclude<Fault, 'slow' | 'twice'>, 'run' | 'not run'> = {
+  'cut before': 'not run',
+  'cut after': 'run',
+  'cut within': 'run',
+  stall: 'run',
+  busy: 'not run',
+  error: 'not run',
+  down: 'not run',
+  html: 'not run',
+}
+
+const SECRET = 'a secret of 32 characters or more'
+const TOKEN = 'a-management-token-of-32-characters-or-more'
+
+/** Registers the tests of a store over HTTP: its round trips, and what it does when the network fails. */
+export function testOverHttp(test: Suite<object>, name: string, { front, create, retries }: HttpStore): void {
+  const build = (storage: Storage) =>
+    createGateway({
+      ...{ storage, secret: SECRET, logger: false, management: { token: TOKEN } },
+      fetch: async () => Response.json(chatAnswer('Hello')),
+      connections: { openai: { apiKey: 'sk-test' } },
+    })
+
+  test.before.each(() => {
+    front.faults = []
+  })
+
+  test(`${name}: each operation is one request, even the first one of a cold instance`, async () => {
+    const open = create()
+    await open().set('a', '1')
+    const storage = withIncrement(open())
+    const count = async (work: () => Promise<unknown>) => {
+      const before = front.requests
+      await work()
+      return front.requests - before
+    }
+    assert.is(await count(() => storage.get('a')), 1)
+    assert.is(await count(() => storage.list('')), 1)
+    assert.is(await count(() => storage.set('b', '1', { ifVersion: null })), 1)
+    assert.is(await count(() => storage.increment('c', 1)), 1)
+    assert.is(await count(() => storage.delete('a')), 1)
+  })
+
+  for (const [fault, effect] of Object.entries(FAULTS) as Array<[keyof typeof FAULTS, string]>) {
+    const outcome = retries ? 'happens once' : `is rejected, and has ${effect === 'run' ? 'one' : 'no'} effect`
+    test(`${name}: a write ${outcome} if the network fails by "${fault}"`, async () => {
+      const open = create()
+      const other = withIncrement(open())
+      await other.increment('count', 1)
+      const version = await other.set('old', '1')
+      const write = async (work: (storage: Incrementing) => Promise<unknown>) => {
+        const storage = withIncrement(open())
+        if (retries) await storage.list('') // its first request may be one more
+        front.faults = [fault]
+        const result = await within(work(storage)).then(
+          (value) => ({ value, error: undefined }),
+          (error: Error & { code?: string }) => ({ value: false, error }),
+        )
+        front.faults = []
+        if (retries) return assert.ok(result.value, String(result.error))
+        if (fault === 'stall') return assert.is(result.error, LATE)
+        assert.is(result.error?.code, 'STORAGE_UNREACHABLE', String(result.error))
+        assert.match(result.error?.message ?? '', /Check /)
+      }
+      const isRun = retries || effect === 'run'
+      await write((storage) => storage.increment('count', 3))
+      assert.is((await other.get('count'))?.value, isRun ? '4' : '1')
+      await write((storage) => storage.set('new', '1', { ifVersion: null }))
+      assert.is((await other.get('new'))?.value, isRun ? '1' : undefined)
+      await write((storage) => storage.set('old', '2', { ifVersion: String(version) }))
+      assert.is((await other.get('old'))?.value, isRun ? '2' : '1')
+      await write((storage) => storage.delete('old'))
+      assert.is((await other.get('old'))?.value, isRun ? undefined : '1')
+    })
+
+    test(`${name}: a change is made, or gets a 503 that says what to do, if the network fails by "${fault}"`, async () => {
+      const open = create()
+      const first = build(open())
+      await first.api.combos.create({ name: 'first', models: ['openai/gpt-5'] })
+      for (const skipped of [0, 1, 2]) {
+        const gateway = build(open())
+        await gateway.api.settings.get()
+        front.faults = [...Array<undefined>(skipped), fault]
+        const startedAt = performance.now()
+        const response = await gateway.fetch('http://gateway/api/combos', {
+          method: 'POST',
+          headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ name: `new-${skipped}`, models: ['openai/gpt-5'] }),
+        })
+        assert.ok(performance.now() - startedAt < 6_000)
+        front.faults = []
+        const text = await response.text()
+        const { combos } = await build(open()).api.combos.list()
+        if (response.status === 201) assert.ok(combos.some(({ name }) => name === `new-${skipped}`))
+        else assert.match(`${response.status} ${text}`, /^503 .*storage.* Retry in a moment\./)
+      }
+    })
+  }
+
+  test(`${name}: a write that the network delivers twice counts once`, async () => {
+    const open = create()
+    const storage = withIncrement(open())
+    await storage.increment('count', 1)
+    front.faults = ['twice']
+    assert.is(await storage.increment('count', 3), 4)
+    front.faults = ['twice']
+    const version = await storage.set('a', '1', { ifVersion: null })
+    assert.type(version, 'string')
+    front.faults = ['twice']
+    const next = await storage.set('a', '2', { ifVersion: String(version) })
+    assert.type(next, 'string')
+    assert.equal(await open().get('a'), { value: '2', version: next })
+    assert.is((await open().get('count'))?.value, '4')
+  })
+
+  test(`${name}: nothing acknowledged is lost, and no increment counts twice, while every third request fails`, async () => {
+    const open = create()
+    const storage = withIncrement(open())
+    await storage.increment('count', 0)
+    const faults = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== 'stall')
+    front.faults = Array.from({ length: 400 }, (_, at) =>
+      at % 3 === 2 ? faults[Math.floor(at / 3) % faults.length] : undefined,
+    )
+    const sums = await Promise.allSettled(Array.from({ length: 60 }, () => storage.increment('count', 1)))
+    const writes = await Promise.allSettled(
+      Array.from({ length: 60 }, (_, at) => storage.set(`key ${at}`, String(at), { ifVersion: null })),
+    )
+    front.faults = []
+    const counted = sums.flatMap((sum) => (sum.status === 'fulfilled' ? sum.value : []))
+    const count = Number((await open().get('count'))?.value)
+    assert.is(new Set(counted).size, counted.length)
+    assert.ok(count >= counted.length && count <= 60, `${count} of ${counted.length}`)
+    if (retries) assert.is(count, 60)
+    const kept = new Set((await open().list('key ')).map(({ key }) => key))
+    for (const [at, write] of writes.entries()) if (write.status === 'fulfilled') assert.ok(kept.has(`key ${at}`))
+  })
+
+  test(`${name}: several cold instances hold a limit exactly`, async () => {
+    const open = create()
+    const first = build(open())
+    const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 3 } } })
+    await first.close()
+    const ask = async () => {
+      const gateway = build(open())
+      const response = await gateway.fetch('http://localhost/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
+      })
+      const text = await response.text()
+      await gateway.close()
+      return response.status === 200 ? 'served' : text
+    }
+    const texts = await Promise.all(Array.from({ length: 8 }, ask))
+    assert.is(texts.filter((text) => text === 'served').length, 3, texts.join('\n'))
+    assert.is(texts.filter((text) => text.includes('rate_limit')).length, 5, texts.join('\n'))
+  })
+}
+
+/** What a write without an answer is rejected with here; a gateway rejects it after 5 s. */
+const LATE = new Error('it is late')
+
+/** Resolves as `work` does; rejects with `LATE` after 3.5 s, which is longer than an adapter waits for one answer. */
+function within<T>(work: Promise<T>): Promise<T> {
+  return Promise.race([work, new Promise<never>((_, reject) => setTimeout(reject, 3_500, LATE).unref())])
+}
