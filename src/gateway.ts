@@ -109,7 +109,10 @@ export function createGatewayWith(
   })
   const extensions = (options.extend ?? []).map(adaptFeature)
 
-  const accounts = createAccountsFeature({ ...core, options: options.accounts, maxAgeMs: core.limits.storeMaxAgeMs })
+  const accounts = createAccountsFeature({
+    ...{ ...core, options: options.accounts, maxAgeMs: core.limits.storeMaxAgeMs },
+    prepareLimits: (account) => limits.prepareAccount(account),
+  })
   const { publicOrigin } = options
   const tokens = createLazyTokens({ ...core, options, publicOrigin, accounts: accounts.accounts })
   const access = createAccess(core.catalog)

@@ -60,15 +60,20 @@ export interface Accounts {
   readonly cache: AccountCache
 }
 
+/** Reads the counters of an account and its plan ahead of a request. */
+export type PrepareLimits = (account: Pick<CallerAccount, 'ref' | 'limits' | 'plan'>) => void
+
 export function createAccounts({
   store,
   clock,
   options: { defaultPlan, newPerMinute = 1_000, idleDays = 90 } = {},
+  prepareLimits,
   onError,
 }: {
   store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'groupCache'>
   clock: Clock
   options?: AccountOptions | undefined
+  prepareLimits?: PrepareLimits | undefined
   onError(error: unknown): void
 }): Accounts {
   const { storage, keyring, freshness, groupCache } = store
@@ -127,10 +132,18 @@ export function createAccounts({
     return getSettledValue(finding) ?? (await finding)
   }
 
+  /** Reads counters at the same time as the account's record, which usually leaves the limits as they are. */
+  async function expectLimits(ref: string, { plan: planName = defaultPlan, limits }: Identity): Promise<void> {
+    const plan = planName === undefined ? undefined : await findPlan(planName).catch(() => undefined)
+    prepareLimits?.({ ref, plan, limits: limits ?? plan?.each })
+  }
+
   async function getAccount(identity: Identity, plan?: string): Promise<CallerAccount> {
     const finding = refs.find(identity.account)
     const ref = getSettledValue(finding) ?? (await finding)
-    const known = await findKnown(ref)
+    const reading = cache.find(ref)
+    if (!getSettledValue(reading)) void expectLimits(ref, { plan, ...identity })
+    const known = getSettledValue(reading) ?? (await reading)
     if (!known) checkNewAccountLimit(ref)
     return toCaller(known, { ref, identity, plan })
   }

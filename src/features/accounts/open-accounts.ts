@@ -6,12 +6,13 @@ import type { Store } from '../../records/store.ts'
 import type { CallRequest } from '../../request/feature-requests.ts'
 import type { CallChange } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
-import { type AccountOptions, type Accounts, createAccounts } from './accounts.ts'
+import { type AccountOptions, type Accounts, createAccounts, type PrepareLimits } from './accounts.ts'
 
 export interface OpenDependencies {
   store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'groupCache' | 'isWatched'>
   clock: Clock
   options?: AccountOptions | undefined
+  prepareLimits?: PrepareLimits | undefined
   inFlight: InFlight
   maxAgeMs: number
   onError(error: unknown): void
@@ -24,10 +25,11 @@ export interface OpenAccounts extends Accounts {
 }
 
 /** Opens the accounts, and ends in-flight requests of paused accounts. */
-export function openAccounts({ store, clock, options, inFlight, maxAgeMs, onError }: OpenDependencies): OpenAccounts {
+export function openAccounts(dependencies: OpenDependencies): OpenAccounts {
+  const { store, clock, inFlight, maxAgeMs } = dependencies
   let isClosed = false
   let cancelScheduledCheck: CancelDeadline | undefined
-  const accounts = createAccounts({ store, clock, options, onError })
+  const accounts = createAccounts(dependencies)
   accounts.onChange((ref) => void checkRequests((account) => account.ref === ref))
   store.groupCache.onChange((id) => void checkRequests((account) => account.plan?.id === id))
 

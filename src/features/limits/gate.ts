@@ -1,7 +1,7 @@
 import type { Reply } from '../../lib/exchange.ts'
 import { createExpiringMap } from '../../lib/maps.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
-import type { Caller } from '../../request/caller.ts'
+import type { Caller, CallerAccount } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { RouteTarget } from '../../request/routing/group.ts'
 import type { RefusalPreview, TargetRule } from '../../request/steps.ts'
@@ -18,8 +18,15 @@ import { describeMissingPrice } from './price-advice.ts'
 export interface Gate {
   /** Serves a request within its limits. */
   around(request: RouteRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>
+  /** Reads the counters that a request from this caller needs, if they aren't in memory. Never throws. */
+  prepare(caller: LimitedCaller): void
   /** Previews whether and why a request from this caller would be rejected, without sending it. */
   preview(caller: Caller, settings: StoredSettings): RefusalPreview
+}
+
+/** The parts of a caller that have limits. */
+type LimitedCaller = Pick<Caller, 'key' | 'token'> & {
+  account: Pick<CallerAccount, 'ref' | 'limits' | 'plan'> | undefined
 }
 
 interface GateDependencies {
@@ -60,6 +67,7 @@ export function createGate({ ledger, clock, catalog, logger }: GateDependencies)
       request.log.aroundAttempt.push((attempt, next) => gatedRequest.aroundAttempt(attempt, next))
       return gatedRequest.completeReply(await next())
     },
+    prepare: (caller) => ledger.prepare(listLimitedScopes(caller, {})),
     preview: (caller, rules) =>
       createPreview({
         ledger,
@@ -79,7 +87,10 @@ const getHolders = ({ key, account }: Caller): Holders => ({
 })
 
 /** Lists the limits that apply to a caller: from its key, the key's group, its account, the account's plan, its token, and the gateway. */
-export function listLimitedScopes({ key, account, token }: Caller, { limits }: StoredSettings): LimitedScope[] {
+export function listLimitedScopes(
+  { key, account, token }: LimitedCaller,
+  { limits }: Pick<StoredSettings, 'limits'>,
+): LimitedScope[] {
   const scopes: LimitedScope[] = []
   const group = key?.group
   const plan = account?.plan

@@ -4,7 +4,7 @@ import type { Reply } from '../../lib/exchange.ts'
 import { getSettledValue, once } from '../../lib/promises.ts'
 import type { Store } from '../../records/store.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
-import type { Caller } from '../../request/caller.ts'
+import type { Caller, CallerAccount } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { RefusalPreview, RequestStep } from '../../request/steps.ts'
 import type { Catalog, Clock, Logger } from '../../types.ts'
@@ -32,6 +32,8 @@ interface LimitsDependencies {
 export interface LimitsFeature extends Feature {
   aroundRequest: RequestStep
   ledger(): Promise<Ledger>
+  /** Reads the counters of an account and its plan, if they have limits and aren't in memory. Never throws. */
+  prepareAccount(account: Pick<CallerAccount, 'ref' | 'limits' | 'plan'>): void
   /** Previews why a request from this caller would be rejected, without sending it. */
   preview(caller: Caller): Promise<RefusalPreview>
 }
@@ -71,6 +73,13 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
       return settings && !hasLimits(request.caller, settings) ? next() : enforce(request, reading, next)
     },
     ledger,
+    prepareAccount(account) {
+      if ((account.limits ?? account.plan?.limits) === undefined) return
+      void gate().then(
+        (opened) => opened.prepare({ key: undefined, account }),
+        () => {}, // the request loads it again, and reports the failure
+      )
+    },
     async preview(caller) {
       const [opened, settings] = await Promise.all([gate(), readSettings()])
       return opened.preview(caller, settings)

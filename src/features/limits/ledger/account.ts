@@ -12,7 +12,7 @@ import {
   encodeBook,
   type InstanceEntry,
   isEmptyEntry,
-  rollUsed,
+  mergeBooks,
   type SideSpending,
 } from './book.ts'
 import { type AccountName, type Decision, decide, getLimitStates, type HoldRequest } from './decide.ts'
@@ -138,6 +138,18 @@ export class Account {
   /** Decides on amounts without reserving them. Rejects as `hold` does. */
   evaluate(wanted: Omit<HoldRequest, 'name'>): Promise<Decision> {
     return this.#task(({ view }) => decide({ ...wanted, name: this.#name }, view))
+  }
+
+  /** Reads the account if it isn't in memory, so that the next operation doesn't have to. Never throws. */
+  prepare(): void {
+    if (this.#isStale && !this.#running) this.#running = this.#readAhead()
+  }
+
+  async #readAhead(): Promise<void> {
+    const read = await this.#read().catch(() => undefined) // the operation reads it again, and reports the failure
+    if (read) this.#book = read
+    this.#running = undefined
+    if (this.#queue.length > 0 || this.#mustWrite) this.#start()
   }
 
   /** Returns the current limits. Rejects as `hold` does. */
@@ -375,21 +387,6 @@ const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
   (requests?.total ?? tokens?.total ?? usd?.total) !== undefined
 
 const isZero = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
-
-/** Merges two books after a storage that isn't atomic returned the state before the last write. Keeps all counts from both. */
-function mergeBooks(stored: Book, own: Book): Book {
-  const minute = Math.max(stored.minute, own.minute)
-  const ownUsed = rollUsed(own.used, own.minute, minute)
-  const used = rollUsed(stored.used, stored.minute, minute).map((value, at) => Math.max(value, ownUsed[at] ?? 0))
-  const { gone, entries } = stored
-  const later = stored.number < own.number ? own : stored
-  const otherSide = later.otherSide && {
-    ...later.otherSide,
-    used: rollUsed(later.otherSide.used, later.minute, minute),
-  }
-  const epoch = Math.max(stored.epoch, own.epoch)
-  return { minute, used, gone, entries, epoch, number: Math.max(stored.number, own.number), otherSide }
-}
 
 const toUnavailable = (cause: unknown) =>
   gatewayError('STORAGE_UNAVAILABLE', { cause, data: { what: 'write', isAway: true } })

@@ -220,3 +220,18 @@ const isCounts = (value: unknown, length: number): value is number[] =>
   Array.isArray(value) && value.length === length && value.every(isCount)
 const isSlots = (value: unknown): value is MinuteSlot[] =>
   Array.isArray(value) && value.every((slot) => isCounts(slot, UNITS + 1))
+
+/** Merges two books after a storage that isn't atomic returned the state before the last write. Keeps all counts from both. */
+export function mergeBooks(stored: Book, own: Book): Book {
+  const minute = Math.max(stored.minute, own.minute)
+  const ownUsed = rollUsed(own.used, own.minute, minute)
+  const used = rollUsed(stored.used, stored.minute, minute).map((value, at) => Math.max(value, ownUsed[at] ?? 0))
+  const { gone, entries } = stored
+  const later = stored.number < own.number ? own : stored
+  const otherSide = later.otherSide && {
+    ...later.otherSide,
+    used: rollUsed(later.otherSide.used, later.minute, minute),
+  }
+  const epoch = Math.max(stored.epoch, own.epoch)
+  return { minute, used, gone, entries, epoch, number: Math.max(stored.number, own.number), otherSide }
+}

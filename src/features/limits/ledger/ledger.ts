@@ -54,10 +54,13 @@ export interface Reservation {
 /** The counters of all limits, shared by all instances on one storage. */
 export interface Ledger {
   /**
-   * Reserves in all scopes or in none. Takes one round trip to the storage, unless other instances write at the same time. Skips scopes without
+   * Reserves in all scopes or in none. Takes one round trip to the storage, unless other instances write at the same time, and another
+   * one if the counters aren't in memory. Skips scopes without
    * limits. Rejects with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters are unreadable, or with `STORAGE_FAILED`.
    */
   reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRefusal>
+  /** Reads the counters of scopes that aren't in memory, because `reserve` will probably need them soon. Never throws. */
+  prepare(scopes: readonly LimitedScope[]): void
   /** Returns why `reserve` would currently reject, without reserving anything. Rejects as `reserve` does. */
   preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRefusal | undefined>
   /** Returns the current limits of a scope. Rejects as `reserve` does. */
@@ -130,6 +133,10 @@ class StoredLedger implements Ledger {
     const held = first?.grant.amounts ?? addOutput(requested.fixed, requested.output, outputTokens ?? 0)
     this.#startHeartbeat()
     return new HeldReservation({ parts, held, outputTokens, onEnd: () => void this.#openReservations-- })
+  }
+
+  prepare(scopes: readonly LimitedScope[]): void {
+    for (const scope of scopes) if (listSingleLimits(scope.limits).length > 0) this.#getAccount(scope).prepare()
   }
 
   async preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRefusal | undefined> {
