@@ -145,6 +145,7 @@ const momentSchema = v.pipe(
 )
 
 function textSchema({
+  isLiteral,
   isTrimmed,
   isNonEmpty,
   max,
@@ -154,6 +155,10 @@ function textSchema({
   rules,
 }: TextShape): v.GenericSchema<string> {
   if (rules) return byTextRules[rules]
+  if (isLiteral && max !== undefined) {
+    const problem = `must be a string of 1 to ${max} characters`
+    return v.pipe(v.string(problem), v.minLength(1, problem), v.maxLength(max, problem))
+  }
   return addActions(v.string(describeText), [
     ...(isTrimmed ? [v.trim()] : []),
     ...(isNonEmpty ? [v.nonEmpty<string, string>('must not be blank')] : []),

@@ -185,6 +185,37 @@ test('a change to a guard takes effect with the next request', async () => {
   assert.is((await api.guards.put({ name: 'word', kind: 'words', mode: 'watch' })).updatedAt, updatedAt)
 })
 
+test('changes to requests, and calls to a service, can be records', async () => {
+  const upstream = fakeUpstream(({ provider, body }) =>
+    provider === 'one'
+      ? json(chatAnswer())
+      : json({ verdict: body.includes(WORD) ? 'refuse' : 'pass', category: 'service' }),
+  )
+  const { api, say } = await open({ fetch: upstream })
+  const changing = { kind: 'change' as const, prepend: 'Be brief.\nBe kind.', max: { maxTokens: 100 } }
+  assert.equal((await api.guards.create({ name: 'brief', ...changing })).max, { maxTokens: 100 })
+  await api.guards.create({ name: 'service', kind: 'http', url: 'https://guard.test/check' })
+  await api.settings.update({ guards: ['brief', 'service'] })
+  assert.is(await getStatus(say('Hello')), 200)
+  assert.equal(JSON.parse(upstream.calls.find(({ provider }) => provider === 'one')?.body ?? ''), {
+    model: 'm',
+    messages: [
+      { role: 'system', content: 'Be brief.\nBe kind.' },
+      { role: 'user', content: 'Hello' },
+    ],
+    max_completion_tokens: 100,
+  })
+  assert.is(await getStatus(say(WORD)), 400)
+  await api.guards.update('brief', { prepend: 'Be long.', max: null })
+  await say('Hello')
+  assert.match(upstream.calls.findLast(({ provider }) => provider === 'one')?.body ?? '', /Be long/)
+  await rejects(api.guards.create({ name: 'a', kind: 'change' }), 400, /needs "prepend", "append", "set", or "max"/)
+  await rejects(api.guards.create({ name: 'a', kind: 'http', url: 'http://10.0.0.1/' }), 400, /private address/)
+  const secret = { name: 'a', kind: 'http' as const, url: 'https://a.test', headers: { authorization: 'x' } }
+  await rejects(api.guards.create(secret), 400, /headers/)
+  await api.guards.create({ name: 'lines', kind: 'judge', model: 'one/m', policy: 'No secrets.\nNo code.' })
+})
+
 test('a guard in use cannot be deleted, and only guards that exist can be named', async () => {
   const { api } = await open()
   await rejects(api.settings.update({ guards: ['nothing'] }), 400, /there is no such guard/)

@@ -83,7 +83,14 @@ const sentBack = { ref: 'x', tokensFrom: 'x', createdAt: 'x', seenOn: 'x', isMan
 const guard = {
   ...{ name: 'w', kind: 'words', on: ['request'], as: 'answer', message: 'm', older: 'refuse', onError: 'pass' },
   ...{ stage: 'during', timeoutMs: 1, mode: 'watch', media: 'refuse', remote: 'refuse', hold: 'all', maxMatch: 1 },
-  ...{ patterns: ['a'], flags: 'i', template: 'gpt-oss-safeguard' },
+  ...{ patterns: ['a'], flags: 'i', template: 'gpt-oss-safeguard', prepend: 'a', append: 'b' },
+  ...{
+    set: { temperature: 1 },
+    max: { topP: 1, maxTokens: 1 },
+    url: 'https://a.test',
+    changes: true,
+    allowPrivate: true,
+  },
   ...{ words: ['a'], action: 'mask', types: ['email'] },
   ...{ maxCharacters: 1, maxTurns: 1, maxTools: 1, maxMedia: 1 },
   ...{ allow: ['a'], deny: ['b'], hosted: 'refuse', model: 'm', thresholds: { violence: 0.5 }, policy: 'p' },

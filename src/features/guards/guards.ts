@@ -116,8 +116,12 @@ export function tools(options: GuardTerms & ToolRules): Guard {
   return createToolGuard(options)
 }
 
-/** Throws a TypeError for a guard that could never refuse anything. */
-function requireRule(kind: 'size' | 'tools', { media, remote }: GuardTerms, rules: readonly unknown[]): void {
+/** Throws a TypeError for a guard that could never refuse or change anything. */
+function requireRule(
+  kind: 'size' | 'tools' | 'change',
+  { media, remote }: GuardTerms,
+  rules: readonly unknown[],
+): void {
   if (media === 'refuse' || remote === 'refuse' || rules.some((rule) => rule !== undefined)) return
   const names = Object.keys(guardKinds[kind]).map((name) => `"${name}"`)
   throw new TypeError(`${kind}() needs ${names.slice(0, -1).join(', ')}, or ${names.at(-1)}, or it passes everything.`)
@@ -150,5 +154,6 @@ export function http(options: GuardTerms & HttpRules): Guard {
 /** Adds system text to chat requests, and sets or limits their parameters, in each client's own format. */
 export function change(options: GuardTerms & ChangeRules): Guard {
   checkOptions('change', options)
+  requireRule('change', options, [options.prepend, options.append, options.set, options.max])
   return createChangeGuard(options)
 }

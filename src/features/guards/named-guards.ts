@@ -4,11 +4,11 @@ import type { StoredGuard } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
 import type { GuardKind } from '../../types/records/guard-fields.ts'
 import type { Guard } from './guard.ts'
-import { invisible, judge, moderation, patterns, pii, secrets, size, tools, words } from './guards.ts'
+import { change, http, invisible, judge, moderation, patterns, pii, secrets, size, tools, words } from './guards.ts'
 
 /** The function of each kind. */
 const creators: { readonly [Kind in GuardKind]: (options: never) => Guard | Promise<Guard> } = {
-  ...{ words, patterns, pii, secrets, invisible, size, tools, moderation, judge },
+  ...{ words, patterns, pii, secrets, invisible, size, tools, moderation, judge, change, http },
 }
 
 /** Creates the guard of a record. Rejects with a TypeError for options that its kind doesn't have, or for an unknown kind. */

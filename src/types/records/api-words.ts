@@ -215,6 +215,13 @@ export const guardDescriptions: DescriptionsOf<typeof guardFields> = {
   policy: 'For `judge`: the content to reject, in plain language. Not needed with the template `llama-guard`.',
   template:
     'For `judge`: the form of the prompt and the verdict for `llama-guard` or `gpt-oss-safeguard`. Default: one for any chat model.',
+  prepend: 'For `change`: system text to add before the one of the client.',
+  append: 'For `change`: system text to add after the one of the client.',
+  set: 'For `change`: the parameters to set, whatever the client sends: `temperature`, `topP`, `maxTokens`.',
+  max: 'For `change`: the maximum of these parameters. `maxTokens` also applies to requests without it.',
+  url: 'For `http`: the URL of your service. A service that needs a credential must be defined in code.',
+  changes: 'For `http`: whether the service may change texts.',
+  allowPrivate: 'For `http`: whether the service may be on this machine or in a private network.',
   source: definedInCode,
   createdAt: '',
   updatedAt: '',

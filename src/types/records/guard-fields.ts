@@ -1,5 +1,5 @@
 import { type InputOf, ignoredInUpdates, type RecordFields, removable, type ShownOf } from './record-fields.ts'
-import { choice, list, map, type Shape, text, time } from './shapes.ts'
+import { choice, flag, list, map, object, type Shape, text, time } from './shapes.ts'
 
 /** An option of a guard. */
 export interface GuardOption<T = unknown> {
@@ -37,6 +37,13 @@ export const guardTerms = {
 
 const action = { action: optional(choice(['refuse', 'mask', 'replace', 'remove'])) }
 
+const longText = text({ isLiteral: true, max: 20_000 })
+const parameters = object({
+  temperature: { shape: { type: 'number', min: 0, max: 2 } as Shape<number>, isOptional: true },
+  topP: { shape: { type: 'number', min: 0, max: 1 } as Shape<number>, isOptional: true },
+  maxTokens: { shape: count, isOptional: true },
+})
+
 /** The kinds of built-in guards, each with its options. Options of the same name have the same shape. */
 export const guardKinds = {
   words: { words: required(words(1_000)), ...action },
@@ -63,9 +70,20 @@ export const guardKinds = {
     model: required(word),
     thresholds: optional(map({ name: word, of: { type: 'number', min: 0, max: 1 } as Shape<number>, max: 100 })),
   },
+  change: {
+    prepend: optional(longText),
+    append: optional(longText),
+    set: optional(parameters),
+    max: optional(parameters),
+  },
+  http: {
+    url: required(text({ isNonEmpty: true, max: 2_000 })),
+    changes: optional(flag),
+    allowPrivate: optional(flag),
+  },
   judge: {
     model: required(word),
-    policy: optional(text({ isNonEmpty: true, max: 20_000 })),
+    policy: optional(longText),
     template: optional(choice(['llama-guard', 'gpt-oss-safeguard'])),
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, GuardOption>>>>

@@ -16,6 +16,8 @@ const kindLabels: Readonly<Record<GuardKind, string>> = {
   tools: 'Tools',
   moderation: 'Moderation model',
   judge: 'Judge model',
+  change: 'Changes to chat requests',
+  http: 'Your own service',
 }
 
 /** Labels for the options whose names aren't plain English, and the default of each choice. */
@@ -26,6 +28,13 @@ const optionLabels: Readonly<Record<string, readonly [label: string, fallback?: 
   allow: ['Allowed tools'],
   deny: ['Rejected tools'],
   hosted: ['Tools that a provider runs', 'pass'],
+  prepend: ['System text to add first'],
+  append: ['System text to add last'],
+  set: ['Parameters to set'],
+  max: ['Maximum parameters'],
+  url: ['URL'],
+  changes: ['The service may change texts'],
+  allowPrivate: ['The service may be in a private network'],
   on: ['Checks'],
   mode: ['Mode', 'enforce'],
   message: ['Message for rejected requests'],
@@ -152,7 +161,21 @@ function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionF
       </fieldset>
     )
   if (shape.type === 'list') return <TextArea rows={3} {...common} hint="One per line." />
-  return field === 'model' ? <TextField {...common} /> : <TextArea rows={2} {...common} />
+  if (shape.type === 'object')
+    return <TextArea rows={2} {...common} hint={'JSON, such as {"temperature": 0.5, "topP": 1, "maxTokens": 1000}.'} />
+  if (shape.type === 'flag')
+    return (
+      <SelectField
+        label={label}
+        path={field}
+        of={bound}
+        options={[
+          ['', 'Default: No'],
+          ['true', 'Yes'],
+        ]}
+      />
+    )
+  return field === 'model' || field === 'url' ? <TextField {...common} /> : <TextArea rows={2} {...common} />
 }
 
 const toLabel = (field: string) =>
@@ -160,14 +183,27 @@ const toLabel = (field: string) =>
 
 const toTexts = (guard: object = {}): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(guard).map(([field, value]) => [field, Array.isArray(value) ? value.join('\n') : String(value)]),
+    Object.entries(guard).map(([field, value]) => [
+      field,
+      Array.isArray(value) ? value.join('\n') : typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
   )
 
 const splitLines = (text: string) => text.split('\n').flatMap((line) => line.trim() || [])
+
+/** The API rejects a text that isn't JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
 
 /** Returns the value of a field; `null` if it is empty. */
 function readText(type: string, text = ''): unknown {
   if (text.trim() === '') return null
   if (type === 'number') return Number(text)
+  if (type === 'flag' || type === 'object') return parseJson(text)
   return type === 'list' ? splitLines(text) : text
 }
