@@ -83,7 +83,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   publicOrigin?: string
   /**
    * Identifies which of your users or customers is calling: a function, or `{ resolve, cacheBy, ttlMs }` to cache its results briefly
-   * (src/features/accounts/README.md). With it, a request without an identity needs an API key, even if `requireApiKey` is off. Default: none.
+   * (docs/src/content/docs/guides/users-of-your-app.md). With it, a request without an identity needs an API key, even if `requireApiKey` is off. Default: none.
    */
   identify?: Identify | CachedIdentify
   /** Options for the accounts that `identify` and `gateway.as` name. */

@@ -70,8 +70,8 @@ test('src/protocols/providers/README.md lists the prefixes of each catalog provi
   assert.equal(missing(all, prefixes), [])
 })
 
-test("examples/README.md lists the gateway's paths outside /v1, /v1beta, and /api", () => {
-  const page = read('examples/README.md')
+test("the page on other frameworks lists the gateway's paths outside /v1, /v1beta, and /api", () => {
+  const page = read('docs/src/content/docs/start/other-frameworks.md')
   const outside = endpoints.map(({ path }) => path).filter((path) => !/^\/(?:v1|v1beta|api|v[34]\/ai)\//.test(path))
   assert.ok(outside.length > 0)
   for (const path of [...outside, '/health', '/v3/ai/*', '/v4/ai/*', '/admin', '/metrics'])

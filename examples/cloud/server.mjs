@@ -6,7 +6,7 @@ import { fileStorage } from 'signalbox/storage/file'
 if (existsSync('.env')) process.loadEnvFile()
 const { SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN, CLOUD_HOST, PORT = '8787' } = process.env
 if (!SIGNALBOX_SECRET || !SIGNALBOX_ENROLLMENT_TOKEN) {
-  console.error('Set SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN: README.md has the commands.')
+  console.error('Set SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN: see README.md.')
   process.exit(1)
 }
 

@@ -13,7 +13,7 @@ async function open() {
     ([, value]) => !value,
   )
   if (missing.length > 0) {
-    console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
+    console.error(`Set ${missing.map(([name]) => name).join(', ')}: see README.md.`)
     process.exit(1)
   }
   const gateway = createGateway({

@@ -9,7 +9,7 @@ const missing = Object.entries({ SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KE
   ([, value]) => !value,
 )
 if (missing.length > 0) {
-  console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
+  console.error(`Set ${missing.map(([name]) => name).join(', ')}: see README.md.`)
   process.exit(1)
 }
 

@@ -9,7 +9,7 @@ const { DATABASE_URL, SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_A
 const needed = { DATABASE_URL, SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }
 const missing = Object.entries(needed).filter(([, value]) => !value)
 if (missing.length > 0) {
-  console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
+  console.error(`Set ${missing.map(([name]) => name).join(', ')}: see README.md.`)
   process.exit(1)
 }
 

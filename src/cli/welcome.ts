@@ -79,7 +79,7 @@ function formatVariables({ envConnections }: Welcome): string[] {
 const NOT_CONNECTED = 'No provider is connected yet. Until then, /v1/models lists the built-in catalog.'
 
 const OWN_SERVER =
-  'A local model server needs no API key: in step 1, send {"provider":"ollama","discover":true} to connect Ollama with its installed models. For LM Studio, llama.cpp, and vLLM, see examples/local/README.md.'
+  'A local model server needs no API key: in step 1, send {"provider":"ollama","discover":true} to connect Ollama with its installed models. For LM Studio, llama.cpp, and vLLM, see https://github.com/signalbox-dev/signalbox/blob/HEAD/docs/src/content/docs/start/local-models.md'
 
 /** Formats the commands that lead from an empty gateway to a first response, in blocks. */
 function formatFirstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): string[] {

@@ -10,7 +10,7 @@ export type Credential = (
 
 /** Describes the request that needs a credential. */
 export interface CredentialRequest {
-  /** The account's ID, if the request has one (src/features/accounts/README.md). Absent for a shared credential. */
+  /** The account's ID, if the request has one (docs/src/content/docs/guides/users-of-your-app.md). Absent for a shared credential. */
   account?: string
   /** The account's plan. */
   plan?: string

@@ -10,7 +10,7 @@ import { type LocalServers, startLocalServers, VLLM_KEY } from './local-servers.
 
 const TOKEN = 'an admin token of forty characters or so'.replaceAll(' ', '-')
 
-const page = await readFile(new URL('../../examples/local/README.md', import.meta.url), 'utf8')
+const page = await readFile(new URL('../../docs/src/content/docs/start/local-models.md', import.meta.url), 'utf8')
 const sections = new Map(
   page.split(/^## /m).map((section): [string, string] => [section.slice(0, section.indexOf('\n')), section]),
 )

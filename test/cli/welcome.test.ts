@@ -26,7 +26,7 @@ test('explains which models are listed while nothing is connected, and how to co
   const text = formatWelcome(facts)
   assert.match(text, 'No provider is connected yet. Until then, /v1/models lists the built-in catalog.')
   assert.match(text, 'send {"provider":"ollama","discover":true} to connect Ollama with its installed models.')
-  assert.match(text, 'see examples/local/README.md.')
+  assert.match(text, /see https:\/\/\S+\/start\/local-models\.md$/m)
   assert.not.match(formatWelcome({ ...facts, isInUse: true }), /built-in catalog|ollama/)
 })
 

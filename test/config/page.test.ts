@@ -6,7 +6,9 @@ import { readPages } from '../docs/pages.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the examples of src/config/README.md')
+const GUIDES = 'docs/src/content/docs/guides/'
+
+const test = suite('the examples of the guides on configuration in code')
 
 interface Call {
   url: string
@@ -14,10 +16,10 @@ interface Call {
   model: string
 }
 
-/** Runs a block of the page, with the values that it needs from your app, and with providers that respond with `respond`. */
-function run(nth: number, app: Record<string, unknown>, respond: (call: Call) => Response) {
-  const page = readPages().find(({ path }) => path === 'src/config/README.md')
-  const block = page?.blocks.filter(({ language }) => language === 'ts')[nth]
+/** Runs the first block of a guide that contains `text`, with the values that it needs from your app, and with providers that respond with `respond`. */
+function run([guide, text]: [string, string], app: Record<string, unknown>, respond: (call: Call) => Response) {
+  const page = readPages().find(({ path }) => path === `${GUIDES}${guide}.md`)
+  const block = page?.blocks.find(({ language, code }) => language === 'ts' && code.includes(text))
   assert.ok(block)
   const { code } = transformSync(block.code.replace(/^(?:import|export) .*$/gm, ''), { loader: 'ts' })
   const calls: Call[] = []
@@ -40,13 +42,14 @@ function run(nth: number, app: Record<string, unknown>, respond: (call: Call) =>
       }),
   }
   const gateway: Gateway = new Function(...Object.keys(scope), `${code}; return gateway`)(...Object.values(scope))
+  const basePath = /basePath: '([^']+)'/.exec(block.code)?.[1] ?? ''
   const ask = (model: string, headers: Record<string, string> = {}) =>
-    gateway.fetch('http://gateway/v1/chat/completions', {
+    gateway.fetch(`http://gateway${basePath}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  return { ask, calls }
+  return { ask, calls, gateway }
 }
 
 const chat = (text?: string) => Response.json(chatAnswer(text))
@@ -65,9 +68,13 @@ const message = () =>
 const isOpenai = ({ url }: Call) => url.startsWith('https://api.openai.com')
 const unavailable = () => Response.json({ error: { message: 'overloaded' } }, { status: 503 })
 
-test('the example with two providers behind one name works without a store', async () => {
-  const { ask, calls } = run(0, {}, (call) => (isOpenai(call) ? unavailable() : message()))
-  const response = await ask('smart')
+test('the first example falls back to the second provider, and requires a key', async () => {
+  const { ask, calls, gateway } = run(['configure-in-code', 'createGateway({'], {}, (call) =>
+    isOpenai(call) ? unavailable() : message(),
+  )
+  assert.is((await ask('smart')).status, 401)
+  const { key } = await gateway.api.keys.create({ name: 'app' })
+  const response = await ask('smart', { authorization: `Bearer ${key}` })
   assert.is(response.status, 200)
   assert.match(await response.text(), /Hello from Anthropic/)
   assert.equal(
@@ -76,10 +83,14 @@ test('the example with two providers behind one name works without a store', asy
   )
 })
 
-test("the example with a limit for each user identifies users by the app's session", async () => {
-  const { ask } = run(1, { findUserId: async (cookie: string | null) => cookie?.replace('s=', '') }, () => chat())
-  assert.is((await ask('chat')).status, 401)
-  assert.is((await ask('chat', { cookie: 's=alice' })).status, 200)
+test("the example with a plan identifies users by the app's session, and limits each of them", async () => {
+  const app = { findUserId: async (cookie: string | null) => cookie?.replace('s=', '') }
+  const { ask } = run(['users-of-your-app', 'plans: {'], app, () => chat())
+  assert.is((await ask('fast')).status, 401)
+  for (let count = 0; count < 20; count++) assert.is((await ask('fast', { cookie: 's=alice' })).status, 200)
+  assert.is((await ask('fast', { cookie: 's=alice' })).status, 429)
+  assert.is((await ask('fast', { cookie: 's=bob' })).status, 200)
+  assert.is((await ask('openai/gpt-5', { cookie: 's=bob' })).status, 403)
 })
 
 test("the example with credentials from a vault reads each tenant's credential once", async () => {
@@ -90,30 +101,34 @@ test("the example with credentials from a vault reads each tenant's credential o
       return { value: `secret:${path}`, expiresAt: Date.now() + 600_000 }
     },
   }
-  const { ask, calls } = run(2, { vault }, (call) => (isOpenai(call) ? unavailable() : message()))
+  const { ask, calls } = run(['configure-in-code', 'CredentialSource'], { vault }, (call) =>
+    isOpenai(call) ? unavailable() : message(),
+  )
   for (const tenant of ['acme', 'acme', 'initech']) assert.is((await ask('smart', { 'x-tenant': tenant })).status, 200)
   assert.equal(paths.sort(), ['providers/anthropic/default', 'providers/openai/acme', 'providers/openai/initech'])
   assert.ok(calls.every(({ key }) => key?.includes('secret:providers/')))
 })
 
 test('the example with a route function chooses by user, size, and price', async () => {
-  const { ask, calls } = run(3, {}, (call) => (isOpenai(call) ? chat() : message()))
+  const { ask, calls } = run(['configure-in-code', 'route('], {}, (call) => (isOpenai(call) ? chat() : message()))
   const choose = async (headers: Record<string, string>, model = 'auto') => {
     assert.is((await ask(model, headers)).status, 200)
     return calls.at(-1)
   }
-  assert.equal((await choose({}))?.model, 'gpt-5.4-mini')
+  assert.is((await choose({}))?.model, 'gpt-5-mini')
   const cheapest = await choose({ 'x-user': 'alice' })
-  assert.ok(cheapest && ['gpt-5.5', 'claude-sonnet-5-5'].includes(cheapest.model))
-  assert.is((await choose({ 'x-user': 'alice' }, 'smart'))?.model, 'gpt-5.5')
+  assert.ok(cheapest && ['gpt-5', 'claude-sonnet-4-5'].includes(cheapest.model))
+  assert.is((await choose({ 'x-user': 'alice' }, 'smart'))?.model, 'gpt-5')
 })
 
 test('the example with conditions checks a header and the response', async () => {
-  const { ask, calls } = run(4, {}, (call) => (isOpenai(call) ? chat('I am not sure.') : message()))
+  const { ask, calls } = run(['configure-in-code', 'when: ({ header })'], {}, (call) =>
+    isOpenai(call) ? chat('I am not sure.') : message(),
+  )
   for (const tier of ['gold', 'silver']) assert.is((await ask('smart', { 'x-tier': tier })).status, 200)
   assert.is((await ask('checked', {})).status, 200)
   assert.equal(
     calls.map(({ model }) => model),
-    ['claude-sonnet-5-5', 'gpt-5.4-mini', 'gpt-5.4-mini', 'claude-sonnet-5-5'],
+    ['claude-sonnet-4-5', 'gpt-5-mini', 'gpt-5-mini', 'claude-sonnet-4-5'],
   )
 })

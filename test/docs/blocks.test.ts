@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { assert, suite } from '../support/suite.ts'
-import { COMMAND_PAGES } from './command-pages.ts'
+import { COMMAND_PAGES, isGuide } from './command-pages.ts'
 import { type Block, readPages } from './pages.ts'
 import { syntaxErrors, typeErrors } from './types.ts'
 
@@ -18,16 +18,18 @@ const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^src\/features\/README\.md$/, ['js'], 'test/extend/page.test.ts'],
   [/^src\/protocols\/kinds\/WEB\.md$/, ['sh'], 'test/kinds/web/page.test.ts'],
   [/^src\/protocols\/kinds\/IMAGES\.md$/, ['sh'], 'test/kinds/image/page.test.ts'],
-  [/^examples\/README\.md$/, ['js'], 'test/hosts/readme.test.ts'],
-  [/^examples\/local\/README\.md$/, ['js', 'sh', 'yaml'], 'test/cli/local-recipes.test.ts'],
-  [/^examples\/tools\/README\.md$/, ['json', 'sh', 'toml', 'yaml'], 'test/tools/recipes.test.ts'],
-  [/^examples\/(?:bun|deno|node)\/README\.md$/, ['sh'], 'test/examples/alone.test.ts'],
-  [/^examples\/(?:express|fastify|hono)\/README\.md$/, ['sh'], 'test/examples/mounted.test.ts'],
+  [/^docs\/src\/content\/docs\/start\/other-frameworks\.md$/, ['js'], 'test/hosts/readme.test.ts'],
+  [/^docs\/src\/content\/docs\/start\/first-answer\.md$/, ['sh'], 'test/docs/commands.test.ts'],
+  [/^docs\/src\/content\/docs\/start\/local-models\.md$/, ['js', 'sh', 'yaml'], 'test/cli/local-recipes.test.ts'],
+  [/^docs\/src\/content\/docs\/start\/coding-tools\.md$/, ['json', 'sh', 'toml', 'yaml'], 'test/tools/recipes.test.ts'],
+  [/^docs\/src\/content\/docs\/start\/embed-in-[\w-]+\.md$/, ['js', 'sh'], 'test/examples/'],
+  [/^examples\/(?:fastify|node)\/README\.md$/, ['sh'], 'test/examples/'],
   [/^examples\/(?:browser|cloud|cloudflare|msw|next|postgres|redis)\/README\.md$/, ['sh'], 'test/examples/'],
   [RECIPES, ['jsonc', 'sh', 'ts'], 'test/recipes/'],
 ]
 
-const isCommandPage = ({ page, language }: Block) => page in COMMAND_PAGES && ['json', 'sh', 'yaml'].includes(language)
+const isCommandPage = ({ page, language }: Block) =>
+  (page in COMMAND_PAGES || isGuide(page)) && ['json', 'sh', 'yaml'].includes(language)
 const isLeftOut = ({ note }: Block) => /^not run: \S/.test(note ?? '')
 /** The languages whose blocks don't run; their contents are checked in place. */
 const READ: Record<string, (text: string) => unknown> = { json: JSON.parse, yaml: parse, text: String }

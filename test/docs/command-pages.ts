@@ -1,9 +1,14 @@
-/** The pages whose shell commands, JSON bodies, and YAML files `commands.test.ts` runs, and what their commands must print. */
+import { SITE } from './pages.ts'
+
+/** Pages other than the guides whose shell commands, JSON bodies, and YAML files `commands.test.ts` runs, and what their commands must print. */
 export const COMMAND_PAGES: Record<string, RegExp> = {
   'src/cli/README.md': /"name": "me"/,
   'src/admin/README.md': /"requireApiKey":true[\s\S]*"content":"Hello"[\s\S]*\[DONE\]/,
   'src/protocols/providers/README.md': /./,
   'src/request/routing/README.md': /"use":"first"/,
-  'src/features/cloud-sync/README.md': /./,
   'src/features/usage/README.md': /No usage in this period/,
+  [`${SITE}guides/speech.md`]: /^$/, // it writes a file
 }
+
+/** The guides, whose commands, JSON bodies, and config files `commands.test.ts` runs as well. */
+export const isGuide = (path: string) => new RegExp(`^${SITE}guides/[\\w-]+\\.md$`).test(path)

@@ -1,65 +1,62 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveNode } from '../../adapters/mount/node.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { applyConfig, listConfigWarnings, readConfigFile } from '../../src/cli/config-file.ts'
 import { createCloudProxy } from '../../src/features/cloud-sync/proxy/proxy.ts'
-import { createGateway, type Gateway } from '../../src/gateway.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { cleanUp, signalbox, temporaryFolder } from '../cli/command.ts'
 import { assert, suite } from '../support/suite.ts'
-import { COMMAND_PAGES } from './command-pages.ts'
-import { type Block, readPages } from './pages.ts'
+import { COMMAND_PAGES, isGuide } from './command-pages.ts'
+import { ADMIN_TOKEN, openGateway } from './gateway.ts'
+import { type Block, readPages, SITE } from './pages.ts'
 import { openShell } from './shell.ts'
 
-const ADMIN_TOKEN = 'sbx_admin_of-thirty-two-characters-or-more'
 const ENROLMENT = 'an enrollment token of thirty-two characters'
-const ANSWER = 'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
-const pages = readPages().filter(({ path }) => path in COMMAND_PAGES)
+/** The providers that are connected before the commands of a page run; default: several. */
+const CONNECTED: Record<string, string[]> = {
+  [`${SITE}guides/connect-a-provider.md`]: [],
+}
+
+/** Variables for the commands, besides the gateway's URL and tokens. */
+const VARIABLES = Object.fromEntries(
+  ['OPENAI', 'ANTHROPIC', 'GROQ', 'GEMINI', 'TAVILY', 'COHERE', 'LAB'].map((name) => [
+    `${name}_API_KEY`,
+    `sk-${name.toLowerCase()}`,
+  ]),
+)
+
+const pages = readPages().filter(({ path }) => path in COMMAND_PAGES || isGuide(path))
+const demo = readPages().find(({ path }) => path === `${SITE}start/first-answer.md`)
+
+const isRun = ({ note }: Block) => note === undefined
+const isConfigFile = ({ language, code }: Block) =>
+  language === 'yaml' && /^(?:connections|settings|combos):/m.test(code)
 
 const test = suite('the commands in the documentation')
 
 test.after(cleanUp)
 
-/** A gateway on loopback whose providers answer in this process; one is connected. */
-async function openGateway() {
-  const provider = (url: string) =>
-    url.endsWith('/chat/completions')
-      ? new Response(ANSWER, { headers: { 'content-type': 'text/event-stream' } })
-      : new Response('{}', { status: 404, headers: { 'content-type': 'application/json' } })
-  const gateway = createGateway({
-    storage: memoryStorage(),
-    logger: false,
-    management: { token: ADMIN_TOKEN },
-    fetch: async (url: string | URL | Request, init?: RequestInit) =>
-      /^http:\/\/127\./.test(String(url)) ? fetch(url, init) : provider(String(url)),
-  })
-  await gateway.api.connections.create({ provider: 'groq', apiKey: 'sk-groq' })
-  const server = await serveNode(gateway)
-  return {
-    gateway,
-    url: server.url,
-    async close() {
-      await server.close({ graceMs: 0 })
-      await gateway.close()
-    },
-  }
-}
-
 for (const page of pages) {
-  const written = page.blocks.filter(({ note }) => note === undefined)
+  const isOfGuide = isGuide(page.path)
+  const connected = CONNECTED[page.path] ?? (isOfGuide ? ['openai', 'anthropic', 'groq', 'cohere'] : ['groq'])
+  const written = page.blocks.filter(isRun)
   const data = written.filter(({ language }) => language === 'json')
   const scripts = written.filter(({ language }) => language === 'sh')
 
   if (data.length > 0)
     test(`the bodies in ${page.path} are accepted`, async () => {
-      const { gateway, close } = await openGateway()
+      const { gateway, close } = await openGateway(...connected)
       for (const block of data) await give(gateway, block)
       await close()
     })
 
   if (scripts.length > 0)
     test(`the commands in ${page.path} run as written`, async () => {
-      const { gateway, url, close } = await openGateway()
+      const { gateway, url, close } = await openGateway(...connected)
       const proxy = createCloudProxy({ storage: memoryStorage(), logger: false, enrollmentToken: ENROLMENT })
       const cloud = await serveNode(proxy)
       const shell = await openShell()
@@ -77,7 +74,7 @@ for (const page of pages) {
         const printed = await shell.run(script, {
           SIGNALBOX_URL: url,
           SIGNALBOX_ADMIN_TOKEN: ADMIN_TOKEN,
-          OPENAI_API_KEY: 'sk-openai',
+          ...(isOfGuide ? { SIGNALBOX_KEY: key, ...VARIABLES } : { OPENAI_API_KEY: 'sk-openai' }),
         })
         assert.match(printed, COMMAND_PAGES[page.path] ?? /./)
       } finally {
@@ -87,10 +84,55 @@ for (const page of pages) {
         await shell.remove()
       }
     })
+
+  for (const { place, code } of written.filter((block) => isOfGuide && isConfigFile(block)))
+    test(`the config file at ${place} can be applied, and every name in it resolves`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'signalbox-docs-config-'))
+      const file = join(folder, 'signalbox.yaml')
+      await writeFile(file, code)
+      const variables = Object.fromEntries(
+        [...code.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, `sbx_${'k'.repeat(40)}${name}`]),
+      )
+      const config = await readConfigFile(file, variables)
+      const data = { storage: memoryStorage(), catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
+      await applyConfig(config, data)
+      assert.equal(await listConfigWarnings(config, data), [])
+      await rm(folder, { recursive: true })
+    })
 }
 
+test('the requests to the demo run as written', async () => {
+  assert.ok(demo, 'the page is there')
+  const command = signalbox(['--demo', '--data', await temporaryFolder(), '--no-env'], {
+    env: { SIGNALBOX_ADMIN_TOKEN: ADMIN_TOKEN },
+  })
+  const shell = await openShell()
+  try {
+    const url = await command.baseUrl()
+    const [first = '', ...rest] = demo.blocks
+      .filter((block) => isRun(block) && block.language === 'sh')
+      .map(({ code }) => code)
+    const request = await shell.run(first.replaceAll('http://127.0.0.1:4000', url))
+    const header = demo.blocks.find(({ language }) => language === 'text')?.code.trim() ?? ''
+    for (const line of header.split('\n')) assert.match(request, line)
+    const others = rest
+      .filter((code) => !code.includes('openai/'))
+      .join('\n')
+      .replaceAll('sbx_admin_…', ADMIN_TOKEN)
+    assert.match(
+      await shell.run(others.replaceAll('npm start -s --', 'npx signalbox'), { SIGNALBOX_URL: url }),
+      /sbx_[\s\S]*requireApiKey +(?:true|yes)/,
+    )
+  } finally {
+    await shell.remove()
+    await command.stop()
+  }
+})
+
 test('the config file in src/cli/README.md is applied at startup', async () => {
-  const [block] = pages.flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'yaml'))
+  const [block] = pages
+    .filter(({ path }) => path === 'src/cli/README.md')
+    .flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'yaml'))
   const folder = await temporaryFolder()
   const file = join(folder, 'signalbox.yaml')
   await writeFile(file, block?.code ?? '')

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { assert, suite } from '../support/suite.ts'
 import { type Page, readPages, SITE } from './pages.ts'
@@ -23,15 +24,16 @@ const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18
 
 /** Pages for contributors, which are not in the package. */
 const isForDevelopers = ({ path }: Page) =>
+  path === 'src/features/dashboard/README.md' ||
   (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') ||
   path.startsWith('test/') ||
-  path.startsWith('docs/') || // the front page links to these at GitHub
+  path.startsWith('docs/') || // the site's sidebar links to these
   path === 'CODE_OF_CONDUCT.md' ||
   path === 'CONTRIBUTING.md'
 /** Pages that the front page links to, and that link back to it. */
 const isPart = (page: Page) =>
   !isForDevelopers(page) && !['README.md', 'CHANGELOG.md', 'NOTICES.md'].includes(page.path) && !isExample(page)
-const isExample = ({ path }: Page) => /^examples\/[\w-]+\/README\.md$/.test(path) && path !== 'examples/tools/README.md'
+const isExample = ({ path }: Page) => /^examples\/[\w-]+\/README\.md$/.test(path)
 
 const linksTo = (from: Page | undefined, path: string) => from?.links.some((link) => link.path === path) ?? false
 
@@ -93,14 +95,18 @@ test('each page stays within its size limit', () => {
 })
 
 test('the pictures on packaged pages have absolute URLs, because the package lacks them, and are in the repository', () => {
-  const packed = pages.filter((page) => /^(?:src|adapters)\//.test(page.path) && !isForDevelopers(page))
+  const packed = pages.filter(
+    (page) => /^docs\//.test(page.path) || (/^(?:src|adapters)\//.test(page.path) && !isForDevelopers(page)),
+  )
   let pictures = 0
   for (const { path } of packed) {
     const text = readFileSync(root + path, 'utf8')
     for (const [, address = ''] of text.matchAll(/(?:srcs?e?t?="|\]\()([^")\s]+\.(?:webp|png|svg|jpe?g|gif))/g)) {
       pictures++
-      assert.match(address, PICTURES, path)
-      assert.ok(existsSync(root + address.replace(PICTURES, '')), address)
+      const isLocal = path.startsWith('docs/') && !address.startsWith('https:') // the site bundles it
+      if (!isLocal) assert.match(address, PICTURES, path)
+      const file = isLocal ? join(dirname(path), address) : address.replace(PICTURES, '')
+      assert.ok(existsSync(root + file), address)
     }
   }
   assert.ok(pictures > 0)

@@ -6,6 +6,7 @@ declare module 'pg' {
       options: object,
     ) => import('../../adapters/storage/postgres.ts').PostgresPool & {
       on(event: 'error', listener: (error: Error) => void): unknown
+      end(): Promise<void>
     }
   }
   export default pg
@@ -41,3 +42,15 @@ declare module 'unstorage/drivers/fs' {
 }
 
 declare const Deno: { openKv(): Promise<import('../../adapters/storage/deno-kv.ts').DenoKv> }
+
+declare module 'hono' {
+  export class Hono<E extends { Variables: object }> {
+    all(
+      path: string,
+      handle: (context: {
+        req: { raw: Request }
+        get<Name extends keyof E['Variables']>(name: Name): E['Variables'][Name]
+      }) => Promise<Response>,
+    ): void
+  }
+}

@@ -165,7 +165,7 @@ test('on Node, the example lists missing variables and exits with code 1', { tim
       SIGNALBOX_SECRET: 'any',
     })
     assert.is(code, 1, output)
-    assert.match(output, 'Set SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN: README.md has the commands.')
+    assert.match(output, 'Set SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN: see README.md.')
   } finally {
     await example.remove()
   }

@@ -1,22 +1,26 @@
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { assert } from '../support/suite.ts'
-import { freePort, RUN_MS, until } from './example.ts'
+import { findPage, freePort, RUN_MS, until } from './example.ts'
 import { serves } from './scenario.ts'
 
 const options = {
   address: '127.0.0.1:8787',
-  portArguments: (port: number) => ` -- --port ${port} --ip 127.0.0.1 --inspector-port 0`,
+  portArguments: (port: number) => ` --port ${port} --ip 127.0.0.1 --inspector-port 0`,
 }
 
 const test = serves('cloudflare', () => options, 'cloudflare (Durable Object)')
-serves('cloudflare', () => ({ ...options, command: 'npm run start:kv' }), 'cloudflare (Workers KV)')
+serves(
+  'cloudflare',
+  () => ({ ...options, command: 'npx wrangler dev -c wrangler.kv.jsonc' }),
+  'cloudflare (Workers KV)',
+)
 
-test('the deployment commands in the README include all bindings', { timeoutMs: RUN_MS }, async ({
+test('the deployment commands on the page include all bindings', { timeoutMs: RUN_MS }, async ({
   served: { example },
 }) => {
-  const readme = await readFile(join(example.folder, 'README.md'), 'utf8')
-  const commands = [...readme.matchAll(/`(npx wrangler deploy [^`]+)`/g)].map(([, command]) => command ?? '')
+  const page = await readFile(findPage('cloudflare'), 'utf8')
+  const commands = [...page.matchAll(/(?:^|`)(npx wrangler deploy [^`\n]+)/gm)].map(([, command]) => command ?? '')
   const bindings = ['env.STORE (SignalboxStore)', 'env.KV ']
   assert.is(commands.length, bindings.length)
   for (const [at, command] of commands.entries()) {
@@ -33,7 +37,7 @@ test('the Worker prints which variables are missing, and returns a 500', { timeo
   const file = join(example.folder, '.env')
   await rename(file, `${file}.aside`)
   const port = await freePort()
-  const own = example.start(`npm start${options.portArguments(port)}`)
+  const own = example.start(`npx wrangler dev${options.portArguments(port)}`)
   try {
     const status = await until(
       own,

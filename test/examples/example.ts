@@ -38,7 +38,7 @@ export interface Started {
 export interface Example {
   /** A copy of the example, as it lies in the packed tarball, with what the installation of `signalbox` adds. */
   folder: string
-  /** The commands in each `sh` block of its README, without install commands. */
+  /** The commands in each `sh` block of its page in the documentation, or else of its README, without install commands. */
   blocks: string[][]
   run(script: string, env?: Record<string, string>): Promise<Run>
   start(script: string, env?: Record<string, string>): Started
@@ -74,11 +74,11 @@ export async function openExample(name: string, { copiesPackages = false }: Exam
     if (!existsSync(join(modules, dependency)))
       await cp(join(root, 'node_modules', dependency), join(modules, dependency), { recursive: true })
 
-  const readme = await readFile(join(folder, 'README.md'), 'utf8')
+  const text = await readFile(existsSync(findPage(name)) ? findPage(name) : join(folder, 'README.md'), 'utf8')
   const isRun = (command: string) => !/^(?:$|npm install |bun add |deno add )/.test(command)
-  const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) =>
-    text.split(/(?<!\\)\n/).filter(isRun),
-  )
+  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
+    .map(([, code = '']) => code.split(/(?<!\\)\n/).filter(isRun))
+    .filter((commands) => commands.length > 0)
   const running = new Set<Started>()
   const start = (script: string, env: Record<string, string> = {}): Started => {
     const started = startScript(script, folder, env)
@@ -102,6 +102,10 @@ export async function openExample(name: string, { copiesPackages = false }: Exam
     },
   }
 }
+
+/** The page of the documentation that has the commands of an example. */
+export const findPage = (name: string): string =>
+  join(root, `docs/src/content/docs/start/embed-in-${name === 'cloudflare' ? 'workers' : name}.md`)
 
 let unpacking: Promise<string> | undefined
 

@@ -9,7 +9,7 @@ export interface ServedOptions extends ExampleOptions {
   address: string
   /** Variables that the README takes from the user's shell, in addition to `OPENAI_API_KEY`. */
   env?: Record<string, string>
-  /** The command that serves; default: the last one of the README's first block. */
+  /** The command that serves; default: the last one before the README's request. */
   command?: string
   /** The arguments that set another port; default: none, because the command reads `PORT`. */
   portArguments?(port: number): string
@@ -38,7 +38,9 @@ const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 export async function serveExample(name: string, options: ServedOptions): Promise<ServedExample> {
   const upstream = await startUpstream()
   const example = await openExample(name, options)
-  const [setup = [], usage = []] = example.blocks
+  const at = example.blocks.findIndex((commands) => commands.some((command) => command.startsWith('curl ')))
+  const setup = example.blocks.slice(0, at).flat()
+  const usage = example.blocks[at] ?? []
   const port = await freePort()
   const command = `${options.command ?? setup.at(-1)}${options.portArguments?.(port) ?? ''}`
   const host = `127.0.0.1:${port}`
@@ -179,9 +181,9 @@ export async function namesMissing(example: Example, needed: string[]): Promise<
   const PORT = String(await freePort())
   const none = await example.run('npm start', { PORT })
   assert.is(none.code, 1, none.output)
-  assert.match(none.output, `Set ${needed.join(', ')}: README.md has the commands.`)
+  assert.match(none.output, `Set ${needed.join(', ')}: see README.md`)
   const others = Object.fromEntries(needed.slice(1).map((variable) => [variable, 'any']))
   const one = await example.run('npm start', { ...others, PORT })
   assert.is(one.code, 1, one.output)
-  assert.match(one.output, `Set ${needed[0]}: README.md has the commands.`)
+  assert.match(one.output, `Set ${needed[0]}: see README.md`)
 }

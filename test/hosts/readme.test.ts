@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-/** By how its block in examples/README.md begins, the app of a framework. */
+/** By how its block in the page on other frameworks begins, the app of a framework. */
 const apps = {
   Next: 'next/app/ai/[...path]/route.js',
   SvelteKit: 'sveltekit/src/routes/ai/[...path]/+server.js',
@@ -24,7 +24,7 @@ const mounts = {
   Elysia: ['apps/elysia.mjs'],
 }
 
-const [, section = ''] = /## Web frameworks\n(.*)/s.exec(read('../../examples/README.md')) ?? []
+const section = read('../../docs/src/content/docs/start/other-frameworks.md')
 
 /** The lines of code, without what leads in and comments. */
 const linesOf = (code: string) =>
@@ -42,24 +42,24 @@ function blockOf(name: string): string[] {
   return lines
 }
 
-const test = suite('the code for web frameworks in examples/README.md')
+const test = suite('the code for web frameworks in the page on other frameworks')
 
 for (const [name, app] of Object.entries(apps))
-  test(`the code for web frameworks in examples/README.md matches the tests: ${name}`, () => {
+  test(`the code for web frameworks in the page on other frameworks matches the tests: ${name}`, () => {
     const lines = blockOf(name)
     const tested = linesOf(read(app))
     for (const line of lines) assert.ok(tested.includes(line), `not in ${app}: ${line}`)
   })
 
 for (const [name, paths] of Object.entries(mounts))
-  test(`the code for web frameworks in examples/README.md mounts the gateway like the tests: ${name}`, () => {
+  test(`the code for web frameworks in the page on other frameworks mounts the gateway like the tests: ${name}`, () => {
     const tested = paths.map(read).join('')
     const lines = blockOf(name).filter((line) => line.includes('gateway'))
     assert.ok(lines.length > 0)
     for (const line of lines) assert.ok(tested.includes(line.replace(/^app/, '')), `not in ${paths}: ${line}`)
   })
 
-test('the code for web frameworks in examples/README.md has no untested block', () => {
+test('the code for web frameworks in the page on other frameworks has no untested block', () => {
   const titles = [...section.matchAll(/```js\n\/\/ (.*)/g)].map(([, title = '']) => title)
   const known = ['gateway.js', ...Object.keys(apps), ...Object.keys(mounts)]
   assert.equal(

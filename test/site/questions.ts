@@ -1,2 +1,25 @@
 /** What users of other gateways look for, and the page that answers it. */
-export const QUESTIONS: [question: string, page: string][] = [['portkey alternative', 'project/comparison']]
+export const QUESTIONS: [question: string, page: string][] = [
+  ['portkey alternative', 'project/comparison'],
+  ['fallback', 'guides/fallbacks'],
+  ['model fallbacks when a provider fails', 'guides/fallbacks'],
+  ['timeout', 'guides/fallbacks'],
+  ['rate limit', 'guides/budgets-and-rate-limits'],
+  ['monthly budget per key', 'guides/budgets-and-rate-limits'],
+  ['virtual keys', 'guides/api-keys-and-groups'],
+  ['rotate api key', 'guides/rotate-secrets'],
+  ['load balancing', 'guides/load-balancing'],
+  ['round robin several api keys', 'guides/load-balancing'],
+  ['docker', 'guides/deploy'],
+  ['kubernetes', 'guides/deploy'],
+  ['fastify', 'start/other-frameworks'],
+  ['ollama', 'start/local-models'],
+  ['claude code', 'start/coding-tools'],
+  ['azure openai', 'guides/connect-azure-bedrock-vertex'],
+  ['spend by user', 'guides/usage-and-cost-reports'],
+  ['prometheus', 'guides/metrics-traces-logs'],
+  ['backup', 'guides/backup-and-restore'],
+  ['redis', 'guides/high-availability'],
+  ['yaml', 'guides/configure-from-a-file'],
+  ['browser', 'guides/browser-tokens'],
+]

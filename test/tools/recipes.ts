@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-/** The setup that connects one tool to a gateway, as in `examples/tools/README.md`. */
+/** The setup that connects one tool to a gateway, as in `docs/src/content/docs/start/coding-tools.md`. */
 export interface Recipe {
   /** Contents by the path below the user's home. */
   files: ReadonlyMap<string, string>
@@ -15,7 +15,7 @@ const SCRIPT = /^```sh\n([\s\S]*?)^```$/gm
 
 /** The recipes by the names of their tools. */
 export async function readRecipes(): Promise<Map<string, Recipe>> {
-  const text = await readFile(new URL('../../examples/tools/README.md', import.meta.url), 'utf8')
+  const text = await readFile(new URL('../../docs/src/content/docs/start/coding-tools.md', import.meta.url), 'utf8')
   const sections = text.split(/^## /m).slice(1)
   return new Map(
     sections.map((section): [string, Recipe] => {

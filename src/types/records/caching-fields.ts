@@ -3,7 +3,7 @@ import { choice, type Shape } from './shapes.ts'
 /** How long marks that the gateway places keep the tools and the instructions. The conversation always has 5 minutes. */
 export type PromptCacheTtl = '5m' | '1h'
 
-/** Whether the gateway asks providers to cache prompts (src/features/prompt-caching/README.md). Default `off`. */
+/** Whether the gateway asks providers to cache prompts (docs/src/content/docs/guides/prompt-caching.md). Default `off`. */
 export type PromptCaching = 'off' | 'auto' | { mode: 'auto'; ttl?: PromptCacheTtl }
 
 /** The field of the settings, connections, combo entries, and keys. */

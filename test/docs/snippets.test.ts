@@ -1,0 +1,40 @@
+import { transformSync } from 'esbuild'
+import { suite } from '../support/suite.ts'
+import { openGateway } from './gateway.ts'
+import { readPages } from './pages.ts'
+
+/** The blocks that need only `gateway`: those without imports and declarations of their own. */
+const pages = readPages()
+  .filter(({ path }) => /^docs\/src\/content\/docs\/(?:start|guides)\//.test(path))
+  .map(({ path, blocks }) => ({
+    path,
+    blocks: blocks.filter(
+      ({ language, code, note }) =>
+        language === 'ts' &&
+        note === undefined &&
+        !/^(?:import|declare) /m.test(code) &&
+        /^await gateway\.|= await gateway\./m.test(code),
+    ),
+  }))
+  .filter(({ blocks }) => blocks.length > 0)
+
+const test = suite('the TypeScript in the documentation')
+
+for (const { path, blocks } of pages)
+  test(`the calls to the gateway in ${path} work as written`, async () => {
+    const { gateway, close } = await openGateway('openai', 'anthropic', 'groq')
+    try {
+      for (const { place, code } of blocks) {
+        const script = transformSync(`export {}\n${code}`, { loader: 'ts', format: 'esm' }).code.replace(
+          /export \{.*\};?/g,
+          '',
+        )
+        const run = new Function('gateway', 'console', `return (async () => {${script}\n})()`)
+        await run(gateway, { log() {} }).catch((error: Error) => {
+          throw new Error(`${place}: ${error.message}`, { cause: error })
+        })
+      }
+    } finally {
+      await close()
+    }
+  })
