@@ -41,7 +41,7 @@ function readRouterSettings(config: JsonObject): JsonObject {
 
 const REASONS: Readonly<Record<string, string>> = {
   environment_variables: 'Set the variables in the environment. The config file contains none.',
-  guardrails: "Signalbox doesn't inspect prompts.",
+  guardrails: 'Not imported. Define guards in the "guards" section of the config file.',
   mcp_servers: 'Signalbox has no MCP server.',
   mcp_tools: 'Signalbox has no MCP server.',
   finetune_settings: 'Signalbox has no endpoints for fine-tuning and files. Send such requests to the provider.',

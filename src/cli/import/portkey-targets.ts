@@ -172,7 +172,7 @@ const ACCOUNT_REASONS: Readonly<Record<string, string>> = {
 }
 const WAITS = 'Signalbox always honors a wait that a provider requests.'
 const HEADERS = "Connections can't add headers."
-export const GUARDRAILS = "Signalbox doesn't inspect prompts and responses."
+export const GUARDRAILS = 'Guardrails are not imported. Define guards in the "guards" section of the config file.'
 export const REASONS: Readonly<Record<string, string>> = {
   cache: 'Signalbox has no response cache.',
   before_request_hooks: GUARDRAILS,
