@@ -53,3 +53,38 @@ test('check 28: a group decides for its keys that say nothing themselves', async
   assert.equal([await isMarked(one), await isMarked(other), await isMarked(none)], [true, false, false])
   assert.equal((await api.groups.get('agents')).promptCaching, { mode: 'auto', ttl: '1h' })
 })
+
+test('check 36: two API keys that name the same session have different cache keys', async () => {
+  const { up, world } = await openDoor(() => json(whole['openai-chat']), {
+    catalog: defaultCatalog,
+    connections: ['mistral'],
+  })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const cacheKeys = new Set<unknown>()
+  for (const name of ['one', 'other']) {
+    const { key } = await world.api.keys.create({ name })
+    const headers = { authorization: `Bearer ${key}`, 'x-signalbox-session': 'same' }
+    await world.chat({ ...body, model: 'mistral/mistral-large-3' }, { headers })
+    cacheKeys.add(JSON.parse(up.calls.at(-1)?.body ?? '{}').prompt_cache_key)
+  }
+  assert.is(cacheKeys.size, 2)
+  for (const cacheKey of cacheKeys) assert.match(String(cacheKey), /^[\w-]{22}$/)
+})
+
+test('check 42: what a client saves by its own marks is not in the savings of the gateway', async () => {
+  const usage = { input_tokens: 10, output_tokens: 1, cache_read_input_tokens: 50_000, cache_creation_input_tokens: 0 }
+  const { world } = await openDoor(() => json({ ...whole['anthropic-messages'], usage }), {
+    catalog: defaultCatalog,
+    connections: ['anthropic'],
+    usage: true,
+  })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const summarize = async () => (await world.api.usage.summary()).totals
+  const request = clientWriters['anthropic-messages'](steps.slice(0, listRequestEnds(steps)[3]))
+  const model = 'anthropic/claude-sonnet-5-5'
+  await world.post('/v1/messages', { ...request, model, cache_control: { type: 'ephemeral' } })
+  assert.is((await summarize()).cacheSavedUsd, undefined)
+  assert.ok((world.told.requests.at(-1)?.promptCache?.savedUsd ?? 0) > 0)
+  await world.post('/v1/messages', { ...request, model })
+  assert.is((await summarize()).cacheSavedUsd, 0.095)
+})

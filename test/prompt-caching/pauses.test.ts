@@ -1,4 +1,5 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import { whole } from '../formats/cases/answers.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -90,4 +91,31 @@ test('check 47: the savings are absent if the price is unknown', async () => {
   await ask('s', { model: 'claude-unknown-9' })
   const { promptCache } = world.told.requests.at(-1) ?? {}
   assert.equal([promptCache?.by, promptCache?.written, promptCache?.savedUsd], ['gateway', 10_000, undefined])
+})
+
+test('check 45: while GPT-5.6 is paused, it is told not to write on its own', async () => {
+  const clock = fakeClock()
+  const usage = {
+    ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 10_000 },
+  }
+  const { up, world } = await openDoor(() => json({ ...whole['openai-responses'], usage }), {
+    catalog: { openai: { ...defaultCatalog.openai, format: 'openai-responses' } },
+    connections: ['openai'],
+    clock,
+    logger: { warn() {}, error() {} },
+  })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const ask = async (session: string) => {
+    const body = { ...clientWriters['openai-chat'](createConversation(createRandom(1), 1).slice(0, 1)) }
+    const headers = { 'x-signalbox-session': session }
+    assert.is((await world.chat({ ...body, model: 'openai/gpt-5.6' }, { headers })).status, 200)
+    const text = up.calls.at(-1)?.body ?? '{}'
+    return [text.includes('"prompt_cache_breakpoint"'), JSON.parse(text).prompt_cache_options]
+  }
+  for (let count = 0; count < 8; count++) assert.equal(await ask(`s${count}`), [true, undefined])
+  assert.equal(await ask('paused'), [false, { mode: 'explicit' }])
+  await clock.advance(61 * 60_000)
+  assert.equal(await ask('probe'), [true, undefined])
+  assert.equal(await ask('other'), [false, { mode: 'explicit' }])
 })
