@@ -10,7 +10,7 @@ import {
   type TargetState,
 } from '../request/routing/health-entry.ts'
 import type { Health } from '../request/routing/target-health.ts'
-import type { CachingPause } from '../types/caching-types.ts'
+import type { CachingPause, ColdSession } from '../types/caching-types.ts'
 import type { Catalog } from '../types.ts'
 import { anyObject, closedObject, parseInput } from './input.ts'
 import { findRecord, requirePresent } from './record-operations.ts'
@@ -19,7 +19,8 @@ import { findRecord, requirePresent } from './record-operations.ts'
 export interface HealthOperations {
   /**
    * `health`: everything that failed recently, without entries for healthy ones; `targets`: the state of each target; `damaged`: damaged
-   * records in the storage; `catalog`: the date of the prices; `promptCaching`: who gets no cache marks for a while.
+   * records in the storage; `catalog`: the date of the prices; `promptCaching`: who gets no cache marks for a while; `coldSessions`: who
+   * reads little from the provider's cache.
    */
   list(): Promise<ShownHealth>
   /** Resets all health, or the health of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown id. */
@@ -33,6 +34,7 @@ export interface ShownHealth {
   damaged: DamagedRecord[]
   catalog: CatalogAge
   promptCaching: CachingPause[]
+  coldSessions: ColdSession[]
 }
 
 /** How current the prices are. */
@@ -55,12 +57,14 @@ export function createHealthOperations({ store, health, catalog, pipeline }: Hea
     async list() {
       const damaged = await store.repair.inspect()
       const connections = await store.connections.all()
+      const { loaded: cacher } = pipeline.getContext().promptCacher
       return {
         health: listHealthEntries(connections, health.facts),
         targets: listTargetStates(connections, health.facts),
         damaged,
         catalog: getCatalogAge(catalog),
-        promptCaching: pipeline.getContext().promptCacher.loaded?.listPauses() ?? [],
+        promptCaching: cacher?.listPauses() ?? [],
+        coldSessions: cacher?.listColdSessions() ?? [],
       }
     },
     async reset(connectionId) {

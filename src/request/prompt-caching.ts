@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import type { CachingPause, StandDownReason } from '../types/caching-types.ts'
+import type { CachingPause, ColdSession, StandDownReason } from '../types/caching-types.ts'
 import type { PromptCaching } from '../types.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { Codec, CodecRequest } from './codec/codec.ts'
@@ -33,6 +33,8 @@ export interface PromptCacher {
   explain(attempt: ExplainedAttempt, encode: Encode): Promise<CacheExplanation>
   /** Returns the callers and targets that get no marks for a while, because marks didn't pay off. */
   listPauses(): CachingPause[]
+  /** Returns the recent sessions that read less than 20% of their input from the cache. */
+  listColdSessions(): ColdSession[]
   /** Puts the target that last served the request's session first, if it is healthy. Returns the same routes otherwise. */
   prefer(request: ModelRequest, routes: RouteIterator): RouteIterator
 }

@@ -1,4 +1,4 @@
-import type { IsoTime } from './plain-types.ts'
+import type { Integer, IsoTime } from './plain-types.ts'
 
 /** A caller whose requests to a target get no cache marks for a while, because marks cost more than they saved. */
 export interface CachingPause {
@@ -11,6 +11,19 @@ export interface CachingPause {
   until: IsoTime
   /** What marks saved within an hour, in US dollars; negative. */
   savedUsd: number
+}
+
+/** A session that reads little of its input from the provider's cache, although the gateway asks for it. */
+export interface ColdSession {
+  /** The ID of the API key, or the account; empty for requests without either. */
+  caller: string
+  connectionId: string
+  provider: string
+  model: string
+  requests: Integer
+  /** The share of the input that was read from the cache, from the third request on. */
+  readShare: number
+  lastUsedAt: IsoTime
 }
 
 /**

@@ -119,3 +119,43 @@ test('check 45: while GPT-5.6 is paused, it is told not to write on its own', as
   assert.equal(await ask('probe'), [true, undefined])
   assert.equal(await ask('other'), [false, { mode: 'explicit' }])
 })
+
+test('sessions that read less than 20% of their input are listed from their third request on, the worst first', async () => {
+  const clock = fakeClock()
+  let read = 0
+  const { world } = await openDoor(
+    () => {
+      const usage = { input_tokens: 10_000 - read, output_tokens: 1, cache_read_input_tokens: read }
+      return json({ ...whole['anthropic-messages'], usage })
+    },
+    { catalog: defaultCatalog, connections: ['anthropic'], clock },
+  )
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const ask = async (session: string, share: number) => {
+    read = share * 10_000
+    const body = { ...write(createConversation(createRandom(1), 1).slice(0, 1)), model: 'anthropic/claude-sonnet-4-5' }
+    const response = await world.messages(body, { headers: { 'x-signalbox-session': session } })
+    assert.is(response.status, 200)
+  }
+  const list = async () => (await world.api.health.list()).coldSessions
+  for (const share of [0, 0]) await ask('cold', share)
+  assert.equal(await list(), [])
+  for (const share of [0, 0.9, 0.9]) await ask('warm', share)
+  for (const share of [0, 0, 0.1]) await ask('cool', share)
+  await ask('cold', 0)
+  const [connection] = (await world.api.connections.list()).connections
+  const of = {
+    caller: '',
+    connectionId: connection?.id,
+    provider: 'anthropic',
+    model: 'claude-sonnet-4-5',
+    requests: 3,
+  }
+  const lastUsedAt = new Date(clock.now()).toISOString()
+  assert.equal(await list(), [
+    { ...of, readShare: 0, lastUsedAt },
+    { ...of, readShare: 0.1, lastUsedAt },
+  ])
+  await clock.advance(61 * 60_000)
+  assert.equal(await list(), [])
+})

@@ -15,6 +15,7 @@ import type { KnownPrompts } from './known-prompts.ts'
 import { listMarkPaths } from './mark-paths.ts'
 import { findSinglePrompt, type MarkedFields, markRequest } from './mark-places.ts'
 import type { Pauses } from './pauses.ts'
+import type { SessionShares } from './session-shares.ts'
 import type { SessionTargets } from './session-targets.ts'
 import { mergeFields, writeFields } from './write-fields.ts'
 
@@ -22,6 +23,7 @@ import { mergeFields, writeFields } from './write-fields.ts'
 export interface CacheMemory {
   readonly catalog: Catalog
   readonly sessions: SessionTargets
+  readonly shares: SessionShares
   readonly pauses: Pauses
   readonly prompts: KnownPrompts
   /** The targets that rejected marks in the last hour. */
@@ -36,6 +38,9 @@ const CHARACTERS_PER_TOKEN = 4
 /** The fields with which clients set marks or choose a cached prompt. They can't occur in a string, where quotes are escaped. */
 const CLIENT_MARKS =
   /"(?:cache_?control|cacheControl|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint|prompt_cache_options|promptCacheOptions|cached_?[cC]ontent)"\s*:/
+
+/** The reasons for which nothing can be expected to be read. */
+const EXPECTED_MISSES = new Set<StandDownReason | undefined>(['short', 'single', 'unsupported', 'hedge'])
 
 /** An error about marks. */
 const MARK_ERROR = /cache_control|cachePoint|cache point|prompt_cache/i
@@ -110,13 +115,15 @@ export class CachedCall {
   /** Learns from the settled attempt, and returns its record; `undefined` if no usage is known. */
   report({ outcome, usage }: AttemptRecord): PromptCacheRecord | undefined {
     const { request, route } = this.#attempt
-    const { sessions, pauses, catalog } = this.#memory
+    const { sessions, shares, pauses, catalog } = this.#memory
     if (outcome === 'answered') sessions.note(request, route.target, this.#ttlMs)
     if (!usage) return undefined
     const { cacheReadTokens: read = 0, cacheWriteTokens: written = 0 } = usage
+    const of = { caller: request.owner, target: route.target }
+    const isExpected = !EXPECTED_MISSES.has(this.#stoodDown) && sessions.getSession(request) !== ''
+    if (isExpected) shares.note(sessions.getKey(request), { input: usage.inputTokens, read }, of)
     const savedUsd = calculateSavings(usage, route.target, catalog)
-    if (this.#isMarked && savedUsd !== undefined)
-      pauses.note(this.#pair, { written, savedUsd }, { caller: request.owner, target: route.target })
+    if (this.#isMarked && savedUsd !== undefined) pauses.note(this.#pair, { written, savedUsd }, of)
     return {
       by: this.#isMarked ? 'gateway' : this.#stoodDown === 'client' ? 'client' : 'provider',
       read,

@@ -6,6 +6,7 @@ import type { Catalog, Clock, Logger } from '../../types.ts'
 import { CachedCall, type CacheMemory } from './cached-call.ts'
 import { KnownPrompts } from './known-prompts.ts'
 import { createPauses } from './pauses.ts'
+import { SessionShares } from './session-shares.ts'
 import { SessionTargets } from './session-targets.ts'
 
 interface PromptCacherDependencies {
@@ -24,6 +25,7 @@ export function createPromptCacher({ store, catalog, clock, logger }: PromptCach
   const memory: CacheMemory = {
     catalog,
     sessions,
+    shares: new SessionShares(clock),
     pauses: createPauses({ clock, logger }),
     prompts: new KnownPrompts(clock),
     rejecting: createExpiringMap<true>({ clock, ttlMs: REJECTING_MS, max: MAX_TARGETS }),
@@ -36,6 +38,7 @@ export function createPromptCacher({ store, catalog, clock, logger }: PromptCach
   return {
     explain: (attempt, encode) => new CachedCall(attempt, memory).explain(encode),
     listPauses: () => memory.pauses.list(),
+    listColdSessions: () => memory.shares.listCold(),
     prefer: (request, routes) => sessions.prefer(request, routes),
     encode(attempt, encode) {
       const call = new CachedCall(attempt, memory)

@@ -41,14 +41,14 @@ export class SessionTargets {
 
   /** Returns the target that has the session's prompt in its cache. */
   find(request: SessionRequest): ServedTarget | undefined {
-    const served = this.#served.get(this.#getKey(request))
+    const served = this.#served.get(this.getKey(request))
     return served && served.until > this.#clock.now() ? served : undefined
   }
 
   /** Remembers that the target served the session, whose prompt it caches for `ttlMs`. */
   note(request: SessionRequest, { connection, model }: RouteTarget, ttlMs: number): void {
     if (this.getSession(request) === '') return
-    const key = this.#getKey(request)
+    const key = this.getKey(request)
     if (!this.#served.delete(key)) evictOldest(this.#served, MAX_SESSIONS)
     this.#served.set(key, { connectionId: connection.id, model, until: this.#clock.now() + ttlMs }) // now the newest
   }
@@ -67,7 +67,7 @@ export class SessionTargets {
   }
 
   /** Hashes the session and its owner, which may be long and may identify people. */
-  #getKey(request: SessionRequest): string {
+  getKey(request: SessionRequest): string {
     const text = `${request.owner}\0${request.call.model}\0${this.getSession(request)}`
     return `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`
   }

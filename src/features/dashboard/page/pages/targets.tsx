@@ -34,7 +34,7 @@ export default function Targets() {
       <Problem>{change.error.value}</Problem>
       <TestResult tested={tested.value} />
       <Await of={state.value} onRetry={reload}>
-        {({ connections, health, targets, promptCaching, windowMs, startedAt }) => (
+        {({ connections, health, targets, promptCaching, coldSessions, windowMs, startedAt }) => (
           <>
             <Section title="Unhealthy targets">
               {health.length === 0 ? (
@@ -58,6 +58,16 @@ export default function Targets() {
                   columns={pauseColumns}
                   rows={promptCaching}
                   getKey={({ caller, connectionId, model }) => [caller, connectionId, model].join(' ')}
+                />
+              </Section>
+            )}
+            {coldSessions.length > 0 && (
+              <Section title="Sessions that read little from the cache">
+                <Table
+                  caption="Sessions that read little from the cache"
+                  columns={coldColumns}
+                  rows={coldSessions}
+                  getKey={(session) => JSON.stringify(session)}
                 />
               </Section>
             )}
@@ -105,20 +115,38 @@ export default function Targets() {
 }
 
 async function load() {
-  const [{ connections }, { health, targets, promptCaching }, settings, { startedAt }] = await Promise.all([
-    api.value.connections.list(),
-    api.value.health.list(),
-    api.value.settings.get(),
-    api.value.info(),
-  ])
-  return { connections, health, targets, promptCaching, startedAt, windowMs: settings.health.windowMs }
+  const [{ connections }, { health, targets, promptCaching, coldSessions }, settings, { startedAt }] =
+    await Promise.all([
+      api.value.connections.list(),
+      api.value.health.list(),
+      api.value.settings.get(),
+      api.value.info(),
+    ])
+  return { connections, health, targets, promptCaching, coldSessions, startedAt, windowMs: settings.health.windowMs }
 }
 
-const pauseColumns: Column<Health['promptCaching'][number]>[] = [
+interface CachedTarget {
+  caller: string
+  provider: string
+  model: string
+}
+
+const cachedColumns: Column<CachedTarget>[] = [
   { name: 'Key or account', cell: ({ caller }) => caller || 'None' },
   { name: 'Target', cell: ({ provider, model }) => `${provider}/${model}` },
+]
+
+const pauseColumns: Column<Health['promptCaching'][number]>[] = [
+  ...cachedColumns,
   { name: 'Saved', isNumber: true, cell: ({ savedUsd }) => formatMoney(savedUsd) },
   { name: 'Until', cell: ({ until }) => <Time at={until} /> },
+]
+
+const coldColumns: Column<Health['coldSessions'][number]>[] = [
+  ...cachedColumns,
+  { name: 'Requests', isNumber: true, cell: ({ requests }) => requests },
+  { name: 'Cached', isNumber: true, cell: ({ readShare }) => formatPercent(readShare) },
+  { name: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
 ]
 
 const getHealthKey = ({ level, provider, connectionId, model, combo }: HealthEntry) =>

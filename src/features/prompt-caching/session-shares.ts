@@ -1,0 +1,60 @@
+import { evictOldest } from '../../lib/maps.ts'
+import type { RouteTarget } from '../../request/routing/group.ts'
+import type { ColdSession } from '../../types/caching-types.ts'
+import type { Clock } from '../../types.ts'
+
+const MAX_SESSIONS = 10_000
+const MAX_LISTED = 20
+/** The first request of a session can't read anything, and the second one only what the first one wrote. */
+const IGNORED_REQUESTS = 2
+const COLD_SHARE = 0.2
+const MAX_AGE_MS = 60 * 60_000
+
+interface CountedSession extends Omit<ColdSession, 'readShare' | 'lastUsedAt'> {
+  input: number
+  read: number
+  at: number
+}
+
+/** Counts, in memory, how much of each session's input is read from the cache. */
+export class SessionShares {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #sessions = new Map<string, CountedSession>()
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
+
+  /** Counts a request of a session. */
+  note(
+    key: string,
+    { input, read }: { input: number; read: number },
+    of: { caller: string; target: RouteTarget },
+  ): void {
+    const { connection, provider, model } = of.target
+    const { requests, ...before } = this.#sessions.get(key) ?? { requests: 0, input: 0, read: 0 }
+    const isCounted = requests >= IGNORED_REQUESTS
+    if (!this.#sessions.delete(key)) evictOldest(this.#sessions, MAX_SESSIONS)
+    this.#sessions.set(key, {
+      ...{ caller: of.caller, connectionId: connection.id, provider, model },
+      requests: requests + 1,
+      input: before.input + (isCounted ? input : 0),
+      read: before.read + (isCounted ? read : 0),
+      at: this.#clock.now(), // now the newest
+    })
+  }
+
+  /** Returns the sessions of the last hour that read less than 20% of their input, the lowest shares first. */
+  listCold(): ColdSession[] {
+    const from = this.#clock.now() - MAX_AGE_MS
+    return [...this.#sessions.values()]
+      .filter(({ input, read, at }) => at > from && input > 0 && read < input * COLD_SHARE)
+      .sort((one, other) => one.read / one.input - other.read / other.input || other.input - one.input)
+      .slice(0, MAX_LISTED)
+      .map(({ input, read, at, ...session }) => ({
+        ...session,
+        readShare: read / input,
+        lastUsedAt: new Date(at).toISOString(),
+      }))
+  }
+}
