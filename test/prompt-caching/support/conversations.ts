@@ -42,7 +42,7 @@ export function createConversation(random: Random, turns: number, options: Conve
   for (let turn = 0; turn < turns; turn++) {
     const before = steps.at(-1)
     if (before?.type !== 'results') {
-      const url = hasImageData ? `data:image/png;base64,${PNG}` : `https://images.test/${turn}.png`
+      const url = hasImageData ? `data:image/png;base64,${PNG}` : `https://images.example.com/${turn}.png`
       const image = (hasImages || hasImageData) && random.next() < 0.3 ? url : undefined
       steps.push({ type: 'user', text: words(random, 20), image })
       if (hasLateSystem && random.next() < 0.3) steps.push({ type: 'system', text: words(random, 5) })
