@@ -49,3 +49,18 @@ test('Claude behind a compatible URL, such as Azure AI Foundry, gets marks on bl
   assert.is(sent.cache_control, undefined)
   assert.ok((JSON.stringify(sent).match(/"cache_control"/g)?.length ?? 0) >= 3)
 })
+
+const hello = [{ role: 'user', content: 'Hi' }]
+const translated = {
+  'Responses to Fireworks': ['/v1/responses', 'fireworks', { input: 'Hi' }, whole['openai-chat']],
+  'Chat Completions to xAI': ['/v1/chat/completions', 'xai', { messages: hello }, whole['openai-responses']],
+} as const
+
+for (const [what, [path, provider, body, answer]] of Object.entries(translated))
+  test(`a client's own cache key is translated, from ${what}`, async () => {
+    const catalog: Catalog = { ...defaultCatalog, xai: { ...defaultCatalog.xai, format: 'openai-responses' } }
+    const { up, world } = await openDoor(() => json(answer), { catalog, connections: [provider] })
+    const response = await world.post(path, { ...body, model: `${provider}/m`, prompt_cache_key: 'own' })
+    assert.is(response.headers.get('x-signalbox-warning'), null)
+    assert.is(JSON.parse(up.calls[0]?.body ?? '{}').prompt_cache_key, 'own')
+  })

@@ -54,6 +54,7 @@ export const hosts: readonly TargetDifference[] = [
     reasoning: { by: 'effort', efforts: ['none', 'high', 'max'] },
   },
   { formats, providers: /^(?:together|fireworks|deepinfra)$/, takes: ['topK'] },
+  { formats, providers: /^fireworks$/, takes: ['cacheKey'] },
   // Local servers don't accept image URLs; Ollama ignores the tool choice.
   { formats, providers: /^ollama$/, inputs: ['image'], toolChoices: [], reasoning: { field: 'reasoning' } },
   {

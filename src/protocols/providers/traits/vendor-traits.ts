@@ -53,6 +53,7 @@ export const vendors: readonly TargetDifference[] = [
     lacks: [...PENALTIES, 'stop'],
     reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
   },
+  { formats: /^openai-responses$/, providers: /^xai$/, takes: ['cacheKey'] },
   { formats, providers: /^xai$/, models: /^grok-4\.3/, reasoning: { efforts: ['none', 'low', 'medium', 'high'] } },
   { formats, providers: /^xai$/, models: /^grok-4\.20|^grok-build/, reasoning: { by: 'none' } },
   {
