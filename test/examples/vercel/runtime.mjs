@@ -1,0 +1,46 @@
+import { Server } from 'node:http'
+import process from 'node:process'
+
+/*
+ * The runtime of a function on the platform, loaded before the server: work that is given to `waitUntil` keeps the instance alive after a response,
+ * and nothing else does. With `TAKEN_AFTER_RESPONSE`, the instance is killed as soon as it is idle after a request. Neon and the provider are
+ * reached at `NEON` and `PROVIDER`, and no other server is.
+ */
+
+const { NEON, PROVIDER, TAKEN_AFTER_RESPONSE } = process.env
+const works = new Set()
+let requests = 0
+
+const takeIfIdle = () => {
+  if (TAKEN_AFTER_RESPONSE && requests === 0 && works.size === 0) process.kill(process.pid, 'SIGKILL')
+}
+
+const waitUntil = (work) => {
+  works.add(work)
+  const settle = () => {
+    works.delete(work)
+    setImmediate(takeIfIdle) // what it starts when it settles has come by then
+  }
+  work.then(settle, settle)
+}
+globalThis[Symbol.for('@next/request-context')] = { get: () => ({ waitUntil }) }
+
+const { emit } = Server.prototype
+Server.prototype.emit = function (name, ...values) {
+  if (name === 'request') {
+    requests++
+    values[1].once('close', () => {
+      requests--
+      setImmediate(takeIfIdle)
+    })
+  }
+  return emit.call(this, name, ...values)
+}
+
+const { fetch } = globalThis
+globalThis.fetch = (input, init) => {
+  const { hostname, pathname } = new URL(input instanceof Request ? input.url : input)
+  if (hostname.endsWith('.neon.test')) return fetch(NEON, init)
+  if (hostname === 'api.openai.com') return fetch(PROVIDER + pathname, init)
+  throw new TypeError(`no network: ${hostname}`)
+}
