@@ -317,7 +317,8 @@ const describeNames = (shape: Shape) => ({
   ...(shape.type === 'text' && shape.max !== undefined && { maxLength: shape.max }),
 })
 
-function objectSchema({ fields: members, isNonEmpty, rules }: ObjectShape): v.GenericSchema {
+function objectSchema({ fields: members, isNonEmpty, isOpen, rules }: ObjectShape): v.GenericSchema {
+  if (isOpen) return v.pipe(noArray(), v.record(v.string(), v.unknown(), 'must be an object'))
   const schema = closedObject(
     mapFields(members, ({ shape, isOptional }) => makeOptional(isOptional, createSchema(shape))),
   )

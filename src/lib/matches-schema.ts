@@ -1,11 +1,12 @@
 import { type Schema, type SchemaDraft, validate } from '@cfworker/json-schema'
 import { formatScalar, isObject, type JsonObject } from './json.ts'
+import { NAMED, UNCHECKED, VALUES } from './schema-keywords.ts'
 
 /**
  * Returns whether a JSON value matches a JSON Schema. Ignores `pattern`, `patternProperties`, `format`, and `uniqueItems`, with which a client's schema
- * could block the process. A schema that is invalid or takes too many steps counts as matched.
+ * could block the process. `ifUnclear`: the result for a schema that is invalid or takes too many steps.
  */
-export function matchesSchema(value: unknown, schema: JsonObject): boolean {
+export function matchesSchema(value: unknown, schema: JsonObject, { ifUnclear = true } = {}): boolean {
   let steps = 0
   const step = () => {
     if (++steps > MAX_STEPS) throw new RangeError('The schema takes too many steps.')
@@ -13,18 +14,12 @@ export function matchesSchema(value: unknown, schema: JsonObject): boolean {
   try {
     return validate(value, prepareSchema(schema, step) as Schema, getDraft(schema)).valid // throws if it isn't a schema
   } catch {
-    return true
+    return ifUnclear
   }
 }
 
 /** A few lines of schema can reference themselves so often that a check takes years. */
 const MAX_STEPS = 200_000
-
-const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format', 'uniqueItems'])
-/** Keywords that contain schemas by name. */
-const NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
-/** Keywords that contain values. */
-const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 
 /** Copies a schema without ignored keywords. Its `type` counts a step, because each check of a value reads it. */
 function prepareSchema(schema: unknown, step: () => void): unknown {

@@ -129,7 +129,7 @@ function findMapProblem(
 }
 
 function findObjectProblem(
-  { fields, isNonEmpty, rules }: ObjectShape,
+  { fields, isNonEmpty, isOpen, rules }: ObjectShape,
   value: JsonObject,
   path: string,
   options: Options,
@@ -138,7 +138,7 @@ function findObjectProblem(
   const { cooldownMs = 0, maxCooldownMs = cooldownMs } = value
   if (rules === 'cooldowns' && Number(cooldownMs) > Number(maxCooldownMs))
     return { path: `${path}.cooldownMs`, problem: 'must not be above "maxCooldownMs"' }
-  return findFieldProblem(fields, value, path, options)
+  return isOpen ? undefined : findFieldProblem(fields, value, path, options)
 }
 
 function findEntryProblem(entry: JsonObject, path: string): ShapeProblem | undefined {

@@ -84,6 +84,7 @@ const guard = {
   ...{ name: 'w', kind: 'words', on: ['request'], as: 'answer', message: 'm', older: 'refuse', onError: 'pass' },
   ...{ stage: 'during', timeoutMs: 1, mode: 'watch', media: 'refuse', remote: 'refuse', hold: 'all', maxMatch: 1 },
   ...{ patterns: ['a'], flags: 'i', template: 'gpt-oss-safeguard', prepend: 'a', append: 'b' },
+  arguments: { f: { type: 'object' } },
   ...{
     set: { temperature: 1 },
     max: { topP: 1, maxTokens: 1 },

@@ -3,6 +3,7 @@ import { formatSseEvent, type SseEvent } from '../../lib/sse.ts'
 import { isExactNumber, parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 import { dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
+import { CallJoiner, createCallPart, type FoundCall } from './called-tools.ts'
 import { dropChoices, isBare, listEnded } from './choices.ts'
 import type { GuardPart, GuardPartKind } from './guard.ts'
 import {
@@ -24,6 +25,8 @@ interface QueueTerms {
   isSent(text: string): boolean
   /** Returns how many characters at the end of a piece may begin a match. */
   countUnfinished(text: string): number
+  /** Whether a guard checks the complete arguments of tool calls. */
+  checksCalls: boolean
   /** Gets each event that is sent. */
   observe(event: JsonObject): void
 }
@@ -43,6 +46,7 @@ export class EventQueue {
   readonly #seen = new Set<string>()
   readonly #openCalls = new Set<string>()
   readonly #toolNames = new Map<string, string>()
+  readonly #calls = new CallJoiner()
   readonly #refusedChoices = new Set<string>()
   readonly #endedChoices = new Set<string>()
   #events: HeldEvent[] = []
@@ -86,6 +90,7 @@ export class EventQueue {
       if (!this.#seen.has(other.text)) this.#addString(held, other.isToolName ? 'tool-call' : 'other', other)
       if (other.isToolName && other.call !== undefined) this.#addToolName(held, other, other.call)
     }
+    if (this.#terms.checksCalls) for (const call of this.#calls.take(json, ended)) this.#addCall(call, held)
     this.#endChannels(json, ended)
     for (const call of opens) this.#openCalls.add(call)
     for (const call of closes) this.#openCalls.delete(call)
@@ -167,8 +172,17 @@ export class EventQueue {
         channel.isOver = true
   }
 
+  /** Adds a complete tool call to the first event of a call, so that none of its events is sent before the verdict. */
+  #addCall({ choice, ...call }: FoundCall, last: HeldEvent | undefined) {
+    const held = this.#events.find(({ opens }) => opens.length > 0) ?? last ?? this.#events.at(-1)
+    if (!held) return
+    this.#uncheckedEvents.add(held)
+    held.whole.push({ part: createCallPart(`${this.#partIds++}`, call), choice, isEcho: false, replace() {} })
+  }
+
   /** Ends all texts and calls. */
   endTexts() {
+    if (this.#terms.checksCalls) for (const call of this.#calls.end()) this.#addCall(call, undefined)
     for (const channel of this.#channels.values()) channel.isOver = true
     this.#openCalls.clear()
   }

@@ -4,9 +4,10 @@ import { scanTopLevel } from '../../lib/json-scan.ts'
 import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ClientFormat } from '../../types.ts'
 import { dropProbabilities } from '../edit-text/edit-text.ts'
+import { createCallPart, findCalls } from './called-tools.ts'
 import type { GuardPart } from './guard.ts'
 import { createRefusal } from './guard-refusal.ts'
-import { isRestoring } from './kinds/finding-guard.ts'
+import { checksCalls, isRestoring } from './kinds/finding-guard.ts'
 import { joinLists, type ReadPart, readParts } from './read-parts.ts'
 import { refusalFormats } from './refusals/refusal-formats.ts'
 import type { GuardDecision, GuardRun, RefusedDecision } from './run-guards.ts'
@@ -44,7 +45,7 @@ export async function checkAnswer(
   }
   const parts = readParts(text, json, 'answer')
   const echoes = format === 'openai-responses' && isChat ? findEchoes(text, parts, isSent) : NO_PARTS
-  const own = parts.filter((part) => !echoes.has(part))
+  const own = [...parts.filter((part) => !echoes.has(part)), ...listCallParts(json, run)]
   const decision = await checkParts(own, run)
   const restored = await restoreEchoes([...echoes], run)
   if (decision.kind === 'passed') {
@@ -62,6 +63,15 @@ export async function checkAnswer(
 }
 
 const createTextPart = (text: string): GuardPart => ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false })
+
+/** Lists the complete tool calls, if a guard checks them. */
+const listCallParts = (json: JsonObject, run: GuardRun): ReadPart[] =>
+  run.on('answer').some(checksCalls)
+    ? findCalls(json).map(({ choice, ...call }, at) => ({
+        ...createCallPart(`call ${at}`, call),
+        ...{ start: 0, end: 0, write: () => undefined, choice: choice === '' ? undefined : Number(choice) },
+      }))
+    : []
 
 const NO_PARTS: ReadonlySet<ReadPart> = new Set()
 

@@ -9,7 +9,7 @@ import { BLOCK } from '../edit-text/edit-text.ts'
 import { EventQueue, type Unchecked } from './event-queue.ts'
 import type { Guard } from './guard.ts'
 import { createRefusal } from './guard-refusal.ts'
-import { type BuiltInGuard, isRestoring } from './kinds/finding-guard.ts'
+import { type BuiltInGuard, checksCalls, isRestoring } from './kinds/finding-guard.ts'
 import { removeTexts } from './read-event.ts'
 import type { RefusalReason, RefusalUsage, StreamEnding } from './refusals/refusal-formats.ts'
 import type { GuardRun, RefusedDecision } from './run-guards.ts'
@@ -68,6 +68,7 @@ export class GuardedStream implements RelayedStream {
       fields: terms.fields,
       now: () => terms.clock.now(),
       isSent: terms.isSent,
+      checksCalls: this.#guards.some(checksCalls),
       countUnfinished: (text) => this.#countUnfinished(text),
       observe: (event) => terms.ending.observe(event),
     })

@@ -109,10 +109,15 @@ export function size(options: GuardTerms & SizeRules): Guard {
   return createSizeGuard(options)
 }
 
-/** Refuses requests that offer tools that aren't allowed, and calls to denied tools. */
+/** Refuses requests that offer tools that aren't allowed, and calls to denied tools or with arguments that don't match a schema. */
 export function tools(options: GuardTerms & ToolRules): Guard {
   checkOptions('tools', options)
-  requireRule('tools', options, [options.allow, options.deny, options.hosted === 'refuse' || undefined])
+  requireRule('tools', options, [
+    options.allow,
+    options.deny,
+    options.arguments,
+    options.hosted === 'refuse' || undefined,
+  ])
   return createToolGuard(options)
 }
 

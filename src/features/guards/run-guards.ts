@@ -2,7 +2,9 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { runWithDeadline } from '../../lib/deadline.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Clock } from '../../types.ts'
+import { isCallPart } from './called-tools.ts'
 import type { Guard, GuardChange, GuardContext, GuardedRequest, GuardPart, GuardTexts, GuardVerdict } from './guard.ts'
+import { checksCalls } from './kinds/finding-guard.ts'
 import { getVerdictMemory } from './verdict-memory.ts'
 
 /** The joint decision of the guards. */
@@ -109,7 +111,7 @@ export class GuardRun {
   }
 
   async #run(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardDecision> {
-    const given = texts.parts.filter(({ text }) => text !== '')
+    const given = texts.parts.filter((part) => part.text !== '' && (!isCallPart(part) || checksCalls(guard)))
     if (given.length === 0) return NOTHING
     const { name, onError = 'refuse', mode } = guard
     const startedAt = this.#deps.clock.now()

@@ -208,6 +208,8 @@ export const guardDescriptions: DescriptionsOf<typeof guardFields> = {
   maxMedia: 'For `size`: the maximum number of images, audio clips, and files.',
   allow: 'For `tools`: the tools that requests may offer; `*` at the end of a name matches the rest. Default: all.',
   deny: 'For `tools`: the tools that requests must not offer, and that responses must not call.',
+  arguments:
+    'For `tools`: a JSON Schema by the name of a tool. A call with arguments that do not match it is rejected. `pattern`, `format`, and `uniqueItems` are not supported.',
   hosted: 'For `tools`: `refuse` also rejects tools that a provider runs. Default `pass`.',
   model: 'For `moderation` and `judge`: the model that checks the texts. It can be an alias or a combo.',
   thresholds:

@@ -37,6 +37,8 @@ export const guardTerms = {
 
 const action = { action: optional(choice(['refuse', 'mask', 'replace', 'remove'])) }
 
+/** A JSON Schema. The guard checks its keywords. */
+const jsonSchema: Shape<Record<string, unknown>> = object({}, { isOpen: true, isReadWhole: true })
 const longText = text({ isLiteral: true, max: 20_000 })
 const parameters = object({
   temperature: { shape: { type: 'number', min: 0, max: 2 } as Shape<number>, isOptional: true },
@@ -64,6 +66,7 @@ export const guardKinds = {
   tools: {
     allow: optional(words(1_000)),
     deny: optional(words(1_000)),
+    arguments: optional(map({ name: word, of: jsonSchema, max: 100 })),
     hosted: optional(choice(['pass', 'refuse'])),
   },
   moderation: {

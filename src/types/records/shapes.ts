@@ -118,6 +118,8 @@ export interface ObjectShape {
   readonly isReadWhole?: boolean
   /** Whether empty objects are rejected. */
   readonly isNonEmpty?: boolean
+  /** Whether all other fields are allowed, too. */
+  readonly isOpen?: boolean
   /** A rule that covers several fields. */
   readonly rules?: 'cooldowns' | 'prices'
 }
@@ -197,5 +199,5 @@ export const map = <T>(rules: Omit<MapShape, 'type' | 'of'> & { of: Shape<T> }):
 
 export const object = <const F extends Members>(
   fields: F,
-  rules: Pick<ObjectShape, 'isReadWhole' | 'isNonEmpty' | 'rules'> = {},
+  rules: Omit<ObjectShape, 'type' | 'fields'> = {},
 ): Shape<ObjectOf<F>> => ({ type: 'object', fields, ...rules })

@@ -13,6 +13,8 @@ export interface BuiltInGuard extends Guard {
   countUnfinished?(text: string): number
   /** Set if the guard restores masked values in responses and never rejects a response. */
   readonly restores?: true
+  /** Set if the guard checks the complete arguments of tool calls. */
+  readonly checksCalls?: true
   /** Determines whether a request's texts need a check. */
   readonly screen?: TextScreen
   /** Changes the JSON of a chat request after all checks. */
@@ -20,6 +22,8 @@ export interface BuiltInGuard extends Guard {
   /** Checks a request as a whole, before its texts. */
   checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
 }
+
+export const checksCalls = (guard: Guard): boolean => 'checksCalls' in guard
 
 export const isRestoring = (guard: Guard): boolean => 'restores' in guard
 

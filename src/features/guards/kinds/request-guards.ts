@@ -1,4 +1,6 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { findIgnoredKeyword } from '../../../lib/schema-keywords.ts'
+import { isCallPart } from '../called-tools.ts'
 import type { Guard, GuardPart, GuardVerdict } from '../guard.ts'
 import type { BuiltInGuard } from './finding-guard.ts'
 
@@ -50,20 +52,36 @@ export interface ToolRules {
   readonly deny?: readonly string[]
   /** Whether to refuse tools that a provider runs, such as web search. Default: `pass`. */
   readonly hosted?: 'pass' | 'refuse'
+  /** JSON Schemas by the names of tools. Calls with arguments that don't match are refused. */
+  readonly arguments?: Readonly<Record<string, JsonObject>>
 }
 
 /** Creates a guard that limits the tools of requests, and refuses calls to denied tools. */
 export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ToolRules): BuiltInGuard {
-  const { allow, deny = [], hosted = 'pass', ...given } = options
+  const { allow, deny = [], hosted = 'pass', arguments: schemas = {}, ...given } = options
+  for (const [name, schema] of Object.entries(schemas)) {
+    const keyword = findIgnoredKeyword(schema)
+    if (keyword !== undefined)
+      throw new TypeError(`tools().arguments.${name} has the keyword "${keyword}", which isn't supported.`)
+  }
   const isAllowed = allow ? createNameTest(allow) : () => true
   const isDenied = createNameTest(deny)
   return {
     ...given,
     isImmediate: true,
-    check({ parts, stage }) {
+    ...(Object.keys(schemas).length > 0 && { checksCalls: true as const }),
+    async check({ parts, stage }) {
       if (stage === 'request') return undefined
-      const called = parts.find(({ kind, text }) => kind === 'tool-call' && isDenied(text))
-      return called && { verdict: 'refuse', category: 'tool', ids: [called.id] }
+      const called = parts.find((part) => part.kind === 'tool-call' && !isCallPart(part) && isDenied(part.text))
+      if (called) return { verdict: 'refuse', category: 'tool', ids: [called.id] }
+      for (const part of parts) {
+        const schema = isCallPart(part) && Object.hasOwn(schemas, part.call.name) && schemas[part.call.name]
+        if (!schema) continue
+        const { matchesSchema } = await import('../../../lib/matches-schema.ts')
+        const isValid = part.call.input !== undefined && matchesSchema(part.call.input, schema, { ifUnclear: false })
+        if (!isValid) return { verdict: 'refuse', category: 'tool-arguments', ids: [part.id] }
+      }
+      return undefined
     },
     checkBody(body): GuardVerdict | undefined {
       for (const { name, isHosted } of listTools(body)) {

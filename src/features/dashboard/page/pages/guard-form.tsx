@@ -27,6 +27,7 @@ const optionLabels: Readonly<Record<string, readonly [label: string, fallback?: 
   action: ['What to do with matches', 'refuse'],
   allow: ['Allowed tools'],
   deny: ['Rejected tools'],
+  arguments: ['JSON Schemas of arguments'],
   hosted: ['Tools that a provider runs', 'pass'],
   prepend: ['System text to add first'],
   append: ['System text to add last'],
@@ -84,7 +85,7 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
   const saving = useAction(async () => {
     const input: Record<string, unknown> = { kind: kind.value }
     for (const [field, { shape }] of [...own(), ...terms]) {
-      const value = shape.type === 'map' ? fromPairs(pairs.value, Number) : readText(shape.type, texts.value[field])
+      const value = isPairs(shape) ? fromPairs(pairs.value, Number) : readText(shape.type, texts.value[field])
       if (value !== null || (guard && field in guard)) input[field] = value
     }
     if (!guard) await uncheckedApi.value.guards.create({ name: name.value.trim(), ...input })
@@ -92,7 +93,7 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
     onSaved()
   })
   const renderField = ([field, option]: [string, GuardOption]) =>
-    option.shape.type === 'map' ? (
+    isPairs(option.shape) ? (
       <PairFields
         key={field}
         title="Thresholds"
@@ -163,6 +164,8 @@ function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionF
   if (shape.type === 'list') return <TextArea rows={3} {...common} hint="One per line." />
   if (shape.type === 'object')
     return <TextArea rows={2} {...common} hint={'JSON, such as {"temperature": 0.5, "topP": 1, "maxTokens": 1000}.'} />
+  if (shape.type === 'map')
+    return <TextArea rows={4} {...common} hint={'JSON Schemas by tool, such as {"search": {"required": ["query"]}}.'} />
   if (shape.type === 'flag')
     return (
       <SelectField
@@ -191,6 +194,9 @@ const toTexts = (guard: object = {}): Record<string, string> =>
 
 const splitLines = (text: string) => text.split('\n').flatMap((line) => line.trim() || [])
 
+/** Whether the field has numbers by name. */
+const isPairs = (shape: GuardOption['shape']) => shape.type === 'map' && shape.of.type === 'number'
+
 /** The API rejects a text that isn't JSON. */
 function parseJson(text: string): unknown {
   try {
@@ -204,6 +210,6 @@ function parseJson(text: string): unknown {
 function readText(type: string, text = ''): unknown {
   if (text.trim() === '') return null
   if (type === 'number') return Number(text)
-  if (type === 'flag' || type === 'object') return parseJson(text)
+  if (type === 'flag' || type === 'object' || type === 'map') return parseJson(text)
   return type === 'list' ? splitLines(text) : text
 }

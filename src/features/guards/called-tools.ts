@@ -1,0 +1,118 @@
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { getChoice } from './choices.ts'
+import type { GuardPart } from './guard.ts'
+
+/** The name of a tool and its arguments; `undefined` if they aren't JSON. */
+export interface CalledTool {
+  readonly name: string
+  readonly input: unknown
+}
+
+/** The complete arguments of a tool call, which only guards with `checksCalls` get. */
+export interface CallPart extends GuardPart {
+  readonly call: CalledTool
+}
+
+export const isCallPart = (part: GuardPart): part is CallPart => 'call' in part
+
+export const createCallPart = (id: string, { name, input }: CalledTool): CallPart => ({
+  ...{ id, role: 'assistant', kind: 'tool-call', isOlder: false },
+  text: JSON.stringify(input) ?? 'undefined',
+  call: { name, input },
+})
+
+/** A complete tool call, and its choice. */
+export interface FoundCall extends CalledTool {
+  readonly choice: string
+}
+
+/** Finds the complete tool calls in a response, or in an event of a stream, in any format. */
+export function findCalls(json: JsonObject): FoundCall[] {
+  const found: FoundCall[] = []
+  function visit(value: unknown, choice: string) {
+    if (Array.isArray(value)) {
+      for (const one of value) visit(one, choice)
+      return
+    }
+    if (!isObject(value)) return
+    const call = readCall(value)
+    if (call) {
+      found.push({ ...call, choice })
+      return
+    }
+    for (const [key, inner] of Object.entries(value))
+      if (value === json && (key === 'choices' || key === 'candidates') && Array.isArray(inner))
+        for (const one of inner) visit(one, getChoice(one))
+      else visit(inner, choice)
+  }
+  visit(json, '')
+  return found
+}
+
+/** Reads an object with the name of a tool and its arguments. */
+function readCall(object: JsonObject): CalledTool | undefined {
+  const name = object.toolName ?? object.name
+  const given = object.arguments ?? object.input ?? object.args
+  if (typeof name !== 'string' || given === undefined || given === '') return undefined
+  return { name, input: typeof given === 'string' ? tryParseJson(given) : given }
+}
+
+/** Joins the tool calls that arrive in pieces: those of Chat Completions and Messages. */
+export class CallJoiner {
+  readonly #open = new Map<string, { name: string; text: string; choice: string }>()
+
+  /** Returns the calls that an event completes. `ended`: the choices that it ends. */
+  take(json: JsonObject, ended: ReadonlySet<string>): FoundCall[] {
+    const { type, index, content_block: block, delta, choices } = json
+    if (type === 'content_block_start' && isObject(block) && typeof block.name === 'string') {
+      const isComplete = isObject(block.input) && Object.keys(block.input).length > 0
+      this.#add(`${index}`, { name: block.name, choice: '', ...(isComplete && { text: JSON.stringify(block.input) }) })
+      return []
+    }
+    if (type === 'content_block_delta' && isObject(delta) && typeof delta.partial_json === 'string') {
+      this.#add(`${index}`, { text: delta.partial_json, choice: '' })
+      return []
+    }
+    if (type === 'content_block_stop') return this.#close((key) => key === `${index}`)
+    if (!Array.isArray(choices) || !choices.some((one) => isObject(one) && isObject(one.delta))) return findCalls(json)
+    for (const one of choices) if (isObject(one) && isObject(one.delta)) this.#addDelta(one.delta, getChoice(one))
+    return this.#close((_, { choice }) => ended.has(choice))
+  }
+
+  /** Returns the calls that have not been completed when the stream ends. */
+  end(): FoundCall[] {
+    return this.#close(() => true)
+  }
+
+  #addDelta({ tool_calls: calls, function_call: single }: JsonObject, choice: string) {
+    const list = Array.isArray(calls) ? calls.filter(isObject) : []
+    for (const call of [...list, ...(isObject(single) ? [{ function: single }] : [])]) {
+      const { index, function: named, custom } = call as JsonObject
+      const part = isObject(named) ? named : isObject(custom) ? custom : {}
+      const { name, arguments: json, input } = part
+      const text = json ?? input
+      this.#add(`${choice},${index}`, {
+        choice,
+        ...(typeof name === 'string' && { name }),
+        ...(typeof text === 'string' && { text }),
+      })
+    }
+  }
+
+  #add(key: string, { name = '', text = '', choice }: { name?: string; text?: string; choice: string }) {
+    const call = this.#open.get(key) ?? { name: '', text: '', choice }
+    call.name += name
+    call.text += text
+    this.#open.set(key, call)
+  }
+
+  #close(isClosed: (key: string, call: { choice: string }) => boolean): FoundCall[] {
+    const closed = [...this.#open].filter(([key, call]) => isClosed(key, call))
+    for (const [key] of closed) this.#open.delete(key)
+    return closed.map(([, { name, text, choice }]) => ({
+      name,
+      choice,
+      input: tryParseJson(text === '' ? '{}' : text),
+    }))
+  }
+}

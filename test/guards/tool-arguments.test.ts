@@ -1,0 +1,91 @@
+import { tools } from '../../src/features/guards/guards.ts'
+import { wireFormats } from '../../src/types/unions.ts'
+import { saidIn } from '../pipeline/support/sdk/said.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clientNames, openWorld } from './world.ts'
+
+const test = suite('guards on the arguments of tool calls')
+
+const schema = {
+  type: 'object',
+  properties: { to: { enum: ['ann@a.test', 'bob@b.test'] }, count: { type: 'integer', maximum: 3 } },
+  required: ['to'],
+  additionalProperties: false,
+}
+const guard = tools({ name: 't', arguments: { send: schema } })
+const REFUSED = /content_filter|"stop_reason":"refusal"|SAFETY|content-filter/
+
+const calling = (
+  format: (typeof wireFormats)[number],
+  name: string,
+  input: object,
+  split?: (text: string) => string[],
+) =>
+  saidIn(format, {
+    blocks: [
+      { type: 'text', text: 'Fine.' },
+      { type: 'call', id: 'call_1', name, input: input as Record<string, string> },
+    ],
+    finish: 'calls',
+    split: split ?? ((text) => [text]),
+  })
+
+for (const client of clientNames)
+  for (const format of wireFormats)
+    for (const stream of [false, true])
+      test(`a call is delivered only if its arguments match (${client} client, ${format} provider${stream ? ', stream' : ''})`, async () => {
+        for (const [input, isValid] of [
+          [{ to: 'ann@a.test', count: 3 }, true],
+          [{ to: 'eve@evil.test' }, false],
+          [{ to: 'ann@a.test', count: 4 }, false],
+          [{ to: 'ann@a.test', extra: 'evil.test' }, false],
+          [{}, false],
+        ] as const)
+          for (const split of stream ? [undefined, (text: string) => [...text]] : [undefined]) {
+            const said = calling(format, 'send', input, split)
+            const { say } = await openWorld([guard], { format, answer: said.whole, events: said.events })
+            const text = await (await say(client, 'Hi', { stream })).text()
+            assert.is(REFUSED.test(text), !isValid, text)
+            assert.not.match(text, 'evil.test')
+            if (isValid && !split) assert.match(text, 'ann@a.test')
+            if (!isValid && client !== 'ai-sdk') assert.not.match(text, /"name":"send"/)
+          }
+      })
+
+test('calls to tools without a rule pass, and arguments that are not JSON are rejected', async () => {
+  const other = calling('openai-chat', 'other', { to: 'eve@evil.test' })
+  const passing = await openWorld([guard], { answer: other.whole })
+  assert.match(await (await passing.say('openai-chat', 'Hi')).text(), 'eve@evil.test')
+  const odd = JSON.parse(JSON.stringify(other.whole).replace('"other"', '"send"'))
+  odd.choices[0].message.tool_calls[0].function.arguments = '{"to": "ann@a.test"'
+  const rejecting = await openWorld([guard], { answer: odd })
+  assert.match(await (await rejecting.say('openai-chat', 'Hi')).text(), '"finish_reason":"content_filter"')
+})
+
+test('a schema that would not be checked as a whole is rejected', () => {
+  for (const [keyword, inner] of [
+    ['pattern', { properties: { to: { pattern: '^a' } } }],
+    ['format', { items: [{ format: 'email' }] }],
+    ['uniqueItems', { anyOf: [{ uniqueItems: true }] }],
+    ['patternProperties', { $defs: { a: { patternProperties: {} } } }],
+  ] as const)
+    assert.throws(
+      () => tools({ name: 't', arguments: { send: inner } }),
+      new RegExp(`tools\\(\\)\\.arguments\\.send has the keyword "${keyword}", which isn't supported`),
+    )
+  tools({ name: 't', arguments: { send: { properties: { pattern: { const: { format: 'x' } } } } } })
+})
+
+test('a schema that can not be applied rejects every call', async () => {
+  const broken = tools({ name: 't', arguments: { send: { $ref: '#/nowhere' } } })
+  const { say } = await openWorld([broken], { answer: calling('openai-chat', 'send', { to: 'ann@a.test' }).whole })
+  assert.match(await (await say('openai-chat', 'Hi')).text(), '"finish_reason":"content_filter"')
+})
+
+test('rules for arguments can be stored', async () => {
+  const { api, say } = await openWorld([], { answer: calling('openai-chat', 'send', { to: 'eve@evil.test' }).whole })
+  const { arguments: stored } = await api.guards.create({ name: 't', kind: 'tools', arguments: { send: schema } })
+  assert.equal(stored, { send: schema })
+  await api.settings.update({ guards: ['t'] })
+  assert.not.match(await (await say('openai-chat', 'Hi')).text(), 'evil.test')
+})
