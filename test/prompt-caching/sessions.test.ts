@@ -88,9 +88,9 @@ for (const [name, most] of Object.entries({
   'Claude at Anthropic': 0,
   'Claude on Bedrock': 0,
   'Claude at OpenRouter': 0,
-  Mistral: 0.5,
-  'xAI in Chat Completions': 0.5,
-  Fireworks: 0.5,
+  Mistral: 0.7,
+  'xAI in Chat Completions': 0.7,
+  Fireworks: 0.7,
 }))
   test(`check 40: without prompt caching, an agent reads at most ${most * 100}% of its input from ${name}`, async () => {
     const provider = simulatedProviders[name]

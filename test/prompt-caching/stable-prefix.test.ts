@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
 import { createWarnings } from '../../src/protocols/formats/canonical/canonical-warnings.ts'
 import { prepareRequest } from '../../src/protocols/formats/canonical/prepare/prepare.ts'
@@ -120,6 +121,7 @@ for (const client of clientFormats)
     for (const target of targets) {
       const hint = `${client} to ${target.model}, seed ${random.seed}`
       const sender = await createSender(client, target)
+      await setImmediate() // thousands of requests keep the process busy
       assertStable(send(sender, createConversation(random, LONG), isCi ? 25 : 6), hint)
       for (let count = 0; count < CONVERSATIONS; count++)
         assertStable(send(sender, createConversation(random, TURNS)), hint)
