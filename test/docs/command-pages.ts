@@ -11,4 +11,4 @@ export const COMMAND_PAGES: Record<string, RegExp> = {
 }
 
 /** The guides, whose commands, JSON bodies, and config files `commands.test.ts` runs as well. */
-export const isGuide = (path: string) => new RegExp(`^${SITE}guides/[\\w-]+\\.md$`).test(path)
+export const isGuide = (path: string) => new RegExp(`^${SITE}(?:guides|troubleshooting)/[\\w-]+\\.md$`).test(path)
