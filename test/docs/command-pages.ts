@@ -8,6 +8,9 @@ export const COMMAND_PAGES: Record<string, RegExp> = {
   'src/request/routing/README.md': /"use":"first"/,
   'src/features/usage/README.md': /No usage in this period/,
   [`${SITE}guides/speech.md`]: /^$/, // it writes a file
+  [`${SITE}reference/cli.md`]: /./,
+  [`${SITE}reference/http-endpoints.md`]: /"object"/,
+  [`${SITE}reference/providers.md`]: /./,
 }
 
 /** The guides, whose commands, JSON bodies, and config files `commands.test.ts` runs as well. */

@@ -14,7 +14,7 @@ const readRows = (text: string) =>
     .sort()
 
 test('the page on API errors lists every code with its status, cause, and fix', () => {
-  const page = readPages().find(({ path }) => path === 'src/features/limits/ERRORS.md')
+  const page = readPages().find(({ path }) => path === 'docs/src/content/docs/reference/error-codes.md')
   assert.equal(readRows(page?.text ?? ''), formatErrorRows().sort())
 })
 

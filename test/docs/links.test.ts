@@ -16,7 +16,6 @@ const REFERENCES = [
   'src/README.md',
   'src/features/cloud-sync/proxy/README.md',
   'src/protocols/formats/README.md',
-  'src/features/limits/ERRORS.md',
   'src/admin/README.md',
   'src/request/routing/FAILURES.md',
 ]
@@ -83,8 +82,12 @@ test('the examples page links to each example, and each example links back', () 
   }
 })
 
+/** A table that the code makes, whose length nobody chooses. */
+const GENERATED = /<!-- generated: [\s\S]*?<!-- end -->/g
+
 test('each page stays within its size limit', () => {
-  const long = pages.filter(({ path, bytes }) => {
+  const long = pages.filter(({ path, text }) => {
+    const bytes = Buffer.byteLength(text.replace(GENERATED, ''))
     const limit = LIMITS[path] ?? (REFERENCES.includes(path) || path.startsWith(`${SITE}reference/`) ? 20_000 : 15_000)
     return bytes > limit
   })

@@ -25,7 +25,7 @@ export function passagesOfPages(): Passage[] {
       .replace(/\*\*|(?<!\w)_|_(?!\w)/g, '')
     const blocks = prose.split(/\n{2,}|\n(?=\s*(?:[-*|#]|\d+\.) ?)/)
     const cells = blocks.flatMap((block) => (block.trim().startsWith('|') ? block.split('|') : [block]))
-    return cells.map((cell) => ({ file: path, text: cleaned(cell) })).filter(({ text }) => text !== '')
+    return cells.map((cell) => ({ file: path, text: cleaned(cell) })).filter(({ text }) => !/^(?:x[ ,]*)*$/.test(text)) // code only
   })
 }
 

@@ -1,6 +1,6 @@
 import { type ErrorCode, gatewayError } from '../../../errors.ts'
 
-/** Why each error occurs, and how to fix it. `src/features/limits/ERRORS.md` has the same table; a test compares them. */
+/** Why each error occurs, and how to fix it. `docs/src/content/docs/reference/error-codes.md` has the same table; a test compares them. */
 export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix: string]>> = {
   INVALID_REQUEST: [
     'A field is missing, unknown, invalid, or not supported.',
