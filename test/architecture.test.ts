@@ -374,7 +374,7 @@ function readTree(folders: string[]): Map<string, string> {
   function read(folder: string): void {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = join(folder, entry.name)
-      if (entry.isDirectory() && entry.name !== 'node_modules') read(path)
+      if (entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.')) read(path)
       else if (entry.isFile() && /\.m?[jt]s$/.test(path)) files.set(path, readFileSync(join(root, path), 'utf8'))
     }
   }

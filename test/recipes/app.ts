@@ -11,11 +11,16 @@ const here = new URL('.', import.meta.url)
 /** The pages' connection. Tests add the URL of a mocked provider. Except for that, ports, and secrets, the code is the page's. */
 const CONNECTION = /(openai: \{ apiKey: [^}]*[^} ])(?= \})/g
 
+/** The time limit for a build and a start on a busy machine. */
+const START_MS = 240_000
+
 export interface AppOptions {
   /** The address of the server on the page, whose port is replaced. Default: `127.0.0.1:3000`. */
   address?: string
   /** Texts on the page that stand for secrets, and what to use instead. */
   secrets?: Record<string, string>
+  /** Is the app built by a bundler, which may reject links that lead out of its folder? Default `false`. */
+  isBundled?: boolean
   /** Files that the page takes for granted, by path. */
   files?: Record<string, string>
 }
@@ -37,16 +42,20 @@ export interface App {
 
 /** Writes the files of the page `slug` into a new folder. */
 export async function openApp(slug: string, options: AppOptions & { providerUrl: string }): Promise<App> {
-  const { address = '127.0.0.1:3000', providerUrl, secrets = {}, files: given = {} } = options
+  const { address = '127.0.0.1:3000', providerUrl, secrets = {}, files: given = {}, isBundled } = options
   await linkPackage(here)
   const { files, commands } = await readRecipe(slug)
-  const folder = await mkdtemp(join(tmpdir(), `signalbox-${slug}-`))
-  await symlink(fileURLToPath(new URL('node_modules', here)), join(folder, 'node_modules'), 'dir')
+  const modules = fileURLToPath(new URL('node_modules', here))
+  const parent = isBundled ? fileURLToPath(new URL('.apps', here)) : tmpdir()
+  await mkdir(parent, { recursive: true })
+  const folder = await mkdtemp(join(parent, `signalbox-${slug}-`))
+  if (!isBundled) await symlink(modules, join(folder, 'node_modules'), 'dir')
+  const [host, pagePort] = address.split(':')
   const port = await freePort()
   const adapt = (text: string) =>
     Object.entries(secrets)
       .reduce((adapted, [from, to]) => adapted.replaceAll(from, to), text)
-      .replaceAll(new RegExp(`\\b${address.split(':')[1]}\\b`, 'g'), String(port))
+      .replaceAll(new RegExp(`\\b${pagePort}\\b`, 'g'), String(port))
       .replaceAll(CONNECTION, `$1, baseUrl: '${providerUrl}'`)
   for (const [path, code] of [...Object.entries(given), ...files]) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
@@ -72,13 +81,13 @@ export async function openApp(slug: string, options: AppOptions & { providerUrl:
     run,
     async serve() {
       const started = start(commands[0] ?? '')
-      const origin = `http://127.0.0.1:${port}`
-      await until(started, () =>
+      const origin = `http://${host}:${port}`
+      const isServed = () =>
         fetch(origin).then(
           () => true,
           () => false,
-        ),
-      )
+        )
+      await until(started, isServed, START_MS)
       return origin
     },
     ask: () => run(commands.at(-1) ?? ''),

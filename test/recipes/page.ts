@@ -9,12 +9,12 @@ export interface Recipe {
   files: Map<string, string>
   /** The commands of each shell block, except those that install packages, and blocks that the page marks as not run. */
   commands: string[]
-  /** The packages that the page installs. */
+  /** The packages that the page installs, without versions. */
   installs: string[]
 }
 
 const FENCE = /^(<!-- not run: .* -->\n\n)?```(\w+)\n([\s\S]*?)^```$/gm
-const FILE_NAME = /^(?:\/\/|#|<!--) ([\w./[\]$-]+\.\w+)(?: -->)?$/
+const FILE_NAME = /^(?:\/\/|#|<!--) ([\w./[\]$+-]+\.\w+)(?: -->)?$/
 
 export async function readRecipe(slug: string): Promise<Recipe> {
   const text = await readFile(new URL(`${slug}.md`, PAGES), 'utf8')
@@ -35,7 +35,9 @@ export async function readRecipe(slug: string): Promise<Recipe> {
       .map(({ code }) => code.replace(/^npm install .*\n/gm, ''))
       .filter((code) => code !== ''),
     installs: shell.flatMap(({ code }) =>
-      [...code.matchAll(/^npm install (.*)$/gm)].flatMap(([, list = '']) => list.split(/\s+/)),
+      [...code.matchAll(/^npm install (.*)$/gm)].flatMap(([, list = '']) =>
+        list.replaceAll(/(?<=\w)@[\w.]+/g, '').split(/\s+/),
+      ),
     ),
   }
 }

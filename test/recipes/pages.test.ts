@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -11,12 +11,31 @@ import { PAGES, readRecipe } from './page.ts'
 
 const here = new URL('.', import.meta.url)
 const root = fileURLToPath(new URL('../..', here))
-const slugs = (await readdir(PAGES)).filter((name) => name.endsWith('.md')).map((name) => name.slice(0, -3))
+const slugs = (await readdir(PAGES)).map((name) => name.replace(/\.md$/, '')).filter((slug) => slug !== 'index')
 
 const IMPORTS = /^(?:import|export) (?:[^'"]*? from )?['"]([^.'"][^'"]*)['"]/gm
 const toPackage = (specifier: string) => specifier.match(/^(?:@[^/]+\/)?[^/]+/)?.[0] ?? ''
 
+/** The types of routes, which the build of TanStack Start generates. */
+const ROUTES = `
+import '@tanstack/react-start'
+declare module '@tanstack/react-router' {
+  interface FileRoutesByPath {
+    '/ai/$': { id: '/ai/$'; path: '/ai/$'; fullPath: '/ai/$'; preLoaderRoute: any; parentRoute: any }
+    '/login': { id: '/login'; path: '/login'; fullPath: '/login'; preLoaderRoute: any; parentRoute: any }
+  }
+}
+`
+
 const test = suite('the pages of recipes')
+
+test('the list of recipes links to each', async () => {
+  const list = await readFile(new URL('index.md', PAGES), 'utf8')
+  assert.equal(
+    slugs.filter((slug) => !list.includes(`(${slug}.md)`)),
+    [],
+  )
+})
 
 test('a test of its own runs each page', async () => {
   const tests = await readdir(here)
@@ -31,7 +50,9 @@ for (const slug of slugs)
   test(`${slug}.md installs every package that its code imports`, async () => {
     const { files, installs } = await readRecipe(slug)
     const imported = [...files.values()].flatMap((code) => [...code.matchAll(IMPORTS)].map(([, name = '']) => name))
-    const needed = imported.filter((name) => !name.startsWith('node:') && !builtinModules.includes(name)).map(toPackage)
+    const needed = imported
+      .filter((name) => !/^(?:node:|@\/)/.test(name) && !builtinModules.includes(name))
+      .map(toPackage)
     const missing = new Set(needed.filter((name) => !installs.includes(name)))
     assert.equal([...missing], [])
   })
@@ -46,6 +67,7 @@ test('the TypeScript of each page compiles in strict mode', { timeoutMs: 180_000
         await mkdir(dirname(join(folder, slug, path)), { recursive: true })
         await writeFile(join(folder, slug, path), code)
       }
+    await writeFile(join(folder, 'tanstack-start/routes.d.ts'), ROUTES)
     const config = {
       compilerOptions: {
         strict: true,
@@ -59,6 +81,7 @@ test('the TypeScript of each page compiles in strict mode', { timeoutMs: 180_000
         experimentalDecorators: true,
         emitDecoratorMetadata: true,
         jsx: 'preserve',
+        paths: { '@/*': ['./nextjs-authjs/*', './nextjs-better-auth/*'] },
         types: ['node'],
         typeRoots: [join(root, 'node_modules/@types')],
       },

@@ -13,11 +13,12 @@ export async function withToken(origin: string, user: string): Promise<Record<st
 
 /** Signs in at an app that sets cookies. */
 export async function withCookies(origin: string, user: string): Promise<Record<string, string>> {
-  const { headers } = await login(origin, user)
-  return {
-    cookie: headers
-      .getSetCookie()
-      .map((cookie) => cookie.split(';', 1)[0])
-      .join('; '),
-  }
+  return { cookie: getCookies(await login(origin, user)) }
 }
+
+/** The cookies that a response sets, for the requests that follow. */
+export const getCookies = ({ headers }: Response): string =>
+  headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';', 1)[0])
+    .join('; ')

@@ -1,0 +1,3 @@
+import { converses } from './agents.ts'
+
+converses('mastra')
