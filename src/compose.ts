@@ -2,7 +2,7 @@ import { createPageGuards } from './admin/http/page-guards.ts'
 import type { Core } from './core.ts'
 import { gatewayError } from './errors.ts'
 import { checkAreas, checkRoutes, createAreas, toHttpRoutes } from './extend.ts'
-import type { Feature } from './feature.ts'
+import type { BuiltInFeature } from './feature.ts'
 import { settlesWithin } from './lib/deadline.ts'
 import type { Exchange } from './lib/exchange.ts'
 import { once } from './lib/promises.ts'
@@ -18,13 +18,13 @@ import type { AccountFinder } from './request/door/identify-caller.ts'
 import { type KeyAreaOptions, serveWithKeys } from './request/door/key-area.ts'
 import { createModelRoutes } from './request/door/model-routes.ts'
 import type { HttpRoute } from './request/door/router.ts'
-import type { Pipeline, PipelineSteps } from './request/pipeline.ts'
+import type { Pipeline } from './request/pipeline.ts'
 import type { RequestStep } from './request/steps.ts'
 
 interface Parts {
   core: Core
   pipeline: Pipeline
-  features: readonly Feature[]
+  features: readonly BuiltInFeature[]
   options: GatewayOptions
   internals: Internals
   accounts(): Promise<AccountFinder>
@@ -43,8 +43,8 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   const aroundRequest: RequestStep[] = []
   for (const feature of features) {
     if (feature.events) events.add(feature.events)
-    if (feature.aroundRequest) aroundRequest.push(feature.aroundRequest.bind(feature) as RequestStep) // `adaptFeature` ensures that it returns a reply
-    pipeline.add(bindSteps(feature))
+    if (feature.aroundRequest) aroundRequest.push(feature.aroundRequest)
+    pipeline.add(feature)
   }
 
   const keyStore = { ...store, clock, findKeyAccount, ...(addToken && { addToken }) }
@@ -113,9 +113,3 @@ export function compose({ core, pipeline, features, options, internals, ...parts
 
 /** A hook that never ends must not keep the process alive. */
 const BACKGROUND_TIMEOUT_MS = 10_000
-
-const bindSteps = (feature: Feature): PipelineSteps =>
-  ({
-    aroundCall: feature.aroundCall?.bind(feature),
-    aroundAttempt: feature.aroundAttempt?.bind(feature),
-  }) as PipelineSteps // `adaptFeature` ensures that they return replies

@@ -1,4 +1,4 @@
-import type { Feature, FeatureArea, FeatureRoute, GatewayCall, ServedArea } from './feature.ts'
+import type { BuiltInFeature, Feature, FeatureArea, FeatureRoute, GatewayCall, ServedArea } from './feature.ts'
 import type { AreaServing } from './feature-serving.ts'
 import type { Reply } from './lib/exchange.ts'
 import { once } from './lib/promises.ts'
@@ -67,7 +67,7 @@ export const checkRoutes = (features: ReadonlyArray<RouteOwner>): void =>
     ),
   )
 
-interface RouteOwner extends Pick<Feature, 'name' | 'areas'> {
+interface RouteOwner extends Pick<BuiltInFeature, 'name' | 'areas'> {
   routes?: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>>
 }
 
@@ -93,7 +93,7 @@ function checkDistinct(claims: readonly Claim[]): void {
 const listRoutes = (area: FeatureArea | ServedArea): readonly FeatureRoute[] => ('routes' in area ? area.routes : [])
 
 /** Binds a feature's methods, and converts the results of its steps to replies. */
-export function adaptFeature(feature: Feature): Feature {
+export function adaptFeature(feature: Feature): BuiltInFeature {
   const { name, areas, routes, operations, events } = feature
   const aroundRequest = feature.aroundRequest?.bind(feature)
   const aroundCall = feature.aroundCall?.bind(feature)
@@ -126,7 +126,7 @@ interface AreaTerms extends FeatureRouteTerms, AreaServing {
 }
 
 /** Creates the areas of all features. */
-export const createAreas = (features: readonly Feature[], terms: AreaTerms): Area[] =>
+export const createAreas = (features: ReadonlyArray<Pick<Feature, 'name' | 'areas'>>, terms: AreaTerms): Area[] =>
   features.flatMap(({ name, areas = [] }) =>
     areas.map((area) => ('routes' in area ? createRouteArea(name, area, terms) : createServedArea(name, area, terms))),
   )

@@ -2,6 +2,7 @@ import type { Exchange, Reply } from './lib/exchange.ts'
 import type { JsonObject } from './lib/json.ts'
 import type { PageGuards } from './request/door/pages.ts'
 import type { AttemptRecord, RequestRecord, ServedBy } from './request/hook-records.ts'
+import type { PipelineSteps, RequestStep } from './request/steps.ts'
 import type { ClientFormat, Kind } from './types.ts'
 
 /**
@@ -38,6 +39,11 @@ export interface Feature {
   readonly events?: FeatureEvents
   /** Called and awaited when the gateway has closed. */
   close?(): unknown
+}
+
+/** A feature of the gateway itself. Its steps get the gateway's own objects, and it has steps that other features can't have. */
+export interface BuiltInFeature extends Omit<Feature, 'aroundRequest' | 'aroundCall' | 'aroundAttempt'>, PipelineSteps {
+  aroundRequest?: RequestStep
 }
 
 /** A request whose key has been checked. */

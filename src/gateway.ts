@@ -2,12 +2,12 @@ import { compose } from './compose.ts'
 import { type CodeConfig, readCodeConfig } from './config/code-config.ts'
 import { createCore } from './core.ts'
 import { adaptFeature } from './extend.ts'
-import type { Feature, FeatureApi } from './feature.ts'
+import type { BuiltInFeature, Feature, FeatureApi } from './feature.ts'
 import { createAccess } from './features/access/access-feature.ts'
 import { createKeyWatch } from './features/access/key-watch.ts'
 import { createAccountsFeature } from './features/accounts/accounts-feature.ts'
 import { createCatalogFeature } from './features/catalog/catalog-feature.ts'
-import { checkGuardRecords, createGuarding, listCodeGuards } from './features/guards/guards-feature.ts'
+import { checkGuardRecords, createGuards, listCodeGuards } from './features/guards/guards-feature.ts'
 import { createConcurrencyLimit } from './features/limits/concurrency.ts'
 import type { Ledger } from './features/limits/ledger/ledger.ts'
 import { createLimits } from './features/limits/limits-feature.ts'
@@ -15,6 +15,7 @@ import { createListingFeature } from './features/listing/listing-feature.ts'
 import { createHooks } from './features/observe/hooks.ts'
 import { createObservers } from './features/observe/observers.ts'
 import { createWaitingWarning } from './features/observe/waiting-warning.ts'
+import { createPromptCaching } from './features/prompt-caching/prompt-caching-feature.ts'
 import { createRouteFeature } from './features/request-models/route-feature.ts'
 import { createLazyTokens } from './features/tokens/lazy-tokens.ts'
 import { createUsage } from './features/usage/usage-feature.ts'
@@ -98,13 +99,6 @@ export function createGatewayWith(
   const core = createCore(options, internals)
   const pipeline = createPipeline({
     ...core,
-    addGuards: createGuarding(listCodeGuards(options.guards), {
-      ...core,
-      serve: (exchange) => gateway.exchange(exchange),
-    }),
-    loadPromptCacher: once(async () =>
-      (await import('./features/prompt-caching/prompt-cacher.ts')).createPromptCacher(core),
-    ),
     readTerms: async (source) => (await import('./features/request-models/own-terms.ts')).readTerms(source),
   })
   const extensions = (options.extend ?? []).map(adaptFeature)
@@ -121,9 +115,14 @@ export function createGatewayWith(
   const listing = createListingFeature({ ...core, pipeline, access })
   const route = createRouteFeature(options, core)
   const live = createCatalogFeature(core)
+  const promptCaching = createPromptCaching(core)
+  const guards = createGuards(listCodeGuards(options.guards), {
+    ...core,
+    serve: (exchange) => gateway.exchange(exchange),
+  })
   const management = createManagementFeature({
     ...core,
-    ...{ pipeline, extensions, options, route, getAccess: access.getAccess, previewLimits: limits.preview },
+    ...{ pipeline, extensions, options, route, promptCaching, getAccess: access.getAccess, previewLimits: limits.preview },
     ...{
       published: listing.published,
       ledger: limits.ledger,
@@ -136,7 +135,8 @@ export function createGatewayWith(
     serve: (exchange, authenticator) => gateway.exchange(exchange, authenticator),
   })
 
-  const features: Array<Feature | undefined> = [
+  const features: Array<BuiltInFeature | undefined> = [
+    guards,
     live.feature,
     createConcurrencyLimit(core),
     (options.endRequestsOfPausedKeys ?? true) ? createKeyWatch(core) : undefined,
@@ -152,6 +152,8 @@ export function createGatewayWith(
     ...createObservers(observe, { ...core, pipeline, api: management.api, isOneOfMany: isShortLived() }),
     ...extensions,
     route,
+    guards, // again, because a step may have chosen another combo
+    promptCaching,
   ]
 
   const gateway = compose({

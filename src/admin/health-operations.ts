@@ -49,22 +49,21 @@ interface HealthDependencies {
   store: WritableStore
   health: Health
   catalog: Catalog
-  pipeline: Pick<Pipeline, 'getContext'>
+  promptCaching: { listPauses(): CachingPause[]; listColdSessions(): ColdSession[] }
 }
 
-export function createHealthOperations({ store, health, catalog, pipeline }: HealthDependencies): HealthOperations {
+export function createHealthOperations({ store, health, catalog, promptCaching }: HealthDependencies): HealthOperations {
   return {
     async list() {
       const damaged = await store.repair.inspect()
       const connections = await store.connections.all()
-      const { loaded: cacher } = pipeline.getContext().promptCacher
       return {
         health: listHealthEntries(connections, health.facts),
         targets: listTargetStates(connections, health.facts),
         damaged,
         catalog: getCatalogAge(catalog),
-        promptCaching: cacher?.listPauses() ?? [],
-        coldSessions: cacher?.listColdSessions() ?? [],
+        promptCaching: promptCaching.listPauses(),
+        coldSessions: promptCaching.listColdSessions(),
       }
     },
     async reset(connectionId) {

@@ -4,7 +4,7 @@ import { createOperationRoutes, groupByRoute, readJsonBody } from '../admin/http
 import { createTryRoute } from '../admin/http/try.ts'
 import { type FeatureOperations, listOperations } from '../admin/operation-table.ts'
 import { gatewayError } from '../errors.ts'
-import type { Feature } from '../feature.ts'
+import type { BuiltInFeature } from '../feature.ts'
 import type { Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
 import { liveRoute } from '../features/live/live.ts'
 import { type LiveDependencies, LiveFeed } from '../features/live/live-feed.ts'
@@ -33,7 +33,7 @@ export interface ServingOptions {
   bodyLimits: BodyLimits
   basePath: string
   /** The features from the `extend` option, with their operations. */
-  extensions: readonly Feature[]
+  extensions: readonly BuiltInFeature[]
   operations: FeatureOperations
   admit(): void
   resume(exchange: Exchange): Promise<void>

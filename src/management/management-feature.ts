@@ -1,5 +1,5 @@
 import type { FeatureOperations } from '../admin/operation-table.ts'
-import type { Feature } from '../feature.ts'
+import type { BuiltInFeature } from '../feature.ts'
 import type { CloudOptions } from '../features/cloud-sync/gateway/cloud-operations.ts'
 import { createCloudStart } from '../features/cloud-sync/gateway/cloud-start.ts'
 import type { GatewayObserver } from '../features/observe/observer.ts'
@@ -25,7 +25,7 @@ interface ManagementFeatureDependencies
     observe?: readonly GatewayObserver[]
   }
   /** The features from the `extend` option. */
-  extensions: readonly Feature[]
+  extensions: readonly BuiltInFeature[]
   random(): number
   upstream(): UpstreamFetch
   limits: ManagementApiDependencies['limits'] & { maxManagementBodyBytes: number }
@@ -36,7 +36,7 @@ interface ManagementFeatureDependencies
 }
 
 /** The management API, in process and under `/api`. Its code is loaded on the first call. */
-export interface ManagementFeature extends Feature {
+export interface ManagementFeature extends BuiltInFeature {
   api: Management<unknown>
   /** Starts cloud sync on the first request, if it is on. */
   resume(exchange?: Exchange): Promise<void>

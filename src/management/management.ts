@@ -16,6 +16,7 @@ import type { LiveCatalog } from '../features/catalog/live-catalog.ts'
 import { createCloudOperations } from '../features/cloud-sync/gateway/cloud-actions.ts'
 import { createMirror, type MirrorDependencies } from '../features/cloud-sync/gateway/cloud-mirror.ts'
 import { type PushDependencies, Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
+import type { PromptCachingFeature } from '../features/prompt-caching/prompt-caching-feature.ts'
 import { createExplain, type ExplainDependencies } from '../features/explain/explain.ts'
 import { createGuardOperations } from '../features/guards/operations/guard-operations.ts'
 import type { AccountName, Ledger } from '../features/limits/ledger/ledger.ts'
@@ -41,6 +42,7 @@ import type { Management } from './operations.ts'
 import { createOverview } from './overview.ts'
 
 export interface ManagementDependencies extends Omit<ExplainDependencies, 'store'> {
+  promptCaching: PromptCachingFeature
   store: Store
   catalog: Catalog
   clock: Clock

@@ -8,7 +8,6 @@ import type { StreamEnd } from './codec/relay.ts'
 import { type AttemptRecord, createAttemptRecord } from './hook-records.ts'
 import type { ModelLog } from './model-log.ts'
 import type { RejectedTarget, Target } from './outcome.ts'
-import type { CacheReport } from './prompt-caching.ts'
 import { failureRules } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
 import type { CircuitPermit } from './routing/permit.ts'
@@ -25,6 +24,11 @@ type UnitEstimate = () => TokenUsage['units']
 
 /** The outcome of an attempt. */
 type AttemptResult = Pick<AttemptRecord, 'outcome' | 'status' | 'message'>
+
+/** Returns fields to add to the record of a settled attempt. */
+export type RecordExtension = (settled: AttemptRecord) => Partial<AttemptRecord>
+
+const NONE: readonly RecordExtension[] = []
 
 /**
  * One attempt. It gets one outcome (`answered`, `failed`, `cancelled`, `superseded`, `refused`, or none), and settles once: with its outcome, or,
@@ -59,6 +63,7 @@ export class AttemptLog {
   #isSettled = false
   #isEmptyJudged = false // set once it is known how an empty response counts
   readonly #onSettled: Array<(record: AttemptRecord) => void> = []
+  #extensions: readonly RecordExtension[] = NONE
 
   constructor({ route, permit }: Target, { log, isHedge }: { log: ModelLog; isHedge: boolean }) {
     const { clock, targetStats } = log.context
@@ -125,8 +130,10 @@ export class AttemptLog {
   /** Whether the request uses an option that costs more than the model's price. */
   isPremium = false
 
-  /** Reports what the provider's prompt cache did, if the gateway looks after it. */
-  reportCache: CacheReport | undefined = undefined
+  /** Adds the fields that `getFields` returns to the record when the attempt settles. */
+  extendRecord(getFields: RecordExtension): void {
+    this.#extensions = [...this.#extensions, getFields]
+  }
 
   /** Records a call to a provider. `input` and `units` return its input tokens and other billable units, used if the provider reports neither. */
   recordCall(input: () => number, units?: UnitEstimate): void {
@@ -290,8 +297,7 @@ export class AttemptLog {
       const price = isCalculated && getPriceOrigin(this.#log.catalog, this.route.target)
       this.#record = { ...this.#record, ...this.#spending, ...(price && { price }) }
     }
-    const promptCache = this.reportCache?.(this.#record)
-    if (promptCache) this.#record = { ...this.#record, promptCache }
+    for (const getFields of this.#extensions) this.#record = { ...this.#record, ...getFields(this.#record) }
     this.totalMs = this.#log.context.clock.now() - this.startedAt
     this.#log.recordSettled(this, this.#isListed ? this.#record : undefined)
     const record = this.#record

@@ -7,15 +7,13 @@ import type { CodecContext, CodecRequest } from './codec/codec.ts'
 import type { ModelCall } from './codec/model-call.ts'
 import type { KnownKeys } from './codec/secrets.ts'
 import type { LateEstimates } from './late-estimates.ts'
-import type { ModelRequest } from './model-request.ts'
-import type { LazyPromptCacher } from './prompt-caching.ts'
 import type { RequestLog } from './request-log.ts'
 import type { HedgeBudget, RetryBudget } from './routing/budget.ts'
 import type { Group } from './routing/group.ts'
 import type { RouteTable } from './routing/route-table.ts'
 import type { TargetHealth } from './routing/target-health.ts'
 import type { TargetStats } from './routing/target-stats.ts'
-import type { AttemptStep, CallStep, ServedRequest } from './steps.ts'
+import type { AttemptStep, EncodeStep, HeaderCheck, RouteOrder, SelectiveCallStep } from './steps.ts'
 import type { SourcedCredentials } from './upstream/sourced-credentials.ts'
 import type { CloudCall } from './upstream/upstream-request.ts'
 
@@ -103,9 +101,9 @@ export interface PipelineContext extends CodecContext {
   inFlight: InFlight
   onError(error: unknown): void
   estimates: LateEstimates
-  promptCacher: LazyPromptCacher
-  aroundCall: readonly CallStep[]
-  /** Adds the guards of a request to the steps around its call. */
-  addGuards(request: ModelRequest, served: ServedRequest, steps: readonly CallStep[]): readonly CallStep[]
+  headerChecks: readonly HeaderCheck[]
+  aroundCall: readonly SelectiveCallStep[]
+  routeOrders: readonly RouteOrder[]
   aroundAttempt: readonly AttemptStep[]
+  aroundEncode: readonly EncodeStep[]
 }

@@ -10,7 +10,7 @@ import { type ModelCall, parseModelCall, replaceModelName } from './codec/model-
 import type { ModelRequest } from './model-request.ts'
 import type { RequestLog } from './request-log.ts'
 import { KeyRequest, RouteRequest } from './route-request.ts'
-import type { CallChange, CallStep, ServedRequest } from './steps.ts'
+import type { CallChange, SelectiveCallStep, ServedRequest } from './steps.ts'
 
 /** A model call that was read but not sent yet, as seen by the steps around it. */
 export class CallRequest extends RouteRequest {
@@ -158,18 +158,23 @@ interface StepDependencies {
 
 /** Serves a model request within the steps around its call, the first outermost. Rejects as soon as the client stops waiting. */
 export function serveWithSteps(
-  steps: readonly CallStep[],
+  steps: readonly SelectiveCallStep[],
   { served, request, answer }: StepDependencies,
 ): Promise<Reply> {
   async function runStepsFrom(index: number, current: ModelRequest): Promise<Reply> {
     const step = steps[index]
     if (!step) return answer(current)
-    return step(new CallRequest(served, current), (change) =>
+    return step.run(new CallRequest(served, current), (change) =>
       runStepsFrom(index + 1, change ? changeCall(current, change) : current),
     )
   }
 
-  return awaitReply(request.log, runStepsFrom(0, request))
+  async function serve(): Promise<Reply> {
+    for (const prepare of request.log.beforeCallSteps) await prepare()
+    return runStepsFrom(0, request)
+  }
+
+  return awaitReply(request.log, serve())
 }
 
 /** Resolves to the reply of a step or a route. Rejects if the client stops waiting; a stream that arrives later is canceled. */

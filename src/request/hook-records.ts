@@ -3,11 +3,27 @@ import { toHeaderSafe } from '../lib/http-headers.ts'
 import type { CostSource } from '../pricing/cost.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import { getTargetName } from '../protocols/providers/target.ts'
+import type { StandDownReason } from '../types/caching-types.ts'
 import type { PriceOrigin } from '../types.ts'
-import type { PromptCacheRecord } from './prompt-caching.ts'
 import type { FailureClass } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
 import { formatVia } from './routing/group.ts'
+
+/** What a provider's prompt cache did for an attempt. */
+export interface PromptCacheRecord {
+  /** Who asked for the caching: the gateway, the client by its own marks, or nobody, so that the provider did it on its own. */
+  by: 'gateway' | 'client' | 'provider'
+  /** Input tokens read from the cache. */
+  read: number
+  /** Input tokens written to the cache. */
+  written: number
+  /** What caching saved in US dollars; negative if the writes cost more than the reads saved. Absent if a price is unknown. */
+  savedUsd?: number
+  /** Why the gateway placed no marks. */
+  stoodDown?: StandDownReason
+  /** Whether the session was served by another target or account before. */
+  moved?: true
+}
 
 /** The record of one attempt, as passed to `onAttempt`. */
 export interface AttemptRecord {

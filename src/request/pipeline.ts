@@ -15,7 +15,6 @@ import { createKnownKeys } from './codec/secrets.ts'
 import type { PipelineContext, PipelineLimits } from './context.ts'
 import { LateEstimates } from './late-estimates.ts'
 import { ModelLog } from './model-log.ts'
-import type { LazyPromptCacher, PromptCacher } from './prompt-caching.ts'
 import type { RequestEvents } from './request-events.ts'
 import { RequestLog, type ServedRoute } from './request-log.ts'
 import { createHedgeBudget, createRetryBudget } from './routing/budget.ts'
@@ -26,7 +25,7 @@ import { createModelRouter } from './routing/route-table.ts'
 import { createHealth, type Health } from './routing/target-health.ts'
 import { createTargetStats } from './routing/target-stats.ts'
 import { run } from './run.ts'
-import type { AttemptStep, CallStep, ServedRequest } from './steps.ts'
+import type { AttemptStep, EncodeStep, HeaderCheck, PipelineSteps, RouteOrder, SelectiveCallStep, ServedRequest } from './steps.ts'
 
 /** Handles model requests, and holds the state that they share. */
 export interface Pipeline {
@@ -34,7 +33,7 @@ export interface Pipeline {
   openLog(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
   /** Runs one request. Rejects with the error that the client gets. */
   serve(request: ServedRequest): Promise<Reply>
-  /** Adds a feature's steps around calls and attempts, inside the ones added earlier. */
+  /** Adds a feature's steps, inside the ones added earlier. */
   add(steps: PipelineSteps): void
   /** Returns everything that requests share, for a dry run. */
   getContext(): PipelineContext
@@ -44,12 +43,6 @@ export interface Pipeline {
   health: Health
   /** Call it once no request is in flight. */
   close(): Promise<void>
-}
-
-/** Steps around model calls and around attempts. */
-export interface PipelineSteps {
-  aroundCall?: CallStep | undefined
-  aroundAttempt?: AttemptStep | undefined
 }
 
 /** The settings of the pipeline, and what it shares with the rest of the gateway. */
@@ -66,21 +59,19 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   events: RequestEvents
   /** Returns the catalog as it is now, for the costs of one request. */
   pinCatalog(): Catalog
-  loadPromptCacher(): Promise<PromptCacher>
 }
 
 type Shared =
   | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'onError')
-  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'readTerms' | 'addGuards')
+  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'readTerms')
 
 /** Creates the pipeline. Code that only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { store, sharedStorage, upstream, basePath, ownLimits, events, ...later } = dependencies
-  const { pinCatalog, loadPromptCacher, ...others } = later
+  const { pinCatalog, ...others } = later
   const { catalog, clock, random, limits, bodyTime, inFlight, onError } = others
-  const { isStrict, fetchesMedia, includesStreamUsage, readTerms, addGuards } = others
-  const aroundCall: CallStep[] = []
-  const aroundAttempt: AttemptStep[] = []
+  const { isStrict, fetchesMedia, includesStreamUsage, readTerms } = others
+  const steps: Steps = { headerChecks: [], aroundCall: [], routeOrders: [], aroundAttempt: [], aroundEncode: [] }
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random })
   const getApiKey = createCredentialCache(store)
@@ -102,13 +93,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const translation = once(async () => (await import('./codec/translating-codec.ts')).createTranslation(clock))
   const loadUsageRequests = once(async () => (await import('./codec/usage-request.ts')).createUsageRequests(clock))
 
-  const promptCacher: LazyPromptCacher = {
-    load: async () => (promptCacher.loaded = await loadPromptCacher()),
-  }
-
   let context: PipelineContext = {
     ...{ catalog, clock, random, limits, bodyTime, inFlight, onError },
-    ...{ isStrict, fetchesMedia, includesStreamUsage, readTerms, addGuards, aroundCall, aroundAttempt },
+    ...{ isStrict, fetchesMedia, includesStreamUsage, readTerms },
+    ...steps,
     fetch: upstream(),
     routes: createModelRouter({ store, catalog, basePath }),
     settings: store.settings.read,
@@ -123,7 +111,6 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     translation,
     loadUsageRequests,
     estimates: new LateEstimates(),
-    promptCacher,
     health,
     targetStats,
     missingEndpoints: createEndpointMemory(clock),
@@ -159,16 +146,31 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       return log
     },
     serve: (request) => run(request, getRouteContext(request)),
-    add(steps) {
-      if (steps.aroundCall) aroundCall.push(steps.aroundCall)
-      if (steps.aroundAttempt) aroundAttempt.push(steps.aroundAttempt)
-    },
+    add: (added) => addSteps(steps, added),
     getContext: () => context,
     loadGroupRouting,
     routes: context.routes,
     health,
     close: async () => loadedChoosing?.close(),
   }
+}
+
+/** The steps of all features, by what they are around. */
+interface Steps {
+  headerChecks: HeaderCheck[]
+  aroundCall: SelectiveCallStep[]
+  routeOrders: RouteOrder[]
+  aroundAttempt: AttemptStep[]
+  aroundEncode: EncodeStep[]
+}
+
+function addSteps(steps: Steps, added: PipelineSteps): void {
+  const { aroundCall: run, appliesToCall: appliesTo = () => true, orderRoutes, aroundAttempt, aroundEncode } = added
+  if (added.checkHeaders) steps.headerChecks.push(added.checkHeaders)
+  if (run) steps.aroundCall.push({ run, appliesTo })
+  if (orderRoutes) steps.routeOrders.push(orderRoutes)
+  if (aroundAttempt) steps.aroundAttempt.push(aroundAttempt)
+  if (aroundEncode) steps.aroundEncode.push(aroundEncode)
 }
 
 const MISSING_KNOWN_MS = 60 * 60 * 1_000

@@ -9,7 +9,6 @@ import { getFormat } from '../protocols/formats/formats.ts'
 import { type ModelCall, parseModelCall, type RouteFields, readRouteFields } from './codec/model-call.ts'
 import type { PipelineContext, RequestTermsSource } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
-import { checkCachingHeader } from './prompt-caching.ts'
 import type { ServedRequest } from './steps.ts'
 
 /** Reads a model request, and finds the rules for its model. Rejects with the error that the client gets. */
@@ -17,7 +16,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const { exchange, route: endpoint, caller, log } = served
   const { client } = log
   client.checkTimeout()
-  checkCachingHeader(exchange)
+  for (const check of context.headerChecks) check(exchange)
   const read = await readBody(served, context)
   log.recordRead(read)
   context.retryBudget.earn()

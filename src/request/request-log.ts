@@ -13,7 +13,7 @@ import type { RequestEnd, RequestRecord, ServedBy, StepRecord } from './hook-rec
 import { Client } from './request-client.ts'
 import type { RequestEvents } from './request-events.ts'
 import type { RouteTarget } from './routing/group.ts'
-import type { AttemptStep, CallStep, NameRule, TargetRule } from './steps.ts'
+import type { AttemptStep, NameRule, TargetRule } from './steps.ts'
 
 /** A route, as named by records and observers. */
 export interface ServedRoute {
@@ -59,8 +59,11 @@ export class RequestLog {
   readonly startedAt: number
   /** Keeps the platform running for work that outlives the response. */
   readonly waitUntil: Exchange['waitUntil']
-  /** Steps around this request's model call only, before the gateway's own; a step around the request adds them. */
-  readonly aroundCall: CallStep[] = []
+  /**
+   * Called before the steps around this request's model call. Without such steps, it isn't called, so it does only what each attempt does as well, such
+   * as a reservation, which must hold even if a step replies without an attempt. A step around the request adds it.
+   */
+  readonly beforeCallSteps: Array<() => Promise<void>> = []
   /** Steps around this request's attempts only, inside the gateway's own; a step around the request or the call adds them. */
   readonly aroundAttempt: AttemptStep[] = []
   /** Rules for the targets that the request may use. All of them must allow a target. */
@@ -71,11 +74,10 @@ export class RequestLog {
   tags: readonly string[] | undefined = undefined
   /** Whether a response is refused, so that a combo with the condition `refused` tries its next target. */
   readonly answerChecks: Array<(choices: readonly Choice[]) => Promise<boolean>> = []
-  /** Returns what guards did. */
-  getGuardFields: (() => Pick<RequestRecord, 'guards' | 'guardUsd'>) | undefined = undefined
   protected readonly events: RequestEvents
   readonly #clock: Clock
   readonly #onEnd: Array<(record: RequestRecord) => void> = []
+  readonly #extensions: Array<() => Partial<RequestRecord>> = []
   readonly #reporting: ByteStream[] = [] // the streams that call `reportEnd`
   #servedBy: ServedBy | undefined = undefined
   #replying: ByteStream | undefined = undefined // the stream that the client gets
@@ -165,6 +167,16 @@ export class RequestLog {
     if (!this.#ending) throw new TypeError('The record is available only after the request has ended.')
     this.#record ??= this.makeRecord(this.#ending)
     return this.#record
+  }
+
+  /** Adds the fields that `getFields` returns to the record when the request ends. */
+  extendRecord(getFields: () => Partial<RequestRecord>): void {
+    this.#extensions.push(getFields)
+  }
+
+  /** The fields that features add to the record. */
+  get addedFields(): Partial<RequestRecord> {
+    return Object.assign({}, ...this.#extensions.map((getFields) => getFields()))
   }
 
   /** Calls `listener` with the record when the request is over, before the event listeners. */
@@ -286,7 +298,7 @@ export class RequestLog {
       streamed: this.streamed,
       attempts: [],
     }
-    Object.assign(record, this.getGuardFields?.())
+    Object.assign(record, this.addedFields)
     if (sentStatus !== undefined) record.sentStatus = sentStatus
     if (error) record.error = error
     if (this.key) record.keyId = this.key.id

@@ -13,13 +13,11 @@ import type { ServedRequest } from './steps.ts'
 /** Runs one model request, from its body to its reply. Rejects with the error that the client gets in its own format. */
 export async function run(served: ServedRequest, context: PipelineContext): Promise<Reply> {
   const request = await readRequest(served, context)
-  const steps = context.addGuards(request, served, context.aroundCall)
+  const steps = context.aroundCall.filter(({ appliesTo }) => appliesTo(request))
   const answering =
     steps.length === 0
       ? tryTargets(request)
-      : loadSteps().then(({ serveWithSteps }) =>
-          serveWithSteps([...served.log.aroundCall, ...steps], { served, request, answer: tryTargets }),
-        )
+      : loadSteps().then(({ serveWithSteps }) => serveWithSteps(steps, { served, request, answer: tryTargets }))
   if (!request.call.stream) return answering
   loadStreamReply().catch(context.onError)
   return replyWithKeepAlive(answering, request)

@@ -1,9 +1,11 @@
 import type { GatewayError } from '../errors.ts'
-import type { Reply } from '../lib/exchange.ts'
+import type { Exchange, Reply } from '../lib/exchange.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Spending } from '../pricing/cost.ts'
 import type { Surcharge } from '../pricing/surcharge-fields.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
+import type { AttemptLog } from './attempt-log.ts'
+import type { Codec, CodecRequest } from './codec/codec.ts'
 import type { CallRequest } from './feature-requests.ts'
 import type { AttemptRecord } from './hook-records.ts'
 import type { ModelLog } from './model-log.ts'
@@ -117,6 +119,55 @@ export type RefusalPreview = (
  * then get a record with the outcome `refused`. If no other target is called, the client gets the error.
  */
 export type AttemptStep = (attempt: AttemptControls, next: () => Promise<AttemptRecord>) => Promise<unknown>
+
+/** Checks the headers of a model request before its body is read. Throws a `GatewayError` to reject it. */
+export type HeaderCheck = (exchange: Pick<Exchange, 'header'>) => void
+
+/** An attempt whose request is about to be written. */
+export interface EncodeControls {
+  readonly request: ModelRequest
+  readonly route: Route
+  readonly log: Pick<AttemptLog, 'isHedge' | 'extendRecord'>
+}
+
+/** Writes a request for the target of an attempt. */
+export type Encode = (request: CodecRequest) => Promise<Codec>
+
+/**
+ * A step around the writing of a request for a target. It may call `encode` with a changed request, change what it has written, and call it again.
+ */
+export type EncodeStep = (attempt: EncodeControls, encode: Encode) => Promise<Codec>
+
+/** The routes of a request, in the order in which to try them. */
+export type RouteIterator = AsyncIterator<Route, undefined> | Iterator<Route, undefined>
+
+/** Changes the order in which to try the routes of a request. */
+export type RouteOrder = (request: ModelRequest, routes: RouteIterator) => RouteIterator
+
+/** A feature's steps around model calls and attempts. */
+export interface PipelineSteps {
+  checkHeaders?: HeaderCheck | undefined
+  aroundCall?: CallStep | undefined
+  /** Returns whether `aroundCall` applies to a request; default: to all. A request without such steps doesn't load the code that runs them. */
+  appliesToCall?(request: ModelRequest): boolean
+  orderRoutes?: RouteOrder | undefined
+  aroundAttempt?: AttemptStep | undefined
+  aroundEncode?: EncodeStep | undefined
+}
+
+/** A step around calls, and the requests that it applies to. */
+export interface SelectiveCallStep {
+  readonly run: CallStep
+  appliesTo(request: ModelRequest): boolean
+}
+
+/** Runs steps around the writing of a request, the first outermost. */
+export const encodeWithin = (steps: readonly EncodeStep[], attempt: EncodeControls, encode: Encode): Promise<Codec> =>
+  steps.reduceRight<Encode>(
+    (next, step) => (request) =>
+      step(request === attempt.request ? attempt : { ...attempt, request: { ...attempt.request, ...request } }, next),
+    encode,
+  )(attempt.request)
 
 /** Runs steps around a handler, the first outermost. */
 export const runSteps = <R>(

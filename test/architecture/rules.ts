@@ -16,7 +16,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/request/'],
   ['src/request/door/', 'src/admin/operation-table.ts'],
   ['src/feature.ts'],
-  ['src/features/access/', 'src/features/usage/'],
+  ['src/features/access/', 'src/features/usage/', 'src/features/prompt-caching/'],
   ['src/features/listing/', 'src/features/edit-text/'],
   ['src/admin/'],
   [
@@ -27,7 +27,6 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/features/observe/',
     'src/features/guards/',
     'src/features/live/',
-    'src/features/prompt-caching/',
     'src/features/explain/',
     'src/features/usage/operations/',
     'src/features/cloud-sync/gateway/',

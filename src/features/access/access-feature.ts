@@ -1,4 +1,4 @@
-import type { Feature } from '../../feature.ts'
+import type { BuiltInFeature } from '../../feature.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import type { Allowed, Caller } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
@@ -7,7 +7,7 @@ import type { Catalog } from '../../types.ts'
 import type { Access } from './allowed-models.ts'
 
 /** Rejects requests that the caller isn't allowed to make. The code is loaded on the first request from a restricted caller. */
-export interface AccessFeature extends Feature {
+export interface AccessFeature extends BuiltInFeature {
   aroundRequest: RequestStep
   /** Returns the models, kinds, and connections that a caller may use, or `undefined` for no restrictions. */
   getAccess(caller: Caller): Promise<Access | undefined>

@@ -1,4 +1,4 @@
-import type { Feature } from '../../feature.ts'
+import type { BuiltInFeature } from '../../feature.ts'
 import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import type { InFlight } from '../../lib/in-flight.ts'
@@ -21,7 +21,7 @@ interface KeyWatchDependencies {
  * Ends a key's in-flight requests when the key or its group is paused or deleted on any instance. A storage with `watch` reports the change
  * immediately. With any other storage, the gateway rereads the keys every `maxAgeMs`. While the storage can't be read, the requests continue.
  */
-export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDependencies): Feature {
+export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDependencies): BuiltInFeature {
   const { keyLookup, isWatched } = store
   const maxAgeMs = limits.storeMaxAgeMs
   let isClosed = false

@@ -1,4 +1,4 @@
-import type { Feature } from '../../feature.ts'
+import type { BuiltInFeature } from '../../feature.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { getSettledValue, once } from '../../lib/promises.ts'
 import type { AttemptLog } from '../../request/attempt-log.ts'
@@ -10,7 +10,7 @@ import type { Accounts } from './accounts.ts'
 import type { OpenAccounts, OpenDependencies } from './open-accounts.ts'
 
 /** Stores the accounts of requests, and ends in-flight requests of paused accounts. The code is loaded with the first account. */
-export interface AccountsFeature extends Feature {
+export interface AccountsFeature extends BuiltInFeature {
   accounts(): Promise<Accounts>
   findKeyAccount: Accounts['getKeyAccount']
 }

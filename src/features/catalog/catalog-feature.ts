@@ -1,4 +1,4 @@
-import type { Feature } from '../../feature.ts'
+import type { BuiltInFeature } from '../../feature.ts'
 import { type Background, once } from '../../lib/promises.ts'
 import type { RequestListener } from '../../request/request-events.ts'
 import type { LiveCatalog, LiveCatalogDependencies } from './live-catalog.ts'
@@ -21,7 +21,7 @@ export function createCatalogFeature({ liveCatalog, ...deps }: CatalogFeatureDep
   const events: RequestListener = {
     ended: ({ waitUntil }) => opened && deps.background.run(opened.tick(), waitUntil),
   }
-  const feature: Feature = {
+  const feature: BuiltInFeature = {
     name: 'catalog',
     async aroundRequest(_, next) {
       await live()

@@ -1,18 +1,18 @@
 import type { CodecRequest } from '../../request/codec/codec.ts'
 import { encodeRequest } from '../../request/codec/encode.ts'
-import type { PipelineContext } from '../../request/context.ts'
-import type { ExplainedAttempt } from '../../request/prompt-caching.ts'
 import type { CacheExplanation } from '../../request/routing/explanation.ts'
 import type { Route } from '../../request/routing/group.ts'
+import type { CachingMode } from '../prompt-caching/caching-mode.ts'
+import type { PromptCachingFeature } from '../prompt-caching/prompt-caching-feature.ts'
 
 /** Explains how the prompt would be cached at a target. Returns `undefined` for a request without content. */
 export async function explainPromptCaching(
-  request: CodecRequest & { context: PipelineContext },
+  request: CodecRequest,
   route: Route,
-  mode: ExplainedAttempt['mode'],
+  { mode, promptCaching }: { mode: CachingMode; promptCaching: Pick<PromptCachingFeature, 'load'> },
 ): Promise<CacheExplanation | undefined> {
   if (!hasContent(request)) return undefined
-  const cacher = await request.context.promptCacher.load()
+  const cacher = await promptCaching.load()
   return cacher.explain({ request, route, mode, log: { isHedge: false } }, (changed) =>
     encodeRequest(changed, route.target),
   )

@@ -11,6 +11,7 @@ import type { ChooseModels } from '../../request/route-call.ts'
 import type { Explanation } from '../../request/routing/explanation.ts'
 import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
+import type { PromptCachingFeature } from '../prompt-caching/prompt-caching-feature.ts'
 import { explainRouting, type RoutingInput } from './route-explanation.ts'
 
 /** A request to explain. It isn't sent. */
@@ -52,6 +53,7 @@ export interface ExplainDependencies {
   /** The `route` function; absent if there is none. */
   route?: { load(): Promise<{ choose: ChooseModels }> } | undefined
   accounts(): Promise<KnownAccounts>
+  promptCaching: Pick<PromptCachingFeature, 'load'>
   store: WritableStore
   clock: Clock
 }
@@ -64,7 +66,7 @@ interface KnownAccounts {
 }
 
 export function createExplain(dependencies: ExplainDependencies) {
-  const { pipeline, getAccess, previewLimits, route, accounts, store, clock } = dependencies
+  const { pipeline, getAccess, previewLimits, route, accounts, promptCaching, store, clock } = dependencies
 
   /** Finds the caller. Rejects with the error that the caller's requests would get. */
   async function findCaller({ keyId, account: idOrRef }: Pick<ExplainedRequest, 'keyId' | 'account'>): Promise<Caller> {
@@ -91,7 +93,7 @@ export function createExplain(dependencies: ExplainDependencies) {
     const caller = await findCaller(input).catch(toRejection)
     if (isGatewayError(caller)) return { model, targets: [], leftOut: [], error: formatError(caller) }
     const chooseModels = route && (await route.load()).choose
-    const routing = { model, body, headers: headerMap, path, caller, chooseModels }
+    const routing = { model, body, headers: headerMap, path, caller, chooseModels, promptCaching }
     if (caller === ANONYMOUS) return explainRouting(routing, pipeline.getContext())
     const [access, previewRefusal] = await Promise.all([getAccess(caller), previewLimits(caller)])
     return explainRouting({ ...routing, access, previewRefusal }, pipeline.getContext())

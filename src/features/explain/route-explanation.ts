@@ -16,7 +16,6 @@ import type { PipelineContext } from '../../request/context.ts'
 import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
 import { excludeEntries } from '../../request/function-conditions.ts'
 import { redirectMediaCall } from '../../request/media-redirect.ts'
-import { getCachingMode } from '../../request/prompt-caching.ts'
 import { hasOwnTerms } from '../../request/read-request.ts'
 import { readFacts } from '../../request/request-facts.ts'
 import type { ChooseModels } from '../../request/route-call.ts'
@@ -30,6 +29,8 @@ import { explainChoice } from '../../request/routing/strategies.ts'
 import type { CooldownState } from '../../request/routing/target-health.ts'
 import type { NameRule, RefusalPreview, TargetRule } from '../../request/steps.ts'
 import type { Catalog, Kind } from '../../types.ts'
+import { getCachingMode } from '../prompt-caching/caching-mode.ts'
+import type { PromptCachingFeature } from '../prompt-caching/prompt-caching-feature.ts'
 import { explainPromptCaching, hasContent } from './explain-prompt-caching.ts'
 
 /** A request to explain. It isn't sent. */
@@ -46,6 +47,7 @@ export interface RoutingInput {
   previewRefusal?: RefusalPreview | undefined
   /** Calls the `route` function; absent if there is none. */
   chooseModels?: ChooseModels | undefined
+  promptCaching: Pick<PromptCachingFeature, 'load'>
 }
 
 /** The allowed models and kinds of a caller. */
@@ -66,7 +68,7 @@ const MAX_TARGETS = 1_000
  * endpoint.
  */
 export async function explainRouting(routing: RoutingInput, gateway: PipelineContext): Promise<Explanation> {
-  const { model, body, headers, path, caller, access, previewRefusal, chooseModels } = routing
+  const { model, body, headers, path, caller, access, previewRefusal, chooseModels, promptCaching } = routing
   const { owner } = caller
   const subject = caller.key ? 'API key' : 'account'
   const endpoint = endpoints.find((one) => one.path === path)
@@ -152,6 +154,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
           ? isAllowed(route.target, model, routed.getName(route))
           : isAllowed(route.target, getRequestedName(route, { call, list })),
       targetRules,
+      promptCaching,
       getCachingMode: (route) => getCachingMode({ call, settings, exchange, log }, route),
     }
     return { model, ...decision, ...(await explainTargets(routes, unsentRequest)), leftOut }
@@ -164,7 +167,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
 
 /** A request that isn't sent. */
 type UnsentRequest = CodecRequest &
-  Pick<RoutingInput, 'previewRefusal'> & {
+  Pick<RoutingInput, 'previewRefusal' | 'promptCaching'> & {
     context: PipelineContext
     subject: string
     isAllowed(route: Route): boolean
@@ -294,7 +297,8 @@ async function explainTargets(
     const target = targets[at]
     if (!target || target.use === 'skipped' || target.use === 'beyond') continue
     const mode = request.getCachingMode(route)
-    const promptCaching = mode && (await explainPromptCaching(request, route, mode))
+    const promptCaching =
+      mode && (await explainPromptCaching(request, route, { mode, promptCaching: request.promptCaching }))
     if (promptCaching) targets[at] = { ...target, promptCaching }
   }
   const { missing } = call.endpoint.operation

@@ -1,10 +1,9 @@
+import type { BuiltInFeature } from '../../feature.ts'
 import { isObject } from '../../lib/json.ts'
 import { type Background, once } from '../../lib/promises.ts'
 import type { CodeRecords } from '../../records/code-records.ts'
 import { GUARDS } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
-import type { ModelRequest } from '../../request/model-request.ts'
-import type { CallStep, ServedRequest } from '../../request/steps.ts'
 import type { Guard } from './guard.ts'
 import type { GuardServices } from './guarded-call.ts'
 
@@ -35,21 +34,22 @@ export async function checkGuardRecords(records: CodeRecords): Promise<void> {
   if (problem) throw problem
 }
 
-/** Creates the function that adds guards to the steps around a model call, if the request may have any. Their code is loaded with the first of them. */
-export function createGuarding(
+/** Creates the feature that runs guards on model calls. Its code is loaded with the first request that may have any. */
+export function createGuards(
   inCode: readonly Guard[],
   deps: GuardServices & { store: Store; background: Pick<Background, 'run'> },
-) {
+): BuiltInFeature {
   const { store, background, onError } = deps
   if (hasGuardRecords(store.code.records))
     background.run(listCodeProblems(store.code.records).then((problems) => problems.forEach(onError)))
   const load = once(async () => (await import('./select-guards.ts')).createSelectedGuards(inCode, deps))
-  const step: CallStep = async (call, next) => (await load())(call, next)
-
-  return ({ exchange, settings, table }: ModelRequest, { caller }: ServedRequest, steps: readonly CallStep[]) => {
-    const { key, account } = caller
-    const names = settings.guards ?? key?.guards ?? key?.group?.guards ?? account?.plan?.guards
-    const hasGuards = inCode.length > 0 || names || table.hasGuards || exchange.header('x-signalbox-guards')
-    return hasGuards ? [step, ...steps, step] : steps // again at the end, because a step may have chosen another combo
+  return {
+    name: 'guards',
+    appliesToCall({ exchange, settings, table, log }) {
+      const { key, account } = log.caller
+      const names = settings.guards ?? key?.guards ?? key?.group?.guards ?? account?.plan?.guards
+      return inCode.length > 0 || !!names || table.hasGuards || exchange.header('x-signalbox-guards') !== undefined
+    },
+    aroundCall: async (call, next) => (await load())(call, next),
   }
 }

@@ -21,7 +21,7 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
     const { names: done, tally } = before ?? { names: new Set<string>(), tally: new GuardTally() }
     if (!before) {
       applied.set(call.log, { names: done, tally })
-      call.log.getGuardFields = () => tally.toRecord()
+      call.log.extendRecord(() => tally.toRecord())
     }
     const added = before ? [] : readHeader(call.header(HEADER))
     const names = new Set([...listGuardNames(call), ...added].filter((name) => !codeNames.has(name) && !done.has(name)))

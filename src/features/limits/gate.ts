@@ -63,7 +63,7 @@ export function createGate({ ledger, clock, catalog, logger }: GateDependencies)
         request.log.targetRules.push(rule)
       }
       if (request.route.operation.kind === undefined) await gatedRequest.reserveRequest()
-      else request.log.aroundCall.push(async (_, call) => gatedRequest.reserveRequest().then(() => call()))
+      else request.log.beforeCallSteps.push(() => gatedRequest.reserveRequest())
       request.log.aroundAttempt.push((attempt, next) => gatedRequest.aroundAttempt(attempt, next))
       return gatedRequest.completeReply(await next())
     },

@@ -1,4 +1,4 @@
-import type { Feature } from '../../feature.ts'
+import type { BuiltInFeature } from '../../feature.ts'
 import type { CancelDeadline } from '../../lib/deadline.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { getSettledValue, once } from '../../lib/promises.ts'
@@ -29,7 +29,7 @@ interface LimitsDependencies {
  * Enforces the limits of a request's key, its group, its account, its plan, and the gateway. Requests without limits pass immediately; the code is
  * loaded on the first request with limits.
  */
-export interface LimitsFeature extends Feature {
+export interface LimitsFeature extends BuiltInFeature {
   aroundRequest: RequestStep
   ledger(): Promise<Ledger>
   /** Reads the counters of an account and its plan, if they have limits and aren't in memory. Never throws. */

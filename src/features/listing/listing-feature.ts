@@ -1,4 +1,4 @@
-import type { Feature } from '../../feature.ts'
+import type { BuiltInFeature } from '../../feature.ts'
 import type { Exchange, UpstreamFetch } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
 import type { Pipeline } from '../../request/pipeline.ts'
@@ -17,7 +17,7 @@ interface ListingFeatureDependencies extends Pick<ListingDeps, 'store' | 'catalo
 }
 
 /** Lists models for clients. Its code is loaded on the first list request. */
-export interface ListingFeature extends Feature {
+export interface ListingFeature extends BuiltInFeature {
   /** Lists the models of the given kinds that clients can request. Lists that share `cache` query each provider once. */
   published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
 }

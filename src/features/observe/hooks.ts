@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../errors.ts'
-import type { Feature } from '../../feature.ts'
+import type { BuiltInFeature } from '../../feature.ts'
 import { type Background, isThenable } from '../../lib/promises.ts'
 import type { UsageRecord } from '../../pricing/usage-record.ts'
 import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts'
@@ -42,7 +42,7 @@ export function createHooks({
   hooks: Hooks
   logger: Logger
   background: Background
-}): Feature {
+}): BuiltInFeature {
   const { onRequest, onAttempt, onUsage } = hooks
   const call = (hook: () => unknown, { waitUntil }: RequestLog) => callHook(hook, { logger, background, waitUntil })
   const events: RequestListener = {

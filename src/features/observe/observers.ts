@@ -1,4 +1,4 @@
-import type { Feature } from '../../feature.ts'
+import type { BuiltInFeature } from '../../feature.ts'
 import { createPage, type MountedPage } from '../../request/door/pages.ts'
 import type { Pipeline } from '../../request/pipeline.ts'
 import type { GatewayFacts, GatewayObserver, ObserverPage } from './observer.ts'
@@ -15,7 +15,7 @@ interface ObserverDependencies extends ListenerOptions {
 export function createObservers(
   observers: readonly GatewayObserver[],
   { pipeline, api, isOneOfMany, background, onError }: ObserverDependencies,
-): Feature[] {
+): BuiltInFeature[] {
   const facts: GatewayFacts = {
     isOneOfMany,
     targets: async () => {

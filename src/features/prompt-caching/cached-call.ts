@@ -1,16 +1,17 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
 import { type CacheTraits, getCacheTraits } from '../../protocols/providers/traits/cache-traits.ts'
-import type { Codec } from '../../request/codec/codec.ts'
+import type { Codec, CodecRequest } from '../../request/codec/codec.ts'
 import { useClientFormat } from '../../request/codec/encode.ts'
 import type { FailedResponse } from '../../request/codec/response.ts'
-import type { AttemptRecord } from '../../request/hook-records.ts'
-import type { Encode, ExplainedAttempt, PromptCacheRecord } from '../../request/prompt-caching.ts'
+import type { AttemptRecord, PromptCacheRecord } from '../../request/hook-records.ts'
 import type { CacheExplanation } from '../../request/routing/explanation.ts'
-import type { RouteTarget } from '../../request/routing/group.ts'
+import type { Route, RouteTarget } from '../../request/routing/group.ts'
+import type { Encode, EncodeControls } from '../../request/steps.ts'
 import type { StandDownReason } from '../../types/caching-types.ts'
 import type { Catalog } from '../../types.ts'
 import { calculateSavings } from './cache-savings.ts'
+import type { CachingMode } from './caching-mode.ts'
 import type { KnownPrompts } from './known-prompts.ts'
 import { listMarkPaths } from './mark-paths.ts'
 import { findSinglePrompt, type MarkedFields, markRequest } from './mark-places.ts'
@@ -18,6 +19,19 @@ import type { Pauses } from './pauses.ts'
 import type { SessionShares } from './session-shares.ts'
 import type { SessionTargets } from './session-targets.ts'
 import { mergeFields, writeFields } from './write-fields.ts'
+
+/** An attempt that may only be explained. */
+export interface ExplainedAttempt {
+  readonly request: CodecRequest
+  readonly route: Route
+  readonly log: Pick<EncodeControls['log'], 'isHedge'>
+  readonly mode: CachingMode
+}
+
+/** An attempt at a target whose prompts may be cached. */
+export interface CachedAttempt extends ExplainedAttempt {
+  readonly log: EncodeControls['log']
+}
 
 /** What a gateway knows about its prompts. */
 export interface CacheMemory {
@@ -79,7 +93,7 @@ export class CachedCall {
     const key = await this.#createSessionKey()
     const codec = await encode({
       ...request,
-      addMarks: (body) => mergeFields(body, this.#getFields(body, { key, isPassThrough: false })),
+      editBody: (body) => mergeFields(body, this.#getFields(body, { key, isPassThrough: false })),
     })
     this.#markPassedThrough(codec, key)
     const { sessionHeader } = this.#traits
@@ -95,7 +109,7 @@ export class CachedCall {
     if (!this.#stoodDown) {
       const codec = await encode({
         ...request,
-        addMarks: (body) => {
+        editBody: (body) => {
           fields = this.#mark(body, false)
           return body
         },
@@ -112,8 +126,13 @@ export class CachedCall {
     }
   }
 
-  /** Learns from the settled attempt, and returns its record; `undefined` if no usage is known. */
-  report({ outcome, usage }: AttemptRecord): PromptCacheRecord | undefined {
+  /** Learns from the settled attempt, and returns the field for its record, if its usage is known. */
+  report(settled: AttemptRecord): { promptCache?: PromptCacheRecord } {
+    const promptCache = this.#createRecord(settled)
+    return promptCache ? { promptCache } : {}
+  }
+
+  #createRecord({ outcome, usage }: AttemptRecord): PromptCacheRecord | undefined {
     const { request, route } = this.#attempt
     const { sessions, shares, pauses, catalog } = this.#memory
     if (outcome === 'answered') sessions.note(request, route.target, this.#ttlMs)

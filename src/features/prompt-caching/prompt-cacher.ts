@@ -1,15 +1,19 @@
 import { toBase64Url } from '../../lib/bytes.ts'
 import { createExpiringMap } from '../../lib/maps.ts'
 import type { Store } from '../../records/store.ts'
-import type { PromptCacher } from '../../request/prompt-caching.ts'
+import type { Codec } from '../../request/codec/codec.ts'
+import type { ModelRequest } from '../../request/model-request.ts'
+import type { CacheExplanation } from '../../request/routing/explanation.ts'
+import type { Encode, RouteIterator } from '../../request/steps.ts'
+import type { CachingPause, ColdSession } from '../../types/caching-types.ts'
 import type { Catalog, Clock, Logger } from '../../types.ts'
-import { CachedCall, type CacheMemory } from './cached-call.ts'
+import { type CachedAttempt, CachedCall, type CacheMemory, type ExplainedAttempt } from './cached-call.ts'
 import { KnownPrompts } from './known-prompts.ts'
 import { createPauses } from './pauses.ts'
 import { SessionShares } from './session-shares.ts'
 import { SessionTargets } from './session-targets.ts'
 
-interface PromptCacherDependencies {
+export interface PromptCacherDependencies {
   store: Pick<Store, 'keyring'>
   catalog: Catalog
   clock: Clock
@@ -19,31 +23,50 @@ interface PromptCacherDependencies {
 const REJECTING_MS = 60 * 60_000
 const MAX_TARGETS = 1_000
 
-/** Creates the prompt cacher of a gateway. Everything that it learns stays in memory. */
-export function createPromptCacher({ store, catalog, clock, logger }: PromptCacherDependencies): PromptCacher {
-  const sessions = new SessionTargets(clock)
-  const memory: CacheMemory = {
-    catalog,
-    sessions,
-    shares: new SessionShares(clock),
-    pauses: createPauses({ clock, logger }),
-    prompts: new KnownPrompts(clock),
-    rejecting: createExpiringMap<true>({ clock, ttlMs: REJECTING_MS, max: MAX_TARGETS }),
-    async createSessionKey(session, owner) {
-      const keyring = await store.keyring()
-      const hash = await keyring.hashForLookup(`prompt-caching\0${owner}\0${session}`) // the same in all instances
-      return toBase64Url(hash).slice(0, 22)
-    },
+/** Asks providers to cache the prompts of a gateway. Everything that it learns stays in memory. */
+export class PromptCacher {
+  readonly #memory: CacheMemory
+
+  constructor({ store, catalog, clock, logger }: PromptCacherDependencies) {
+    this.#memory = {
+      catalog,
+      sessions: new SessionTargets(clock),
+      shares: new SessionShares(clock),
+      pauses: createPauses({ clock, logger }),
+      prompts: new KnownPrompts(clock),
+      rejecting: createExpiringMap<true>({ clock, ttlMs: REJECTING_MS, max: MAX_TARGETS }),
+      async createSessionKey(session, owner) {
+        const keyring = await store.keyring()
+        const hash = await keyring.hashForLookup(`prompt-caching\0${owner}\0${session}`) // the same in all instances
+        return toBase64Url(hash).slice(0, 22)
+      },
+    }
   }
-  return {
-    explain: (attempt, encode) => new CachedCall(attempt, memory).explain(encode),
-    listPauses: () => memory.pauses.list(),
-    listColdSessions: () => memory.shares.listCold(),
-    prefer: (request, routes) => sessions.prefer(request, routes),
-    encode(attempt, encode) {
-      const call = new CachedCall(attempt, memory)
-      attempt.log.reportCache = (settled) => call.report(settled)
-      return call.encode(encode)
-    },
+
+  /** Puts the target that last served the request's session first, if it is healthy. Returns the same routes otherwise. */
+  prefer(request: ModelRequest, routes: RouteIterator): RouteIterator {
+    return this.#memory.sessions.prefer(request, routes)
+  }
+
+  /** Encodes the request of an attempt with marks, where they pay. `encode` may be called again, without marks. */
+  encode(attempt: CachedAttempt, encode: Encode): Promise<Codec> {
+    const call = new CachedCall(attempt, this.#memory)
+    attempt.log.extendRecord((settled) => call.report(settled))
+    return call.encode(encode)
+  }
+
+  /** Explains how `encode` would mark the request. Changes nothing. */
+  explain(attempt: ExplainedAttempt, encode: Encode): Promise<CacheExplanation> {
+    return new CachedCall(attempt, this.#memory).explain(encode)
+  }
+
+  /** Returns the callers and targets that get no marks for a while, because marks didn't pay off. */
+  listPauses(): CachingPause[] {
+    return this.#memory.pauses.list()
+  }
+
+  /** Returns the recent sessions that read less than 20% of their input from the cache. */
+  listColdSessions(): ColdSession[] {
+    return this.#memory.shares.listCold()
   }
 }

@@ -2,10 +2,11 @@ import { hashText } from '../../lib/hash.ts'
 import { evictOldest } from '../../lib/maps.ts'
 import type { CodecRequest } from '../../request/codec/codec.ts'
 import type { ModelRequest } from '../../request/model-request.ts'
-import { getCachingMode, type RouteIterator } from '../../request/prompt-caching.ts'
 import { readFacts } from '../../request/request-facts.ts'
 import type { Route, RouteTarget } from '../../request/routing/group.ts'
+import type { RouteIterator } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
+import { getCachingMode } from './caching-mode.ts'
 
 const MAX_SESSIONS = 10_000
 /** How many routes to look through for the preferred one. */

@@ -1,9 +1,6 @@
-import type { Feature } from '../../feature.ts'
-import type { Reply } from '../../lib/exchange.ts'
+import type { BuiltInFeature } from '../../feature.ts'
 import { once } from '../../lib/promises.ts'
-import type { CallRequest } from '../../request/feature-requests.ts'
 import type { RouteCall, RouteContext } from '../../request/route-call.ts'
-import type { CallChange } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import type { Routing } from './run-route.ts'
 
@@ -14,7 +11,7 @@ export interface RouteFeatureOptions {
 }
 
 /** The feature that calls the `route` function. */
-export interface RouteFeature extends Feature {
+export interface RouteFeature extends BuiltInFeature {
   /** Loads the code that calls the function. */
   load(): Promise<Routing>
 }
@@ -26,12 +23,10 @@ export function createRouteFeature(
 ): RouteFeature | undefined {
   const load = once(async () => (await import('./run-route.ts')).createRouting(options, core))
   return (
-    options.route &&
-    ({
+    options.route && {
       name: 'route',
       load,
-      aroundCall: async (call: CallRequest, next: (change?: CallChange) => Promise<Reply>) =>
-        (await load()).answer(call, next),
-    } as RouteFeature) // its step gets the gateway's own request
+      aroundCall: async (call, next) => (await load()).answer(call, next),
+    }
   )
 }

@@ -75,7 +75,9 @@ export function createKeptRequest(log: RequestLog, ending: RequestEnding & { dur
     const reason = error ? getReason(ending) : message
     if (reason !== undefined) request.reason = truncate(reason, MAX_REASON)
   }
-  Object.assign(request, log.getGuardFields?.())
+  const { guards, guardUsd } = log.addedFields
+  if (guards) request.guards = guards
+  if (guardUsd !== undefined) request.guardUsd = guardUsd
   if (warnings.length > 0)
     request.warnings = warnings.slice(0, MAX_LISTED).map((warning) => truncate(warning, MAX_MESSAGE))
   if (promptCache) request.promptCache = promptCache

@@ -1,7 +1,6 @@
 import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
 import type { CostSource } from '../../pricing/cost.ts'
-import type { GuardEntry, ServedBy } from '../../request/hook-records.ts'
-import type { PromptCacheRecord } from '../../request/prompt-caching.ts'
+import type { GuardEntry, PromptCacheRecord, ServedBy } from '../../request/hook-records.ts'
 import type { Integer, IsoTime } from '../../types/plain-types.ts'
 import type { ClientFormat, PricedUnit, PriceOrigin } from '../../types.ts'
 

@@ -1,8 +1,7 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { getRequestTime } from '../../lib/request-id.ts'
 import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
-import type { ServedBy } from '../../request/hook-records.ts'
-import type { PromptCacheRecord } from '../../request/prompt-caching.ts'
+import type { PromptCacheRecord, ServedBy } from '../../request/hook-records.ts'
 import type { ClientFormat, PricedUnit, PriceOrigin } from '../../types.ts'
 import {
   addOptionalCounts,

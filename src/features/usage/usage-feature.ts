@@ -1,4 +1,4 @@
-import type { Feature } from '../../feature.ts'
+import type { BuiltInFeature } from '../../feature.ts'
 import type { Store } from '../../records/store.ts'
 import type { RequestLog } from '../../request/request-log.ts'
 import { createKeptRequest } from './kept-request.ts'
@@ -11,7 +11,7 @@ interface UsageDependencies
 }
 
 /** Stores a record of each request when it ends. */
-export interface UsageFeature extends Feature {
+export interface UsageFeature extends BuiltInFeature {
   readonly store: UsageStore
 }
 

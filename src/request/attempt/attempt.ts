@@ -14,9 +14,8 @@ import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/r
 import { getSecrets } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Answered, Failed, Outcome, RejectedTarget, Target } from '../outcome.ts'
-import { encodeForCache } from '../prompt-caching.ts'
 import type { Route } from '../routing/group.ts'
-import { type AttemptStep, runAttemptSteps } from '../steps.ts'
+import { type AttemptStep, encodeWithin, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 import type { CredentialUse, SourcedCredentials } from '../upstream/sourced-credentials.ts'
 import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
@@ -138,7 +137,7 @@ export class Attempt {
     try {
       const encode = (changed: CodecRequest) =>
         outputLimit === undefined ? encodeRequest(changed, target) : encodeWithLimit(changed, target, outputLimit)
-      codec = await encodeForCache({ request, route: this.route, log: this.#log }, encode)
+      codec = await encodeWithin(request.context.aroundEncode, { request, route: this.route, log: this.#log }, encode)
     } catch (thrown) {
       this.#throwIfEnded()
       const isUnsuitable = isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')

@@ -102,8 +102,7 @@ export class Targets {
         const loading = context.loadGroupRouting()
         this.#found = (getSettledValue(loading) ?? (await loading)).getGroupRoutes(resolution, request)
       } else this.#found = { routes: resolution.values(), selection: undefined }
-      const { loaded } = context.promptCacher
-      if (loaded) this.#found.routes = loaded.prefer(request, this.#found.routes)
+      for (const order of context.routeOrders) this.#found.routes = order(request, this.#found.routes)
     }
     const { routes } = this.#found
     const { maxAttempts } = request.context.limits

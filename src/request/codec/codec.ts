@@ -90,8 +90,8 @@ export interface CodecRequest {
   describe?(target: RouteTarget): NonNullable<WriteContext['describe']>
   /** The maximum number of output tokens, if the gateway sets it instead of the client. */
   readonly outputLimit?: number
-  /** Adds cache marks to the provider's body, once it is translated. Absent if the gateway sets none. */
-  readonly addMarks?: (body: JsonObject) => JsonObject
+  /** Edits the provider's body, once it is translated. Absent if no step does. */
+  readonly editBody?: (body: JsonObject) => JsonObject
   /** Ends when the client stops waiting. Absent if the request is only explained; then nothing is downloaded. */
   readonly scope?: Scope
 }

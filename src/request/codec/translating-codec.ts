@@ -128,7 +128,7 @@ async function createAnswerCodec(
 
   return {
     format,
-    request: createRequest(request, translated, isPreliminary ? written : addMarks(written, request)),
+    request: createRequest(request, translated, isPreliminary ? written : editBody(written, request)),
     isPassThrough: false,
     isForClient: !isPreliminary,
     operation: operations.generate,
@@ -214,8 +214,8 @@ async function createCountCodec(
   }
 }
 
-const addMarks = (written: WrittenRequest, { addMarks: add }: CodecRequest): WrittenRequest =>
-  add ? { ...written, body: add(written.body) } : written
+const editBody = (written: WrittenRequest, { editBody: edit }: CodecRequest): WrittenRequest =>
+  edit ? { ...written, body: edit(written.body) } : written
 
 type CodecFactory = (request: CodecRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>
 

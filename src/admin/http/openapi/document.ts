@@ -1,4 +1,4 @@
-import type { Feature } from '../../../feature.ts'
+import type { BuiltInFeature } from '../../../feature.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { createJsonSchemaConverter } from '../../../lib/json-schema.ts'
 import { getEntry } from '../../../lib/maps.ts'
@@ -18,7 +18,7 @@ interface DocumentParts {
   /** The routes of the management API, each with its operations. */
   routes: readonly ManagementRoute[]
   /** The features whose routes are described. */
-  features: readonly Feature[]
+  features: readonly BuiltInFeature[]
   version: string
   basePath: string
   /** The result types of all operations, as in result-types.data.ts. */

@@ -1,4 +1,4 @@
-import type { Feature, FeatureRoute } from '../../../feature.ts'
+import type { BuiltInFeature, FeatureRoute } from '../../../feature.ts'
 import { type AccountReaders, accountPaths } from '../../../features/limits/account-routes.ts'
 import { listingPaths } from '../../../features/listing/listing-routes.ts'
 import type { JsonObject } from '../../../lib/json.ts'
@@ -114,7 +114,7 @@ export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
 )
 
 /** Describes the paths under `/v1` and `/v1beta`: each endpoint of the formats, each path of the listing, and each route of a feature. */
-export function describeModelPaths(features: readonly Feature[], builder: Builder): Paths {
+export function describeModelPaths(features: readonly BuiltInFeature[], builder: Builder): Paths {
   const paths: Paths = {}
   const add = (path: string, method: string, operation: JsonObject) => {
     paths[path] = { ...paths[path], [method]: operation }
@@ -173,7 +173,7 @@ export function describeModelPaths(features: readonly Feature[], builder: Builde
 }
 
 /** Lists the routes that a feature adds, both in its own areas and next to the model endpoints. */
-const listFeatureRoutes = ({ areas = [], routes = [] }: Feature): FeatureRoute[] => [
+const listFeatureRoutes = ({ areas = [], routes = [] }: BuiltInFeature): FeatureRoute[] => [
   ...areas.flatMap((area) => ('routes' in area ? area.routes : [])),
   ...routes,
 ]

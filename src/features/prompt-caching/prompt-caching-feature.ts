@@ -1,0 +1,36 @@
+import type { BuiltInFeature } from '../../feature.ts'
+import { once } from '../../lib/promises.ts'
+import type { CachingPause, ColdSession } from '../../types/caching-types.ts'
+import { checkCachingHeader, getCachingMode } from './caching-mode.ts'
+import type { PromptCacher, PromptCacherDependencies } from './prompt-cacher.ts'
+
+/** Asks providers to cache prompts, for requests with `promptCaching: 'auto'`. The code is loaded with the first of them. */
+export interface PromptCachingFeature extends BuiltInFeature {
+  load(): Promise<PromptCacher>
+  /** Returns the callers and targets that get no marks for a while, because marks didn't pay off. */
+  listPauses(): CachingPause[]
+  /** Returns the recent sessions that read less than 20% of their input from the cache. */
+  listColdSessions(): ColdSession[]
+}
+
+export function createPromptCaching(deps: PromptCacherDependencies): PromptCachingFeature {
+  let loaded: PromptCacher | undefined
+  const load = once(async () => {
+    const { PromptCacher } = await import('./prompt-cacher.ts')
+    loaded = new PromptCacher(deps)
+    return loaded
+  })
+  return {
+    name: 'prompt-caching',
+    load,
+    listPauses: () => loaded?.listPauses() ?? [],
+    listColdSessions: () => loaded?.listColdSessions() ?? [],
+    checkHeaders: checkCachingHeader,
+    orderRoutes: (request, routes) => loaded?.prefer(request, routes) ?? routes,
+    aroundEncode(attempt, encode) {
+      const mode = getCachingMode(attempt.request, attempt.route)
+      if (!mode) return encode(attempt.request)
+      return load().then((cacher) => cacher.encode({ ...attempt, mode }, encode))
+    },
+  }
+}
