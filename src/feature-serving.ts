@@ -1,16 +1,11 @@
 import type { FeatureRoute, ServedArea } from './feature.ts'
 import type { Reply } from './lib/exchange.ts'
+import { awaitReply, toReply } from './request/call-steps.ts'
 import type { AreaRequest } from './request/door/area.ts'
 import { createManagementErrorReply } from './request/door/error-reply.ts'
 import type { PageGuards } from './request/door/pages.ts'
 import type { RoutedRequest } from './request/door/router.ts'
-import {
-  awaitReply,
-  FeatureRequest,
-  type FeatureRouteTerms,
-  toReply,
-  UnrecordedRequest,
-} from './request/feature-requests.ts'
+import { FeatureRequest, type FeatureRouteTerms, UnrecordedRequest } from './request/feature-requests.ts'
 
 export { awaitReply }
 

@@ -49,7 +49,7 @@ export interface Failed {
 
 /** An attempt that a step or the target's format rejected before its provider was called. */
 export interface RejectedTarget {
-  kind: 'refused'
+  kind: 'rejected'
   route: Route
   error: GatewayError
   /**

@@ -50,6 +50,11 @@ export class RouteRequest extends KeyRequest {
     this.log = parts.log
   }
 
+  /** Whether the route calls a model. Requests to other routes make no attempts. */
+  get callsModel(): boolean {
+    return this.route.operation.kind !== undefined
+  }
+
   get account(): CallerAccount | undefined {
     return this.caller.account
   }

@@ -30,7 +30,7 @@ const loadHedging = once(() => import('./attempt/run-hedged.ts'))
 const loadFailureReply = once(() => import('./reply/failure-reply.ts'))
 
 /** Loaded lazily, since few gateways have steps around calls. */
-const loadSteps = once(() => import('./feature-requests.ts'))
+const loadSteps = once(() => import('./call-steps.ts'))
 
 /** Tries one target after another until one responds, the client is at fault, or the attempts are used up. */
 async function tryTargets(request: ModelRequest): Promise<Reply> {

@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import type { Store } from '../../records/store.ts'
-import type { CallRequest } from '../../request/feature-requests.ts'
+import type { CallRequest } from '../../request/call-steps.ts'
 import type { ModelRequest } from '../../request/model-request.ts'
 import type { CallChange } from '../../request/steps.ts'
 import type { Guard } from './guard.ts'

@@ -62,8 +62,8 @@ export function createGate({ ledger, clock, catalog, logger }: GateDependencies)
         const rule: TargetRule = ({ call }) => checkBody(call)
         request.log.targetRules.push(rule)
       }
-      if (request.route.operation.kind === undefined) await gatedRequest.reserveRequest()
-      else request.log.beforeCallSteps.push(() => gatedRequest.reserveRequest())
+      if (request.callsModel) request.log.beforeCallSteps.push(() => gatedRequest.reserveRequest())
+      else await gatedRequest.reserveRequest()
       request.log.aroundAttempt.push((attempt, next) => gatedRequest.aroundAttempt(attempt, next))
       return gatedRequest.completeReply(await next())
     },

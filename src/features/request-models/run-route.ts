@@ -4,7 +4,7 @@ import type { Reply } from '../../lib/exchange.ts'
 import { isObject } from '../../lib/json.ts'
 import { getPrice } from '../../protocols/providers/catalog-model.ts'
 import { callDecider, type DeciderTerms } from '../../request/call-decider.ts'
-import type { CallRequest } from '../../request/feature-requests.ts'
+import type { CallRequest } from '../../request/call-steps.ts'
 import {
   type ChooseModels,
   type RoutableRequest,

@@ -84,15 +84,15 @@ export class Attempt {
     } catch (thrown) {
       if (client.scope.hasEnded) throw thrown
       if (!isGatewayError(thrown)) onError(thrown)
-      return this.#refuse(toGatewayError(thrown), terms.rejectsRequest ? 'request' : 'target')
+      return this.#reject(toGatewayError(thrown), terms.rejectsRequest ? 'request' : 'target')
     }
     return this.#make()
   }
 
   /** Ends the attempt without calling the provider. */
-  #refuse(error: GatewayError, scope: RejectedTarget['scope']): RejectedTarget {
+  #reject(error: GatewayError, scope: RejectedTarget['scope']): RejectedTarget {
     this.#log.recordRejection(error, scope)
-    return { kind: 'refused', route: this.route, error, scope }
+    return { kind: 'rejected', route: this.route, error, scope }
   }
 
   async #make(): Promise<Outcome> {
@@ -141,7 +141,7 @@ export class Attempt {
     } catch (thrown) {
       this.#throwIfEnded()
       const isUnsuitable = isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')
-      if (isUnsuitable) return this.#refuse(thrown, 'format')
+      if (isUnsuitable) return this.#reject(thrown, 'format')
       throw thrown
     }
     this.#throwIfEnded()
@@ -149,7 +149,7 @@ export class Attempt {
       checkCall?.({ findSurcharge: (pricedTier) => findSurcharge(codec, request.call.body, pricedTier) })
       return codec
     } catch (thrown) {
-      return this.#refuse(toGatewayError(thrown), 'target')
+      return this.#reject(toGatewayError(thrown), 'target')
     }
   }
 

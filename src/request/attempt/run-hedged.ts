@@ -46,7 +46,7 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
     slower.supersede()
     return outcome
   }
-  if (!isFirst && outcome.kind === 'refused') budget.giveBack()
+  if (!isFirst && outcome.kind === 'rejected') budget.giveBack()
   hedge.recordOutcome(outcome)
   return other
 }

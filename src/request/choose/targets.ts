@@ -162,7 +162,7 @@ export class Targets {
   /** Records an attempt without a response. */
   recordOutcome(outcome: Failed | RejectedTarget): void {
     const { route } = outcome
-    if (outcome.kind === 'refused') {
+    if (outcome.kind === 'rejected') {
       this.#attempts -= 1
       if (this.#chargedRoute === route) this.#request.context.retryBudget.giveBack()
       this.#exclude(route, outcome.error)

@@ -1,0 +1,157 @@
+import { encodeUtf8 } from '../lib/bytes.ts'
+import { isByteStream, type Reply } from '../lib/exchange.ts'
+import { createFetchBody } from '../lib/fetch-call.ts'
+import { formatScalar, type JsonObject, parseJsonObject } from '../lib/json.ts'
+import type { FormPart } from '../lib/multipart.ts'
+import type { ClientFormat, Kind } from '../types.ts'
+import { type ModelCall, parseModelCall, replaceModelName } from './codec/model-call.ts'
+import type { ModelRequest } from './model-request.ts'
+import type { RequestLog } from './request-log.ts'
+import { RouteRequest } from './route-request.ts'
+import type { CallChange, SelectiveCallStep, ServedRequest } from './steps.ts'
+
+/** A model call that was read but not sent yet, as seen by the steps around it. */
+export class CallRequest extends RouteRequest {
+  readonly request: ModelRequest
+
+  constructor(served: ServedRequest, request: ModelRequest) {
+    super(served)
+    this.request = request
+  }
+
+  get model(): string {
+    return this.request.call.model
+  }
+
+  get format(): ClientFormat {
+    return this.request.call.endpoint.format
+  }
+
+  get kind(): Kind {
+    return this.request.call.endpoint.operation.kind
+  }
+
+  get stream(): boolean {
+    return this.request.call.stream
+  }
+
+  get body(): JsonObject {
+    return this.request.call.body
+  }
+}
+
+/**
+ * Returns the request with another model or body; whether it streams doesn't change. Throws `INVALID_REQUEST` for a model or body that a client
+ * couldn't send either.
+ */
+export function changeCall(request: ModelRequest, { model, body, text, list: given }: CallChange): ModelRequest {
+  const { call, table, unruled, settings } = request
+  const list = given ?? (model === undefined ? request.list : undefined)
+  const sent = text === undefined ? call : changeText(call, text)
+  const changed = body ? changeBody(sent, body, model ?? call.model) : changeModel(sent, model ?? call.model)
+  const context = unruled.withRules(unruled, settings, list ?? table.findRuledCombo(changed.model))
+  const { list: _, ...others } = request
+  return { ...others, ...(list && { list }), call: changed, context }
+}
+
+/** Returns the call with another text, whose fields other than strings are the same. */
+function changeText(call: ModelCall, text: string): ModelCall {
+  const { endpoint, model, stream, form } = call
+  if (form) return changeBody(call, parseJsonObject(text), model)
+  const isOutsideBody = call.modelSpans.length === 0
+  return { ...parseModelCall(encodeUtf8(text), endpoint, isOutsideBody ? { model } : {}), stream }
+}
+
+/** Returns the call for another model; the rest of its body stays the same. */
+function changeModel(call: ModelCall, model: string): ModelCall {
+  if (model === call.model) return call
+  if (call.form) return { ...call, model }
+  const isOutsideBody = call.modelSpans.length === 0
+  const parsed = parseModelCall(
+    encodeUtf8(replaceModelName(model, call)),
+    call.endpoint,
+    isOutsideBody ? { model } : {},
+  )
+  return { ...parsed, stream: call.stream }
+}
+
+function changeBody(call: ModelCall, body: JsonObject, model: string): ModelCall {
+  const { endpoint, stream, form } = call
+  const streamField = endpoint.streamBy?.member ?? 'stream'
+  const { [streamField]: _, ...others } = body
+  const sent = streamField in call.body ? { ...others, [streamField]: call.body[streamField] } : others
+  if (form) return { ...call, model, body: sent, text: JSON.stringify(sent), form: changeForm(form, call.body, sent) }
+  const isOutsideBody = call.modelSpans.length === 0
+  const text = JSON.stringify(isOutsideBody ? sent : { ...sent, model })
+  return { ...parseModelCall(encodeUtf8(text), endpoint, isOutsideBody ? { model } : {}), stream }
+}
+
+/** Returns the parts of a form whose fields have changed. Files and list fields are unchanged. */
+function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonObject): FormPart[] {
+  const kept = form.flatMap((part): FormPart[] => {
+    if ('bytes' in part || !Object.hasOwn(before, part.name)) return [part]
+    if (!Object.hasOwn(after, part.name)) return []
+    return [after[part.name] === before[part.name] ? part : { ...part, value: formatScalar(after[part.name]) }]
+  })
+  const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name))
+  return [...kept, ...added.map((name) => ({ name, value: formatScalar(after[name]) }))]
+}
+
+interface StepDependencies {
+  served: ServedRequest
+  request: ModelRequest
+  answer(request: ModelRequest): Promise<Reply>
+}
+
+/** Serves a model request within the steps around its call, the first outermost. Rejects as soon as the client stops waiting. */
+export function serveWithSteps(
+  steps: readonly SelectiveCallStep[],
+  { served, request, answer }: StepDependencies,
+): Promise<Reply> {
+  async function runStepsFrom(index: number, current: ModelRequest): Promise<Reply> {
+    const step = steps[index]
+    if (!step) return answer(current)
+    return step.run(new CallRequest(served, current), (change) =>
+      runStepsFrom(index + 1, change ? changeCall(current, change) : current),
+    )
+  }
+
+  async function serve(): Promise<Reply> {
+    for (const prepare of request.log.beforeCallSteps) await prepare()
+    return runStepsFrom(0, request)
+  }
+
+  return awaitReply(request.log, serve())
+}
+
+/** Resolves to the reply of a step or a route. Rejects if the client stops waiting; a stream that arrives later is canceled. */
+export function awaitReply(
+  { client: { scope } }: RequestLog,
+  work: Reply | Response | Promise<Reply | Response>,
+): Promise<Reply> {
+  const replying = Promise.resolve(work).then(toReply)
+  replying.then(
+    ({ body }) => {
+      if (scope.hasEnded && isByteStream(body)) body.cancel(scope.reason)
+    },
+    () => {}, // callers that await it get the rejection
+  )
+  return scope.race(replying)
+}
+
+/** Converts a response to a reply with its own headers. Reads the JSON of a Fetch response as a whole; anything else is streamed. */
+export async function toReply(response: Reply | Response): Promise<Reply> {
+  if (!('arrayBuffer' in response)) return { ...response, headers: { ...response.headers } }
+  const { status, body } = response
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => !DROPPED_HEADERS.has(name)))
+  const cookies = response.headers.getSetCookie()
+  const head = { status, headers, ...(cookies.length > 0 && { cookies }) }
+  if (!body) return head
+  const isJson = headers['content-type']?.startsWith('application/json')
+  return { ...head, body: isJson ? new Uint8Array(await response.arrayBuffer()) : createFetchBody(response) }
+}
+
+/** Headers that describe a body as it was sent, which `fetch` has decoded, and `set-cookie`, which may occur several times. */
+const DROPPED_HEADERS: ReadonlySet<string> = new Set([
+  ...['connection', 'content-encoding', 'content-length', 'keep-alive', 'set-cookie', 'transfer-encoding'],
+])
